@@ -3,6 +3,7 @@ against an independent reader (torch_facts.py)."""
 
 import collections
 import json
+import tarfile
 
 import pytest
 
@@ -95,6 +96,17 @@ def test_every_row_is_read(path, dump_rows):
     found, reader = check_facts(path, dump_rows, *TABLES)
     assert found["groups"] == reader.groups
     assert found["meta"][0]["skipped_events"] == reader.skipped
+
+
+def test_every_row_of_the_planted_faults_is_read(shared, tmp_path, dump_rows):
+    with tarfile.open(shared("data/h200/faults.tar.xz")) as archive:
+        names = [member for member in archive.getmembers() if member.name.endswith(".json")][::4]
+        assert names
+        for member in names:
+            path = tmp_path / "fault.json"
+            path.write_bytes(archive.extractfile(member).read())
+            _, reader = check_facts(path, dump_rows, *TABLES, threads=3)
+            assert reader.tables["ops"], member.name
 
 
 @pytest.mark.parametrize("fact", TABLES)

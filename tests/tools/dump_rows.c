@@ -14,7 +14,7 @@
 #include "base/source.h"
 #include "decode/decoder.h"
 
-static void fail(const char *what) {
+_Noreturn static void fail(const char *what) {
     fprintf(stderr, "dump_rows: %s\n", what);
     exit(1);
 }

@@ -237,11 +237,6 @@ static inline bool is_comm_record(const struct reading *reading) {
     return memcmp(reading->name, name, sizeof name - 1) == 0;
 }
 
-/* Whether the name says that the event is no plain one of its kind. */
-static inline bool is_named_otherwise(enum gt_torch_role role, const struct reading *reading) {
-    return is_step(reading) || (role == GT_TORCH_ROLE_CPU_OP_OR_COMM && is_comm_record(reading));
-}
-
 static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
                          struct gt_torch_row *row) {
     if (row->category == GT_TORCH_CAT_GPU_RANGE) {
@@ -253,11 +248,19 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
         gt_torch_sink_add_bytes(sink, row, value_or(path, reading, GT_TORCH_BYTES, -1));
 }
 
+/* An operator where collectives are asked for, too. */
+static bool add_plain_cpu_op(struct gt_torch_sink *sink, const struct reading *reading,
+                             const struct gt_torch_row *row) {
+    if (is_step(reading) || is_comm_record(reading))
+        return false;
+    gt_torch_sink_add_cpu_side(sink, row);
+    return true;
+}
+
 /* false: this one event is for the portable reader. */
 GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
                                             const struct gt_torch_path *path, const struct reading *reading) {
-    if (path->role >= GT_TORCH_ROLE_SKIP_UNLESS_STEP && path->role <= GT_TORCH_ROLE_CPU_OP_OR_COMM &&
-        is_named_otherwise(path->role, reading))
+    if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
         return false;
     if (path->role == GT_TORCH_ROLE_SKIP || path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP) {
         gt_builder_skip(sink->builder);
@@ -270,10 +273,13 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
     row.correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION);
     row.track = find_track(sink, path, reading);
     row.name = find_name(fast, sink->builder, reading);
-    if (path->role == GT_TORCH_ROLE_GPU_SIDE)
-        add_gpu_side(sink, path, reading, &row);
-    else
+    if (path->role < GT_TORCH_ROLE_GPU_SIDE) {
         gt_torch_sink_add_cpu_side(sink, &row);
+        return true;
+    }
+    if (path->role == GT_TORCH_ROLE_CPU_OP_OR_COMM)
+        return add_plain_cpu_op(sink, reading, &row);
+    add_gpu_side(sink, path, reading, &row);
     return true;
 }
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "decode/torch/torch_facts.h"
-
 /* Files have a dozen kinds of events with a dozen members each. */
 enum { MAX_NODES = 4096, MAX_LESSONS = 16384, MAX_STEPS = 64, MAX_LITERAL_BYTES = 1024 };
 
@@ -186,98 +184,6 @@ static bool draft_end(struct draft *draft, const char *p, const char *end) {
     return p < end && *p == '{' && add_step(draft, GT_TORCH_SLOT_END, GT_TORCH_OTHER, p, p);
 }
 
-/* ---- what an event is for ---- */
-
-/* Events of all phases but X are left out unless somebody asks for them; then they take the long way. */
-static bool is_left_out(const struct gt_torch_layout *layout, const struct gt_torch_event *event, char phase) {
-    switch (phase) {
-    case 'C':
-        return !(layout->facts & GT_FACT_COUNTERS);
-    case 'i':
-    case 'I':
-        return !(layout->facts & (GT_FACT_COUNTERS | GT_FACT_MEMORY));
-    case 's':
-    case 'f': /* the name may say what the category does not */
-        return !(layout->facts & GT_FACT_FLOWS) || gt_torch_facts_is_launch_flow(event);
-    default:
-        return true;
-    }
-}
-
-/* Whether something is asked for that only the text of the args has. */
-static bool needs_args_text(const struct gt_torch_layout *layout, const struct gt_torch_event *event) {
-    switch (event->category) {
-    case GT_TORCH_CAT_KERNEL:
-        return layout->facts & GT_FACT_CONFIGS || (layout->facts & GT_FACT_COMMS && gt_torch_facts_has_comm(event));
-    case GT_TORCH_CAT_CPU_OP:
-        return layout->facts & GT_FACT_ARGUMENTS;
-    case GT_TORCH_CAT_SYNC:
-    case GT_TORCH_CAT_EVENT_RECORD:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static uint32_t gpu_side_fields(const struct gt_torch_event *event) {
-    uint32_t fields = BIT(gt_torch_event_has(event, GT_TORCH_DEVICE) ? GT_TORCH_DEVICE : GT_TORCH_PID) |
-                      BIT(gt_torch_event_has(event, GT_TORCH_STREAM) ? GT_TORCH_STREAM : GT_TORCH_TID);
-    if (event->category != GT_TORCH_CAT_GPU_RANGE)
-        fields |= BIT(GT_TORCH_CORRELATION) | BIT(GT_TORCH_GRAPH) | BIT(GT_TORCH_GRAPH_NODE);
-    if (event->category == GT_TORCH_CAT_MEMCPY || event->category == GT_TORCH_CAT_MEMSET)
-        fields |= BIT(GT_TORCH_BYTES);
-    return fields;
-}
-
-static enum gt_torch_role cpu_side_role(const struct gt_torch_layout *layout, enum gt_torch_category category) {
-    if (category == GT_TORCH_CAT_CPU_OP && layout->facts & GT_FACT_COMMS)
-        return GT_TORCH_ROLE_CPU_OP_OR_COMM;
-    return gt_torch_sink_may_be_step(category) ? GT_TORCH_ROLE_CPU_OP : GT_TORCH_ROLE_CPU_SIDE;
-}
-
-/* The role of a complete event that becomes a row; false: it takes the long way. */
-static bool choose_row_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
-                            enum gt_torch_role *role, uint32_t *wanted) {
-    if (event->category == GT_TORCH_CAT_GPU_OP || needs_args_text(layout, event) || gt_torch_sink_is_step(event))
-        return false; /* a step is no row of its category, and has no track where nobody asks for ranges */
-    *wanted = BIT(GT_TORCH_NAME) | BIT(GT_TORCH_TS) | BIT(GT_TORCH_DUR);
-    switch (event->category) {
-    case GT_TORCH_CAT_KERNEL:
-    case GT_TORCH_CAT_MEMCPY:
-    case GT_TORCH_CAT_MEMSET:
-    case GT_TORCH_CAT_GPU_RANGE:
-        *role = GT_TORCH_ROLE_GPU_SIDE;
-        *wanted |= gpu_side_fields(event);
-        return true;
-    default:
-        *role = cpu_side_role(layout, event->category);
-        *wanted |= BIT(GT_TORCH_PID) | BIT(GT_TORCH_TID);
-        if (event->category == GT_TORCH_CAT_CALL)
-            *wanted |= BIT(GT_TORCH_CORRELATION);
-        return true;
-    }
-}
-
-/* false: events of this kind take the long way. */
-static bool choose_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
-                        enum gt_torch_role *role, uint32_t *wanted) {
-    const struct gt_str phase = event->values[GT_TORCH_PH].text.raw;
-    if (!gt_torch_event_has(event, GT_TORCH_PH) || !event->values[GT_TORCH_PH].is_string || phase.len != 1 ||
-        phase.ptr[0] == 'M')
-        return false;
-    *role = GT_TORCH_ROLE_SKIP;
-    *wanted = 0;
-    if (phase.ptr[0] != 'X')
-        return is_left_out(layout, event, phase.ptr[0]);
-    if (layout->taken >> event->category & 1)
-        return choose_row_role(layout, event, role, wanted);
-    if (gt_torch_sink_may_be_step(event->category) && layout->facts & GT_FACT_RANGES) {
-        *role = GT_TORCH_ROLE_SKIP_UNLESS_STEP;
-        *wanted = BIT(GT_TORCH_NAME);
-    }
-    return true;
-}
-
 /* Fields without which an event is odd: those are counted on the long way. */
 static bool has_needful(const struct draft *draft) {
     uint32_t may_lack = BIT(GT_TORCH_DUR) | BIT(GT_TORCH_CORRELATION) | BIT(GT_TORCH_GRAPH) | BIT(GT_TORCH_GRAPH_NODE) |
@@ -404,7 +310,7 @@ static void take_lesson(struct gt_torch_layout *layout, const struct gt_torch_ev
     draft.step_count = 0;
     draft.seen = 0;
     draft.needs_fold = false;
-    if (!choose_role(layout, event, &draft.role, &draft.wanted))
+    if (!gt_torch_layout_choose_role(layout, event, &draft.role, &draft.wanted))
         return;
     layout->lesson_count++;
     if (!draft_members(&draft, &p, end) || !has_needful(&draft) || !draft_end(&draft, p, end))

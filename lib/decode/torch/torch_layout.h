@@ -32,9 +32,9 @@ enum gt_torch_role {
     GT_TORCH_ROLE_SKIP,
     GT_TORCH_ROLE_SKIP_UNLESS_STEP, /* the name decides */
     GT_TORCH_ROLE_CPU_OP,           /* ... here too: a step is no operator */
-    GT_TORCH_ROLE_CPU_OP_OR_COMM,   /* ... and the record of a collective has more to it */
     GT_TORCH_ROLE_CPU_SIDE,
     GT_TORCH_ROLE_GPU_SIDE,
+    GT_TORCH_ROLE_CPU_OP_OR_COMM, /* as for operators; the record of a collective has more to it */
 };
 
 struct gt_torch_node {
@@ -85,6 +85,11 @@ void gt_torch_layout_release(struct gt_torch_layout *layout);
    up after a while. */
 void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
                            const char *end, uint32_t track);
+
+/* torch_roles.c: what events like this one are for, and the fields of which values are needed for that, by bits. Agrees
+   with what the sink makes of them. false: events of this kind are for the portable reader. */
+bool gt_torch_layout_choose_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
+                                 enum gt_torch_role *role, uint32_t *wanted);
 
 /* Whether to show it the next event of an open path too. */
 bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt_torch_path *path);

@@ -70,6 +70,14 @@ static void add_overhead(struct gt_builder *builder, const struct gt_torch_row *
         gt_builder_overhead(builder, &(struct gt_overheads_row){row->start_ns, row->end_ns, row->name, row->track});
 }
 
+static void add_range_or_python_call(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
+    if (row->category == GT_TORCH_CAT_PYTHON)
+        gt_builder_python_call(sink->builder,
+                               &(struct gt_python_calls_row){row->start_ns, row->end_ns, row->name, row->track});
+    else
+        gt_torch_sink_add_range(sink, row);
+}
+
 void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
     struct gt_builder *builder = sink->builder;
     switch (row->category) {
@@ -83,12 +91,8 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
     case GT_TORCH_CAT_OVERHEAD:
         add_overhead(builder, row);
         break;
-    case GT_TORCH_CAT_PYTHON:
-        gt_builder_python_call(builder,
-                               &(struct gt_python_calls_row){row->start_ns, row->end_ns, row->name, row->track});
-        break;
-    default:
-        gt_torch_sink_add_range(sink, row);
+    default: /* all else is rare */
+        add_range_or_python_call(sink, row);
         break;
     }
 }

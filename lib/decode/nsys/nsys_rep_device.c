@@ -221,6 +221,18 @@ static bool take_details(const struct gt_nsys_capture *capture, struct gt_nsys_a
     return !*is_damaged;
 }
 
+/* What is no work: synchronizations and recorded events, for those who ask. false: it is damaged. */
+static bool take_other(struct gt_nsys_sink *model, const struct gt_nsys_activity *activity, uint64_t stream,
+                       uint32_t tag, struct gt_str message) {
+    bool asks = model->facts & GT_FACT_SYNCS;
+    if (asks && tag == DETAILS_SYNC)
+        return take_sync(model, activity, stream, message);
+    if (asks && tag == DETAILS_RECORD)
+        return take_record(model, activity, stream, message);
+    gt_builder_skip(model->builder);
+    return true;
+}
+
 bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     struct gt_nsys_activity activity = {
         .start_ns = GT_NO_TIME,
@@ -271,18 +283,10 @@ bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str
     bool is_damaged = fields.is_damaged;
     if (is_damaged)
         return false;
-    if (details_tag == DETAILS_SYNC && asked & GT_FACT_SYNCS)
-        return take_sync(sink->model, &activity, stream, details);
-    if (details_tag == DETAILS_RECORD && asked & GT_FACT_SYNCS)
-        return take_record(sink->model, &activity, stream, details);
+    if (!(asked & GT_FACT_OPS) || !take_details(&sink->facts->capture, &activity, details_tag, details, &is_damaged))
+        return !is_damaged && take_other(sink->model, &activity, stream, details_tag, details);
     activity.stream = stream == GT_NSYS_NO_ID ? 0 : (int64_t)stream;
-    if (!(asked & GT_FACT_OPS) || !take_details(&sink->facts->capture, &activity, details_tag, details, &is_damaged)) {
-        if (!is_damaged)
-            gt_builder_skip(sink->model->builder);
-        return !is_damaged;
-    }
-    bool is_op = gt_nsys_add_activity(sink->model, &activity);
-    if (is_op && details_tag == DETAILS_KERNEL && asked & GT_FACT_CONFIGS)
+    if (gt_nsys_add_activity(sink->model, &activity) && asked & GT_FACT_CONFIGS && details_tag == DETAILS_KERNEL)
         take_config(sink->model, details);
     return true;
 }

@@ -5,6 +5,8 @@
 #include "decode/proto/proto.h"
 #include "events/builder.h"
 
+enum { TYPE_THREAD_NAME = 39 };
+
 static void add_text(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_text *text, struct gt_str bytes) {
     struct gt_builder *builder = sink->model->builder;
     uint64_t number;
@@ -110,6 +112,10 @@ bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str mes
     }
     if (fields.is_damaged)
         return false;
+    if (!(sink->model->facts & GT_FACT_RANGES) && event.type != TYPE_THREAD_NAME) {
+        gt_builder_skip(sink->model->builder);
+        return true;
+    }
     size_t ranges_before = sink->model->builder->store.ranges.count;
     gt_nsys_add_nvtx(sink->model, &event);
     bool reads_payloads = sink->model->facts & (GT_FACT_RANGE_TEXTS | GT_FACT_COMMS);

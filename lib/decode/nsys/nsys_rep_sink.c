@@ -7,17 +7,23 @@
 #include "events/builder.h"
 
 enum event_type {
+    TYPE_CATEGORY = 33,
+    TYPE_MARK = 34,
     TYPE_THREAD_NAME = 39,
     TYPE_API = 48,
+    TYPE_PUSH_POP = 59,
+    TYPE_START_END = 60,
+    TYPE_DOMAIN = 75,
     TYPE_KERNEL = 79,
     TYPE_COPY = 80,
     TYPE_SYNC = 106,
+    TYPE_NODE_CLONED = 113,
+    TYPE_MEMORY = 117,
     TYPE_RECORD = 127,
+    TYPE_POOL = 129,
     TYPE_GRAPH = 130,
+    TYPE_GRAPH_CLONED = 133,
 };
-
-/* Classes of API events, of which CUDA's runtime and driver are the first two. */
-enum api_class { CLASS_CUDA_DRIVER = 1, CLASS_PROFILER = 3, CLASS_DRIVER_OVERHEAD = 103 };
 
 /* The sub-messages of an event that are read. */
 enum sub_message {
@@ -44,85 +50,6 @@ void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
     gt_mem_free(sink->ranks);
     gt_nsys_rep_metrics_samples_release(&sink->samples);
     *sink = (struct gt_nsys_rep_sink){0};
-}
-
-/* ---- calls ---- */
-
-static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, bool is_driver) {
-    gt_nsys_add_overhead(sink->model, &(struct gt_nsys_overhead){
-                                          .is_driver = is_driver,
-                                          .start_ns = call->start_ns,
-                                          .end_ns = call->end_ns,
-                                          .global_tid = call->global_tid,
-                                          .name_id = call->name_id,
-                                      });
-}
-
-/* Nodes and graphs that are copies name what they were copied from. */
-static void take_clone(struct gt_nsys_rep_sink *sink, uint64_t global_tid, struct gt_str node, struct gt_str graph) {
-    gt_nsys_add_clone(sink->model, &(struct gt_nsys_clone){
-                                       .global_tid = global_tid,
-                                       .node = gt_proto_find_value(node, GT_PROTO_VARINT(1), GT_NSYS_NO_ID),
-                                       .original_node = gt_proto_find_value(node, GT_PROTO_VARINT(2), GT_NSYS_NO_ID),
-                                       .graph = gt_proto_find_value(graph, GT_PROTO_VARINT(1), GT_NSYS_NO_ID),
-                                       .original_graph = gt_proto_find_value(graph, GT_PROTO_VARINT(2), GT_NSYS_NO_ID),
-                                   });
-}
-
-static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str message) {
-    struct gt_nsys_call call = {
-        .start_ns = GT_NO_TIME,
-        .end_ns = GT_NO_TIME,
-        .correlation = GT_NSYS_NO_ID,
-        .global_tid = GT_NSYS_NO_ID,
-        .name_id = GT_NSYS_NO_ID,
-    };
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    uint64_t class = UINT64_MAX;
-    struct gt_str node = {NULL, 0}, graph = {NULL, 0};
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            call.start_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(2):
-            call.end_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(3):
-            call.correlation = field.value;
-            break;
-        case GT_PROTO_VARINT(6):
-            class = field.value;
-            break;
-        case GT_PROTO_VARINT(7):
-            call.name_id = field.value;
-            break;
-        case GT_PROTO_VARINT(13):
-            call.global_tid = field.value;
-            break;
-        case GT_PROTO_BYTES(33):
-            node = field.bytes;
-            break;
-        case GT_PROTO_BYTES(39):
-            graph = field.bytes;
-            break;
-        }
-    }
-    if (fields.is_damaged)
-        return false;
-    uint32_t asked = sink->model->facts;
-    if (type == TYPE_API && class <= CLASS_CUDA_DRIVER && asked & GT_FACT_CALLS)
-        gt_nsys_add_call(sink->model, &call);
-    else if (type == TYPE_API && class == CLASS_PROFILER && asked & GT_FACT_OVERHEADS)
-        take_overhead(sink, &call, false);
-    else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD && asked & GT_FACT_OVERHEADS)
-        take_overhead(sink, &call, true);
-    else if ((node.ptr || graph.ptr) && asked & GT_FACT_GRAPHS)
-        take_clone(sink, call.global_tid, node, graph);
-    else
-        gt_builder_skip(sink->model->builder);
-    return true;
 }
 
 /* ---- processes ---- */
@@ -156,33 +83,37 @@ static bool take_process(struct gt_nsys_rep_sink *sink, struct gt_str message) {
 
 /* ---- chunks ---- */
 
-/* Whether anything that is asked for can be in an event, by what is known without its fields. */
-static bool is_asked(uint32_t asked, uint64_t type, uint32_t tag) {
-    switch (tag) {
-    case SUB_DEVICE:
-        if (type == TYPE_SYNC || type == TYPE_RECORD)
-            return asked & GT_FACT_SYNCS;
-        if (type == TYPE_KERNEL || type == TYPE_COPY || type == TYPE_GRAPH)
-            return asked & GT_FACT_OPS;
-        return asked & (GT_FACT_OPS | GT_FACT_SYNCS);
-    case SUB_API:
-        return asked & (type == TYPE_API ? GT_FACT_CALLS | GT_FACT_OVERHEADS : GT_FACT_GRAPHS);
-    case SUB_NVTX:
-        return asked & (type == TYPE_THREAD_NAME ? GT_FACT_RANGES | GT_FACT_CALLS : GT_FACT_RANGES);
-    case SUB_MEMORY:
-    case SUB_POOL:
-        return asked & GT_FACT_MEMORY;
-    default:
-        return true;
-    }
+/* Which facts can be in an event, by its type alone; 0: that is seen later. */
+static const uint32_t facts_of_type[] = {
+    [TYPE_CATEGORY] = GT_FACT_RANGES,
+    [TYPE_MARK] = GT_FACT_RANGES,
+    [TYPE_THREAD_NAME] = GT_FACT_RANGES | GT_FACT_CALLS,
+    [TYPE_API] = GT_FACT_CALLS | GT_FACT_OVERHEADS,
+    [TYPE_PUSH_POP] = GT_FACT_RANGES,
+    [TYPE_START_END] = GT_FACT_RANGES,
+    [TYPE_DOMAIN] = GT_FACT_RANGES,
+    [TYPE_KERNEL] = GT_FACT_OPS,
+    [TYPE_COPY] = GT_FACT_OPS,
+    [TYPE_SYNC] = GT_FACT_SYNCS,
+    [TYPE_NODE_CLONED] = GT_FACT_GRAPHS,
+    [TYPE_MEMORY] = GT_FACT_MEMORY,
+    [TYPE_RECORD] = GT_FACT_SYNCS,
+    [TYPE_POOL] = GT_FACT_MEMORY,
+    [TYPE_GRAPH] = GT_FACT_OPS,
+    [TYPE_GRAPH_CLONED] = GT_FACT_GRAPHS,
+};
+
+static bool can_be_asked(uint32_t asked, uint64_t type) {
+    uint32_t facts = type < sizeof facts_of_type / sizeof *facts_of_type ? facts_of_type[type] : 0;
+    return facts == 0 || asked & facts;
 }
 
-/* false: the event is damaged. */
+/* false: the event is damaged. What nobody asks for is left out before its fields are looked at. */
 static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     struct gt_proto fields = gt_proto_of(event);
     struct gt_proto_field field;
     uint64_t type = UINT64_MAX;
-    uint32_t tag = 0;
+    uint32_t tag = 0, asked = sink->model->facts;
     struct gt_str sub = {NULL, 0};
     while (gt_proto_next(&fields, &field)) {
         if (field.tag == GT_PROTO_VARINT(1)) {
@@ -194,30 +125,31 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     }
     if (fields.is_damaged)
         return false;
-    if (!is_asked(sink->model->facts, type, tag)) {
-        gt_builder_skip(sink->model->builder);
-        return true;
-    }
+    if (!can_be_asked(asked, type))
+        tag = 0;
     switch (tag) {
     case SUB_DEVICE:
         return gt_nsys_rep_sink_take_activity(sink, sub);
     case SUB_API:
-        return take_api(sink, type, sub);
+        return gt_nsys_rep_sink_take_api(sink, type, sub);
     case SUB_NVTX:
         return gt_nsys_rep_sink_take_nvtx(sink, sub);
     case SUB_MEMORY:
-        return gt_nsys_rep_sink_take_memory(sink, sub);
+        if (asked & GT_FACT_MEMORY)
+            return gt_nsys_rep_sink_take_memory(sink, sub);
+        break;
     case SUB_POOL:
-        return gt_nsys_rep_sink_take_pool(sink, sub);
+        if (asked & GT_FACT_MEMORY)
+            return gt_nsys_rep_sink_take_pool(sink, sub);
+        break;
     case SUB_PROCESS:
         return take_process(sink, sub);
     case SUB_DIAGNOSTIC:
         gt_nsys_add_diagnostic(sink->model, gt_proto_find_bytes(sub, GT_PROTO_BYTES(4)));
         return true;
-    default:
-        gt_builder_skip(sink->model->builder);
-        return true;
     }
+    gt_builder_skip(sink->model->builder);
+    return true;
 }
 
 /* Generic events: samples of GPU metrics, and what others write. false: it is damaged. */

@@ -38,8 +38,9 @@ void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink);
    it. */
 void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, size_t entries_max, uint64_t offset);
 
-/* Sub-messages of events: work on a device, NVTX, memory, memory pools. false: it is damaged. */
+/* Sub-messages of events: work on a device, calls, NVTX, memory, memory pools. false: it is damaged. */
 bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message);
+bool gt_nsys_rep_sink_take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str message);
 bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message);
 bool gt_nsys_rep_sink_take_memory(struct gt_nsys_rep_sink *sink, struct gt_str message);
 bool gt_nsys_rep_sink_take_pool(struct gt_nsys_rep_sink *sink, struct gt_str message);

@@ -250,16 +250,37 @@ static void read_last_line(const char *log_path, char line[LOG_TAIL_BYTES]) {
             *c = ' ';
 }
 
-static enum gt_status run_export(struct folder *folder, const char *command, const char *subject,
+/* What programs attach to ranges is left out of exports unless it is asked for. */
+static int run_once(struct folder *folder, const char *command, bool has_payloads, int *wait_status) {
+    char *const arguments[] = {(char *)(uintptr_t)command,
+                               "export",
+                               "--type",
+                               "sqlite",
+                               "--output",
+                               folder->database,
+                               has_payloads ? "--include-blobs=true" : folder->report,
+                               has_payloads ? folder->report : NULL,
+                               NULL};
+    unlink(folder->log);
+    unlink(folder->database);
+    return run(command, arguments, folder->log, wait_status);
+}
+
+static bool is_exported(const struct folder *folder, int wait_status) {
+    return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && access(folder->database, R_OK) == 0;
+}
+
+static enum gt_status run_export(struct folder *folder, const char *command, const char *subject, bool has_payloads,
                                  struct gt_error *err) {
-    char *const arguments[] = {(char *)(uintptr_t)command, "export",       "--type", "sqlite", "--output",
-                               folder->database,           folder->report, NULL};
     char line[LOG_TAIL_BYTES], text[GT_OSERROR_MAX];
     int wait_status = 0;
-    int number = run(command, arguments, folder->log, &wait_status);
+    int number = run_once(folder, command, has_payloads, &wait_status);
+    /* Older ones do not know the option. */
+    if (number == 0 && has_payloads && WIFEXITED(wait_status) && !is_exported(folder, wait_status))
+        number = run_once(folder, command, false, &wait_status);
     if (number)
         return gt_fail(err, "cannot run '%s': %s", command, gt_oserror_text(number, text));
-    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && access(folder->database, R_OK) == 0)
+    if (is_exported(folder, wait_status))
         return GT_OK;
     read_last_line(folder->log, line);
     if (WIFSIGNALED(wait_status))
@@ -295,7 +316,7 @@ enum gt_status gt_nsys_export_decode(const char *path, const char *subject, cons
     enum gt_status status = open_folder(&folder, path, err);
     if (status != GT_OK)
         return status;
-    status = run_export(&folder, command, subject, err);
+    status = run_export(&folder, command, subject, gt_decoder_reads(options, GT_FACT_COMMS), err);
     if (status == GT_OK && (status = decode_database(&folder, options, out, err)) != GT_OK)
         status = gt_fail_context(err, "cannot read the nsys export of '%s'", subject);
     close_folder(&folder);

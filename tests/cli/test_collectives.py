@@ -1,0 +1,78 @@
+"""Collectives of real traces: counts, bytes, time and bandwidth, against a plain reading of the JSON."""
+
+import ast
+import gzip
+import json
+from collections import defaultdict
+
+import pytest
+from samples import with_shared
+
+TRACES = with_shared([], "data/h200/ranks/*_rank[02].json.gz")
+REPORTS = with_shared([], "data/h200/ranks/nsys/rank1.nsys-rep")
+OPERATIONS = {"allreduce": "all_reduce", "_allgather_base": "all_gather", "_reduce_scatter_base": "reduce_scatter",
+              "all_to_allv": "all_to_all"}
+BYTES = {"Byte": 1, "BFloat16": 2, "Float": 4}
+WHOLE_RING = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1}
+
+
+def load(args, operator, sent, received):
+    """What a rank of an all_to_all has to move: to others, or from them."""
+    splits = [ast.literal_eval(args[key]) for key in ("In split size", "Out split size")]
+    own = operator["Rank"]
+    return max(size - size * parts[own] // sum(parts) for size, parts in zip((sent, received), splits))
+
+
+def plain(path):
+    """By operation and group: count, bytes, time and bytes on the bus, and the fastest."""
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    operators = {event["args"]["External id"]: event["args"] for event in events
+                 if event.get("name") == "record_param_comms"}
+    sums = defaultdict(lambda: [0, 0, 0.0, 0.0, 0.0])
+    for event in events:
+        args = event.get("args", {})
+        if event.get("cat") != "kernel" or "Collective name" not in args:
+            continue
+        name = OPERATIONS.get(args["Collective name"], args["Collective name"])
+        width, size, time_ns = BYTES[args["dtype"]], args["Group size"], event["dur"] * 1000
+        sent, received = args["In msg nelems"] * width, args["Out msg nelems"] * width
+        on_bus = {"all_gather": received, "all_to_all": None}.get(name, sent)
+        if name == "all_to_all":
+            on_bus = load(args, operators[args["External id"]], sent, received)
+        elif name in WHOLE_RING:
+            on_bus *= WHOLE_RING[name] * (size - 1) / size
+        of = sums[name, args["Process Group Name"]]
+        of[0] += 1
+        of[1] += received if name == "reduce_scatter" else sent
+        of[2] += time_ns
+        of[3] += on_bus
+        of[4] = max(of[4], on_bus / time_ns)
+    return sums
+
+
+@pytest.mark.parametrize("path", TRACES)
+def test_a_plain_reading_agrees(gputime, path):
+    expected = plain(path)
+    assert expected
+    for row in gputime.json(path)["tables"]["collectives"]["rows"]:
+        count, size, time_ns, on_bus, best = expected.pop((row["name"], row["group"]))
+        assert (row["count"], row["bytes"]) == (count, size)
+        assert row["time_ns"] == pytest.approx(time_ns, abs=count)
+        if on_bus:
+            assert row["busbw"] == pytest.approx(on_bus / time_ns, rel=1e-4)
+            assert row["best_busbw"] == pytest.approx(best, rel=1e-4)
+        else:
+            assert row["busbw"] is None and row["best_busbw"] is None
+    assert not expected
+
+
+@pytest.mark.parametrize("path", REPORTS)
+def test_every_kernel_of_nccl_belongs_to_a_call(gputime, path):
+    document = gputime.json(path, "--top", "0")
+    kernels = [row for row in document["tables"]["kernels"]["rows"] if row["name"].startswith("nccl")]
+    rows = document["tables"]["collectives"]["rows"]
+    assert all(row["time_ns"] for row in rows)
+    # Kernels of messages carry both directions and count in both rows.
+    messages = {row["group"] for row in rows if row["name"] == "send"}
+    alone = sum(row["time_ns"] for row in rows if row["name"] not in ("send", "recv"))
+    assert messages and alone == sum(row["total_ns"] for row in kernels if "SendRecv" not in row["name"])

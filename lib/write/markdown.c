@@ -234,11 +234,6 @@ static void write_head(struct gt_out *out, const struct gt_report_input *input) 
         gt_out_printf(out, "%srank %" PRId64, separator, input->rank);
         separator = ", ";
     }
-    if (input->host.len) {
-        gt_out_printf(out, "%shost ", separator);
-        gt_escape_markdown_sentence(out, input->host);
-        separator = ", ";
-    }
     if (input->ops) /* a comparison itself has none */
         gt_out_printf(out, "%s%" PRIu64 " GPU %s", separator, input->ops, input->ops == 1 ? "op" : "ops");
     gt_out_char(out, '\n');

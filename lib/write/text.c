@@ -17,7 +17,7 @@
 
 /* ---- what was read ---- */
 
-/* "PyTorch 2.4 · torch-json · rank 0 of 8 · host node17 · 1,234 GPU ops" */
+/* "PyTorch 2.4 · torch-json · rank 0 of 8 · 1,234 GPU ops". Not the host: people paste this into public places. */
 struct head {
     char line[512];
     size_t length;
@@ -53,23 +53,11 @@ static void add_rank(struct head *head, const struct gt_report_input *input) {
     add_part(head, (struct gt_str){part, (size_t)length});
 }
 
-static void add_host(struct head *head, struct gt_str host) {
-    static const struct gt_str title = GT_STR("host ");
-    char part[128];
-    host = gt_str_cut(host, sizeof part - title.len);
-    memcpy(part, title.ptr, title.len);
-    if (host.len) {
-        memcpy(part + title.len, host.ptr, host.len);
-        add_part(head, (struct gt_str){part, title.len + host.len});
-    }
-}
-
 static void write_head(const struct gt_screen *screen, const struct gt_report_input *input, bool is_one_of_many) {
     struct head head = {.length = 0};
     add_part(&head, input->producer);
     add_part(&head, gt_str_of(input->format));
     add_rank(&head, input);
-    add_host(&head, input->host);
     add_count(&head, input->ops, "GPU op", "GPU ops");
     size_t width = gt_screen_short(screen, GT_INK_BOLD, input->label, screen->width);
     gt_screen_newline(screen);

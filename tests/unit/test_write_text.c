@@ -69,7 +69,7 @@ static void text_of_two_inputs_has_a_heading_for_each(void **state) {
     report->sections[1].input.rank_source = "file_name";
     assert_string_equal(write_as("text"), "a.json\n"
                                           "══════\n"
-                                          "PyTorch 2.4 · torch-json · rank 0 of 2 · host node17 · 1,245 GPU ops\n"
+                                          "PyTorch 2.4 · torch-json · rank 0 of 2 · 1,245 GPU ops\n"
                                           "\n"
                                           "  Span       12.35 ms\n"
                                           "  GPU model  NVIDIA H200\n"

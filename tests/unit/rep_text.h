@@ -322,7 +322,9 @@ static inline char *decode_bytes(struct bytes bytes, const struct gt_decode_opti
     assert_non_null(out);
     assert_int_equal(gt_source_open(path, &source, &error), GT_OK);
     if (gt_nsys_rep_decode(&source, 1, options, &store, &error) == GT_OK) {
-        print_store(out, store);
+        print_rows(out, store); /* facts are printed in this file's own way */
+        print_meta(out, store);
+        print_issues(out, store);
         print_more(out, store);
         print_asked(out, store);
     } else {

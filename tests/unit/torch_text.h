@@ -219,10 +219,7 @@ static inline void print_meta(FILE *out, const struct gt_store *store) {
         fprintf(out, "skipped %" PRIu64 "\n", store->skipped_events);
 }
 
-static inline void print_store(FILE *out, struct gt_store *store) {
-    print_rows(out, store);
-    print_facts(out, store);
-    print_meta(out, store);
+static inline void print_issues(FILE *out, const struct gt_store *store) {
     for (int i = 0; i < GT_ISSUE_COUNT; i++) {
         if (store->issues[i].count == 0)
             continue;
@@ -231,6 +228,13 @@ static inline void print_store(FILE *out, struct gt_store *store) {
             fprintf(out, " at %" PRIu64, store->issues[i].first_offset);
         fprintf(out, "\n");
     }
+}
+
+static inline void print_store(FILE *out, struct gt_store *store) {
+    print_rows(out, store);
+    print_facts(out, store);
+    print_meta(out, store);
+    print_issues(out, store);
 }
 
 /* What decoding the file gives, as text to free: the store, or "error: ...". facts: what is asked for. */

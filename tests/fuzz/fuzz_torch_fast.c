@@ -37,8 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int fd = fuzz_file(data, size, path);
     uint32_t some = UINT32_C(2654435761) * (uint32_t)size >> (32 - GT_FACT_COUNT);
     compare_ways(path, size, GT_FACTS_USUAL);
-    compare_ways(path, size, GT_FACTS_ALL);
-    compare_ways(path, size, some | GT_FACT_OPS);
+    compare_ways(path, size, size % 2 ? GT_FACTS_ALL : some | GT_FACT_OPS);
     close(fd);
     return 0;
 }

@@ -156,8 +156,10 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
     return status;
 }
 
+/* A builder that memory ran out on may have no segment for it. */
 static bool is_forgotten(const struct decoding *decoding, const struct chunk *chunk) {
-    return decoding->builders[chunk->worker].segments[chunk->segment].forgotten;
+    const struct gt_builder *builder = &decoding->builders[chunk->worker];
+    return chunk->segment >= builder->segment_count || builder->segments[chunk->segment].forgotten;
 }
 
 /* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. With a

@@ -178,11 +178,11 @@ bool gt_nsys_rep_metrics_take(struct gt_nsys_rep_samples *samples, const struct 
     if (sample.time_ns == GT_NO_TIME || !sample.bytes || values > values_max - samples->value_count)
         return false;
     struct gt_nsys_rep_sample *grown = gt_mem_room(samples->list, samples->count, &samples->capacity, sizeof *grown);
+    samples->list = grown ? grown : samples->list;
     if (!grown || !has_tables(samples, types)) {
         model->builder->failed = true;
         return true;
     }
-    samples->list = grown;
     samples->list[samples->count++] = sample;
     samples->type_counts[sample.type]++;
     samples->value_count += values;
@@ -292,6 +292,8 @@ void gt_nsys_rep_metrics_flush(struct gt_nsys_rep_samples *samples, const struct
                                struct gt_nsys_sink *model) {
     if (samples->count && !has_room_to_sort(samples)) {
         model->builder->failed = true;
+        for (size_t i = 0; i < samples->count; i++)
+            samples->type_counts[samples->list[i].type] = 0;
         samples->count = 0;
     }
     sort_by_type(samples);

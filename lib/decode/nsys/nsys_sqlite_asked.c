@@ -82,21 +82,19 @@ static void take_pool(void *context, const struct gt_sqlite_row *row) {
 
 /* ---- metrics ---- */
 
-static uint32_t track_of(const struct gt_nsys_rows *rows, size_t index) {
+static void make_track(const struct gt_nsys_rows *rows, size_t index) {
     const struct gt_nsys_sqlite_metric *metric = &rows->facts->metrics.list[index];
-    if (rows->metric_tracks[index] == GT_NO_TRACK)
-        rows->metric_tracks[index] =
-            gt_nsys_metric_track(rows->sink, metric->type_id, metric->name, rows->facts->metrics.hz);
-    return rows->metric_tracks[index];
+    rows->metric_tracks[index] =
+        gt_nsys_metric_track(rows->sink, metric->type_id, metric->name, rows->facts->metrics.hz);
 }
 
 static void take_metric(void *context, const struct gt_sqlite_row *row) {
     struct gt_nsys_rows *rows = context;
     const struct gt_nsys_sqlite_metrics *metrics = &rows->facts->metrics;
-    uint8_t type = row->types[GT_NSYS_METRIC_VALUE];
-    bool is_number = type == GT_SQLITE_INT || type == GT_SQLITE_REAL;
+    bool is_real = row->types[GT_NSYS_METRIC_VALUE] == GT_SQLITE_REAL;
     size_t index = SIZE_MAX;
-    if (is_number && gt_sqlite_record_is_int(row, GT_NSYS_METRIC_TIME))
+    if ((is_real || gt_sqlite_record_is_int(row, GT_NSYS_METRIC_VALUE)) &&
+        gt_sqlite_record_is_int(row, GT_NSYS_METRIC_TIME))
         index = gt_nsys_sqlite_metrics_find(metrics, (uint64_t)gt_sqlite_record_int(row, GT_NSYS_METRIC_TYPE, 0),
                                             gt_nsys_sqlite_id(row, GT_NSYS_METRIC_ID), rows->metric);
     if (index == SIZE_MAX) {
@@ -104,11 +102,13 @@ static void take_metric(void *context, const struct gt_sqlite_row *row) {
         return;
     }
     union gt_sqlite_cell cell = row->cells[GT_NSYS_METRIC_VALUE];
-    double value = type == GT_SQLITE_INT ? (double)cell.integer : cell.real;
+    double value = is_real ? cell.real : (double)cell.integer;
     if (value < 0)
         value += metrics->list[index].lift;
-    gt_builder_counter(rows->sink->builder, track_of(rows, index), row->cells[GT_NSYS_METRIC_TIME].integer, value);
+    if (rows->metric_tracks[index] == GT_NO_TRACK)
+        make_track(rows, index);
     rows->metric = index + 1 < metrics->count ? index + 1 : 0;
+    gt_builder_counter(rows->sink->builder, rows->metric_tracks[index], row->cells[GT_NSYS_METRIC_TIME].integer, value);
 }
 
 /* ---- payloads of ranges ---- */

@@ -71,10 +71,8 @@ void gt_nsys_sqlite_metrics_settle(struct gt_nsys_sqlite_metrics *metrics) {
     }
 }
 
-size_t gt_nsys_sqlite_metrics_find(const struct gt_nsys_sqlite_metrics *metrics, uint64_t type_id, uint64_t metric_id,
-                                   size_t hint) {
-    if (hint < metrics->count && metrics->list[hint].type_id == type_id && metrics->list[hint].metric_id == metric_id)
-        return hint;
+size_t gt_nsys_sqlite_metrics_search(const struct gt_nsys_sqlite_metrics *metrics, uint64_t type_id,
+                                     uint64_t metric_id) {
     uint32_t index = gt_map_get(&metrics->index_of, type_id, metric_id);
     return index < metrics->count ? index : SIZE_MAX;
 }

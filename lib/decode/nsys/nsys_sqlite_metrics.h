@@ -32,9 +32,17 @@ void gt_nsys_sqlite_metrics_take_field(void *context, const struct gt_sqlite_row
 /* After all rows. */
 void gt_nsys_sqlite_metrics_settle(struct gt_nsys_sqlite_metrics *metrics);
 
-/* The place of a metric; hint: where it may be. SIZE_MAX: it has no name. */
-size_t gt_nsys_sqlite_metrics_find(const struct gt_nsys_sqlite_metrics *metrics, uint64_t type_id, uint64_t metric_id,
-                                   size_t hint);
+/* The place of a metric; SIZE_MAX: it has no name. */
+size_t gt_nsys_sqlite_metrics_search(const struct gt_nsys_sqlite_metrics *metrics, uint64_t type_id,
+                                     uint64_t metric_id);
+/* The same, at once where it is at the place that is guessed. */
+static inline size_t gt_nsys_sqlite_metrics_find(const struct gt_nsys_sqlite_metrics *metrics, uint64_t type_id,
+                                                 uint64_t metric_id, size_t guess) {
+    if (guess < metrics->count && metrics->list[guess].type_id == type_id &&
+        metrics->list[guess].metric_id == metric_id)
+        return guess;
+    return gt_nsys_sqlite_metrics_search(metrics, type_id, metric_id);
+}
 
 /* A new list with GT_NO_TRACK for each; NULL: memory is short. */
 uint32_t *gt_nsys_sqlite_metrics_tracks(const struct gt_nsys_sqlite_metrics *metrics);

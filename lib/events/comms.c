@@ -131,6 +131,13 @@ struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct g
     return row;
 }
 
+bool gt_comms_is_collective(const struct gt_store *store, const struct gt_collective *collective, enum gt_comm_op *op) {
+    struct gt_comms_row row = gt_comms_merged(store, collective);
+    *op = gt_comms_op_of_name(gt_store_string(store, row.name));
+    bool has_bytes = row.in_bytes != UINT64_MAX || row.out_bytes != UINT64_MAX;
+    return *op != GT_COMM_OTHER || (has_bytes && (row.op != GT_NO_ROW || row.range != GT_NO_ROW));
+}
+
 uint64_t gt_comms_bytes(const struct gt_comms_row *record, enum gt_comm_op op) {
     uint64_t first = op == GT_COMM_reduce_scatter ? record->out_bytes : record->in_bytes;
     uint64_t other = op == GT_COMM_reduce_scatter ? record->in_bytes : record->out_bytes;

@@ -53,11 +53,13 @@ static struct gt_str joined(char *text, size_t bytes) {
     return (struct gt_str){text, length};
 }
 
+/* Whether it is the key without underscores. */
 static bool is_op(struct gt_str name, const char *key) {
-    char plain[NAME_MAX_BYTES];
-    size_t bytes = strlen(key);
-    memcpy(plain, key, bytes);
-    return gt_str_eq(name, joined(plain, bytes));
+    size_t at = 0;
+    for (; *key; key++)
+        if (*key != '_' && (at == name.len || name.ptr[at++] != *key))
+            return false;
+    return at == name.len;
 }
 
 enum gt_comm_op gt_comms_op_of_name(struct gt_str name) {

@@ -53,11 +53,13 @@ static struct gt_str joined(char *text, size_t bytes) {
     return (struct gt_str){text, length};
 }
 
+/* Whether it is the key without underscores. */
 static bool is_op(struct gt_str name, const char *key) {
-    char plain[NAME_MAX_BYTES];
-    size_t bytes = strlen(key);
-    memcpy(plain, key, bytes);
-    return gt_str_eq(name, joined(plain, bytes));
+    size_t at = 0;
+    for (; *key; key++)
+        if (*key != '_' && (at == name.len || name.ptr[at++] != *key))
+            return false;
+    return at == name.len;
 }
 
 enum gt_comm_op gt_comms_op_of_name(struct gt_str name) {
@@ -129,6 +131,13 @@ struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct g
     if (row.name == GT_STRID_EMPTY && row.range != GT_NO_ROW)
         row.name = store->ranges.name[row.range];
     return row;
+}
+
+bool gt_comms_is_collective(const struct gt_store *store, const struct gt_collective *collective, enum gt_comm_op *op) {
+    struct gt_comms_row row = gt_comms_merged(store, collective);
+    *op = gt_comms_op_of_name(gt_store_string(store, row.name));
+    bool has_bytes = row.in_bytes != UINT64_MAX || row.out_bytes != UINT64_MAX;
+    return *op != GT_COMM_OTHER || (has_bytes && (row.op != GT_NO_ROW || row.range != GT_NO_ROW));
 }
 
 uint64_t gt_comms_bytes(const struct gt_comms_row *record, enum gt_comm_op op) {

@@ -19,6 +19,9 @@ enum gt_comm_op gt_comms_op_of_name(struct gt_str name);
    that carries the record has one. */
 struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct gt_collective *collective);
 
+/* Whether they are about a collective, and which, and not about the making of a communicator or waiting for it. */
+bool gt_comms_is_collective(const struct gt_store *store, const struct gt_collective *collective, enum gt_comm_op *op);
+
 /* How large its message is: what a rank puts in, of reduce_scatter what it gets. UINT64_MAX: not known. */
 uint64_t gt_comms_bytes(const struct gt_comms_row *record, enum gt_comm_op op);
 

@@ -1,26 +1,13 @@
 /* Collectives of ops: in come records about collectives and the launch calls of kernels, out goes labels->comms. A
    record is on the kernel itself and on the CPU operator around its launch (Kineto), or on the range that NCCL puts
-   around each of its calls (Nsight). Between ncclGroupStart and the end of the group nothing is launched: the last
-   ncclGroupEnd launches all of it. */
-#include <stdlib.h>
-
+   around each of its calls (Nsight). */
 #include "base/map.h"
 #include "base/mem.h"
 #include "events/comms.h"
 #include "label/comm_groups.h"
 #include "label/enclose.h"
 #include "label/label.h"
-
-/* A call of NCCL that has a range. Kernels are launched in those that send and those that end a group. */
-enum call_kind { SENDS, STARTS_GROUP, ENDS_GROUP };
-
-struct call {
-    uint32_t range;
-    uint32_t record; /* of one that sends; else GT_NO_ROW */
-    uint32_t launch; /* GT_NO_ROW: none */
-    uint8_t kind;
-    bool has_kernel;
-};
+#include "label/nccl_calls.h"
 
 struct joiner {
     const struct gt_store *store;
@@ -30,7 +17,7 @@ struct joiner {
     uint32_t launch_count;
     uint32_t *op_launch;       /* labels->comms.op_launch, in numbers of this joiner until all is found */
     struct gt_map by_external; /* (process, id) -> index into found */
-    struct call *calls;
+    struct gt_nccl_call *calls;
     size_t call_count;
     uint32_t *op_call; /* by op row: index into calls whose range is around its launch */
 };
@@ -105,129 +92,6 @@ static void take_kineto_records(struct joiner *joiner) {
             take_operator_record(joiner, record, is_only);
 }
 
-/* ---- calls of NCCL ---- */
-
-static struct gt_enclose_span span_of_range(const struct gt_store *store, uint32_t range, uint32_t id) {
-    return (struct gt_enclose_span){store->ranges.start_ns[range], store->ranges.end_ns[range],
-                                    store->ranges.thread[range], id};
-}
-
-static bool is_on_thread(const struct gt_store *store, uint32_t range) {
-    enum gt_range_kind kind = (enum gt_range_kind)store->ranges.kind[range];
-    return (kind == GT_RANGE_NESTED || kind == GT_RANGE_START_END) && store->ranges.thread[range] != GT_NO_TRACK &&
-           store->ranges.end_thread[range] == GT_NO_TRACK;
-}
-
-static int by_thread_and_start(const void *a, const void *b, void *context) {
-    const struct call *x = a, *y = b;
-    const struct gt_ranges *ranges = context;
-    if (ranges->thread[x->range] != ranges->thread[y->range])
-        return ranges->thread[x->range] < ranges->thread[y->range] ? -1 : 1;
-    if (ranges->start_ns[x->range] != ranges->start_ns[y->range])
-        return ranges->start_ns[x->range] < ranges->start_ns[y->range] ? -1 : 1;
-    if (x->range != y->range)
-        return x->range < y->range ? -1 : 1;
-    return (x->record > y->record) - (x->record < y->record);
-}
-
-/* Names are looked up once: most traces have no such ranges. */
-static size_t for_each_group_call(const struct gt_store *store, struct call *calls) {
-    gt_strid start = gt_strtab_find(&store->strings, GT_STR("ncclGroupStart"));
-    gt_strid end = gt_strtab_find(&store->strings, GT_STR("ncclGroupEnd"));
-    size_t count = 0;
-    if (start == UINT32_MAX || end == UINT32_MAX)
-        return 0;
-    for (uint32_t range = 0; range < store->ranges.count; range++) {
-        gt_strid name = store->ranges.name[range];
-        if ((name != start && name != end) || !is_on_thread(store, range))
-            continue;
-        if (calls)
-            calls[count] =
-                (struct call){.range = range, .record = GT_NO_ROW, .kind = name == start ? STARTS_GROUP : ENDS_GROUP};
-        count++;
-    }
-    return count;
-}
-
-/* Whether a record is about a collective, and not about the making of a communicator or waiting for it. */
-static bool is_collective(const struct gt_store *store, const struct gt_collective *collective, enum gt_comm_op *op) {
-    struct gt_comms_row row = gt_comms_merged(store, collective);
-    *op = gt_comms_op_of_name(gt_store_string(store, row.name));
-    bool has_bytes = row.in_bytes != UINT64_MAX || row.out_bytes != UINT64_MAX;
-    return *op != GT_COMM_OTHER || (has_bytes && (row.op != GT_NO_ROW || row.range != GT_NO_ROW));
-}
-
-static bool collect_calls(struct joiner *joiner) {
-    const struct gt_store *store = joiner->store;
-    size_t room = for_each_group_call(store, NULL);
-    for (size_t record = 0; record < store->comms.count; record++)
-        room += store->comms.range[record] != GT_NO_ROW;
-    joiner->calls = gt_mem_array(room, sizeof *joiner->calls);
-    if (!joiner->calls)
-        return false;
-    joiner->call_count = for_each_group_call(store, joiner->calls);
-    for (uint32_t record = 0; record < store->comms.count; record++) {
-        uint32_t range = store->comms.range[record];
-        enum gt_comm_op op;
-        const struct gt_collective alone = {.record = record, .more = GT_NO_ROW};
-        if (range == GT_NO_ROW || !is_collective(store, &alone, &op))
-            continue;
-        if (is_on_thread(store, range))
-            joiner->calls[joiner->call_count++] = (struct call){.range = range, .record = record, .kind = SENDS};
-        else
-            add_collective(joiner, record, joiner->launch_count++);
-    }
-    if (joiner->call_count)
-        qsort_r(joiner->calls, joiner->call_count, sizeof *joiner->calls, by_thread_and_start,
-                (void *)(uintptr_t)&store->ranges);
-    return true;
-}
-
-/* A group that is being made, over the calls of a thread. */
-struct group_call {
-    size_t depth;    /* of groups in groups */
-    uint32_t launch; /* of its collectives; GT_NO_ROW: it has none yet */
-};
-
-static void add_to_group(struct joiner *joiner, struct group_call *group, struct call *call) {
-    if (group->launch == GT_NO_ROW)
-        group->launch = joiner->launch_count++;
-    call->launch = group->launch;
-    add_collective(joiner, call->record, group->launch);
-}
-
-/* Calls may be missing from the trace, so that starts and ends do not match: where kernels are launched, no group is
-   open any more. */
-static void follow_call(struct joiner *joiner, struct group_call *group, struct call *call) {
-    static const struct group_call closed = {.depth = 0, .launch = GT_NO_ROW};
-    call->launch = GT_NO_ROW;
-    if (call->kind == STARTS_GROUP) {
-        group->depth++;
-    } else if (call->kind == ENDS_GROUP) {
-        call->launch = group->launch;
-        group->depth -= group->depth > 0;
-        if (group->depth == 0 || call->has_kernel)
-            *group = closed;
-    } else {
-        if (group->depth == 0 || call->has_kernel)
-            *group = closed;
-        add_to_group(joiner, group, call);
-        if (group->depth == 0)
-            *group = closed;
-    }
-}
-
-static void follow_calls(struct joiner *joiner) {
-    const struct gt_ranges *ranges = &joiner->store->ranges;
-    struct group_call group = {0};
-    for (size_t i = 0; i < joiner->call_count; i++) {
-        struct call *call = &joiner->calls[i];
-        if (i == 0 || ranges->thread[call->range] != ranges->thread[call[-1].range])
-            group = (struct group_call){.launch = GT_NO_ROW};
-        follow_call(joiner, &group, call);
-    }
-}
-
 /* ---- kernels by their launch calls ---- */
 
 static bool may_be_carried(const struct joiner *joiner, uint32_t op) {
@@ -262,31 +126,50 @@ static void kernel_in_call(void *context, uint32_t op, uint32_t call) {
     joiner->calls[call].has_kernel = true;
 }
 
-/* A kernel may belong to a call that sends while its group is open, if the end of the group is missing: which kernels
-   are launched where comes before who belongs to which group. */
-static bool join_ranges(struct joiner *joiner, struct gt_enclose_span *kernels, size_t kernel_count) {
-    const struct gt_store *store = joiner->store;
-    size_t span_count = 0;
-    if (!collect_calls(joiner))
-        return false;
+/* Where kernels are launched says which calls belong together, so that it is found out first. */
+static bool find_launches(struct joiner *joiner, struct gt_enclose_span *kernels, size_t kernel_count) {
+    const struct gt_ranges *ranges = &joiner->store->ranges;
+    size_t op_count = joiner->store->ops.count, span_count = 0;
+    joiner->calls = gt_nccl_calls_new(joiner->store, &joiner->call_count);
+    joiner->op_call = gt_mem_uninitialised(op_count, sizeof *joiner->op_call);
     struct gt_enclose_span *spans = gt_mem_array(joiner->call_count, sizeof *spans);
-    joiner->op_call = gt_mem_uninitialised(store->ops.count, sizeof *joiner->op_call);
-    bool ok = spans && joiner->op_call;
-    for (size_t i = 0; ok && i < joiner->call_count; i++)
-        if (joiner->calls[i].kind != STARTS_GROUP)
-            spans[span_count++] = span_of_range(store, joiner->calls[i].range, (uint32_t)i);
+    bool ok = joiner->calls && joiner->op_call && spans;
     if (ok)
-        memset(joiner->op_call, 0xFF, store->ops.count * sizeof *joiner->op_call);
+        memset(joiner->op_call, 0xFF, op_count * sizeof *joiner->op_call);
+    for (uint32_t i = 0; ok && i < joiner->call_count; i++) {
+        uint32_t range = joiner->calls[i].range;
+        if (joiner->calls[i].kind != GT_NCCL_STARTS_GROUP)
+            spans[span_count++] =
+                (struct gt_enclose_span){ranges->start_ns[range], ranges->end_ns[range], ranges->thread[range], i};
+    }
     ok = ok && gt_enclose(spans, span_count, kernels, kernel_count, kernel_in_call, joiner);
-    if (ok)
-        follow_calls(joiner);
-    for (size_t i = 0; ok && i < kernel_count; i++) {
+    gt_mem_free(spans);
+    return ok;
+}
+
+static void take_range_records(struct joiner *joiner) {
+    const struct gt_store *store = joiner->store;
+    for (uint32_t record = 0; record < store->comms.count; record++) {
+        uint32_t range = store->comms.range[record];
+        if (range != GT_NO_ROW && !gt_nccl_calls_is_on_thread(store, range))
+            add_collective(joiner, record, joiner->launch_count++);
+    }
+    gt_nccl_calls_number(store, joiner->calls, joiner->call_count, &joiner->launch_count);
+    for (size_t i = 0; i < joiner->call_count; i++)
+        if (joiner->calls[i].kind == GT_NCCL_COMMUNICATES)
+            add_collective(joiner, joiner->calls[i].record, joiner->calls[i].launch);
+}
+
+static bool join_ranges(struct joiner *joiner, struct gt_enclose_span *kernels, size_t kernel_count) {
+    if (!find_launches(joiner, kernels, kernel_count))
+        return false;
+    take_range_records(joiner);
+    for (size_t i = 0; i < kernel_count; i++) {
         uint32_t op = kernels[i].id, call = joiner->op_call[op];
         if (call != GT_NO_ROW && joiner->op_launch[op] == GT_NO_ROW)
             joiner->op_launch[op] = joiner->calls[call].launch;
     }
-    gt_mem_free(spans);
-    return ok;
+    return true;
 }
 
 static void kernel_in_operator(void *context, uint32_t op, uint32_t index) {
@@ -304,7 +187,8 @@ static bool join_operators(struct joiner *joiner, struct gt_enclose_span *kernel
         const struct gt_collective *collective = &joiner->found[i];
         enum gt_comm_op op;
         uint32_t cpu_op = gt_comms_merged(store, collective).cpu_op;
-        if (cpu_op != GT_NO_ROW && cpu_ops->thread[cpu_op] != GT_NO_TRACK && is_collective(store, collective, &op))
+        if (cpu_op != GT_NO_ROW && cpu_ops->thread[cpu_op] != GT_NO_TRACK &&
+            gt_comms_is_collective(store, collective, &op))
             spans[span_count++] = (struct gt_enclose_span){cpu_ops->start_ns[cpu_op], cpu_ops->end_ns[cpu_op],
                                                            cpu_ops->thread[cpu_op], i};
     }
@@ -329,7 +213,7 @@ static void keep_collectives(struct joiner *joiner, uint32_t *number_of) {
     enum gt_comm_op op;
     for (size_t i = 0; i < joiner->found_count; i++) {
         struct gt_collective collective = joiner->found[i];
-        if (!is_collective(joiner->store, &collective, &op))
+        if (!gt_comms_is_collective(joiner->store, &collective, &op))
             continue;
         if (number_of[collective.launch] == GT_NO_ROW) {
             number_of[collective.launch] = (uint32_t)comms->launch_count++;

@@ -110,6 +110,10 @@ static void add_labels(struct gputime_rows *rows, struct gt_arena *arena, enum g
     } else if (table == GT_TABLE_ranges) {
         add_label(rows, arena, "parent", "ranges", labels->range_parent);
         add_label(rows, arena, "level", NULL, labels->range_level);
+    } else if (table == GT_TABLE_memory_events) {
+        add_label(rows, arena, "call", "calls", labels->memory_call);
+        add_label(rows, arena, "cpu_op", "cpu_ops", labels->memory_cpu_op);
+        add_label(rows, arena, "range", "ranges", labels->memory_range);
     } else if (table == GT_TABLE_groups) {
         add_category(rows, arena, labels->group_category);
     }

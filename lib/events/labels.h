@@ -105,6 +105,7 @@ enum gt_pass {
     GT_PASS_STEPS,
     GT_PASS_STEP_OPS,
     GT_PASS_COMMS,
+    GT_PASS_MEMORY,
     GT_PASS_COUNT
 };
 
@@ -134,6 +135,10 @@ struct gt_labels {
     const struct gt_category *categories;
     size_t category_count;
     size_t named_category_count; /* the first ones: those that the user's rules name, whether or not they have ops */
+
+    /* By row of memory events, GT_NO_ROW if there is none: the call that made it, the innermost operator and range of
+       the thread around that, or around the moment where the trace has no call. */
+    uint32_t *memory_call, *memory_cpu_op, *memory_range;
 
     struct gt_step *steps;
     size_t step_count;

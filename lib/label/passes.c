@@ -6,7 +6,8 @@
 
 /* The longest first. */
 #define PASSES(PASS)                                                                                                   \
-    PASS(correlate) PASS(trees) PASS(steps) PASS(classify) PASS(names) PASS(attribute) PASS(step_ops) PASS(comms)
+    PASS(correlate)                                                                                                    \
+    PASS(trees) PASS(steps) PASS(classify) PASS(names) PASS(attribute) PASS(step_ops) PASS(comms) PASS(memory)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)

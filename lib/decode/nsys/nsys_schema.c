@@ -40,7 +40,7 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_META] = {{"META_DATA_EXPORT"}, {0}, {"name", "value"}, {"name", "value"}},
     [GT_NSYS_SESSION] = {{"TARGET_INFO_SESSION_START_TIME"}, {0}, {"utcEpochNs"}, {"utcEpochNs"}},
     [GT_NSYS_DETAILS] = {{"ANALYSIS_DETAILS"}, {0}, {"duration"}, {"duration"}},
-    [GT_NSYS_GPUS] = {{"TARGET_INFO_GPU"}, {0}, {"id"}, {"id", "name", "totalMemory", "smCount"}},
+    [GT_NSYS_GPUS] = {{"TARGET_INFO_GPU"}, {0}, {"id|deviceId"}, {"id|deviceId", "name", "totalMemory", "smCount"}},
     [GT_NSYS_CUDA_DEVICES] = {{"TARGET_INFO_CUDA_DEVICE"}, {0}, {"gpuId", "cudaId"}, {"gpuId", "cudaId", "pid"}},
     [GT_NSYS_PROCESSES] = {{"PROCESSES"}, {0}, {"globalPid"}, {"globalPid", "name|nameId"}},
     [GT_NSYS_THREADS] = {{"ThreadNames"}, {0}, {"globalTid"}, {"globalTid", "nameId|name"}},
@@ -92,7 +92,10 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
                                [GT_NSYS_CLONE_ORIGINAL_NODE] = "originalGraphNodeId",
                                [GT_NSYS_CLONE_GRAPH] = "graphId",
                                [GT_NSYS_CLONE_ORIGINAL_GRAPH] = "originalGraphId"}},
-    [GT_NSYS_DIAGNOSTICS] = {{"DIAGNOSTIC_EVENT"}, {0}, {"text"}, {"text"}},
+    [GT_NSYS_DIAGNOSTICS] = {{"DIAGNOSTIC_EVENT"},
+                             {0},
+                             {"text"},
+                             {[GT_NSYS_DIAGNOSTIC_TEXT] = "text", [GT_NSYS_DIAGNOSTIC_GLOBAL_PID] = "globalPid"}},
 };
 
 /* The column for "this|else this". */

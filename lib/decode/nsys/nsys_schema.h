@@ -81,6 +81,7 @@ enum gt_nsys_clone_column {
     GT_NSYS_CLONE_GRAPH,
     GT_NSYS_CLONE_ORIGINAL_GRAPH,
 };
+enum { GT_NSYS_DIAGNOSTIC_TEXT, GT_NSYS_DIAGNOSTIC_GLOBAL_PID };
 
 /* A table of the export and the role that it has; several may have the same. */
 struct gt_nsys_table {

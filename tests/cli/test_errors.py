@@ -60,6 +60,13 @@ def test_unreadable_input_in_second_place(gputime, files):
     assert done.returncode == FAILED and done.stdout == b"" and done.stderr.count(b"\n") == 2
 
 
+@pytest.mark.parametrize("command", [[], ["summary"], ["gaps"], ["findings"], ["stats"]], ids=lambda words: " ".join(words))
+def test_a_missing_file_among_several(gputime, files, command):
+    done = gputime(*command, OVERLAP, files / "missing.json", DEVICES, "--json")
+    assert done.returncode == FAILED and b"missing.json" in done.stderr
+    assert done.stdout == gputime(*command, OVERLAP, DEVICES, "--json").stdout
+
+
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_first_capture_that_cannot_be_read_is_reported(gputime, files, threads):
     """Several are read at the same time, and what is said does not depend on it."""

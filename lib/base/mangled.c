@@ -218,17 +218,29 @@ static struct gt_str read_name(struct reader *reader, bool is_nested) {
     return last;
 }
 
+static struct gt_str read_own_name(struct reader *reader) {
+    bool is_nested = peek(reader, 0) == 'N';
+    reader->at += is_nested;
+    while (is_nested && (peek(reader, 0) == 'K' || peek(reader, 0) == 'V' || peek(reader, 0) == 'R'))
+        reader->at++;
+    struct gt_str name = read_name(reader, is_nested);
+    return reader->is_bad ? (struct gt_str){"", 0} : name;
+}
+
 struct gt_str gt_mangled_name(struct gt_str text) {
-    static const struct gt_str none = {"", 0};
     struct reader reader = {.text = text, .at = GT_STR("_Z").len};
     if (!gt_str_starts(text, GT_STR("_Z")))
-        return none;
+        return (struct gt_str){"", 0};
     while (peek(&reader, 0) == 'Z') /* inside a function */
         reader.at++;
-    bool is_nested = peek(&reader, 0) == 'N';
-    reader.at += is_nested;
-    while (is_nested && (peek(&reader, 0) == 'K' || peek(&reader, 0) == 'V' || peek(&reader, 0) == 'R'))
-        reader.at++;
-    struct gt_str name = read_name(&reader, is_nested);
-    return reader.is_bad ? none : name;
+    return read_own_name(&reader);
+}
+
+struct gt_str gt_mangled_argument(struct gt_str text, struct gt_str name) {
+    struct reader reader = {.text = text, .at = (size_t)(name.ptr - text.ptr) + name.len};
+    if (peek(&reader, 0) != 'I')
+        return (struct gt_str){"", 0};
+    for (reader.at++; peek(&reader, 0) == 'L' && !reader.is_bad;)
+        skip_group(&reader);
+    return read_own_name(&reader);
 }

@@ -228,6 +228,18 @@ static bool is_wrapper(struct gt_str name) {
     return false;
 }
 
+/* ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<...>>: the first argument that is no number names the kernel. */
+static struct gt_str entered_class(struct gt_str arguments, struct gt_str name) {
+    size_t begin = 0;
+    while (begin < arguments.len && (is_digit(arguments.ptr[begin]) || memchr(", ", arguments.ptr[begin], 2)))
+        begin++;
+    size_t end = begin;
+    for (; is_word(char_at(arguments, end)) || char_at(arguments, end) == ':'; end++)
+        if (arguments.ptr[end] == ':')
+            begin = end + 1;
+    return end > begin ? (struct gt_str){arguments.ptr + begin, end - begin} : name;
+}
+
 /* cutlass::Kernel<the_kernel>, Kernel2 and device_kernel, in all the namespaces that begin with cutlass: the argument
    is the name if it is one identifier. */
 static struct gt_str unwrap(const struct parser *parser) {
@@ -236,6 +248,8 @@ static struct gt_str unwrap(const struct parser *parser) {
     struct gt_str name = {text + part->begin, part->end - part->begin};
     struct gt_str outer = {text + part->outer_begin, part->outer_end - part->outer_begin};
     struct gt_str argument = {text + part->arguments, part->arguments_end - part->arguments};
+    if (gt_str_eq(name, GT_STR("kentry")) && gt_str_eq(outer, GT_STR("ck_tile")))
+        return entered_class(argument, name);
     if (!is_wrapper(name) || !gt_str_starts(outer, GT_STR("cutlass")))
         return name;
     while (argument.len && argument.ptr[argument.len - 1] == ' ')
@@ -250,11 +264,16 @@ static struct gt_str unwrap(const struct parser *parser) {
     return is_identifier ? (struct gt_str){argument.ptr + begin, argument.len - begin} : name;
 }
 
-/* The same for _ZN7cutlass7Kernel2I10the_kernelEEv...: the argument is its length and its text. */
+/* The same for _ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdI..., and _ZN7cutlass7Kernel2I10the_kernelEEv..., where the
+   argument is its length and its text. */
 static struct gt_str simplify_mangled(struct gt_str text) {
     struct gt_str name = gt_mangled_name(text);
     if (name.len == 0)
         return text;
+    if (gt_str_starts(text, GT_STR("_ZN7ck_tile6kentryI"))) {
+        struct gt_str entered = gt_mangled_argument(text, name);
+        return entered.len ? entered : name;
+    }
     struct gt_str before = {text.ptr, (size_t)(name.ptr - text.ptr)};
     size_t at = before.len + name.len, bytes = 0;
     if (!is_wrapper(name) || !gt_str_find_nocase(before, GT_STR("cutlass")) || char_at(text, at) != 'I')

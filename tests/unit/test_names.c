@@ -81,6 +81,11 @@ static void signatures(void **unused) {
         {"void cutlass::Kernel<128>(int)", "Kernel"},
         {"void mine::Kernel<float>(int)", "Kernel"},
         {"void fill<float>(int)", "fill"},
+        {"void ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<ck_tile::Pipeline<float>>>(T1)", "FmhaFwdKernel"},
+        {"void ck_tile::kentry<1, ck_tile::MoeSortingKernel<int>, int>(int)", "MoeSortingKernel"},
+        {"void ck_tile::kentry<1>(int)", "kentry"},
+        {"void ck_tile::kentry<1, ck_tile::>(int)", "kentry"},
+        {"void mine::kentry<1, ck_tile::Fwd<int>>(int)", "kentry"},
         /* copies of functions, AMD */
         {"void ns::f<int>(int) [clone .kd]", "f"},
         {"void ns::f<int>(int) [clone .isra.0] [clone .kd]", "f"},
@@ -141,7 +146,10 @@ static void mangled_names(void **unused) {
     } cases[] = {
         {"_Z4gemmPfS_i", "gemm"},
         {"_Z10build_GPU2ILi128ELi4EEvPiS0_S0_iii", "build_GPU2"},
-        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdI3intEEJEEEvDpT1_", "kentry"},
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdI3intEEJEEEvDpT1_", "Rmsnorm2dFwd"},
+        {"_ZN7ck_tile6kentryILi256ELi2ENS_13FmhaFwdKernelINS_8PipelineIfEEEEJS3_EEEvDpT1_", "FmhaFwdKernel"},
+        {"_ZN7ck_tile6kentryILi1EfJEEEvDpT1_", "kentry"},
+        {"_ZN4mine6kentryILi1ENS_3FwdEEEvT_", "kentry"},
         {"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_",
          "vectorized_elementwise_kernel"},
         {"_ZN2at6native53_GLOBAL__N__00000000_11_Distributions_cu_00000000_00012kernel_of_itIfLi4EEEvT_",
@@ -160,7 +168,8 @@ static void mangled_names(void **unused) {
         {"_ZN2ns1fB5cxx11Ei", "f"},
         {"_Z8attn_fwdPf.kd", "attn_fwd"},
         /* cut off */
-        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdE", "kentry"},
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdE", "Rmsnorm2dFwd"},
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_4Pipe", "Rmsnorm2dFwd"},
         {"_ZN7ck_tile6kentryILi1ENS_12Rmsno", "kentry"},
         {"_ZN7ck_tile6kentryIL", "kentry"},
         /* wrappers */

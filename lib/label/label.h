@@ -37,7 +37,8 @@ enum gt_status gt_label_new_by_rules(const struct gt_store *store, const struct 
 void gt_label_free(struct gt_labels *labels); /* NULL is fine */
 
 /* names.c: the simplified kernel name, a part of `full` (template arguments, parameters, return type and qualifiers
-   off), never empty unless `full` is. What does not read as a C++ signature stays whole. Linear. */
+   off), never empty unless `full` is. What does not read as a C++ signature or a mangled name stays
+   whole. Linear. */
 struct gt_str gt_label_simplify_name(struct gt_str full);
 
 #endif

@@ -31,9 +31,11 @@ struct cursor {
 /* ---- which ranges are steps ---- */
 
 enum spelling {
-    NUMBERED, /* the text as a word somewhere, then a number: "train step 12", "_forward_step 7: 0 ctx reqs" */
-    WHOLE,    /* the text is the name */
-    BEGINNING /* the name begins with it; counted in order of start, as with WHOLE */
+    NUMBERED,  /* the text as a word somewhere, then a number: "train step 12", "_forward_step 7: 0 ctx reqs" */
+    BLOCK,     /* the same with two numbers, the first of which counts: "Step 30 to 40" */
+    WHOLE,     /* the text is the name */
+    BEGINNING, /* the name begins with it, '%' in it is a number; counted in order of start, as with WHOLE */
+    ENDING,    /* the name ends with it, from the beginning of a word; counted likewise */
 };
 
 /* The names that programs give to their steps, the clearest first: a trace's steps are all of one kind, the first that
@@ -50,11 +52,17 @@ static const struct step_kind {
     {"train_step", WHOLE},
     {"training_step", WHOLE},
     {"execute_context_", BEGINNING}, /* vLLM: "execute_context_1(888)_generation_0(0)" */
+    {"execute_%_context_",
+     BEGINNING}, /* the same with the number of tokens: "execute_32_context_0(0)_generation_..." */
     {"execute_new_", BEGINNING},
     {"step[", BEGINNING}, /* SGLang: "step[DECODE bs=4]" */
     {"execute_model", WHOLE},
     {"step", WHOLE},
     {"iteration", WHOLE},
+    {"test_step", WHOLE},
+    {"single_iteration", ENDING}, /* "CG_Single_Iteration" */
+    {"step", BLOCK},
+    {"iteration", BLOCK},
     {"batch", NUMBERED},
     {"request", NUMBERED},
 };
@@ -68,8 +76,16 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, after it no more words. */
-static bool parse_number(struct gt_str text, int64_t *number) {
+/* What is left of the name after the text that it begins with; ptr NULL: it does not. */
+static struct gt_str after_text(struct gt_str name, struct gt_str text) {
+    struct gt_str head = {name.ptr, text.len};
+    if (name.len < text.len || gt_str_find_nocase(head, text) != head.ptr)
+        return (struct gt_str){NULL, 0};
+    return (struct gt_str){name.ptr + text.len, name.len - text.len};
+}
+
+/* How many bytes of the text are a number with what is before it: "12", " 12", "_12: ...", "=12#". 0: none. */
+static size_t take_number(struct gt_str text, int64_t *number) {
     size_t begin = 0, end;
     uint64_t digits;
     while (begin < text.len && begin < 2 && strchr(" _:#=-", text.ptr[begin]) && text.ptr[begin])
@@ -77,32 +93,89 @@ static bool parse_number(struct gt_str text, int64_t *number) {
     for (end = begin; end < text.len && is_digit(text.ptr[end]);)
         end++;
     if (!gt_num_parse_uint((struct gt_str){text.ptr + begin, end - begin}, &digits) || digits > INT64_MAX)
+        return 0;
+    *number = (int64_t)digits;
+    return end;
+}
+
+/* A number, after it no more words: not "12 layers". */
+static bool parse_number(struct gt_str text, int64_t *number) {
+    size_t end = take_number(text, number);
+    if (!end)
         return false;
     while (end < text.len && text.ptr[end] == ' ')
         end++;
-    *number = (int64_t)digits;
     return end == text.len || !(is_letter(text.ptr[end]) || is_digit(text.ptr[end]) || text.ptr[end] == '_');
 }
 
-static bool is_numbered(struct gt_str name, struct gt_str word, int64_t *number) {
+/* "30 to 40" */
+static bool parse_block(struct gt_str text, int64_t *number) {
+    int64_t last;
+    size_t end = take_number(text, number);
+    struct gt_str rest = after_text((struct gt_str){text.ptr + end, text.len - end}, GT_STR(" to"));
+    return end && rest.ptr && parse_number(rest, &last) && last > *number;
+}
+
+/* Steps that only warm up are no steps: "Warm-up Step 3". */
+static bool is_warm_up(const char *name, const char *word) {
+    const char *at = gt_str_find_nocase((struct gt_str){name, (size_t)(word - name)}, GT_STR("warm"));
+    return at && (at == name || !is_letter(at[-1]));
+}
+
+static bool is_numbered(struct gt_str name, struct gt_str word, int64_t *number,
+                        bool (*parse)(struct gt_str text, int64_t *number)) {
     for (struct gt_str rest = name;;) {
         const char *at = gt_str_find_nocase(rest, word);
         if (!at)
             return false;
         bool is_word = at == name.ptr || !is_letter(at[-1]);
         rest = (struct gt_str){at + word.len, (size_t)(name.ptr + name.len - at) - word.len};
-        if (is_word && parse_number(rest, number))
-            return true;
+        if (is_word && parse(rest, number))
+            return !is_warm_up(name.ptr, at);
     }
+}
+
+/* Whether the name begins with the text, where '%' is a number. */
+static bool begins_with(struct gt_str name, struct gt_str text) {
+    const char *number = memchr(text.ptr, '%', text.len);
+    size_t head = number ? (size_t)(number - text.ptr) : text.len, digits = 0;
+    struct gt_str rest = after_text(name, (struct gt_str){text.ptr, head});
+    if (!rest.ptr || !number)
+        return rest.ptr != NULL;
+    while (digits < rest.len && is_digit(rest.ptr[digits]))
+        digits++;
+    struct gt_str tail = {number + 1, text.len - head - 1};
+    return digits && after_text((struct gt_str){rest.ptr + digits, rest.len - digits}, tail).ptr;
+}
+
+static bool ends_with(struct gt_str name, struct gt_str text) {
+    if (name.len < text.len)
+        return false;
+    size_t begin = name.len - text.len;
+    struct gt_str end = {name.ptr + begin, text.len};
+    return after_text(end, text).ptr && (begin == 0 || !is_letter(name.ptr[begin - 1]));
 }
 
 static bool fits_kind(const struct step_kind *kind, struct gt_str name, int64_t *number) {
     struct gt_str text = gt_str_of(kind->text);
     if (name.len && name.ptr[0] == ':') /* nsys stats puts it before names without a domain */
         name = (struct gt_str){name.ptr + 1, name.len - 1};
-    if (kind->spelling == NUMBERED)
-        return is_numbered(name, text, number);
-    return gt_str_find_nocase(name, text) == name.ptr && (kind->spelling == BEGINNING || name.len == text.len);
+    switch (kind->spelling) {
+    case NUMBERED:
+        return is_numbered(name, text, number, parse_number);
+    case BLOCK:
+        return is_numbered(name, text, number, parse_block);
+    case BEGINNING:
+        return begins_with(name, text);
+    case ENDING:
+        return ends_with(name, text);
+    default:
+        return name.len == text.len && after_text(name, text).ptr;
+    }
+}
+
+static bool has_numbers(const struct step_kind *kind) {
+    return kind->spelling == NUMBERED || kind->spelling == BLOCK;
 }
 
 /* Kineto's copies of the steps on the GPU's side are microseconds long and say nothing. */
@@ -190,7 +263,7 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     if (!labels->steps)
         return false;
     qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
-    for (size_t i = 0; i < labels->step_count && kind && kind->spelling != NUMBERED; i++)
+    for (size_t i = 0; i < labels->step_count && kind && !has_numbers(kind); i++)
         labels->steps[i].number = (int64_t)i;
     return true;
 }

@@ -1,5 +1,6 @@
-/* Kernel names for people: in comes a demangled C++ signature, out goes the part of it that names the kernel. Anything
-   that does not read as a signature (copies, mangled names, plain text) stays whole. */
+/* Kernel names for people: in comes a C++ signature or a mangled name, out goes the part of it that names the kernel.
+   Anything that does not read as one of these (copies, plain text) stays whole. */
+#include "base/mangled.h"
 #include "label/label.h"
 
 /* Real names nest some fifty deep; what lies deeper is taken as cut off, which bounds the work for hostile names. */
@@ -219,19 +220,37 @@ static struct gt_str without_suffix(struct gt_str text) {
     return text;
 }
 
+static bool is_wrapper(struct gt_str name) {
+    static const struct gt_str wrappers[] = {GT_STR("Kernel"), GT_STR("Kernel2"), GT_STR("device_kernel")};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (gt_str_eq(name, wrappers[i]))
+            return true;
+    return false;
+}
+
+/* ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<...>>: the first argument that is no number names the kernel. */
+static struct gt_str entered_class(struct gt_str arguments, struct gt_str name) {
+    size_t begin = 0;
+    while (begin < arguments.len && (is_digit(arguments.ptr[begin]) || memchr(", ", arguments.ptr[begin], 2)))
+        begin++;
+    size_t end = begin;
+    for (; is_word(char_at(arguments, end)) || char_at(arguments, end) == ':'; end++)
+        if (arguments.ptr[end] == ':')
+            begin = end + 1;
+    return end > begin ? (struct gt_str){arguments.ptr + begin, end - begin} : name;
+}
+
 /* cutlass::Kernel<the_kernel>, Kernel2 and device_kernel, in all the namespaces that begin with cutlass: the argument
    is the name if it is one identifier. */
 static struct gt_str unwrap(const struct parser *parser) {
-    static const struct gt_str wrappers[] = {GT_STR("Kernel"), GT_STR("Kernel2"), GT_STR("device_kernel")};
     const struct part *part = &parser->named;
     const char *text = parser->text.ptr;
     struct gt_str name = {text + part->begin, part->end - part->begin};
     struct gt_str outer = {text + part->outer_begin, part->outer_end - part->outer_begin};
     struct gt_str argument = {text + part->arguments, part->arguments_end - part->arguments};
-    bool is_wrapper = false;
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        is_wrapper |= gt_str_eq(name, wrappers[i]);
-    if (!is_wrapper || !gt_str_starts(outer, GT_STR("cutlass")))
+    if (gt_str_eq(name, GT_STR("kentry")) && gt_str_eq(outer, GT_STR("ck_tile")))
+        return entered_class(argument, name);
+    if (!is_wrapper(name) || !gt_str_starts(outer, GT_STR("cutlass")))
         return name;
     while (argument.len && argument.ptr[argument.len - 1] == ' ')
         argument.len--;
@@ -245,12 +264,32 @@ static struct gt_str unwrap(const struct parser *parser) {
     return is_identifier ? (struct gt_str){argument.ptr + begin, argument.len - begin} : name;
 }
 
+/* The same for _ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdI..., and _ZN7cutlass7Kernel2I10the_kernelEEv..., where the
+   argument is its length and its text. */
+static struct gt_str simplify_mangled(struct gt_str text) {
+    struct gt_str name = gt_mangled_name(text);
+    if (name.len == 0)
+        return text;
+    if (gt_str_starts(text, GT_STR("_ZN7ck_tile6kentryI"))) {
+        struct gt_str entered = gt_mangled_argument(text, name);
+        return entered.len ? entered : name;
+    }
+    struct gt_str before = {text.ptr, (size_t)(name.ptr - text.ptr)};
+    size_t at = before.len + name.len, bytes = 0;
+    if (!is_wrapper(name) || !gt_str_find_nocase(before, GT_STR("cutlass")) || char_at(text, at) != 'I')
+        return name;
+    for (at++; is_digit(char_at(text, at)) && bytes < text.len; at++)
+        bytes = bytes * 10 + (size_t)(text.ptr[at] - '0');
+    bool is_identifier = bytes && at + bytes < text.len && text.ptr[at + bytes] == 'E';
+    return is_identifier ? (struct gt_str){text.ptr + at, bytes} : name;
+}
+
 struct gt_str gt_label_simplify_name(struct gt_str full) {
     struct gt_str text = without_suffix(full);
     if (text.len == 0)
         return full;
     if (gt_str_starts(text, GT_STR("_Z")))
-        return text;
+        return simplify_mangled(text);
     struct parser parser = {.text = text};
     parse_signature(&parser);
     /* Words without any bracket are a title that someone gave, unless the first is a return type. */

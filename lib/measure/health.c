@@ -81,7 +81,8 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
     bool has_kernels = false;
     if (store->groups.count)
         return GT_OK;
-    counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0 && !(store->facts & GT_FACT_PROJECTIONS);
+    counts[GT_ISSUE_NO_GPU_WORK] =
+        store->ops.count == 0 && !(store->facts & GT_FACT_PROJECTIONS) && store->issues[GT_ISSUE_XLA_TRACE].count == 0;
     counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;
     for (size_t i = 0; i < view->op_count; i++)
         counts[GT_ISSUE_GRAPH_WHOLE] += gt_view_op_kind(view, i) == GT_OP_GRAPH;

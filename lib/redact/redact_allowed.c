@@ -48,7 +48,8 @@ static const struct gt_redact_table tables[] = {
     {"TARGET_INFO_GPU",
      {[GT_REDACT_GLOBAL_ID] = "vmId",
       [GT_REDACT_NUMBER] =
-          "id isDiscrete l2CacheSize totalMemory memoryBandwidth clockRate smCount cuDevice constantMemory maxIPC "
+          "id deviceId isDiscrete l2CacheSize totalMemory memoryBandwidth clockRate smCount cuDevice constantMemory "
+          "maxIPC "
           "maxRegistersPerBlock maxShmemPerBlock maxShmemPerBlockOptin maxShmemPerSm maxRegistersPerSm threadsPerWarp "
           "asyncEngines maxWarpsPerSm maxBlocksPerSm maxThreadsPerBlock maxBlockDimX maxBlockDimY maxBlockDimZ "
           "maxGridDimX maxGridDimY maxGridDimZ computeMajor computeMinor smMajor smMinor",

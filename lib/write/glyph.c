@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mangled.h"
 #include "write/escape.h"
 
-#define NARROWEST_PARTS 4  /* columns for two parts of a name to say anything */
-#define LONGEST_WORD    10 /* that is shown from its beginning if its end distinguishes names */
+#define NARROWEST_PARTS 4   /* columns for two parts of a name to say anything */
+#define DEEPEST         128 /* brackets in brackets; what lies deeper is taken as cut off */
+#define LONGEST_WORD    10  /* that is shown from its beginning if its end distinguishes names */
 
 struct range {
     uint32_t first, last;
@@ -169,16 +171,24 @@ struct own_name {
     size_t start, end;
 };
 
-/* After the bracket that closes the one at `open`; the text's end if none does. */
+/* After the bracket that closes the one at `open`; the text's end if none does. Inside round brackets `>` compares:
+   enable_if<(8 > 0)>. */
 static size_t bracket_end(struct gt_str text, size_t open) {
+    char opened[DEEPEST];
     size_t depth = 0;
     for (size_t i = open; i < text.len; i++) {
         char c = text.ptr[i];
         bool is_arrow = c == '>' && i && text.ptr[i - 1] == '-';
-        if (c == '<' || c == '(' || c == '{')
-            depth++;
-        else if ((c == '>' && !is_arrow) || c == ')' || c == '}')
-            depth--;
+        if (c == '<' || c == '(' || c == '{') {
+            if (depth == DEEPEST)
+                break;
+            opened[depth++] = c;
+        } else if (c == '>' && !is_arrow) {
+            depth -= depth && opened[depth - 1] == '<';
+        } else if (c == ')' || c == '}') {
+            const char *last = depth ? memrchr(opened, c == ')' ? '(' : '{', depth) : NULL;
+            depth = last ? (size_t)(last - opened) : depth;
+        }
         if (depth == 0)
             return i + 1;
     }
@@ -187,6 +197,11 @@ static size_t bracket_end(struct gt_str text, size_t open) {
 
 /* A bracket followed by :: qualifies, as in (anonymous namespace)::f; the first other one begins the arguments. */
 static struct own_name find_own_name(struct gt_str text) {
+    struct gt_str mangled = gt_mangled_name(text);
+    if (mangled.len) {
+        size_t start = (size_t)(mangled.ptr - text.ptr);
+        return (struct own_name){start, start + mangled.len};
+    }
     struct gt_str qualifier = GT_STR("::"), result = GT_STR("void ");
     struct own_name own = {.start = gt_str_starts(text, result) ? result.len : 0};
     while (own.end < text.len) {

@@ -60,6 +60,13 @@ def test_unreadable_input_in_second_place(gputime, files):
     assert done.returncode == FAILED and done.stdout == b"" and done.stderr.count(b"\n") == 2
 
 
+@pytest.mark.parametrize("command", [[], ["summary"], ["gaps"], ["findings"], ["stats"]], ids=lambda words: " ".join(words))
+def test_a_missing_file_among_several(gputime, files, command):
+    done = gputime(*command, OVERLAP, files / "missing.json", DEVICES, "--json")
+    assert done.returncode == FAILED and b"missing.json" in done.stderr
+    assert done.stdout == gputime(*command, OVERLAP, DEVICES, "--json").stdout
+
+
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_first_capture_that_cannot_be_read_is_reported(gputime, files, threads):
     """Several are read at the same time, and what is said does not depend on it."""
@@ -276,6 +283,37 @@ def test_no_event_is_a_report(gputime):
         done = gputime(DATA / name)
         assert done.returncode == 0 and done.stdout and not done.stderr
         assert issues(gputime.json(DATA / name)).get("no_gpu_work")
+
+
+def xla_trace(path, *events):
+    names = [{"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}}
+             for pid, name in ((1, "/device:GPU:0"), (2, "/device:GPU:1"), (7, "/host:CPU"))]
+    kernel = {"ph": "X", "pid": 1, "tid": 14, "ts": 5, "dur": 2, "name": "loop_add_fusion",
+              "args": {"correlation_id": "53", "hlo_module": "jit_f"}}
+    path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": [*names, kernel, *events]}))
+    return path
+
+
+def test_a_trace_of_xla_says_what_it_is(gputime, tmp_path):
+    path = xla_trace(tmp_path / "xla.json")
+    done = gputime(path)
+    assert done.returncode == 0 and b"XLA" in done.stdout and b"nsys profile" in done.stdout
+    assert issues(gputime.json(path)) == {"xla_trace": 2}
+    for command in ("kernels", "gaps", "ranges"):
+        assert issues(gputime.json(command, path, "--threads", "3", "--no-cache"))["xla_trace"] == 2
+    check_refusal(gputime(path, "--strict"), FAILED)
+
+
+def test_a_trace_with_gpu_ops_is_none_of_xla(gputime, tmp_path):
+    kernel = {"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": 9, "dur": 2, "name": "gemm",
+              "args": {"device": 0, "stream": 7, "correlation": 1}}
+    report = gputime.json(xla_trace(tmp_path / "both.json", kernel))
+    assert report["inputs"][0]["ops"] == 1 and "xla_trace" not in issues(report)
+
+
+@pytest.mark.shared
+def test_a_real_trace_of_xla(gputime, shared):
+    assert issues(gputime.json(shared("data/h200/jax_profiler/jax_h512.trace.json.gz"))) == {"xla_trace": 1}
 
 
 # ---- several traces ---------------------------------------------------------------------------------------------------

@@ -73,6 +73,18 @@ static void names_that_look_alike_are_cut_where_they_differ(void **state) {
                 (const char *const[]){"a_very_long_n…12_of_so_very_many", "a_very_long_n…34_of_so_very_many"}, 2, 33);
 }
 
+/* What is in front of the kernel's name goes first, however it is written. */
+static void the_own_name_is_shown(void **state) {
+    (void)state;
+    assert_cuts((const char *const[]){"std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, "
+                                      "void>::type vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(float*, long)",
+                                      "void f<(ns::A<int>::value > 3), ns::B<int> >(int, int, int, int, int)",
+                                      "_ZN2at6native29vectorized_elementwise_kernelILi4EEEvi"},
+                (const char *const[]){"…fused_add_rms_norm_kernel<c10…", "…f<(ns::A<int>::value > 3), ns…",
+                                      "…vectorized_elementwise_kernel…"},
+                3, 31);
+}
+
 static void any_bytes_fit_any_width(void **state) {
     (void)state;
     const char *const names[] = {
@@ -95,6 +107,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_differ_at_an_end_stay_as_they_are),
         cmocka_unit_test(names_that_look_alike_are_cut_where_they_differ),
+        cmocka_unit_test(the_own_name_is_shown),
         cmocka_unit_test(any_bytes_fit_any_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

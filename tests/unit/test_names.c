@@ -81,6 +81,11 @@ static void signatures(void **unused) {
         {"void cutlass::Kernel<128>(int)", "Kernel"},
         {"void mine::Kernel<float>(int)", "Kernel"},
         {"void fill<float>(int)", "fill"},
+        {"void ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<ck_tile::Pipeline<float>>>(T1)", "FmhaFwdKernel"},
+        {"void ck_tile::kentry<1, ck_tile::MoeSortingKernel<int>, int>(int)", "MoeSortingKernel"},
+        {"void ck_tile::kentry<1>(int)", "kentry"},
+        {"void ck_tile::kentry<1, ck_tile::>(int)", "kentry"},
+        {"void mine::kentry<1, ck_tile::Fwd<int>>(int)", "kentry"},
         /* copies of functions, AMD */
         {"void ns::f<int>(int) [clone .kd]", "f"},
         {"void ns::f<int>(int) [clone .isra.0] [clone .kd]", "f"},
@@ -104,7 +109,13 @@ static void whole_names(void **unused) {
         "triton_poi_fused_add_mul_3",
         "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT",
         "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT32x32x64",
-        "_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdE",
+        "_Z",
+        "_ZN",
+        "_ZTV6Vector",                        /* no function */
+        "_ZN5aiter50fmoe_bf16_g1u1_vs_siluE", /* a length that is wrong */
+        "_ZN2ns7kernel",                      /* cut off in its own name */
+        "_Z99999999999999999999f",
+        "_Zebra",
         "Memcpy DtoH (Device -> Pageable)",
         "Memcpy HtoD (Pinned -> Device)",
         "Memset (Device)",
@@ -126,6 +137,82 @@ static void whole_names(void **unused) {
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_simple(names[i], names[i]);
+}
+
+static void mangled_names(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *full, *expected;
+    } cases[] = {
+        {"_Z4gemmPfS_i", "gemm"},
+        {"_Z10build_GPU2ILi128ELi4EEvPiS0_S0_iii", "build_GPU2"},
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdI3intEEJEEEvDpT1_", "Rmsnorm2dFwd"},
+        {"_ZN7ck_tile6kentryILi256ELi2ENS_13FmhaFwdKernelINS_8PipelineIfEEEEJS3_EEEvDpT1_", "FmhaFwdKernel"},
+        {"_ZN7ck_tile6kentryILi1EfJEEEvDpT1_", "kentry"},
+        {"_ZN4mine6kentryILi1ENS_3FwdEEEvT_", "kentry"},
+        {"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_",
+         "vectorized_elementwise_kernel"},
+        {"_ZN2at6native53_GLOBAL__N__00000000_11_Distributions_cu_00000000_00012kernel_of_itIfLi4EEEvT_",
+         "kernel_of_it"},
+        {"_ZN12_GLOBAL__N_120softmax_warp_forwardIfffLi11ELb0EEEvPT0_PKT_iii", "softmax_warp_forward"},
+        {"_ZN2ns5ClassILin3EE6methodIfEEvT_", "method"},
+        {"_ZNK2ns5ClassIA8_iE6methodEv", "method"},
+        {"_ZN2ns5ClassILNS_4EnumE3EE6methodEv", "method"},
+        {"_ZN2ns5ClassIXadL_ZNS_3fooEvEEE6methodEv", "method"},
+        {"_ZN2ns5ClassIDF16_Dv4_fEC1Ev", "Class"},
+        {"_ZN2ns7FunctorIiEclEi", "Functor"},
+        {"_ZZN2ns3runIiEEvT_ENKUliE_clEi", "run"},
+        {"_ZN2ns5ApplyIZNS_3runEvEUlvE0_E2goEv", "go"},
+        {"_ZL6helperPf", "helper"},
+        {"_ZSt4swapIiEvRT_S1_", "swap"},
+        {"_ZN2ns1fB5cxx11Ei", "f"},
+        {"_Z8attn_fwdPf.kd", "attn_fwd"},
+        /* cut off */
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdE", "Rmsnorm2dFwd"},
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_4Pipe", "Rmsnorm2dFwd"},
+        {"_ZN7ck_tile6kentryILi1ENS_12Rmsno", "kentry"},
+        {"_ZN7ck_tile6kentryIL", "kentry"},
+        /* wrappers */
+        {"_ZN7cutlass7Kernel2I42cutlass_80_simt_sgemm_128x32_8x5_tn_align1EEvNT_6ParamsE",
+         "cutlass_80_simt_sgemm_128x32_8x5_tn_align1"},
+        {"_ZN7cutlass13device_kernelIN5flash3FwdIiEEEEvNT_6ParamsE", "device_kernel"},
+        {"_ZN4mine6KernelI3abcEEvT_", "Kernel"},
+        {"_ZN7cutlass7Kernel2I99abcE", "Kernel2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_simple(cases[i].full, cases[i].expected);
+}
+
+/* Any text after _Z: a part of it, in time that grows with it. */
+static void hostile_mangled_names(void **unused) {
+    (void)unused;
+    static const char alphabet[] = "NIEJXLFZSTUDAPKlt_0123456789abC";
+    uint64_t state = 7;
+    for (int round = 0; round < 200000; round++) {
+        size_t length = 2 + (size_t)(state >> 59);
+        char *text = malloc(length); /* exact, so that reading past the end is noticed */
+        memcpy(text, "_Z", 2);
+        for (size_t i = 2; i < length; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            text[i] = alphabet[(state >> 40) % (sizeof alphabet - 1)];
+        }
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        struct gt_str name = gt_label_simplify_name((struct gt_str){text, length});
+        assert_true(name.len > 0 && name.ptr >= text && name.ptr + name.len <= text + length);
+        free(text);
+    }
+    static const char *const units[] = {"N", "I", "1a", "L", "Ul", "9", "NE", "1aI", "1aIE", "Z", "S_", "1aILi1"};
+    size_t size = 1 << 20;
+    char *text = malloc(size);
+    assert_non_null(text);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        memcpy(text, "_ZN", 3);
+        for (size_t i = 3; i < size; i++)
+            text[i] = units[u][(i - 3) % strlen(units[u])];
+        struct gt_str name = gt_label_simplify_name((struct gt_str){text, size});
+        assert_true(name.len > 0 && name.ptr >= text && name.ptr + name.len <= text + size);
+    }
+    free(text);
 }
 
 /* A name of a megabyte takes a moment, not minutes, whatever its brackets. */
@@ -192,8 +279,10 @@ static void pass_over_a_store(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signatures),  cmocka_unit_test(whole_names),       cmocka_unit_test(hostile_nesting),
-        cmocka_unit_test(random_text), cmocka_unit_test(pass_over_a_store),
+        cmocka_unit_test(signatures),        cmocka_unit_test(whole_names),
+        cmocka_unit_test(mangled_names),     cmocka_unit_test(hostile_mangled_names),
+        cmocka_unit_test(hostile_nesting),   cmocka_unit_test(random_text),
+        cmocka_unit_test(pass_over_a_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,6 +197,40 @@ static void diagnostics_report_lost_events(void **state) {
                 2, "issue events_dropped 1\n");
 }
 
+/* Of a compiler or a data loader, which the profiler follows too, nothing is missing. */
+static void losses_count_for_processes_with_gpu_work(void **state) {
+    (void)state;
+#define SAYS(pid, text) EVENT(49, 110, num(2, 1), str(4, text), num(5, PID(pid)))
+#define KERNEL_OF(pid)  EVENT(79, 107, num(1, 1), num(2, 2), num(4, 0), num(6, 7), num(8, PID(pid)), sub(101, num(1, 1)))
+#define UNSURE          "Not all CUDA events might have been collected."
+#define NONE            "No CUDA events collected. Does the process use CUDA?"
+    const char *kernel = "kernel 1+1 'gemm' gpu 0/7\n";
+    char expected[128];
+    events_give(JOIN(SAYS(9, UNSURE), SAYS(9, NONE), KERNEL_OF(5), SAYS(8, UNSURE)), 4, kernel);
+    snprintf(expected, sizeof expected, "%sissue events_dropped 1\n", kernel);
+    events_give(JOIN(SAYS(5, UNSURE), SAYS(9, NONE), KERNEL_OF(5)), 3, expected);
+    /* A process that is not known may be any; what was counted is lost whoever it belongs to. */
+    snprintf(expected, sizeof expected, "%sissue events_dropped 8\n", kernel);
+    events_give(
+        JOIN(KERNEL_OF(5), EVENT(49, 110, str(4, UNSURE)), SAYS(9, "Number of incomplete CUPTI events dropped: 7")), 3,
+        expected);
+    /* No process has any: something is missing. */
+    events_give(JOIN(SAYS(9, NONE), SAYS(8, NONE)), 2, "issue events_dropped 2\n");
+}
+
+static void the_launcher_is_no_program(void **state) {
+    (void)state;
+#define NAMED_PROCESS(pid, name) EVENT(27, 113, num(2, PID(pid)), str(6, name))
+    struct report report = REPORT(5, KERNEL_OF(5), KERNEL_OF(9), NAMED_PROCESS(5, "/opt/nsys-launcher"),
+                                  NAMED_PROCESS(5, "python3"), NAMED_PROCESS(9, "nsys-launcher"));
+    report_gives(&report, "kernel 1+1 'gemm' gpu 0/7\nkernel 1+1 'gemm' gpu 0/7\n"
+                          "process 5 is 'python3'\nprocess 9 is 'nsys-launcher'\nissue device_shared 1\n");
+    /* The main thread has the name of the program; that of another thread does not count. */
+    report.threads = JOIN(sub(1, JOIN(num(2, 4), num(4, TID(9, 9)))), sub(1, JOIN(num(2, 1), num(4, TID(5, 6)))));
+    report_gives(&report, "kernel 1+1 'gemm' gpu 0/7\nkernel 1+1 'gemm' gpu 0/7\n"
+                          "process 5 is 'python3'\nprocess 9 is 'main'\nissue device_shared 1\n");
+}
+
 static void unknown_events_are_skipped(void **state) {
     (void)state;
     events_give(JOIN(EVENT(41, 106, num(1, 5)), sub(1, num(1, 200)), sub(1, nothing), sub(7, num(1, 1)), num(9, 4)), 3,
@@ -264,6 +298,8 @@ int main(void) {
         cmocka_unit_test_setup(processes_threads_and_gpus_have_names, clear_pool),
         cmocka_unit_test_setup(clocks_of_both_kinds_give_the_base, clear_pool),
         cmocka_unit_test_setup(diagnostics_report_lost_events, clear_pool),
+        cmocka_unit_test_setup(losses_count_for_processes_with_gpu_work, clear_pool),
+        cmocka_unit_test_setup(the_launcher_is_no_program, clear_pool),
         cmocka_unit_test_setup(unknown_events_are_skipped, clear_pool),
         cmocka_unit_test_setup(chunks_are_read_in_order_by_any_number_of_threads, clear_pool),
         cmocka_unit_test_setup(reports_are_known_by_their_first_bytes, clear_pool),

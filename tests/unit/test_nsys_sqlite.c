@@ -284,6 +284,45 @@ static void test_profiler(void **state) {
     gt_store_free(store);
 }
 
+/* Helper processes that use no GPU lose nothing; what is known to be lost counts whoever it belongs to. */
+static void test_losses_of_processes(void **state) {
+    (void)state;
+#define DIAGNOSTICS "CREATE TABLE DIAGNOSTIC_EVENT (text TEXT, globalPid INTEGER); INSERT INTO DIAGNOSTIC_EVENT VALUES "
+    static const struct {
+        const char *sql;
+        unsigned dropped;
+    } cases[] = {
+        {STRINGS KERNELS ONE_KERNEL DIAGNOSTICS
+         "('Not all CUDA events might have been collected.', pid(9)), ('No CUDA events collected.', pid(9))",
+         0},
+        {STRINGS KERNELS ONE_KERNEL DIAGNOSTICS
+         "('Not all CUDA events might have been collected.', pid(42)), ('No CUDA events collected.', pid(9)),"
+         " ('Not all NVTX events might have been collected.', pid(9)), ('No CUDA events collected.', NULL)",
+         2},
+        {STRINGS KERNELS ONE_KERNEL DIAGNOSTICS "('Number of incomplete CUPTI events dropped: 17', pid(9))", 17},
+        {STRINGS KERNELS DIAGNOSTICS
+         "('No CUDA events collected.', pid(8)), ('CUDA profiling might have not been started correctly.', pid(9))",
+         2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gt_store *store = decode(cases[i].sql);
+        assert_int_equal(issue(store, GT_ISSUE_EVENTS_DROPPED), cases[i].dropped);
+        gt_store_free(store);
+    }
+}
+
+/* Exports of 2021 call the number of a GPU deviceId. */
+static void test_gpus_of_2021(void **state) {
+    (void)state;
+    struct gt_store *store = decode(STRINGS KERNELS ONE_KERNEL
+                                    "CREATE TABLE TARGET_INFO_GPU (deviceId INTEGER, name TEXT, totalMemory INTEGER);"
+                                    " INSERT INTO TARGET_INFO_GPU VALUES (0, 'V100', 16)");
+    assert_int_equal(issue(store, GT_ISSUE_TABLE_INCOMPLETE), 0);
+    assert_text(store, store->devices.name[0], "V100");
+    assert_int_equal(store->devices.memory_bytes[0], 16);
+    gt_store_free(store);
+}
+
 static void test_categories(void **state) {
     (void)state;
     struct gt_store *store =
@@ -359,11 +398,18 @@ static void test_sparse_strings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),          cmocka_unit_test(test_other_schemas),
-        cmocka_unit_test(test_copies),           cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_physical_devices), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_zeros_for_null),   cmocka_unit_test(test_profiler),
-        cmocka_unit_test(test_categories),       cmocka_unit_test(test_graph_clones),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_other_schemas),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_physical_devices),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_zeros_for_null),
+        cmocka_unit_test(test_profiler),
+        cmocka_unit_test(test_losses_of_processes),
+        cmocka_unit_test(test_gpus_of_2021),
+        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_graph_clones),
         cmocka_unit_test(test_sparse_strings),
     };
     return cmocka_run_group_tests(tests, world_begin, world_end);

@@ -23,7 +23,34 @@ static void names_give_steps_and_their_numbers(void **unused) {
         {"Train_step", 0},
         {"training_step", 0},
         {"execute_context_1(888)_generation_0(0)", 0},
+        {"execute_32_context_0(sq0sk0)_generation_32(sq32sk2048)", 0},
+        {"execute_context", NONE},
+        {"execute_32_generation", NONE},
+        {"execute__context_0", NONE},
+        {"execute_3x_context_0", NONE},
+        {"pre_execute_32_context_0", NONE},
         {"step[DECODE bs=4]", 0},
+        {"test_step", 0},
+        {"test_step_end", NONE},
+        {"latest_step", NONE},
+        {"CG_Single_Iteration", 0},
+        {"single_iteration", 0},
+        {"CG_Single_Iterations", NONE},
+        {"unsingle_iteration", NONE},
+        {"per_iteration", NONE},
+        {"Step 30 to 40", 30},
+        {"Iteration 30 to 40", 30},
+        {"Step 30 to 40 of training", NONE},
+        {"Step 40 to 30", NONE},
+        {"Step 30 to", NONE},
+        {"Step to 40", NONE},
+        {"Step 30 total", NONE},
+        {"Warm-up Step 3", NONE},
+        {"warmup iteration 3", NONE},
+        {"[warm up] step 3", NONE},
+        {"Warmup Step 1 to 3", NONE},
+        {"swarm step 3", 3},
+        {"step 3 (warm cache)", 3},
         {"request 11", 11},
         {"step", 0},
         {"timestep 5", NONE},
@@ -64,6 +91,30 @@ static void a_trace_has_the_clearest_kind_of_steps_only(void **unused) {
     trace_free(&trace);
 }
 
+/* Warm-up comes in no step, blocks of steps give way to steps, and every execution is one. */
+static void other_ranges_of_a_program_with_steps(void **unused) {
+    (void)unused;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_range(&trace, GT_RANGE_NESTED, 1, 1, 0, 10, "Warm-up Step 0");
+    add_range(&trace, GT_RANGE_NESTED, 1, 1, 20, 60, "Step 0 to 2");
+    add_range(&trace, GT_RANGE_NESTED, 1, 1, 20, 30, "Step 0");
+    add_range(&trace, GT_RANGE_NESTED, 1, 1, 40, 50, "Step 1");
+    trace_end(&trace);
+    assert_int_equal(trace.labels->step_count, 2);
+    assert_int_equal(trace.labels->steps[0].start_ns, 20);
+    assert_int_equal(trace.labels->steps[0].end_ns, 30);
+    trace_free(&trace);
+    trace_begin(&trace);
+    add_range(&trace, GT_RANGE_NESTED, 1, 1, 30, 40, "execute_32_context_0(0)_generation_32(9)");
+    add_range(&trace, GT_RANGE_NESTED, 1, 1, 10, 20, "execute_888_context_1(888)_generation_0(0)");
+    trace_end(&trace);
+    assert_int_equal(trace.labels->step_count, 2);
+    assert_int_equal(trace.labels->steps[1].number, 1);
+    assert_int_equal(trace.labels->steps[1].start_ns, 30);
+    trace_free(&trace);
+}
+
 static void steps_without_a_number_are_counted_in_order(void **unused) {
     (void)unused;
     struct small_trace trace;
@@ -84,6 +135,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_give_steps_and_their_numbers),
         cmocka_unit_test(a_trace_has_the_clearest_kind_of_steps_only),
+        cmocka_unit_test(other_ranges_of_a_program_with_steps),
         cmocka_unit_test(steps_without_a_number_are_counted_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,7 @@ bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, co
 void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     gt_arena_release(&sink->arena);
     gt_mem_free(sink->interned);
+    gt_mem_free(sink->suspected);
     for (int kind = 0; kind < GT_NSYS_LABEL_KINDS; kind++)
         gt_nsys_label_release(&sink->labels[kind]);
     memset(sink, 0, sizeof *sink);
@@ -370,39 +371,4 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhe
         gt_builder_driver_work(sink->builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
     else
         gt_builder_overhead(sink->builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
-}
-
-/* The first number in a text, the largest there is where it is larger; 1 where there is none. */
-static uint64_t number_in(struct gt_str text) {
-    size_t from = 0, digits = 0;
-    while (from < text.len && (text.ptr[from] < '0' || text.ptr[from] > '9'))
-        from++;
-    while (from + digits < text.len && text.ptr[from + digits] >= '0' && text.ptr[from + digits] <= '9')
-        digits++;
-    uint64_t number;
-    if (digits == 0)
-        return 1;
-    return gt_num_parse_uint((struct gt_str){text.ptr + from, digits}, &number) ? number : UINT64_MAX;
-}
-
-struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count) {
-    static const struct gt_str losses[] = {
-        GT_STR("Not all CUDA events might have been collected"),
-        GT_STR("Not all NVTX events might have been collected"),
-        GT_STR("Could not parse "),
-        GT_STR("Number of incomplete CUPTI events dropped"),
-        GT_STR("No CUDA events collected"),
-        GT_STR("CUDA profiling might have not been started correctly"),
-    };
-    *count = number_in(text);
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (gt_str_starts(text, losses[i]))
-            return losses[i];
-    return (struct gt_str){"", 0};
-}
-
-void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
-    uint64_t count;
-    if (gt_nsys_loss(text, &count).len)
-        gt_builder_issue(sink->builder, GT_ISSUE_EVENTS_DROPPED, count, GT_NO_OFFSET);
 }

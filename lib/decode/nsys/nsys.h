@@ -77,6 +77,8 @@ struct gt_nsys_sink {
     struct gt_nsys_labels labels[GT_NSYS_LABEL_KINDS];
     struct gt_nsys_lane_slot lanes[GT_NSYS_CACHE_SLOTS];
     struct gt_nsys_thread_slot threads[GT_NSYS_CACHE_SLOTS];
+    uint64_t *suspected; /* processes of which the profiler may have lost events, once for each time it says so */
+    size_t suspected_count, suspected_capacity;
 };
 
 enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NSYS_GRAPH };
@@ -207,8 +209,10 @@ void gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct
 
 /* How a diagnostic text begins that means lost data, and of how many events it speaks; empty: it means none. */
 struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
-/* A diagnostic text of the profiler: those that mean lost data become issues. */
-void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
+/* A diagnostic text of the profiler: those that mean lost data become issues. That events of a process may be lost does
+   not matter if it has no GPU ops and another process has. global_id: of the process or its thread. */
+void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text, uint64_t global_id);
+bool gt_nsys_finish_losses(struct gt_nsys_sink *sinks, size_t count); /* false: memory is short */
 
 /* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
 const char *gt_nsys_copy_name(uint64_t copy_kind);

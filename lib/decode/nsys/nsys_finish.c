@@ -139,14 +139,25 @@ static bool name_threads(const struct finish *finish) {
     return true;
 }
 
+/* Older reports call the profiled process by what it was before it became the program. */
+static bool is_launcher(struct gt_str name) {
+    const char *slash = name.len ? memrchr(name.ptr, '/', name.len) : NULL;
+    size_t begin = slash ? (size_t)(slash - name.ptr) + 1 : 0;
+    return gt_str_eq((struct gt_str){name.ptr + begin, name.len - begin}, GT_STR("nsys-launcher"));
+}
+
 /* Exports without a table of processes still know the main threads, which bear the program's name. */
 static void name_processes(const struct finish *finish) {
     const struct gt_nsys_capture *capture = finish->capture;
-    for (size_t i = 0; i < capture->process_count; i++)
-        name_process(finish, capture->processes[i].global_id, capture->processes[i].name);
-    for (size_t i = 0; i < capture->thread_count; i++)
-        if (gt_nsys_pid(capture->threads[i].global_id) == gt_nsys_tid(capture->threads[i].global_id))
-            name_process(finish, capture->threads[i].global_id, capture->threads[i].name);
+    for (int launchers = 0; launchers < 2; launchers++) {
+        for (size_t i = 0; i < capture->process_count; i++)
+            if (is_launcher(capture->processes[i].name) == launchers)
+                name_process(finish, capture->processes[i].global_id, capture->processes[i].name);
+        for (size_t i = 0; i < capture->thread_count; i++)
+            if (gt_nsys_pid(capture->threads[i].global_id) == gt_nsys_tid(capture->threads[i].global_id) &&
+                is_launcher(capture->threads[i].name) == launchers)
+                name_process(finish, capture->threads[i].global_id, capture->threads[i].name);
+    }
 }
 
 static void describe_device(struct gt_builder *builder, uint32_t device, const struct gt_nsys_gpu *gpu) {
@@ -358,7 +369,8 @@ void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_ns
     fill_meta(&finish);
     bool is_done = find_clashes(&finish) && name_labels(&finish, GT_NSYS_DOMAINS) &&
                    name_labels(&finish, GT_NSYS_CATEGORIES) && gt_nsys_finish_graphs(sinks, count) &&
-                   name_threads(&finish) && count_shared_devices(&finish) && gt_nsys_finish_memory(sinks, count);
+                   name_threads(&finish) && count_shared_devices(&finish) && gt_nsys_finish_losses(sinks, count) &&
+                   gt_nsys_finish_memory(sinks, count);
     gt_nsys_finish_ranks(sinks, count, capture);
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)

@@ -145,7 +145,8 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     case SUB_PROCESS:
         return take_process(sink, sub);
     case SUB_DIAGNOSTIC:
-        gt_nsys_add_diagnostic(sink->model, gt_proto_find_bytes(sub, GT_PROTO_BYTES(4)));
+        gt_nsys_add_diagnostic(sink->model, gt_proto_find_bytes(sub, GT_PROTO_BYTES(4)),
+                               gt_proto_find_value(sub, GT_PROTO_VARINT(5), GT_NSYS_NO_ID));
         return true;
     }
     gt_builder_skip(sink->model->builder);

@@ -103,6 +103,7 @@ enum gt_nsys_clone_column {
     GT_NSYS_CLONE_GRAPH,
     GT_NSYS_CLONE_ORIGINAL_GRAPH,
 };
+enum { GT_NSYS_DIAGNOSTIC_TEXT, GT_NSYS_DIAGNOSTIC_GLOBAL_PID };
 
 enum gt_nsys_sync_column { /* also of records of events, which have no times */
                            GT_NSYS_SYNC_DEVICE,

@@ -71,6 +71,23 @@ static const struct gt_torch_track_name **collect(const struct gt_torch_sink *si
     return names;
 }
 
+static bool has_ops(const struct gt_torch_sink *sinks, size_t count) {
+    for (size_t s = 0; s < count; s++)
+        if (sinks[s].builder->store.ops.count)
+            return true;
+    return false;
+}
+
+/* XLA's profiler has a process for each GPU, whose events have no category. */
+static void count_xla_devices(const struct gt_torch_sink *sinks, size_t count,
+                              const struct gt_torch_track_name *const *names, size_t name_count) {
+    uint64_t devices = 0;
+    for (size_t i = 0; i < name_count; i++)
+        devices += names[i]->kind == GT_TORCH_NAMES_PROCESS && gt_str_starts(names[i]->name, GT_STR("/device:GPU:"));
+    if (devices && !has_ops(sinks, count))
+        gt_builder_issue(sinks[0].builder, GT_ISSUE_XLA_TRACE, devices, GT_NO_OFFSET);
+}
+
 void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order) {
     size_t kept;
     const struct gt_torch_track_name **names = collect(sinks, count, &kept);
@@ -80,6 +97,7 @@ void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, 
     }
     /* One builder meets all strings first, so that their order does not depend on who knows which track. */
     gt_builder_begin(sinks[0].builder, order);
+    count_xla_devices(sinks, count, names, kept);
     for (size_t i = 0; i < kept; i++)
         gt_builder_string(sinks[0].builder, names[i]->name);
     for (size_t s = 0; s < count; s++) {

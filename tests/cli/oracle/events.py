@@ -6,8 +6,9 @@ import functools
 import re
 
 COMM_WORDS = (
-    "nccl rccl msccl nvshmem deep_ep deepep cross_device_reduce allreduce all_reduce allgather all_gather "
-    "reducescatter reduce_scatter alltoall all_to_all"
+    "nccl rccl msccl uccl nvshmem rocshmem roc_shmem deep_ep deepep dpsk::ep:: hybrid_ep epdispatch epcombine moea2a "
+    "a2a_dispatch a2a_combine pplx userbuffers symmetric_memory cross_device_reduce allreduce all_reduce allgather "
+    "all_gather reducescatter reduce_scatter alltoall all_to_all"
 ).split()
 CLASSES = ("compute", "comm", "memory")
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")

@@ -24,17 +24,21 @@ CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "dri
 CODE_CATEGORIES = {"cpu_op", "operator", "user_annotation"}  # what shows where in the program a thread was
 
 
-def numbered(word):
-    return re.compile(rf"(?<![a-z]){word}[ _:#=-]{{0,2}}(\d+)(?! *[a-z0-9_])", re.IGNORECASE)
+def numbered(word, number=r"(\d+)"):
+    """The word and a number, after it no more words; before it no word that begins with "warm"."""
+    return re.compile(rf"(?s)\A(?!.*(?<![a-z])warm.*{word}).*?(?<![a-z]){word}[ _:#=-]{{0,2}}{number}(?! *[a-z0-9_])",
+                      re.IGNORECASE)
 
 
 STEP_KINDS = [  # the clearest first; a trace's steps are all of the first kind that it has
     numbered("ProfilerStep#"), numbered("step"), numbered("step_num"), numbered("iteration"), numbered("iter"),
     re.compile("train_step()$", re.IGNORECASE), re.compile("training_step()$", re.IGNORECASE),
-    re.compile("execute_context_()", re.IGNORECASE), re.compile("execute_new_()", re.IGNORECASE),
+    re.compile("execute_context_()", re.IGNORECASE), re.compile(r"execute_\d+_context_()", re.IGNORECASE),
+    re.compile("execute_new_()", re.IGNORECASE),
     re.compile(r"step\[()", re.IGNORECASE), re.compile("execute_model()$", re.IGNORECASE),
-    re.compile("step()$", re.IGNORECASE), re.compile("iteration()$", re.IGNORECASE), numbered("batch"),
-    numbered("request"),
+    re.compile("step()$", re.IGNORECASE), re.compile("iteration()$", re.IGNORECASE),
+    re.compile("test_step()$", re.IGNORECASE), re.compile(r"(?s)\A(?:.*[^a-z])?single_iteration()$", re.IGNORECASE),
+    numbered("step", r"(\d+) to ?\d+"), numbered("iteration", r"(\d+) to ?\d+"), numbered("batch"), numbered("request"),
 ]
 
 

@@ -208,7 +208,7 @@ static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
     struct gt_str text = gt_sqlite_record_text(row, GT_NSYS_DIAGNOSTIC_TEXT);
     if (text.ptr)
-        gt_nsys_add_diagnostic(rows->sink, text, id_in(row, GT_NSYS_DIAGNOSTIC_GLOBAL_PID));
+        gt_nsys_add_diagnostic(rows->sink, text, gt_nsys_sqlite_id(row, GT_NSYS_DIAGNOSTIC_GLOBAL_PID));
 }
 
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uint32_t facts) {

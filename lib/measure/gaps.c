@@ -57,7 +57,7 @@ static const struct gt_report_column gap_columns[] = {
     {"meanwhile", "CPU was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"range", "Launch range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
     {"operator", "Launch operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
-    {"queued_ns", "Queued", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"queued_ns", "Time queued", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
 };
 
 static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {

@@ -10,13 +10,13 @@ from .gpu import (
     accounting, accounting_summary, categories, histogram, kernels, memory, overlaps, stream_gaps, streams, transitions,
 )
 from .host import kernel_launches, launches, processes, steps
-from .idle import device_gaps, gap_parts, idle_causes, idle_causes_all, idle_host, idle_work, operators
+from .idle import device_gaps, idle_causes, idle_causes_all, idle_host, idle_work, operators
 from .reading import load, nanoseconds
 from .selection import Selection, View
 from .summary import facts, kernel_facts, stream_gap_facts
 
 __all__ = [
-    "CLASSES", "Call", "Selection", "TABLES", "View", "accounting", "categories", "device_gaps", "facts", "gap_parts", "histogram",
+    "CLASSES", "Call", "Selection", "TABLES", "View", "accounting", "categories", "device_gaps", "facts", "histogram",
     "kernel_facts", "length", "load", "nanoseconds", "overlaps", "report", "statistics", "stream_gap_facts",
     "stream_gaps", "union",
 ]

@@ -165,13 +165,6 @@ static int64_t listed_ns(const struct gt_idle_gap *gap) {
     return gt_ns_between(gap->start_ns, gt_idle_gap_whole_end_ns(gap));
 }
 
-static size_t count_listed(const struct gt_idle *idle) {
-    size_t count = idle->count;
-    for (size_t d = 0; d < idle->device_count; d++)
-        count -= idle->devices[d].late_starts;
-    return count;
-}
-
 /* Classes of lengths, sixteen to each doubling: where one is longer than another, its class is not less. */
 enum { LENGTH_CLASSES = 1024 };
 static unsigned length_class(int64_t length_ns) {
@@ -315,7 +308,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     struct gt_table *table =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     table->screen_limit = 10;
-    size_t total = count_listed(idle), count = gt_measure_table_rows_wanted(view, table, total);
+    size_t total = idle->count - idle->late_starts, count = gt_measure_table_rows_wanted(view, table, total);
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
     if (longest)

@@ -193,6 +193,7 @@ static bool find_gaps(struct finder *finder) {
         find_device_gaps(finder, &view->devices[d]);
         idle->devices[d].count = idle->count - idle->devices[d].first;
         judge_waits(finder, &idle->devices[d]);
+        idle->late_starts += idle->devices[d].late_starts;
     }
     gt_mem_free(finder->samples);
     return ok && !finder->has_failed;
@@ -234,20 +235,13 @@ static bool judge_launch_waits(struct finder *finder) {
 
 /* ---- late starts ---- */
 
-static size_t count_late_starts(const struct gt_idle *idle) {
-    size_t count = 0;
-    for (size_t d = 0; d < idle->device_count; d++)
-        count += idle->devices[d].late_starts;
-    return count;
-}
-
 /* Makes two gaps of each late start. They move up to make room, the last one first. */
 static bool split_late_starts(struct finder *finder) {
     const struct gt_calls *calls = &finder->view->store->calls;
     struct gt_idle *idle = finder->idle;
-    size_t end = idle->count + count_late_starts(idle);
-    if (end == idle->count)
+    if (idle->late_starts == 0)
         return true;
+    size_t end = idle->count + idle->late_starts;
     struct gt_idle_gap *gaps = gt_mem_realloc(idle->gaps, end * sizeof *gaps);
     if (!gaps)
         return false;

@@ -40,7 +40,7 @@ struct gt_idle_gap {
 /* The gaps of one device. */
 struct gt_idle_device {
     size_t first, count;
-    size_t late_starts;        /* how many of them are two */
+    size_t late_starts;        /* as in gt_idle */
     int64_t launch_latency_ns; /* how long a launch takes after its call, as gaps show it */
     uint64_t twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
                                 which may lie between two */
@@ -50,6 +50,7 @@ struct gt_idle_device {
 struct gt_idle {
     struct gt_idle_gap *gaps; /* by device, then start */
     size_t count;
+    size_t late_starts;             /* how many of them are two */
     struct gt_idle_device *devices; /* those of the view */
     size_t device_count;
     gt_strid *launch_wait_code; /* for each gap with a launch wait, in their order: the code that has the largest part

@@ -57,6 +57,7 @@ static const struct gt_report_column gap_columns[] = {
     {"meanwhile", "CPU was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"range", "Launch range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
     {"operator", "Launch operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
+    {"queued_ns", "Time queued", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
 };
 
 static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
@@ -155,6 +156,15 @@ static void add_sums(const struct gt_view *view, const struct gt_idle *idle, con
 
 /* ---- the longest gaps ---- */
 
+/* The two gaps of a late start are listed as one, under the number of the first. */
+static bool is_listed(const struct gt_idle_gap *gap) {
+    return gap->part != GT_GAP_QUEUED;
+}
+
+static int64_t listed_ns(const struct gt_idle_gap *gap) {
+    return gt_ns_between(gap->start_ns, gt_idle_gap_whole_end_ns(gap));
+}
+
 /* Classes of lengths, sixteen to each doubling: where one is longer than another, its class is not less. */
 enum { LENGTH_CLASSES = 1024 };
 static unsigned length_class(int64_t length_ns) {
@@ -170,7 +180,8 @@ static unsigned least_class(const struct gt_idle *idle, size_t wanted) {
     size_t in_class[LENGTH_CLASSES] = {0}, above = 0;
     unsigned class = LENGTH_CLASSES;
     for (size_t i = 0; i < idle->count; i++)
-        in_class[length_class(gt_idle_gap_ns(&idle->gaps[i]))]++;
+        if (is_listed(&idle->gaps[i]))
+            in_class[length_class(listed_ns(&idle->gaps[i]))]++;
     while (class > 0 && above < wanted)
         above += in_class[--class];
     return class;
@@ -181,13 +192,13 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     unsigned least = least_class(idle, wanted);
     size_t count = 0;
     for (size_t i = 0; i < idle->count; i++)
-        count += length_class(gt_idle_gap_ns(&idle->gaps[i])) >= least;
+        count += is_listed(&idle->gaps[i]) && length_class(listed_ns(&idle->gaps[i])) >= least;
     struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
     uint32_t *longest = gt_mem_uninitialised(wanted, sizeof *longest);
     size_t filled = 0;
     for (uint32_t i = 0; i < idle->count && order; i++) {
-        int64_t length_ns = gt_idle_gap_ns(&idle->gaps[i]);
-        if (length_class(length_ns) >= least)
+        int64_t length_ns = listed_ns(&idle->gaps[i]);
+        if (is_listed(&idle->gaps[i]) && length_class(length_ns) >= least)
             order[filled++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
     }
     bool ok = order && longest && gt_radix_sort_first(order, count, wanted);
@@ -269,23 +280,27 @@ static struct gt_cell cpu_was_in(const struct gt_view *view, const struct surrou
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
                     const struct surroundings *around, size_t place) {
     const struct gt_idle_gap *gap = &idle->gaps[number];
+    int64_t queued_ns = gt_idle_gap_queued_ns(gap);
+    bool is_mostly_queued = queued_ns > gt_idle_gap_ns(gap);
+    enum gt_idle_cause cause = is_mostly_queued ? GT_IDLE_DEPENDENCY : gap->cause;
     size_t device = gt_idle_device_of(idle, number);
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "device", view->devices[device].id);
     gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, gap->start_ns));
-    gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gap->end_ns));
-    gt_row_int(&row, "gap_ns", gt_idle_gap_ns(gap));
-    gt_row_text(&row, "cause", gt_str_of(gt_idle_cause_names[gap->cause]));
+    gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gt_idle_gap_whole_end_ns(gap)));
+    gt_row_int(&row, "gap_ns", listed_ns(gap));
+    gt_row_text(&row, "cause", gt_str_of(gt_idle_cause_names[cause]));
     gt_row_cell(&row, "after", gt_measure_op_name_cell(view, gap->previous));
     gt_row_cell(&row, "before", gt_measure_op_name_cell(view, gap->next));
     gt_row_cell(&row, "call", call_name(view, gap->call));
     gt_row_cell(&row, "activity",
-                gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity]))
-                                           : gt_cell_null());
+                cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity]))
+                                      : gt_cell_null());
     gt_row_cell(&row, "recoverable_ns", gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device])));
-    gt_row_cell(&row, "meanwhile", cpu_was_in(view, around, place));
+    gt_row_cell(&row, "meanwhile", is_mostly_queued ? gt_cell_null() : cpu_was_in(view, around, place));
     gt_row_cell(&row, "range", range_name(view, gap));
     gt_row_cell(&row, "operator", operator_name(view, around->operators[place]));
+    gt_row_int(&row, "queued_ns", queued_ns);
     gt_row_end(&row);
 }
 
@@ -293,7 +308,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     struct gt_table *table =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     table->screen_limit = 10;
-    size_t count = gt_measure_table_rows_wanted(view, table, idle->count);
+    size_t total = idle->count - idle->late_starts, count = gt_measure_table_rows_wanted(view, table, total);
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
     if (longest)
@@ -303,7 +318,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);
-    table->total_rows = idle->count;
+    table->total_rows = total;
     gt_mem_free(around.calls);
     gt_mem_free(around.operators);
     gt_mem_free(around.code);

@@ -354,6 +354,23 @@ def test_no_idle_time_is_promised_twice(gputime, tmp_path, make):
     assert 0 < promised <= sum(row["recoverable_ns"] for row in causes)
 
 
+def test_an_op_that_starts_late_is_no_stall_of_the_cpu(gputime, tmp_path):
+    """Its launch call ended 43 us into the gap; launches take 1 us here."""
+    trace = Trace()
+    late_launches(trace, 3, 40)
+    trace.op(210 + 463_000, 10, launched=210 + 38, call_length=5)
+    path = trace.write(tmp_path)
+    found = findings_of(gputime, path)
+    assert "host_stalls" not in found and "sync_waits" not in found
+    assert found["host_bound"]["recoverable_ns"] == (40 + 40 + 44) * US
+    assert found["idle_gpu"]["evidence"][:2] == [
+        "Idle for 463.1 ms of 463.1 ms, in 3 gaps.", "By cause: host 124 us, dependency 463 ms."]
+    on_time = Trace()
+    late_launches(on_time, 3, 40)
+    on_time.op(210 + 463_000, 10)
+    assert findings_of(gputime, on_time.write(tmp_path))["host_stalls"]["recoverable_ns"] == 463_000 * US
+
+
 def test_all_outputs_say_the_same(gputime, tmp_path):
     trace = made(readbacks)(tmp_path)
     found = findings_of(gputime, trace)

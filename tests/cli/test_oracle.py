@@ -24,7 +24,7 @@ COLUMNS = {
     "kernels": "name count total_ns avg_ns min_ns median_ns max_ns stddev_ns p90_ns share",
     "categories": "category count total_ns wall_ns share",
     "streams": "device pid stream count busy_ns gap_count gap_ns",
-    "gaps": "device start_ns end_ns gap_ns cause",
+    "gaps": "device start_ns end_ns gap_ns cause queued_ns",
     "stream_gaps": "device stream start_ns end_ns gap_ns",
     "idle_causes": "device cause count total_ns recoverable_ns",
     "idle_causes_all": "cause count total_ns recoverable_ns share",
@@ -187,6 +187,7 @@ def check_laws(report, view):
         parts = row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_memory_ns"] + row["idle_ns"]
         assert parts == row["span_ns"]
         assert row["busy_ns"] <= row["span_ns"]
+    check_idle_laws(tables, view)
     calls = {call.name for call in view.trace.calls} - {op.name for op in view.trace.ops}
     for row in tables.get("kernels", {"rows": []})["rows"]:
         assert row["name"] not in calls, "a runtime call is no kernel"
@@ -194,6 +195,31 @@ def check_laws(report, view):
         for column in content["columns"]:
             if column["unit"] == "share":
                 assert all(row[column["key"]] is None or 0 <= row[column["key"]] <= 1 + 1e-12 for row in content["rows"])
+
+
+def check_idle_laws(tables, view):
+    """Causes and single gaps both sum to the idle time of each device, to the ns, and to the same savings."""
+    if "idle_causes" not in tables:
+        return
+    idle = {row["device"]: row["idle_ns"] for row in oracle.accounting(view) if row["idle_ns"]}
+    causes, gaps = tables["idle_causes"]["rows"], tables["gaps"]["rows"]
+    assert sums_by_device(causes, "total_ns") == idle
+    if len(gaps) < tables["gaps"].get("total_rows", 0):
+        return
+    assert sums_by_device(gaps, "gap_ns") == idle
+    assert sum(row["recoverable_ns"] for row in causes) == sum(row["recoverable_ns"] for row in gaps)
+    assert sum(row["count"] for row in causes) == len(gaps) + sum(row["queued_ns"] > 0 for row in gaps)
+    for row in gaps:
+        assert 0 <= row["queued_ns"] < row["gap_ns"]
+        if row["queued_ns"]:
+            assert (row["cause"] == "dependency") == (2 * row["queued_ns"] > row["gap_ns"])
+
+
+def sums_by_device(rows, column):
+    sums = collections.Counter()
+    for row in rows:
+        sums[row["device"]] += row[column]
+    return dict(sums)
 
 
 def check_input(report, trace):

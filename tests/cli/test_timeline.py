@@ -47,6 +47,16 @@ def rows_of(timeline, kind):
     return [row for row in timeline["rows"] if row["kind"] == kind]
 
 
+def gap_parts(row):
+    """What the timeline may show of a row of the table of gaps: itself or, of a late start, two parts."""
+    if not row["queued_ns"]:
+        return {(row["device"], row["start_ns"], row["end_ns"], row["cause"])}
+    launched = row["end_ns"] - row["queued_ns"]
+    causes = ["sync", "host", "launch"] if row["cause"] == "dependency" else [row["cause"]]
+    return {(row["device"], launched, row["end_ns"], "dependency")} | \
+        {(row["device"], row["start_ns"], launched, cause) for cause in causes}
+
+
 def check(gputime, path, *options):
     """Every row against the tables of the JSON output; says whether some items represent several."""
     tables = gputime.json("gaps", path, *options)["tables"]
@@ -73,7 +83,9 @@ def check(gputime, path, *options):
     assert {row["device"]: row["busy_ns"] for row in rows_of(timeline, "gaps")} == dict(gaps)
     single = {(row["device"], item.start, item.end, timeline["names"][item.name])
               for row in rows_of(timeline, "gaps") for item in unpack(row) if item.count == 1}
-    assert single <= {(row["device"], row["start_ns"], row["end_ns"], row["cause"]) for row in tables["gaps"]["rows"]}
+    assert single <= {part for row in tables["gaps"]["rows"] for part in gap_parts(row)}
+    causes = tables["idle_causes"]["rows"]
+    assert sum(row["count"] for row in rows_of(timeline, "gaps")) == sum(row["count"] for row in causes)
     return any(row["grain_ns"] for row in timeline["rows"])
 
 

@@ -57,6 +57,16 @@ static void test_measuring(void **state) {
     }
 }
 
+/* Here the gaps are too many for the room that they were found in. */
+static void test_splitting_gaps(void **state) {
+    (void)state;
+    static const char *const gaps[] = {"gaps"};
+    struct measuring measuring = {.trace = open_trace("tests/data/late_start.json")};
+    measuring.options = report_options(gaps, 1);
+    torture_measuring(&measuring, "late starts");
+    gputime_trace_free(measuring.trace);
+}
+
 static void test_joining(void **state) {
     (void)state;
     static const char *const graph = "graph";
@@ -286,6 +296,7 @@ static void test_selecting_and_shaping(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
+        cmocka_unit_test_setup(test_splitting_gaps, switch_faults_off),
         cmocka_unit_test_setup(test_joining, switch_faults_off),
         cmocka_unit_test_setup(test_comparing, switch_faults_off),
         cmocka_unit_test_setup(test_making_sides, switch_faults_off),

@@ -48,9 +48,10 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     double idle_ns = (double)idle->devices[worst].total_ns;
     gt_finding_set_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
                          gt_say_share(evidence, idle_ns, worst_span_ns));
-    gt_finding_add_evidence(evidence, finding, "Idle for %s of %s, in %s.", gt_say_ns(evidence, idle_ns),
-                            gt_say_ns(evidence, worst_span_ns),
-                            gt_say_counted(evidence, idle->devices[worst].count, "gap"));
+    gt_finding_add_evidence(
+        evidence, finding, "Idle for %s of %s, in %s.", gt_say_ns(evidence, idle_ns),
+        gt_say_ns(evidence, worst_span_ns),
+        gt_say_counted(evidence, idle->devices[worst].count - idle->devices[worst].late_starts, "gap"));
     struct gt_idle_sums sums = gt_idle_sums_of(idle, worst);
     add_causes(evidence, finding, &sums);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)

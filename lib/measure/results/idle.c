@@ -111,21 +111,55 @@ static void find_device_gaps(struct finder *finder, const struct gt_view_device 
         add_gap(finder, device, reached_ns, device->span_end_ns, last, tail);
 }
 
+/* From which time on after its launch call an op is late: several times what a launch takes, within bounds. */
+static int64_t late_start_limit_ns(double latency_ns) {
+    enum { LEAST_NS = 10000, MOST_NS = 200000, LATENCIES = 4 };
+    double limit_ns = LATENCIES * latency_ns;
+    return limit_ns < LEAST_NS ? LEAST_NS : limit_ns > MOST_NS ? MOST_NS : (int64_t)limit_ns;
+}
+
+/* In whole ns; calls may return after their ops have started, and then no time is left to a launch. */
+static int64_t whole_latency_ns(double latency_ns) {
+    return latency_ns < 0 ? 0 : latency_ns < 0x1p63 ? (int64_t)latency_ns : INT64_MAX;
+}
+
+/* When the launch of the op that ends a gap had reached the GPU. */
+static int64_t launched_ns(const struct gt_calls *calls, const struct gt_idle_gap *gap,
+                           const struct gt_idle_device *device) {
+    return gt_ns_add(calls->end_ns[gap->call], device->launch_latency_ns);
+}
+
+/* A gap in which the launch came to an end, long before the op started. */
+static bool is_late_start(const struct gt_calls *calls, const struct gt_idle_gap *gap,
+                          const struct gt_idle_device *device, int64_t limit_ns) {
+    if (gt_idle_gap_ns(gap) <= limit_ns || gap->cause > GT_IDLE_LAUNCH)
+        return false;
+    int64_t call_end_ns = calls->end_ns[gap->call];
+    return call_end_ns > gap->start_ns && gt_ns_between(call_end_ns, gap->end_ns) > limit_ns &&
+           launched_ns(calls, gap, device) < gap->end_ns;
+}
+
 /* An op that was queued in time, and no longer than a launch takes (the median of the samples), was being launched.
    The others waited longer than any launch. */
 static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
-    const int64_t *call_end_ns = finder->view->store->calls.end_ns;
+    const struct gt_calls *calls = &finder->view->store->calls;
     bool has_latency = finder->sample_count > 0;
     double latency_ns = gt_quantile(finder->samples, finder->sample_count, 0.5);
+    int64_t limit_ns = late_start_limit_ns(latency_ns);
     size_t waits = 0;
+    device->launch_latency_ns = whole_latency_ns(latency_ns);
     for (size_t i = device->first; i < device->first + device->count; i++) {
         struct gt_idle_gap *gap = &finder->idle->gaps[i];
         int64_t gap_ns = gt_idle_gap_ns(gap);
         device->total_ns += gap_ns;
+        if (is_late_start(calls, gap, device, limit_ns)) {
+            gap->part = GT_GAP_FIRST;
+            device->late_starts++;
+        }
         if (gap->cause != GT_IDLE_DEPENDENCY)
             continue;
         bool is_short = has_latency && (double)gap_ns <= latency_ns; /* it waited at least as long as the gap */
-        if (is_short && (double)gt_ns_between(call_end_ns[gap->call], gap->end_ns) <= latency_ns)
+        if (is_short && (double)gt_ns_between(calls->end_ns[gap->call], gap->end_ns) <= latency_ns)
             gap->cause = GT_IDLE_LAUNCH;
         else
             finder->samples[waits++] = gap_ns;
@@ -159,6 +193,7 @@ static bool find_gaps(struct finder *finder) {
         find_device_gaps(finder, &view->devices[d]);
         idle->devices[d].count = idle->count - idle->devices[d].first;
         judge_waits(finder, &idle->devices[d]);
+        idle->late_starts += idle->devices[d].late_starts;
     }
     gt_mem_free(finder->samples);
     return ok && !finder->has_failed;
@@ -198,6 +233,40 @@ static bool judge_launch_waits(struct finder *finder) {
            gt_launch_wait_code(finder->view, &finder->launch_waits, note_code, finder);
 }
 
+/* ---- late starts ---- */
+
+/* Makes two gaps of each late start. They move up to make room, the last one first. */
+static bool split_late_starts(struct finder *finder) {
+    const struct gt_calls *calls = &finder->view->store->calls;
+    struct gt_idle *idle = finder->idle;
+    if (idle->late_starts == 0)
+        return true;
+    size_t end = idle->count + idle->late_starts;
+    struct gt_idle_gap *gaps = gt_mem_realloc(idle->gaps, end * sizeof *gaps);
+    if (!gaps)
+        return false;
+    idle->gaps = gaps;
+    idle->count = end;
+    for (size_t d = idle->device_count; d-- > 0;) {
+        struct gt_idle_device *device = &idle->devices[d];
+        for (size_t i = device->first + device->count; i-- > device->first;) {
+            struct gt_idle_gap gap = gaps[i];
+            if (gap.part == GT_GAP_FIRST) {
+                struct gt_idle_gap *queued = &gaps[--end];
+                *queued = gap;
+                queued->start_ns = gap.end_ns = launched_ns(calls, &gap, device);
+                queued->cause = GT_IDLE_DEPENDENCY;
+                queued->has_launch_wait = false;
+                queued->part = GT_GAP_QUEUED;
+            }
+            gaps[--end] = gap;
+        }
+        device->first = end;
+        device->count += device->late_starts;
+    }
+    return true;
+}
+
 /* ---- sums ---- */
 
 static void sum_add(struct gt_idle_sum *sum, int64_t gap_ns, int64_t twice_recoverable_ns) {
@@ -222,7 +291,7 @@ struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
     *idle = (struct gt_idle){0};
     struct finder finder = {.view = view, .idle = idle};
-    bool ok = find_gaps(&finder) && judge_launch_waits(&finder);
+    bool ok = find_gaps(&finder) && judge_launch_waits(&finder) && split_late_starts(&finder);
     gt_host_spans_release(&finder.launch_waits);
     if (!ok) {
         gt_idle_release(idle);

@@ -22,6 +22,10 @@ extern const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT];
 enum gt_host_activity { GT_HOST_API, GT_HOST_RANGE, GT_HOST_OUTSIDE, GT_HOST_ACTIVITY_COUNT };
 extern const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT];
 
+/* A late start, of an op that had been launched long before, is two gaps, one after the other: until the launch had
+   reached the GPU, which has the cause found, and after that, in which the op was queued. */
+enum gt_gap_part { GT_GAP_WHOLE, GT_GAP_FIRST, GT_GAP_QUEUED };
+
 /* Kept small, for there may be as many as ops. */
 struct gt_idle_gap {
     int64_t start_ns, end_ns;
@@ -30,11 +34,14 @@ struct gt_idle_gap {
     uint8_t cause, activity; /* activity only counts for host gaps */
     bool has_launch_wait;    /* the call starts after the start of the gap, on a known thread: the launch wait is the
                                 time in between, which the CPU spent on something else */
+    uint8_t part;            /* enum gt_gap_part */
 };
 
 /* The gaps of one device. */
 struct gt_idle_device {
     size_t first, count;
+    size_t late_starts;        /* as in gt_idle */
+    int64_t launch_latency_ns; /* how long a launch takes after its call, as gaps show it */
     uint64_t twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
                                 which may lie between two */
     __int128 total_ns;
@@ -43,6 +50,7 @@ struct gt_idle_device {
 struct gt_idle {
     struct gt_idle_gap *gaps; /* by device, then start */
     size_t count;
+    size_t late_starts;             /* how many of them are two */
     struct gt_idle_device *devices; /* those of the view */
     size_t device_count;
     gt_strid *launch_wait_code; /* for each gap with a launch wait, in their order: the code that has the largest part
@@ -70,6 +78,16 @@ size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);
 
 static inline int64_t gt_idle_gap_ns(const struct gt_idle_gap *gap) {
     return gt_ns_between(gap->start_ns, gap->end_ns);
+}
+
+/* Of a late start the time in which the op was queued, else 0. */
+static inline int64_t gt_idle_gap_queued_ns(const struct gt_idle_gap *gap) {
+    return gap->part == GT_GAP_FIRST ? gt_idle_gap_ns(gap + 1) : 0;
+}
+
+/* When the GPU ran something again: of a late start the end of both gaps. */
+static inline int64_t gt_idle_gap_whole_end_ns(const struct gt_idle_gap *gap) {
+    return gap[gap->part == GT_GAP_FIRST].end_ns;
 }
 
 /* In half nanoseconds. */

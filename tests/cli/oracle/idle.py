@@ -4,6 +4,7 @@ import bisect
 import collections
 import fractions
 import functools
+import math
 
 from .arithmetic import common_with_one, fraction, length, median, statistics, times_of, union
 
@@ -11,16 +12,21 @@ OUTSIDE = "(outside ranges and operators)"
 
 
 @functools.lru_cache(maxsize=4)
-def gaps_with_calls(view):
-    """Each device gap and the call that launched the op after it."""
-    pairs = []
+def all_gaps(view):
+    """Each device gap, its parts and the call that launched the op after it."""
+    gaps = []
     for device, ops in view.by_device().items():
-        pairs.extend(gaps_of_device(view, device, ops))
-    return sorted(pairs, key=lambda pair: (-pair[0]["gap_ns"], pair[0]["device"], pair[0]["start_ns"]))
+        gaps.extend(gaps_of_device(view, device, ops))
+    return sorted(gaps, key=lambda gap: (-gap[0]["gap_ns"], gap[0]["device"], gap[0]["start_ns"]))
 
 
 def device_gaps(view):
-    return [gap for gap, _ in gaps_with_calls(view)]
+    return [gap for gap, _, _ in all_gaps(view)]
+
+
+def gap_parts(view):
+    """What the accounts by cause count and sum."""
+    return [part for _, parts, _ in all_gaps(view) for part in parts]
 
 
 def gaps_of_device(view, device, ops):
@@ -38,20 +44,47 @@ def gaps_of_device(view, device, ops):
     waits = median([b - a for a, b in holes if causes[a] == "dependency"]) or 0
     origin = view.trace.origin
     for a, b in holes:
-        recoverable = max(0, b - a - waits) if causes[a] in ("sync", "host", "launch") else 0
+        parts = parts_of(a, b, causes[a], calls[a], latency)
+        lengths = [part_end - part_start for part_start, part_end, _ in parts]
+        cause = parts[lengths.index(max(lengths))][2]
         yield {
             "device": device,
             "start_ns": a - origin,
             "end_ns": b - origin,
             "gap_ns": b - a,
-            "cause": causes[a],
-            "activity": activity(view, calls[a], a) if causes[a] == "host" else None,
-            "recoverable_ns": recoverable,
+            "cause": cause,
+            "activity": activity(view, calls[a], a) if cause == "host" else None,
+            "recoverable_ns": sum(recoverable(length, part[2], waits) for length, part in zip(lengths, parts)),
+            "queued_ns": sum(lengths[1:]),
             "after": ended_at[a].name if a in ended_at else None,
             "before": enders[b].name if b in enders else None,
             "call": calls[a].plain_name if calls[a] is not None else None,
-            **surroundings(view, a, calls[a], causes[a]),
-        }, calls[a]
+            **surroundings(view, a, calls[a], cause),
+        }, [{
+            "device": device,
+            "start_ns": part_start - origin,
+            "end_ns": part_end - origin,
+            "gap_ns": part_end - part_start,
+            "cause": part_cause,
+            "activity": activity(view, calls[a], a) if part_cause == "host" else None,
+            "recoverable_ns": recoverable(part_end - part_start, part_cause, waits),
+        } for part_start, part_end, part_cause in parts], calls[a]
+
+
+def parts_of(a, b, cause, call, latency):
+    """A gap as (start, end, cause); two of them where its op was asked for during the gap and started late."""
+    if cause not in ("sync", "host", "launch") or call.end <= a:
+        return [(a, b, cause)]
+    limit = min(200_000, max(10_000, 4 * latency))
+    if b - call.end <= limit:
+        return [(a, b, cause)]
+    reached_gpu = min(b, call.end + max(0, math.floor(latency)))
+    parts = [(a, reached_gpu, cause), (reached_gpu, b, "dependency")]
+    return [part for part in parts if part[0] < part[1]]
+
+
+def recoverable(ns, cause, waits):
+    return max(0, ns - waits) if cause in ("sync", "host", "launch") else 0
 
 
 def surroundings(view, a, call, cause):
@@ -116,7 +149,7 @@ def operators(view):
 
 
 def idle_causes_all(view):
-    groups, gaps = collections.defaultdict(list), device_gaps(view)
+    groups, gaps = collections.defaultdict(list), gap_parts(view)
     for gap in gaps:
         groups[gap["cause"]].append(gap)
     return [{
@@ -173,7 +206,7 @@ def activity(view, call, a):
 
 def idle_causes(view):
     groups, idle = collections.defaultdict(list), collections.Counter()
-    for gap in device_gaps(view):
+    for gap in gap_parts(view):
         groups[gap["device"], gap["cause"]].append(gap)
         idle[gap["device"]] += gap["gap_ns"]
     return [
@@ -216,7 +249,7 @@ def work_during(view, call, a):
 
 def idle_work(view):
     groups, idle = collections.defaultdict(list), collections.Counter()
-    for gap, call in gaps_with_calls(view):
+    for _, (gap, *_), call in all_gaps(view):
         if gap["cause"] == "host":
             name = work_during(view, call, gap["start_ns"] + view.trace.origin)
             groups[gap["device"], name].append(gap["gap_ns"])
@@ -237,7 +270,7 @@ def idle_work(view):
 
 def idle_host(view):
     groups, idle = collections.defaultdict(list), collections.Counter()
-    for gap in device_gaps(view):
+    for gap in gap_parts(view):
         if gap["cause"] == "host":
             groups[gap["device"], gap["activity"]].append(gap["gap_ns"])
             idle[gap["device"]] += gap["gap_ns"]

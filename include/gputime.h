@@ -312,6 +312,13 @@ struct gputime_text gputime_rows_text(const struct gputime_rows *rows, size_t ro
 size_t gputime_trace_string_count(const struct gputime_trace *trace);
 struct gputime_text gputime_trace_string(const struct gputime_trace *trace, uint32_t id);
 
+/* The values of a counter, by the row of its track (rows "counter_tracks"), whichever way they are stored: how many
+   there are, and `count` of them from number `first` on, in order of time; fewer where there are no more. Gives how
+   many. times_ns and values have room for them, or are NULL. */
+size_t gputime_trace_counter_count(const struct gputime_trace *trace, size_t track);
+size_t gputime_trace_counter_read(const struct gputime_trace *trace, size_t track, size_t first, size_t count,
+                                  int64_t *times_ns, double *values);
+
 /* The simplified name of an op, by the id of its name: without template arguments and the like. Other strings have
    none. Lives as long as the trace. */
 struct gputime_text gputime_trace_short_name(const struct gputime_trace *trace, uint32_t id);

@@ -2,6 +2,7 @@
  * labels, as lists of constant arrays. Only steps and categories, which are few, are copied. */
 #include <string.h>
 
+#include "events/counter_track.h"
 #include "internal.h"
 
 struct gputime_rows {
@@ -338,6 +339,19 @@ API size_t gputime_trace_string_count(const struct gputime_trace *trace) {
 
 API struct gputime_text gputime_trace_string(const struct gputime_trace *trace, uint32_t id) {
     return string_of(trace->shown, id);
+}
+
+API size_t gputime_trace_counter_count(const struct gputime_trace *trace, size_t track) {
+    const struct gt_store *store = trace->shown->store;
+    return track < store->counter_tracks.count ? gt_counter_track_count(store, (uint32_t)track) : 0;
+}
+
+API size_t gputime_trace_counter_read(const struct gputime_trace *trace, size_t track, size_t first, size_t count,
+                                      int64_t *times_ns, double *values) {
+    const struct gt_store *store = trace->shown->store;
+    return track < store->counter_tracks.count
+               ? gt_counter_track_read(store, (uint32_t)track, first, count, times_ns, values)
+               : 0;
 }
 
 API struct gputime_text gputime_trace_short_name(const struct gputime_trace *trace, uint32_t id) {

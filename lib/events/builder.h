@@ -98,6 +98,10 @@ void gt_builder_counter(struct gt_builder *builder, uint32_t track, int64_t time
 /* Many values of one track at once: room for them, to be filled before anything else is added. false: no memory. */
 bool gt_builder_counter_run(struct gt_builder *builder, uint32_t track, size_t count, int64_t **times_ns,
                             double **values);
+/* Samples: room for the times of `count` of them, and then, with the row that the times begin at, for the values of
+   each metric; to be filled before anything else is added. GT_NO_ROW, NULL: no memory. */
+uint32_t gt_builder_sample_times(struct gt_builder *builder, size_t count, int64_t **times_ns);
+uint32_t *gt_builder_sample_run(struct gt_builder *builder, uint32_t track, uint32_t times, size_t count);
 /* Stores what is pending; ends of segments do it. */
 void gt_builder_counters_flush(struct gt_builder *builder);
 void gt_builder_counters_release(struct gt_builder *builder);

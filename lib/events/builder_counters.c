@@ -42,18 +42,50 @@ static bool has_room_for(struct gt_pending_counters *pending, uint32_t track) {
     return true;
 }
 
+/* Room for more rows of a table that has `rows` of them and room for `capacity`. */
+static bool make_room(struct gt_builder *builder, enum gt_table_id table, size_t rows, size_t capacity, size_t more) {
+    size_t needed = rows + more, wanted = needed + needed / 2 + 64;
+    if (needed <= capacity)
+        return true;
+    if (wanted >= GT_NO_ROW && needed < GT_NO_ROW)
+        wanted = GT_NO_ROW - 1;
+    bool is_done = gt_store_table_reserve(&builder->store, table, wanted);
+    builder->failed |= !is_done;
+    return is_done;
+}
+
+uint32_t gt_builder_sample_times(struct gt_builder *builder, size_t count, int64_t **times_ns) {
+    struct gt_sample_times *times = &builder->store.sample_times;
+    if (!make_room(builder, GT_TABLE_sample_times, times->count, times->capacity, count))
+        return GT_NO_ROW;
+    uint32_t first = (uint32_t)times->count;
+    *times_ns = times->time_ns + first;
+    times->count += count;
+    return first;
+}
+
+uint32_t *gt_builder_sample_run(struct gt_builder *builder, uint32_t track, uint32_t times, size_t count) {
+    struct gt_sample_values *samples = &builder->store.sample_values;
+    struct gt_sample_runs *runs = &builder->store.sample_runs;
+    if (track == GT_NO_TRACK || times == GT_NO_ROW ||
+        !make_room(builder, GT_TABLE_sample_values, samples->count, samples->capacity, count) ||
+        !make_room(builder, GT_TABLE_sample_runs, runs->count, runs->capacity, 1))
+        return NULL;
+    runs->track[runs->count] = track;
+    runs->times[runs->count] = times;
+    runs->first[runs->count] = (uint32_t)samples->count;
+    runs->values[runs->count++] = (uint32_t)count;
+    samples->count += count;
+    return samples->value + samples->count - count;
+}
+
 bool gt_builder_counter_run(struct gt_builder *builder, uint32_t track, size_t count, int64_t **times_ns,
                             double **values) {
     struct gt_counters *counters = &builder->store.counters;
     struct gt_counter_runs *runs = &builder->store.counter_runs;
     size_t first = counters->count, needed = first + count;
-    size_t wanted = needed > counters->capacity ? needed + needed / 2 : counters->capacity;
-    if (wanted >= GT_NO_ROW && needed < GT_NO_ROW)
-        wanted = GT_NO_ROW - 1;
-    bool has_room = track != GT_NO_TRACK && gt_store_table_reserve(&builder->store, GT_TABLE_counters, wanted) &&
-                    (runs->count < runs->capacity ||
-                     gt_store_table_reserve(&builder->store, GT_TABLE_counter_runs, 2 * runs->capacity + 64));
-    if (!has_room) {
+    if (track == GT_NO_TRACK || !make_room(builder, GT_TABLE_counters, first, counters->capacity, count) ||
+        !make_room(builder, GT_TABLE_counter_runs, runs->count, runs->capacity, 1)) {
         builder->failed = true;
         return false;
     }

@@ -121,6 +121,15 @@ static bool runs_hold(const struct gt_counter_runs *runs, size_t counters) {
     return next == counters;
 }
 
+static bool sample_runs_hold(const struct gt_store *store) {
+    const struct gt_sample_runs *runs = &store->sample_runs;
+    for (size_t i = 0; i < runs->count; i++)
+        if (runs->values[i] > store->sample_values.count - runs->first[i] ||
+            runs->values[i] > store->sample_times.count - runs->times[i] || (i && runs->track[i] < runs->track[i - 1]))
+            return false;
+    return true;
+}
+
 /* ---- the store ---- */
 
 /* Size is checked before values: a file of the right length has room for all that its row counts promise. */
@@ -138,7 +147,7 @@ static bool attach_columns(struct gt_store *store, const struct mapped *file, co
         *gt_store_row_count(store, info->table) = (size_t)rows;
         *offset = at + rows * info->elem_bytes;
     }
-    return times_hold(&store->ops) && runs_hold(&store->counter_runs, store->counters.count);
+    return times_hold(&store->ops) && runs_hold(&store->counter_runs, store->counters.count) && sample_runs_hold(store);
 }
 
 static enum outcome attach_strings(struct gt_store *store, const struct mapped *file, const struct gt_cache_body *body,

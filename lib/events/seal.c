@@ -292,7 +292,7 @@ static void find_facts(struct gt_store *store) {
         {store->graph_ops.count, GT_FACT_GRAPHS},
         {store->range_texts.count + store->range_categories.count, GT_FACT_RANGE_TEXTS},
         {store->source_columns.count, GT_FACT_SOURCE},
-        {store->counters.count, GT_FACT_COUNTERS},
+        {store->counters.count + store->sample_values.count, GT_FACT_COUNTERS},
         {store->comms.count, GT_FACT_COMMS},
         {store->syncs.count + store->event_records.count, GT_FACT_SYNCS},
         {store->flows.count, GT_FACT_FLOWS},

@@ -104,10 +104,35 @@ static void list_tracks(struct gt_store *store, const uint32_t *places) {
     runs->count = count;
 }
 
-bool gt_seal_group_counters(struct gt_store *store) {
+struct sample_run {
+    uint32_t track, times, first, values;
+};
+
+/* Sorts the runs by track; those of one track keep their order. */
+static bool group_sample_runs(struct gt_sample_runs *runs, size_t tracks) {
+    uint32_t *places = gt_mem_array(tracks + 1, sizeof *places);
+    struct sample_run *sorted = gt_mem_array(runs->count, sizeof *sorted);
+    bool is_done = places && sorted;
+    for (size_t i = 0; is_done && i < runs->count; i++)
+        places[runs->track[i] + 1]++;
+    for (size_t t = 0; is_done && t < tracks; t++)
+        places[t + 1] += places[t];
+    for (size_t i = 0; is_done && i < runs->count; i++)
+        sorted[places[runs->track[i]]++] =
+            (struct sample_run){runs->track[i], runs->times[i], runs->first[i], runs->values[i]};
+    for (size_t i = 0; is_done && i < runs->count; i++) {
+        runs->track[i] = sorted[i].track;
+        runs->times[i] = sorted[i].times;
+        runs->first[i] = sorted[i].first;
+        runs->values[i] = sorted[i].values;
+    }
+    gt_mem_free(places);
+    gt_mem_free(sorted);
+    return is_done;
+}
+
+static bool group_values(struct gt_store *store) {
     struct gt_counters *counters = &store->counters;
-    if (!counters->count)
-        return true;
     uint32_t *places = place_tracks(store);
     bool is_done = places && group_column(store, places, (void **)&counters->time_ns, counters->capacity) &&
                    group_column(store, places, (void **)&counters->value, counters->capacity);
@@ -117,4 +142,9 @@ bool gt_seal_group_counters(struct gt_store *store) {
         is_done = sort_run(counters, store->counter_runs.first[i], store->counter_runs.values[i]);
     gt_mem_free(places);
     return is_done;
+}
+
+bool gt_seal_group_counters(struct gt_store *store) {
+    return (!store->counters.count || group_values(store)) &&
+           (!store->sample_runs.count || group_sample_runs(&store->sample_runs, store->counter_tracks.count));
 }

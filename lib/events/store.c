@@ -6,8 +6,7 @@
 #include "base/mem.h"
 
 const struct gt_issue_info gt_issue_infos[GT_ISSUE_COUNT] = {
-#define GT_ISSUE(name, id, class, help, ...)                                                                           \
-    [GT_ISSUE_##name] = {id, help, GT_ISSUE_CLASS_##class, __VA_ARGS__ + 0},
+#define GT_ISSUE(name, id, class, help, ...) [GT_ISSUE_##name] = {id, help, GT_ISSUE_CLASS_##class, __VA_ARGS__ + 0},
 #include "events/issues.def"
 #undef GT_ISSUE
 };
@@ -150,6 +149,10 @@ enum gt_table_id gt_store_table_referred(enum gt_refers refers) {
         return GT_TABLE_cpu_ops;
     case GT_REFERS_COUNTER:
         return GT_TABLE_counters;
+    case GT_REFERS_SAMPLE_TIME:
+        return GT_TABLE_sample_times;
+    case GT_REFERS_SAMPLE:
+        return GT_TABLE_sample_values;
     default:
         return GT_TABLE_COUNT;
     }

@@ -179,6 +179,8 @@ enum gt_refers {
     GT_REFERS_RANGE,
     GT_REFERS_CPU_OP,
     GT_REFERS_COUNTER,
+    GT_REFERS_SAMPLE_TIME,
+    GT_REFERS_SAMPLE,
 };
 struct gt_column_info {
     const char *table_name, *name;

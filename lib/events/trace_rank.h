@@ -20,8 +20,8 @@ bool *gt_trace_rank_workers(const struct gt_store *store, const struct gt_labels
 struct gt_trace_rank gt_trace_rank_of_process(const struct gt_store *store, uint32_t process, bool is_only,
                                               const char *path);
 
-/* The rank that all its processes with GPU work have; unknown where they differ. Depends on GPU ops alone, whatever else
-   was read. */
+/* The rank that all its processes with GPU work have; unknown where they differ. Depends on GPU ops alone, whatever
+   else was read. */
 enum gt_status gt_trace_rank_find(const struct gt_store *store, const char *path, struct gt_trace_rank *out,
                                   struct gt_error *err);
 

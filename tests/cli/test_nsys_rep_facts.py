@@ -183,6 +183,13 @@ def values_of(store, kind):
             key = (track["name"], track["unit"], track["device"], track["period_ns"], pid.get(track["process"]))
             values = store["counters"][run["first"]:run["first"] + run["values"]]
             found[key] = [(row["time_ns"], row["value"]) for row in values]
+    for run in store["sample_runs"]:
+        track = store["counter_tracks"][run["track"]]
+        if track["kind"] == kind:
+            key = (track["name"], track["unit"], track["device"], track["period_ns"], pid.get(track["process"]))
+            times = store["sample_times"][run["times"]:run["times"] + run["values"]]
+            values = store["sample_values"][run["first"]:run["first"] + run["values"]]
+            found.setdefault(key, []).extend((a["time_ns"], b["value"]) for a, b in zip(times, values))
     return found
 
 
@@ -289,7 +296,8 @@ TABLES = {
     "ops": {"ops", "lanes"}, "calls": {"calls", "threads"}, "ranges": {"ranges", "threads"}, "bytes": set(),
     "overheads": {"overheads", "driver_work", "threads"}, "graphs": {"ops", "lanes", "graph_ops"},
     "range_texts": {"ranges", "threads", "range_categories", "range_texts", "comms"},
-    "memory": {"memory_events"}, "counters": {"memory_events", "counter_tracks", "counter_runs", "counters"},
+    "memory": {"memory_events"}, "counters": {"memory_events", "counter_tracks", "counter_runs", "counters", "sample_times", "sample_values",
+                                              "sample_runs"},
     "syncs": {"calls", "threads", "syncs", "event_records"}, "configs": {"ops", "lanes", "kernel_configs"},
     "ops,bytes": {"ops", "lanes", "copies"},
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "decode/nsys/nsys_rep.h"
+#include "events/counter_track.h"
 #include "torch_text.h"
 
 /* ---- messages: bytes in a pool that every test starts anew ---- */
@@ -254,17 +255,21 @@ static inline void print_memory(FILE *out, const struct gt_store *store) {
 }
 
 static inline void print_rep_counters(FILE *out, const struct gt_store *store) {
-    for (size_t i = 0; i < store->counter_runs.count; i++) {
-        uint32_t track = store->counter_runs.track[i];
-        const struct gt_counter_tracks *tracks = &store->counter_tracks;
+    const struct gt_counter_tracks *tracks = &store->counter_tracks;
+    for (uint32_t track = 0; track < tracks->count; track++) {
+        size_t count = gt_counter_track_count(store, track);
+        if (count == 0)
+            continue;
         fprintf(out, "counter '%s' [%s] gpu %" PRId64, text_of(store, tracks->name[track]),
                 text_of(store, tracks->unit[track]), tracks->device[track]);
         print_process(out, store, tracks->process[track]);
         print_known(out, "period", (uint64_t)tracks->period_ns[track], 0);
         fprintf(out, "%s", tracks->kind[track] == GT_COUNTER_STATE ? " states" : "");
-        for (uint32_t k = 0; k < store->counter_runs.values[i]; k++) {
-            uint32_t row = store->counter_runs.first[i] + k;
-            fprintf(out, " %" PRId64 ":%.17g", store->counters.time_ns[row], store->counters.value[row]);
+        for (size_t k = 0; k < count; k++) {
+            int64_t time_ns;
+            double value;
+            assert_int_equal(gt_counter_track_read(store, track, k, 1, &time_ns, &value), 1);
+            fprintf(out, " %" PRId64 ":%.17g", time_ns, value);
         }
         fprintf(out, "\n");
     }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "events/builder.h"
+#include "events/counter_track.h"
 #include "events/store.h"
 
 enum { TRACKS = 3, VALUES = 40000 }; /* more than a batch has */
@@ -105,11 +106,70 @@ static void dropped_chunks_leave_nothing(void **state) {
     check(&builder, 1);
 }
 
+/* ---- samples: metrics that share their times ---- */
+
+enum { METRICS = 2, CHUNKS = 5, CHUNK = 7 };
+
+/* Sample i of a metric is at time 10 * i and has the value 1000 * metric + i. */
+static void add_samples(struct gt_builder *builder, uint64_t chunk) {
+    gt_builder_begin(builder, chunk);
+    int64_t *times_ns;
+    uint32_t times = gt_builder_sample_times(builder, CHUNK, &times_ns);
+    for (size_t i = 0; i < CHUNK; i++)
+        times_ns[i] = 10 * (int64_t)(chunk * CHUNK + i);
+    for (uint32_t metric = 0; metric < METRICS; metric++) {
+        uint32_t *values = gt_builder_sample_run(builder, track_of(builder, metric), times, CHUNK);
+        assert_non_null(values);
+        for (size_t i = 0; i < CHUNK; i++)
+            values[i] = 1000 * metric + (uint32_t)(chunk * CHUNK + i);
+    }
+}
+
+static void check_samples(const struct gt_store *store) {
+    const size_t all = CHUNKS * CHUNK;
+    int64_t times_ns[CHUNKS * CHUNK + 1];
+    double values[CHUNKS * CHUNK + 1];
+    for (uint32_t track = 0; track < METRICS; track++) {
+        double base = 1000 * (double)store->counter_tracks.device[track];
+        assert_int_equal(gt_counter_track_count(store, track), all);
+        for (size_t first = 0; first <= all; first++)
+            for (size_t count = 0; count <= all + 1; count += 3) {
+                size_t expected = all - first < count ? all - first : count;
+                assert_int_equal(gt_counter_track_read(store, track, first, count, times_ns, values), expected);
+                for (size_t i = 0; i < expected; i++) {
+                    assert_int_equal(times_ns[i], 10 * (int64_t)(first + i));
+                    assert_true(values[i] == base + (double)(first + i));
+                }
+            }
+    }
+    assert_int_equal(store->sample_times.count, all); /* shared */
+    assert_int_equal(gt_counter_track_count(store, METRICS), 0);
+    assert_int_equal(gt_counter_track_read(store, 0, 0, 3, NULL, NULL), 3);
+}
+
+static void samples_share_their_times(void **state) {
+    (void)state;
+    struct gt_builder builders[2];
+    struct gt_store *store;
+    struct gt_error err = {0};
+    for (size_t count = 1; count <= 2; count++) {
+        for (size_t b = 0; b < count; b++)
+            begin(&builders[b]);
+        for (size_t chunk = 0; chunk < CHUNKS; chunk++)
+            add_samples(&builders[chunk % count], chunk);
+        assert_int_equal(gt_store_seal(builders, count, &store, &err), GT_OK);
+        assert_true(store->facts & GT_FACT_COUNTERS);
+        check_samples(store);
+        gt_store_free(store);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_builder),
         cmocka_unit_test(several_builders),
         cmocka_unit_test(dropped_chunks_leave_nothing),
+        cmocka_unit_test(samples_share_their_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

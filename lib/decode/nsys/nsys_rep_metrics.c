@@ -198,50 +198,83 @@ struct batch {
     const uint32_t *lengths;
     size_t count;
     uint32_t shortest;
+    uint32_t times; /* where the builder has their times; GT_NO_ROW: not yet */
 };
 
-/* Eight bytes can be read anywhere in a chunk, which has padding. Conversion from signed numbers is faster. */
-static void fill_values(double *values, const char *const *bytes, size_t count,
-                        const struct gt_nsys_rep_metric *metric) {
-    uint64_t mask = UINT64_MAX >> (64 - 8 * metric->width), word;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&word, bytes[i] + metric->offset, sizeof word);
-        word = le64toh(word) & mask;
-        values[i] = metric->width == 8 ? (double)word : (double)(int64_t)word;
-    }
+static uint64_t value_mask(const struct gt_nsys_rep_metric *metric) {
+    return UINT64_MAX >> (64 - 8 * metric->width);
 }
 
-/* Values of those samples that are long enough. */
-static void add_some(struct gt_nsys_sink *model, const struct batch *batch, const struct gt_nsys_rep_metric *metric,
-                     uint32_t track) {
-    size_t end = metric->offset + metric->width, count = 0;
+/* Eight bytes can be read anywhere in a chunk, which has padding. */
+static uint64_t value_of(const char *bytes, const struct gt_nsys_rep_metric *metric, uint64_t mask) {
+    uint64_t word;
+    memcpy(&word, bytes + metric->offset, sizeof word);
+    return le64toh(word) & mask;
+}
+
+/* Values that may need more than 32 bits, of those samples that are long enough. */
+static void add_large(struct gt_nsys_sink *model, const struct batch *batch, const struct gt_nsys_rep_metric *metric,
+                      uint32_t track, size_t count) {
     int64_t *times_ns;
     double *values;
-    for (size_t i = 0; i < batch->count; i++)
-        count += batch->lengths[i] >= end;
-    gt_builder_issue(model->builder, GT_ISSUE_PAYLOAD_UNREADABLE, batch->count - count, GT_NO_OFFSET);
-    if (count == 0 || !gt_builder_counter_run(model->builder, track, count, &times_ns, &values))
+    if (!gt_builder_counter_run(model->builder, track, count, &times_ns, &values))
         return;
     for (size_t i = 0, next = 0; i < batch->count; i++) {
-        if (batch->lengths[i] < end)
+        if (batch->lengths[i] < metric->offset + metric->width)
             continue;
         times_ns[next] = batch->times_ns[i];
-        fill_values(values + next++, batch->bytes + i, 1, metric);
+        values[next++] = (double)value_of(batch->bytes[i], metric, value_mask(metric));
     }
 }
 
-static void add_metric(struct gt_nsys_sink *model, const struct batch *batch, const struct gt_nsys_rep_metric *metric,
-                       uint32_t track) {
+/* Values of those samples that are long enough: they have times of their own. */
+static void add_some(struct gt_nsys_sink *model, const struct batch *batch, const struct gt_nsys_rep_metric *metric,
+                     uint32_t track, size_t count) {
     int64_t *times_ns;
-    double *values;
-    if (batch->shortest < metric->offset + metric->width) {
-        add_some(model, batch, metric, track);
-        return;
+    uint32_t times = gt_builder_sample_times(model->builder, count, &times_ns);
+    uint32_t *values = gt_builder_sample_run(model->builder, track, times, count);
+    for (size_t i = 0, next = 0; values && i < batch->count; i++) {
+        if (batch->lengths[i] < metric->offset + metric->width)
+            continue;
+        times_ns[next] = batch->times_ns[i];
+        values[next++] = (uint32_t)value_of(batch->bytes[i], metric, value_mask(metric));
     }
-    if (!gt_builder_counter_run(model->builder, track, batch->count, &times_ns, &values))
+}
+
+/* All metrics of the samples share their times. */
+static uint32_t times_of(struct gt_nsys_sink *model, struct batch *batch) {
+    int64_t *times_ns;
+    if (batch->times != GT_NO_ROW)
+        return batch->times;
+    batch->times = gt_builder_sample_times(model->builder, batch->count, &times_ns);
+    if (batch->times != GT_NO_ROW)
+        memcpy(times_ns, batch->times_ns, batch->count * sizeof *times_ns);
+    return batch->times;
+}
+
+static void add_all(struct gt_nsys_sink *model, struct batch *batch, const struct gt_nsys_rep_metric *metric,
+                    uint32_t track) {
+    uint32_t *values = gt_builder_sample_run(model->builder, track, times_of(model, batch), batch->count);
+    const uint64_t mask = value_mask(metric);
+    for (size_t i = 0; values && i < batch->count; i++)
+        values[i] = (uint32_t)value_of(batch->bytes[i], metric, mask);
+}
+
+static void add_metric(struct gt_nsys_sink *model, struct batch *batch, const struct gt_nsys_rep_metric *metric,
+                       uint32_t track) {
+    size_t end = metric->offset + metric->width, count = batch->count;
+    for (size_t i = 0; i < batch->count && batch->shortest < end; i++)
+        count -= batch->lengths[i] < end;
+    if (count < batch->count)
+        gt_builder_issue(model->builder, GT_ISSUE_PAYLOAD_UNREADABLE, batch->count - count, GT_NO_OFFSET);
+    if (count == 0)
         return;
-    memcpy(times_ns, batch->times_ns, batch->count * sizeof *times_ns);
-    fill_values(values, batch->bytes, batch->count, metric);
+    if (metric->width > sizeof(uint32_t))
+        add_large(model, batch, metric, track, count);
+    else if (count < batch->count)
+        add_some(model, batch, metric, track, count);
+    else
+        add_all(model, batch, metric, track);
 }
 
 static void add_type(struct gt_nsys_rep_samples *samples, const struct gt_nsys_rep_metric_types *types, uint32_t index,
@@ -302,7 +335,8 @@ void gt_nsys_rep_metrics_flush(struct gt_nsys_rep_samples *samples, const struct
         if (count == 0)
             continue; /* its type came with an earlier one */
         size_t first = samples->type_places[type] - count;
-        struct batch batch = {samples->times_ns + first, samples->bytes + first, samples->lengths + first, count, 0};
+        struct batch batch = {
+            samples->times_ns + first, samples->bytes + first, samples->lengths + first, count, 0, GT_NO_ROW};
         samples->type_counts[type] = 0;
         samples->type_places[type] = GT_NO_ROW;
         add_type(samples, types, type, model, &batch);

@@ -295,7 +295,7 @@ def test_threads_change_nothing(capture, decoded, dump_rows):
 TABLES = {
     "ops": {"ops", "lanes"}, "calls": {"calls", "threads"}, "ranges": {"ranges", "threads"}, "bytes": set(),
     "overheads": {"overheads", "driver_work", "threads"}, "graphs": {"ops", "lanes", "graph_ops"},
-    "range_texts": {"ranges", "threads", "range_categories", "range_texts", "comms"},
+    "range_texts": {"ranges", "threads", "range_categories", "range_texts"},
     "memory": {"memory_events"}, "counters": {"memory_events", "counter_tracks", "counter_runs", "counters", "sample_times", "sample_values",
                                               "sample_runs"},
     "syncs": {"calls", "threads", "syncs", "event_records"}, "configs": {"ops", "lanes", "kernel_configs"},

@@ -170,9 +170,9 @@ static double bytes_of_others(struct gt_str splits, uint64_t bytes, int64_t size
 /* What a rank of an all_to_all of unequal parts has to move: the larger of what it sends to others and gets from them;
    NAN if the splits do not say. */
 static double load_of(const struct gt_store *store, const struct gt_comms_row *record,
-                      const struct gt_comm_group *group, int64_t rank) {
+                      const struct gt_comm_group *group) {
     bool has_place = record->rank >= 0 && record->rank < group->size;
-    int64_t own = has_place ? record->rank : gt_comms_place(group, rank);
+    int64_t own = has_place ? record->rank : group->own_place;
     if (own < 0)
         return NAN;
     double sent = bytes_of_others(gt_store_string(store, record->in_splits), record->in_bytes, group->size, own);
@@ -202,14 +202,14 @@ static double whole_bytes(const struct gt_comms_row *record, enum gt_comm_op op,
 }
 
 double gt_comms_bus_bytes(const struct gt_store *store, const struct gt_comms_row *record, enum gt_comm_op op,
-                          const struct gt_comm_group *group, int64_t rank) {
+                          const struct gt_comm_group *group) {
     double size = group && group->size > 0 ? (double)group->size : NAN;
     double whole = whole_bytes(record, op, size), load = NAN;
     switch (op) {
     case GT_COMM_all_reduce:
         return whole * 2 * (size - 1) / size;
     case GT_COMM_all_to_all:
-        load = group && record->range == GT_NO_ROW ? load_of(store, record, group, rank) : NAN;
+        load = group && record->range == GT_NO_ROW ? load_of(store, record, group) : NAN;
         return isnan(load) ? whole * (size - 1) / size : load;
     case GT_COMM_all_gather:
     case GT_COMM_reduce_scatter:

@@ -14,6 +14,7 @@ struct members {
     int64_t size, first, stride;
     const int64_t *list; /* NULL: first + i * stride */
     uint32_t content;    /* equal members have equal numbers */
+    int64_t own_place;   /* found once for each list, not for each group that has it */
 };
 
 /* A list as written, read once for all rows that have it. */
@@ -56,9 +57,16 @@ static uint32_t content_of_spacing(struct resolver *resolver, const struct membe
     return gt_strtab_intern(&resolver->contents, (struct gt_str){bytes, sizeof bytes});
 }
 
+static int64_t own_place(const struct resolver *resolver, const struct members *members) {
+    const struct gt_comm_group group = {
+        .size = members->size, .first_rank = members->first, .stride = members->stride, .rank_list = members->list};
+    return gt_comms_place(&group, resolver->store->meta.rank);
+}
+
 static struct members spaced(struct resolver *resolver, int64_t first, int64_t stride, int64_t size) {
     struct members members = {.is_known = true, .size = size, .first = first, .stride = size == 1 ? 1 : stride};
     members.content = content_of_spacing(resolver, &members);
+    members.own_place = own_place(resolver, &members);
     return members;
 }
 
@@ -90,10 +98,12 @@ static struct members listed(struct resolver *resolver, const int64_t *list, siz
         return (struct members){0};
     memcpy(kept, list, count * sizeof *kept);
     struct gt_str bytes = {(const char *)kept, count * sizeof *kept};
-    return (struct members){.is_known = true,
-                            .size = (int64_t)count,
-                            .list = kept,
-                            .content = gt_strtab_intern_borrowed(&resolver->contents, bytes)};
+    struct members members = {.is_known = true,
+                              .size = (int64_t)count,
+                              .list = kept,
+                              .content = gt_strtab_intern_borrowed(&resolver->contents, bytes)};
+    members.own_place = own_place(resolver, &members);
+    return members;
 }
 
 /* A number takes two bytes of the text or more, but for the last. */
@@ -190,7 +200,7 @@ static uint32_t new_group(struct resolver *resolver) {
     if (!groups)
         return GT_NO_ROW; /* recorded in the arena */
     comms->groups = groups;
-    groups[comms->group_count] = (struct gt_comm_group){.communicator = UINT64_MAX, .size = -1};
+    groups[comms->group_count] = (struct gt_comm_group){.communicator = UINT64_MAX, .size = -1, .own_place = -1};
     return (uint32_t)comms->group_count++;
 }
 
@@ -209,6 +219,7 @@ static void describe(struct resolver *resolver, uint32_t number, uint32_t row, c
         group->first_rank = members->first;
         group->stride = members->stride;
         group->rank_list = members->list;
+        group->own_place = members->own_place;
     }
     group->size = group->size <= 0 && rows->size[row] > 0 ? rows->size[row] : group->size;
 }

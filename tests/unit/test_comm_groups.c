@@ -244,6 +244,33 @@ static void lies_are_counted_and_cost_nothing(void **state) {
     trace_free(&trace);
 }
 
+static void the_own_place_is_known_where_the_members_are(void **state) {
+    (void)state;
+    static const struct {
+        struct group group;
+        int64_t place;
+    } cases[] = {
+        {{.name = "a", .ranks = "[0, 1, 5, 9]"}, 2},
+        {{.name = "b", .ranks = "[1, 3, 5]"}, 2},
+        {{.name = "c", .ranks = "[9, 5, 0]"}, 1},
+        {{.name = "d", .ranks = "[0, 1, 9]"}, -1},
+        {{.name = "e", .size = 4, .is_spaced = true, .first = 5, .stride = 8}, 0},
+        {{.name = "f", .size = 4}, -1},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (int64_t rank = 5; rank >= -1; rank -= 6) {
+        struct small_trace trace;
+        trace_begin(&trace);
+        trace.builder.store.meta.rank = rank;
+        for (size_t i = 0; i < CASES; i++)
+            use_new(&trace, cases[i].group);
+        trace_end(&trace);
+        for (uint32_t i = 0; i < CASES; i++)
+            assert_int_equal(group_of(&trace, i)->own_place, rank < 0 ? -1 : cases[i].place);
+        trace_free(&trace);
+    }
+}
+
 static void a_long_list_is_read_once_for_all_groups(void **state) {
     (void)state;
     enum { MEMBERS_OF_LIST = 100000, GROUPS = 2000 };
@@ -275,6 +302,7 @@ int main(void) {
         cmocka_unit_test(communicators_are_groups_and_know_their_size_from_elsewhere),
         cmocka_unit_test(the_record_that_names_the_members_decides),
         cmocka_unit_test(lies_are_counted_and_cost_nothing),
+        cmocka_unit_test(the_own_place_is_known_where_the_members_are),
         cmocka_unit_test(a_long_list_is_read_once_for_all_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -444,7 +444,7 @@ static void bandwidth_counts_the_bytes_of_the_busiest_link(void **state) {
     gt_strid even = text(&trace, "[]"), sent = text(&trace, "[10, 20, 30, 40]"), received = text(&trace, "[5,5,5,5]"),
              cut = text(&trace, "[10, 20, ...]");
     trace_end(&trace);
-    struct gt_comm_group group = {.size = 4, .first_rank = 4, .stride = 2};
+    struct gt_comm_group group = {.size = 4, .first_rank = 4, .stride = 2, .own_place = 1};
     struct gt_comms_row kineto = GT_COMM_UNKNOWN, nccl = GT_COMM_UNKNOWN, none = GT_COMM_UNKNOWN;
     kineto.op = nccl.range = 0;
     kineto.in_bytes = 1000;
@@ -461,25 +461,26 @@ static void bandwidth_counts_the_bytes_of_the_busiest_link(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         enum gt_comm_op op = cases[i].op;
-        assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, op, &group, 6) - cases[i].kineto) < 1e-9);
-        assert_true(fabs(gt_comms_bus_bytes(trace.store, &nccl, op, &group, 6) - cases[i].nccl) < 1e-9);
-        assert_true(isnan(gt_comms_bus_bytes(trace.store, &none, op, &group, 6)));
+        assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, op, &group) - cases[i].kineto) < 1e-9);
+        assert_true(fabs(gt_comms_bus_bytes(trace.store, &nccl, op, &group) - cases[i].nccl) < 1e-9);
+        assert_true(isnan(gt_comms_bus_bytes(trace.store, &none, op, &group)));
         bool needs_size = op < GT_COMM_broadcast || op == GT_COMM_gather || op == GT_COMM_scatter;
-        assert_int_equal(isnan(gt_comms_bus_bytes(trace.store, &nccl, op, NULL, 6)) != 0, needs_size);
+        assert_int_equal(isnan(gt_comms_bus_bytes(trace.store, &nccl, op, NULL)) != 0, needs_size);
     }
-    assert_true(isnan(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_OTHER, &group, 6)));
-    /* Of unequal parts what is sent to others or comes from them, whichever is more. Rank 6 is at place 1. */
+    assert_true(isnan(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_OTHER, &group)));
+    /* Of unequal parts what is sent to others or comes from them, whichever is more. */
     kineto.in_splits = sent;
     kineto.out_splits = received;
     kineto.out_bytes = 200;
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 800) < 1e-9);
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, -1) - 750) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 800) < 1e-9);
+    group.own_place = -1;
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 750) < 1e-9);
     kineto.rank = 3; /* its own place */
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 600) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 600) < 1e-9);
     kineto.in_splits = cut;
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 750) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 750) < 1e-9);
     kineto.in_splits = kineto.out_splits = even;
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 750) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 750) < 1e-9);
     assert_int_equal(gt_comms_bytes(&kineto, GT_COMM_all_reduce), 1000);
     assert_int_equal(gt_comms_bytes(&kineto, GT_COMM_reduce_scatter), 200);
     assert_int_equal(gt_comms_bytes(&nccl, GT_COMM_reduce_scatter), 1000);

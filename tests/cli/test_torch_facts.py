@@ -18,7 +18,7 @@ TABLES = {
     "configs": ("kernel_configs",), "memory": ("memory_events",), "stacks": ("python_calls",),
 }
 IMPLIES = {"comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
-           "arguments": ("cpu_ops",), "configs": ("ops",)}
+           "arguments": ("cpu_ops",), "configs": ("ops",), "counters": ("memory",)}
 TEXTS_OF_VALUES = ("dims", "types", "strides", "inputs")
 
 

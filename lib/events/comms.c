@@ -27,19 +27,13 @@ enum gt_comm_kind gt_comms_op_kind(enum gt_comm_op op) {
 
 enum { NAME_MAX_BYTES = 64 };
 
-static bool take_end(struct gt_str *text, struct gt_str end) {
-    bool ends = gt_str_ends(*text, end);
-    text->len -= ends ? end.len : 0;
-    return ends;
-}
-
 /* Variants of one operation: what they do to buffers and how many they take says nothing about it. */
 static struct gt_str without_variant(struct gt_str name) {
     static const struct gt_str variants[] = {GT_STR("_base"),   GT_STR("_into_tensor"), GT_STR("_tensor"),
                                              GT_STR("_single"), GT_STR("_coalesced"),   GT_STR("_oop"),
                                              GT_STR("_sparse"), GT_STR("anysource")};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
-        if (take_end(&name, variants[i]))
+        if (gt_str_take_end(&name, variants[i]))
             i = SIZE_MAX; /* from the first again */
     return name;
 }

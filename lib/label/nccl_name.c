@@ -33,12 +33,6 @@ static bool has_words(struct gt_str name, struct gt_str words) {
     return false;
 }
 
-static bool take_end(struct gt_str *text, struct gt_str end) {
-    bool ends = gt_str_ends(*text, end);
-    text->len -= ends ? end.len : 0;
-    return ends;
-}
-
 static const char *find(struct gt_str name, const struct word *words, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (has_words(name, words[i].now))
@@ -48,7 +42,7 @@ static const char *find(struct gt_str name, const struct word *words, size_t cou
 
 static const char *take(struct gt_str *name, const struct word *words, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (take_end(name, words[i].before))
+        if (gt_str_take_end(name, words[i].before))
             return words[i].spelling;
     return NULL;
 }
@@ -61,7 +55,7 @@ void gt_nccl_name_read(struct gt_str name, const char **algorithm, const char **
         return;
     const char *underscore = memchr(name.ptr, '_', name.len);
     struct gt_str first = {name.ptr, underscore ? (size_t)(underscore - name.ptr) : name.len};
-    if (take_end(&first, GT_STR("Kernel")) && !gt_str_eq(first, GT_STR("nccl")) &&
+    if (gt_str_take_end(&first, GT_STR("Kernel")) && !gt_str_eq(first, GT_STR("nccl")) &&
         !gt_str_eq(first, GT_STR("ncclDev"))) {
         *protocol = take(&first, protocols, COUNT(protocols));
         *algorithm = take(&first, algorithms, COUNT(algorithms));

@@ -113,6 +113,16 @@ enum {
 };
 _Static_assert((int)FIELD_COUNT == (int)COLUMN_COUNT, "a column of comms is not in the list");
 
+/* Kineto writes one number: of messages the peer, of collectives with a root the root, of others the own place. */
+static void assign_rank(const struct gt_store *store, struct gt_comms_row *row) {
+    enum gt_comm_kind kind = gt_comms_op_kind(gt_comms_op_of_name(gt_store_string(store, row->name)));
+    int64_t *meant = kind == GT_COMM_KIND_MESSAGE ? &row->peer : kind == GT_COMM_KIND_DIRECTED ? &row->root : NULL;
+    if (!meant)
+        return;
+    *meant = *meant == INT64_MIN ? row->rank : *meant;
+    row->rank = INT64_MIN;
+}
+
 struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct gt_collective *collective) {
     const struct gt_comms *comms = &store->comms;
     struct gt_comms_row row;
@@ -124,6 +134,8 @@ struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct g
 #undef TAKE
     if (row.name == GT_STRID_EMPTY && row.range != GT_NO_ROW)
         row.name = store->ranges.name[row.range];
+    if (row.rank != INT64_MIN && row.range == GT_NO_ROW)
+        assign_rank(store, &row);
     return row;
 }
 

@@ -16,7 +16,7 @@ enum gt_comm_op gt_comms_op_of_name(struct gt_str name);
 /* ---- records ---- */
 
 /* The records of a collective as one: what the first lacks is from the second. The name is never empty where the range
-   that carries the record has one. */
+   that carries the record has one. rank is the own place in the group, root and peer are what their names say. */
 struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct gt_collective *collective);
 
 /* Whether they are about a collective, and which, and not about the making of a communicator or waiting for it. */

@@ -139,6 +139,54 @@ static void the_kernels_record_comes_first_and_the_operators_completes_it(void *
     trace_free(&trace);
 }
 
+static void the_rank_of_kineto_is_the_own_place_the_root_or_the_peer(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t rank, root, peer;
+    } cases[] = {
+        {"allreduce", 3, INT64_MIN, INT64_MIN},     {"_allgather_base", 3, INT64_MIN, INT64_MIN},
+        {"all_to_allv", 3, INT64_MIN, INT64_MIN},   {"barrier", 3, INT64_MIN, INT64_MIN},
+        {"broadcast", INT64_MIN, 3, INT64_MIN},     {"reduce", INT64_MIN, 3, INT64_MIN},
+        {"gather", INT64_MIN, 3, INT64_MIN},        {"scatter", INT64_MIN, 3, INT64_MIN},
+        {"send", INT64_MIN, INT64_MIN, 3},          {"recvAnySource", INT64_MIN, INT64_MIN, 3},
+        {"something new", 3, INT64_MIN, INT64_MIN},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (uint64_t i = 0; i < CASES; i++) { /* the name is on the kernel, the rank on the operator */
+        add_kernel(&trace, 1, 100 * (int64_t)i, i, KERNEL);
+        add_kernel_record(&trace, cases[i].name, 4096, i);
+        add_operator_record(&trace, 10, 1, 100 * (int64_t)i, 100 * (int64_t)i + 1, "", UINT64_MAX, i);
+    }
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->collective_count, CASES);
+    for (size_t i = 0; i < CASES; i++) {
+        struct gt_comms_row row = merged(&trace, i);
+        assert_int_equal(row.rank, cases[i].rank);
+        assert_int_equal(row.root, cases[i].root);
+        assert_int_equal(row.peer, cases[i].peer);
+    }
+    trace_free(&trace);
+}
+
+static void the_ranks_of_nccl_are_what_they_are_called(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_range(&trace, GT_RANGE_NESTED, 10, 1, 100, 200, "ncclBroadcast");
+    struct gt_comms_row record = record_of(&trace, "", 64, UINT64_MAX);
+    record.range = 0;
+    record.rank = 1;
+    record.root = 2;
+    gt_builder_comm(&trace.builder, &record);
+    trace_end(&trace);
+    assert_int_equal(merged(&trace, 0).rank, 1);
+    assert_int_equal(merged(&trace, 0).root, 2);
+    trace_free(&trace);
+}
+
 static void a_missing_operator_leaves_the_kernels_record(void **state) {
     (void)state;
     struct small_trace trace;
@@ -540,6 +588,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_records_there_is_nothing),
         cmocka_unit_test(the_kernels_record_comes_first_and_the_operators_completes_it),
+        cmocka_unit_test(the_rank_of_kineto_is_the_own_place_the_root_or_the_peer),
+        cmocka_unit_test(the_ranks_of_nccl_are_what_they_are_called),
         cmocka_unit_test(a_missing_operator_leaves_the_kernels_record),
         cmocka_unit_test(kernels_with_one_id_are_one_collective),
         cmocka_unit_test(ids_are_unique_in_a_process_only),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 
 static const struct {
@@ -32,7 +33,7 @@ static struct gt_str without_variant(struct gt_str name) {
     static const struct gt_str variants[] = {GT_STR("_base"),   GT_STR("_into_tensor"), GT_STR("_tensor"),
                                              GT_STR("_single"), GT_STR("_coalesced"),   GT_STR("_oop"),
                                              GT_STR("_sparse"), GT_STR("anysource")};
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+    for (size_t i = 0; i < GT_ARRAY_COUNT(variants); i++)
         if (gt_str_take_end(&name, variants[i]))
             i = SIZE_MAX; /* from the first again */
     return name;

@@ -1,6 +1,8 @@
 /* NCCL's kernel names come in, algorithm and protocol go out. */
 #include "label/nccl_name.h"
 
+#include "base/mem.h"
+
 struct word {
     struct gt_str now;    /* between underscores, since 2.11 */
     struct gt_str before; /* at the end of the first word before that, in front of "Kernel" */
@@ -47,8 +49,6 @@ static const char *take(struct gt_str *name, const struct word *words, size_t co
     return NULL;
 }
 
-#define COUNT(words) (sizeof(words) / sizeof *(words))
-
 void gt_nccl_name_read(struct gt_str name, const char **algorithm, const char **protocol) {
     *algorithm = *protocol = NULL;
     if (!gt_str_starts(name, GT_STR("nccl")))
@@ -57,10 +57,10 @@ void gt_nccl_name_read(struct gt_str name, const char **algorithm, const char **
     struct gt_str first = {name.ptr, underscore ? (size_t)(underscore - name.ptr) : name.len};
     if (gt_str_take_end(&first, GT_STR("Kernel")) && !gt_str_eq(first, GT_STR("nccl")) &&
         !gt_str_eq(first, GT_STR("ncclDev"))) {
-        *protocol = take(&first, protocols, COUNT(protocols));
-        *algorithm = take(&first, algorithms, COUNT(algorithms));
+        *protocol = take(&first, protocols, GT_ARRAY_COUNT(protocols));
+        *algorithm = take(&first, algorithms, GT_ARRAY_COUNT(algorithms));
     } else {
-        *protocol = find(name, protocols, COUNT(protocols));
-        *algorithm = find(name, algorithms, COUNT(algorithms));
+        *protocol = find(name, protocols, GT_ARRAY_COUNT(protocols));
+        *algorithm = find(name, algorithms, GT_ARRAY_COUNT(algorithms));
     }
 }

@@ -1,14 +1,10 @@
 /* Counters and memory: counter events, and the instants that PyTorch's allocators write. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/num.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The time of an event that is an instant; false: it has none, which is counted. */
 static bool find_time(const struct gt_torch_subject *at, int64_t *time_ns) {
@@ -35,7 +31,7 @@ static bool is_place(struct gt_str key) {
 static int64_t counter_device(const struct gt_torch_subject *at) {
     static const struct gt_str prefix = GT_STR("GPU ");
     struct gt_torch_args args;
-    gt_torch_args_read(&args, at->event, place_keys, COUNT(place_keys));
+    gt_torch_args_read(&args, at->event, place_keys, GT_ARRAY_COUNT(place_keys));
     int64_t device = gt_torch_args_int(at, &args, 0, -1);
     if (device >= 0 || !gt_torch_event_has(at->event, GT_TORCH_PID))
         return device;
@@ -168,7 +164,7 @@ bool gt_torch_facts_take_instant(const struct gt_torch_subject *at) {
         return false;
     if (!find_time(at, &time_ns))
         return true;
-    gt_torch_args_take(&args, at, memory_keys, COUNT(memory_keys));
+    gt_torch_args_take(&args, at, memory_keys, GT_ARRAY_COUNT(memory_keys));
     int64_t device = memory_device(at, &args);
     bool has_rows = false;
     if (at->sink->facts & GT_FACT_MEMORY)

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#define GT_ARRAY_COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* Heap blocks. NULL when memory is short or the size overflows; size 0 gives a valid block. */
 void *gt_mem_alloc(size_t size_bytes);
 void *gt_mem_array(size_t count, size_t elem_bytes); /* zeroed */

@@ -29,6 +29,13 @@ static inline bool gt_str_ends(struct gt_str text, struct gt_str end) {
     return text.len >= end.len && (end.len == 0 || memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0);
 }
 
+/* Takes the end off a text that has it. */
+static inline bool gt_str_take_end(struct gt_str *text, struct gt_str end) {
+    bool ends = gt_str_ends(*text, end);
+    text->len -= ends ? end.len : 0;
+    return ends;
+}
+
 /* Byte order, a prefix before what it begins: the tie order of every table. */
 static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {
     size_t n = a.len < b.len ? a.len : b.len;

@@ -227,6 +227,7 @@ uint32_t gt_builder_counter_track(struct gt_builder *builder, const struct gt_co
     key.process = row->process;
     key.device = row->device;
     key.name = row->name;
+    key.series = row->series;
     key.unit = row->unit;
     key.period_ns = row->period_ns;
     key.kind = row->kind;

@@ -64,16 +64,25 @@ static size_t rows_referred(const struct gt_cache_body *body, enum gt_refers ref
 }
 
 /* Whether a reference may be GT_NO_TRACK: CPU threads and processes are not always known, GPU-side rows must have
-   their place. */
+   their place. A record of a collective refers to the one row that carries it, and may know no group. */
 static bool may_be_missing(const struct gt_column_info *info) {
     return info->refers == GT_REFERS_PROCESS || info->refers == GT_REFERS_THREAD ||
-           (info->refers == GT_REFERS_LANE && info->table != GT_TABLE_ops) || info->table == GT_TABLE_comms;
+           (info->refers == GT_REFERS_LANE && info->table != GT_TABLE_ops) ||
+           (info->refers >= GT_REFERS_COMM_GROUP && info->table == GT_TABLE_comms);
+}
+
+/* Rows about rows of another table are in its order; those of collectives are in no order. */
+static bool is_ordered(const struct gt_column_info *info) {
+    return (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE || info->refers == GT_REFERS_CPU_OP) &&
+           info->table != GT_TABLE_comms;
 }
 
 static bool references_hold(const struct gt_column_info *info, const uint32_t *values, size_t count, size_t limit) {
     bool is_optional = may_be_missing(info), wrong = false;
     for (size_t i = 0; i < count; i++)
         wrong |= values[i] >= limit && !(is_optional && values[i] == GT_NO_TRACK);
+    for (size_t i = 1; i < count && is_ordered(info); i++)
+        wrong |= values[i] < values[i - 1];
     return !wrong;
 }
 
@@ -110,15 +119,24 @@ static bool times_hold(const struct gt_ops *ops) {
     return !wrong;
 }
 
-/* Runs of counters lie one after the other. */
-static bool runs_hold(const struct gt_counter_runs *runs, size_t counters) {
+static bool are_ascending(const int64_t *times_ns, size_t count) {
+    bool wrong = false;
+    for (size_t i = 1; i < count; i++)
+        wrong |= times_ns[i] < times_ns[i - 1];
+    return !wrong;
+}
+
+/* Runs of counters lie one after the other, by track, each by time. */
+static bool runs_hold(const struct gt_counter_runs *runs, const struct gt_counters *counters) {
     size_t next = 0;
     for (size_t i = 0; i < runs->count; i++) {
-        if (runs->first[i] != next || runs->values[i] > counters - next)
+        if (runs->first[i] != next || runs->values[i] > counters->count - next ||
+            (i > 0 && runs->track[i] <= runs->track[i - 1]) ||
+            !are_ascending(counters->time_ns + next, runs->values[i]))
             return false;
         next += runs->values[i];
     }
-    return next == counters;
+    return next == counters->count;
 }
 
 static bool sample_runs_hold(const struct gt_store *store) {
@@ -147,7 +165,7 @@ static bool attach_columns(struct gt_store *store, const struct mapped *file, co
         *gt_store_row_count(store, info->table) = (size_t)rows;
         *offset = at + rows * info->elem_bytes;
     }
-    return times_hold(&store->ops) && runs_hold(&store->counter_runs, store->counters.count) && sample_runs_hold(store);
+    return times_hold(&store->ops) && runs_hold(&store->counter_runs, &store->counters) && sample_runs_hold(store);
 }
 
 static enum outcome attach_strings(struct gt_store *store, const struct mapped *file, const struct gt_cache_body *body,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 
 static const struct {
@@ -27,19 +28,13 @@ enum gt_comm_kind gt_comms_op_kind(enum gt_comm_op op) {
 
 enum { NAME_MAX_BYTES = 64 };
 
-static bool take_end(struct gt_str *text, struct gt_str end) {
-    bool ends = gt_str_ends(*text, end);
-    text->len -= ends ? end.len : 0;
-    return ends;
-}
-
 /* Variants of one operation: what they do to buffers and how many they take says nothing about it. */
 static struct gt_str without_variant(struct gt_str name) {
     static const struct gt_str variants[] = {GT_STR("_base"),   GT_STR("_into_tensor"), GT_STR("_tensor"),
                                              GT_STR("_single"), GT_STR("_coalesced"),   GT_STR("_oop"),
                                              GT_STR("_sparse"), GT_STR("anysource")};
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
-        if (take_end(&name, variants[i]))
+    for (size_t i = 0; i < GT_ARRAY_COUNT(variants); i++)
+        if (gt_str_take_end(&name, variants[i]))
             i = SIZE_MAX; /* from the first again */
     return name;
 }
@@ -119,6 +114,16 @@ enum {
 };
 _Static_assert((int)FIELD_COUNT == (int)COLUMN_COUNT, "a column of comms is not in the list");
 
+/* Kineto writes one number: of messages the peer, of collectives with a root the root, of others the own place. */
+static void assign_rank(const struct gt_store *store, struct gt_comms_row *row) {
+    enum gt_comm_kind kind = gt_comms_op_kind(gt_comms_op_of_name(gt_store_string(store, row->name)));
+    int64_t *meant = kind == GT_COMM_KIND_MESSAGE ? &row->peer : kind == GT_COMM_KIND_DIRECTED ? &row->root : NULL;
+    if (!meant)
+        return;
+    *meant = *meant == INT64_MIN ? row->rank : *meant;
+    row->rank = INT64_MIN;
+}
+
 struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct gt_collective *collective) {
     const struct gt_comms *comms = &store->comms;
     struct gt_comms_row row;
@@ -130,6 +135,8 @@ struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct g
 #undef TAKE
     if (row.name == GT_STRID_EMPTY && row.range != GT_NO_ROW)
         row.name = store->ranges.name[row.range];
+    if (row.rank != INT64_MIN && row.range == GT_NO_ROW)
+        assign_rank(store, &row);
     return row;
 }
 
@@ -170,9 +177,9 @@ static double bytes_of_others(struct gt_str splits, uint64_t bytes, int64_t size
 /* What a rank of an all_to_all of unequal parts has to move: the larger of what it sends to others and gets from them;
    NAN if the splits do not say. */
 static double load_of(const struct gt_store *store, const struct gt_comms_row *record,
-                      const struct gt_comm_group *group, int64_t rank) {
+                      const struct gt_comm_group *group) {
     bool has_place = record->rank >= 0 && record->rank < group->size;
-    int64_t own = has_place ? record->rank : gt_comms_place(group, rank);
+    int64_t own = has_place ? record->rank : group->own_place;
     if (own < 0)
         return NAN;
     double sent = bytes_of_others(gt_store_string(store, record->in_splits), record->in_bytes, group->size, own);
@@ -202,14 +209,14 @@ static double whole_bytes(const struct gt_comms_row *record, enum gt_comm_op op,
 }
 
 double gt_comms_bus_bytes(const struct gt_store *store, const struct gt_comms_row *record, enum gt_comm_op op,
-                          const struct gt_comm_group *group, int64_t rank) {
+                          const struct gt_comm_group *group) {
     double size = group && group->size > 0 ? (double)group->size : NAN;
     double whole = whole_bytes(record, op, size), load = NAN;
     switch (op) {
     case GT_COMM_all_reduce:
         return whole * 2 * (size - 1) / size;
     case GT_COMM_all_to_all:
-        load = group && record->range == GT_NO_ROW ? load_of(store, record, group, rank) : NAN;
+        load = group && record->range == GT_NO_ROW ? load_of(store, record, group) : NAN;
         return isnan(load) ? whole * (size - 1) / size : load;
     case GT_COMM_all_gather:
     case GT_COMM_reduce_scatter:

@@ -16,7 +16,7 @@ enum gt_comm_op gt_comms_op_of_name(struct gt_str name);
 /* ---- records ---- */
 
 /* The records of a collective as one: what the first lacks is from the second. The name is never empty where the range
-   that carries the record has one. */
+   that carries the record has one. rank is the own place in the group, root and peer are what their names say. */
 struct gt_comms_row gt_comms_merged(const struct gt_store *store, const struct gt_collective *collective);
 
 /* Whether they are about a collective, and which, and not about the making of a communicator or waiting for it. */
@@ -26,9 +26,9 @@ bool gt_comms_is_collective(const struct gt_store *store, const struct gt_collec
 uint64_t gt_comms_bytes(const struct gt_comms_row *record, enum gt_comm_op op);
 
 /* What its bus bandwidth is made of: bytes that pass the busiest link, as nccl-tests counts them. NAN: not known.
-   group may be NULL. rank: of the process, -1 where it is not known. */
+   group may be NULL. */
 double gt_comms_bus_bytes(const struct gt_store *store, const struct gt_comms_row *record, enum gt_comm_op op,
-                          const struct gt_comm_group *group, int64_t rank);
+                          const struct gt_comm_group *group);
 
 /* The collectives and kernels launched with an op; NULL if no record is about it. */
 static inline const struct gt_comm_launch *gt_comms_of_op(const struct gt_labels *labels, uint32_t op) {

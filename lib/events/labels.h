@@ -67,6 +67,7 @@ struct gt_comm_group {
     int64_t first_rank;       /* members are first_rank + i * stride, unless there is a list */
     int64_t stride;           /* 0: the members are not known, unless there is a list */
     const int64_t *rank_list; /* as many as the size; NULL: see above */
+    int64_t own_place;        /* of the rank that the trace is of; -1: not known, or not a member */
 };
 
 /* A collective or message: one record, or what the records of its kernel and its CPU operator say together. */

@@ -151,6 +151,7 @@ static void merge_counter_tracks(struct gt_merge *merge, const struct gt_piece *
                                 .process = gt_seal_renumber(numbers, GT_REFERS_PROCESS, from->process[i]),
                                 .device = from->device[i],
                                 .name = gt_seal_renumber(numbers, GT_REFERS_STRING, from->name[i]),
+                                .series = gt_seal_renumber(numbers, GT_REFERS_STRING, from->series[i]),
                                 .unit = gt_seal_renumber(numbers, GT_REFERS_STRING, from->unit[i]),
                                 .period_ns = from->period_ns[i],
                                 .kind = from->kind[i],

@@ -26,12 +26,19 @@ static int64_t number_after(struct gt_str text, size_t place) {
     return -1;
 }
 
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+}
+
+/* A longer word that ends in "rank" is not meant: "pagerank2". */
 int64_t gt_trace_rank_of_name(const char *path) {
     const struct gt_str word = GT_STR("rank");
-    struct gt_str name = gt_str_path_tail(gt_str_of(path), 1);
+    const struct gt_str whole = gt_str_path_tail(gt_str_of(path), 1);
+    struct gt_str name = whole;
     for (const char *found; (found = gt_str_find_nocase(name, word)) != NULL;) {
         size_t after = (size_t)(found - name.ptr) + word.len;
-        int64_t number = number_after(name, after);
+        bool is_word = found == whole.ptr || !is_letter(found[-1]);
+        int64_t number = is_word ? number_after(name, after) : -1;
         if (number >= 0)
             return number;
         name = (struct gt_str){name.ptr + after, name.len - after};

@@ -14,6 +14,7 @@ struct members {
     int64_t size, first, stride;
     const int64_t *list; /* NULL: first + i * stride */
     uint32_t content;    /* equal members have equal numbers */
+    int64_t own_place;   /* found once for each list, not for each group that has it */
 };
 
 /* A list as written, read once for all rows that have it. */
@@ -32,6 +33,7 @@ struct resolver {
     struct reading *readings;
     size_t reading_count, reading_capacity;
     struct gt_map config_of;  /* by name: row of the configuration with its members */
+    struct gt_map purpose_of; /* by name: row of the configuration with its description */
     struct gt_map by_members; /* (name, content) -> group */
     struct gt_map by_size;    /* (name, size or ANY_SIZE) -> the first group of this name */
     struct gt_map by_number;  /* communicator -> group */
@@ -56,9 +58,16 @@ static uint32_t content_of_spacing(struct resolver *resolver, const struct membe
     return gt_strtab_intern(&resolver->contents, (struct gt_str){bytes, sizeof bytes});
 }
 
+static int64_t own_place(const struct resolver *resolver, const struct members *members) {
+    const struct gt_comm_group group = {
+        .size = members->size, .first_rank = members->first, .stride = members->stride, .rank_list = members->list};
+    return gt_comms_place(&group, resolver->store->meta.rank);
+}
+
 static struct members spaced(struct resolver *resolver, int64_t first, int64_t stride, int64_t size) {
     struct members members = {.is_known = true, .size = size, .first = first, .stride = size == 1 ? 1 : stride};
     members.content = content_of_spacing(resolver, &members);
+    members.own_place = own_place(resolver, &members);
     return members;
 }
 
@@ -90,10 +99,12 @@ static struct members listed(struct resolver *resolver, const int64_t *list, siz
         return (struct members){0};
     memcpy(kept, list, count * sizeof *kept);
     struct gt_str bytes = {(const char *)kept, count * sizeof *kept};
-    return (struct members){.is_known = true,
-                            .size = (int64_t)count,
-                            .list = kept,
-                            .content = gt_strtab_intern_borrowed(&resolver->contents, bytes)};
+    struct members members = {.is_known = true,
+                              .size = (int64_t)count,
+                              .list = kept,
+                              .content = gt_strtab_intern_borrowed(&resolver->contents, bytes)};
+    members.own_place = own_place(resolver, &members);
+    return members;
 }
 
 /* A number takes two bytes of the text or more, but for the last. */
@@ -190,7 +201,7 @@ static uint32_t new_group(struct resolver *resolver) {
     if (!groups)
         return GT_NO_ROW; /* recorded in the arena */
     comms->groups = groups;
-    groups[comms->group_count] = (struct gt_comm_group){.communicator = UINT64_MAX, .size = -1};
+    groups[comms->group_count] = (struct gt_comm_group){.communicator = UINT64_MAX, .size = -1, .own_place = -1};
     return (uint32_t)comms->group_count++;
 }
 
@@ -209,6 +220,7 @@ static void describe(struct resolver *resolver, uint32_t number, uint32_t row, c
         group->first_rank = members->first;
         group->stride = members->stride;
         group->rank_list = members->list;
+        group->own_place = members->own_place;
     }
     group->size = group->size <= 0 && rows->size[row] > 0 ? rows->size[row] : group->size;
 }
@@ -272,12 +284,32 @@ static void complete_size(struct resolver *resolver, uint32_t row) {
         describe(resolver, number, row, &none);
 }
 
-static void number_groups(struct resolver *resolver) {
+/* The configuration may describe a group that its records only name. It knows no communicators. */
+static void complete_descriptions(struct resolver *resolver) {
+    for (size_t i = 0; i < resolver->comms->group_count; i++) {
+        struct gt_comm_group *group = &resolver->comms->groups[i];
+        uint32_t config = gt_map_get(&resolver->purpose_of, 0, group->name);
+        if (group->description == GT_STRID_EMPTY && group->communicator == UINT64_MAX && config != GT_MAP_NONE)
+            group->description = resolver->rows->description[config];
+    }
+}
+
+static void read_config(struct resolver *resolver) {
     const struct gt_comm_groups *rows = resolver->rows;
     bool is_odd = false;
-    for (uint32_t row = 0; row < rows->count; row++)
-        if (rows->source[row] == GT_GROUP_OF_CONFIG && by_list(resolver, row, &is_odd).is_known)
+    for (uint32_t row = 0; row < rows->count; row++) {
+        if (rows->source[row] != GT_GROUP_OF_CONFIG)
+            continue;
+        if (by_list(resolver, row, &is_odd).is_known)
             gt_map_put_if_new(&resolver->config_of, 0, rows->name[row], row);
+        if (rows->name[row] != GT_STRID_EMPTY && rows->description[row] != GT_STRID_EMPTY)
+            gt_map_put_if_new(&resolver->purpose_of, 0, rows->name[row], row);
+    }
+}
+
+static void number_groups(struct resolver *resolver) {
+    const struct gt_comm_groups *rows = resolver->rows;
+    read_config(resolver);
     for (uint32_t row = 0; row < rows->count; row++)
         if (resolver->states[row] == USED)
             number_known(resolver, row);
@@ -288,6 +320,7 @@ static void number_groups(struct resolver *resolver) {
     for (uint32_t row = 0; row < rows->count; row++)
         if (resolver->states[row] == UNUSED && has_communicator(resolver, row))
             complete_size(resolver, row);
+    complete_descriptions(resolver);
 }
 
 /* ---- collectives ---- */
@@ -318,14 +351,15 @@ static bool resolver_init(struct resolver *resolver, const struct gt_store *stor
 
 static bool resolver_ok(const struct resolver *resolver) {
     return !resolver->failed && !resolver->contents.failed && !resolver->reading_of.failed &&
-           !resolver->config_of.failed && !resolver->by_members.failed && !resolver->by_size.failed &&
-           !resolver->by_number.failed && !gt_arena_failed(resolver->arena);
+           !resolver->config_of.failed && !resolver->purpose_of.failed && !resolver->by_members.failed &&
+           !resolver->by_size.failed && !resolver->by_number.failed && !gt_arena_failed(resolver->arena);
 }
 
 static void resolver_release(struct resolver *resolver) {
     gt_strtab_release(&resolver->contents);
     gt_map_release(&resolver->reading_of);
     gt_map_release(&resolver->config_of);
+    gt_map_release(&resolver->purpose_of);
     gt_map_release(&resolver->by_members);
     gt_map_release(&resolver->by_size);
     gt_map_release(&resolver->by_number);

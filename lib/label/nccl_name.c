@@ -1,6 +1,8 @@
 /* NCCL's kernel names come in, algorithm and protocol go out. */
 #include "label/nccl_name.h"
 
+#include "base/mem.h"
+
 struct word {
     struct gt_str now;    /* between underscores, since 2.11 */
     struct gt_str before; /* at the end of the first word before that, in front of "Kernel" */
@@ -33,12 +35,6 @@ static bool has_words(struct gt_str name, struct gt_str words) {
     return false;
 }
 
-static bool take_end(struct gt_str *text, struct gt_str end) {
-    bool ends = gt_str_ends(*text, end);
-    text->len -= ends ? end.len : 0;
-    return ends;
-}
-
 static const char *find(struct gt_str name, const struct word *words, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (has_words(name, words[i].now))
@@ -48,12 +44,10 @@ static const char *find(struct gt_str name, const struct word *words, size_t cou
 
 static const char *take(struct gt_str *name, const struct word *words, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (take_end(name, words[i].before))
+        if (gt_str_take_end(name, words[i].before))
             return words[i].spelling;
     return NULL;
 }
-
-#define COUNT(words) (sizeof(words) / sizeof *(words))
 
 void gt_nccl_name_read(struct gt_str name, const char **algorithm, const char **protocol) {
     *algorithm = *protocol = NULL;
@@ -61,12 +55,12 @@ void gt_nccl_name_read(struct gt_str name, const char **algorithm, const char **
         return;
     const char *underscore = memchr(name.ptr, '_', name.len);
     struct gt_str first = {name.ptr, underscore ? (size_t)(underscore - name.ptr) : name.len};
-    if (take_end(&first, GT_STR("Kernel")) && !gt_str_eq(first, GT_STR("nccl")) &&
+    if (gt_str_take_end(&first, GT_STR("Kernel")) && !gt_str_eq(first, GT_STR("nccl")) &&
         !gt_str_eq(first, GT_STR("ncclDev"))) {
-        *protocol = take(&first, protocols, COUNT(protocols));
-        *algorithm = take(&first, algorithms, COUNT(algorithms));
+        *protocol = take(&first, protocols, GT_ARRAY_COUNT(protocols));
+        *algorithm = take(&first, algorithms, GT_ARRAY_COUNT(algorithms));
     } else {
-        *protocol = find(name, protocols, COUNT(protocols));
-        *algorithm = find(name, algorithms, COUNT(algorithms));
+        *protocol = find(name, protocols, GT_ARRAY_COUNT(protocols));
+        *algorithm = find(name, algorithms, GT_ARRAY_COUNT(algorithms));
     }
 }

@@ -159,8 +159,7 @@ static void add_collective(struct sums *sums, const struct summing *summing, con
         sums->launch_ns = carriers->time_ns;
         sums->time_ns += carriers->time_ns;
     }
-    sums->launch_bus_bytes += gt_comms_bus_bytes(summing->store, record, sums->op, sums->group,
-                                                 summing->store->meta.rank); /* NAN stays NAN */
+    sums->launch_bus_bytes += gt_comms_bus_bytes(summing->store, record, sums->op, sums->group); /* NAN stays NAN */
     sums->count++;
     sums->carried += carriers->count > 0;
     if (bytes == UINT64_MAX)

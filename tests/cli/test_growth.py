@@ -125,6 +125,28 @@ def many_devices(device_count):
     return json.dumps({"traceEvents": sorted(events, key=lambda event: event["ts"])}), len(events)
 
 
+def exchanges_of_a_large_group(count):
+    """So many all_to_all of a group of so many ranks, which do not say what the place of their own rank is."""
+    ranks = [3 * rank + rank % 2 for rank in range(count)]  # not evenly spaced
+    header = {"rank": ranks[-1], "world_size": 3 * count,
+              "pg_config": [{"pg_name": "7", "pg_desc": "ep", "pg_size": count, "ranks": ranks}]}
+    events = [{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "pid": 0, "tid": 7, "ts": 20 * number, "dur": 10,
+               "args": {"device": 0, "stream": 7, "External id": number, "Collective name": "all_to_allv",
+                        "In msg nelems": 64, "Out msg nelems": 64, "dtype": "Float", "Group size": count,
+                        "Process Group Name": "7"}} for number in range(count)]
+    return json.dumps({"distributedInfo": header, "traceEvents": events}), len(events)
+
+
+def test_cost_does_not_grow_with_the_ranks_of_a_group(tmp_path):
+    costs = []
+    for count in (2000, 8000):
+        text, events = exchanges_of_a_large_group(count)
+        path = tmp_path / f"{count}.json"
+        path.write_text(text)
+        costs.append(count_instructions(["summary", path, "--json", "--no-cache", "--threads", "1"], tmp_path) / events)
+    assert costs[1] <= WORST * costs[0], costs
+
+
 def test_cost_does_not_grow_with_devices_that_wait_for_one_thread(tmp_path):
     costs = []
     for device_count in (100, 400):

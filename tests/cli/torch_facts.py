@@ -299,8 +299,8 @@ class Reader:
         for series, value in args.items():
             if series in ("device", "Device Id") or isinstance(value, (str, list, dict, bool, type(None))):
                 continue
-            name = event["name"] if series in ("", "value", event["name"]) else f"{event['name']}: {series}"
-            self.add_counter((process, device, name, ""), event, value)
+            series = "" if series in ("value", event["name"]) else series
+            self.add_counter((process, device, event["name"], series, ""), event, value)
             made = True
         return made
 
@@ -319,6 +319,6 @@ class Reader:
             made = True
         for name in ("Total Allocated", "Total Reserved"):
             if number(args.get(name)) is not None:
-                self.add_counter((pid, device, name, "bytes"), event, number(args[name]))
+                self.add_counter((pid, device, name, "", "bytes"), event, number(args[name]))
                 made = True
         return made

@@ -147,10 +147,20 @@ static inline void add_rows(struct gt_builder *builder, size_t rows) {
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){start, end, draw_string(builder), thread});
         gt_builder_overhead(builder, &(struct gt_overheads_row){start, end, name, GT_NO_TRACK});
         gt_builder_driver_work(builder, &(struct gt_driver_work_row){start, end, name, GT_NO_TRACK});
+        gt_builder_kernel_config(builder, &(struct gt_kernel_configs_row){.grid_x = (uint32_t)i});
+        gt_builder_operator_args(builder, &(struct gt_operator_args_row){.dims = name});
         gt_builder_graph_op(builder, &(struct gt_graph_ops_row){.graph = (uint32_t)i});
         gt_builder_range_category(builder, &(struct gt_range_categories_row){.name = name});
         gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = name, .text = draw_string(builder)});
     }
+    for (uint32_t i = 0; i < 3; i++) {
+        struct gt_counter_tracks_row track = {.process = process, .device = i, .name = draw_string(builder)};
+        for (int64_t time_ns = 0; time_ns < 3; time_ns++)
+            gt_builder_counter(builder, gt_builder_counter_track(builder, &track), time_ns, i);
+    }
+    struct gt_comms_row comm = GT_COMM_UNKNOWN; /* of a range; no group, kernel and operator */
+    comm.range = 0;
+    gt_builder_comm(builder, &comm);
     gt_builder_group(builder,
                      &(struct gt_groups_row){5, 100, 10, 30, 20.5, -1, draw_string(builder), draw_string(builder), 1});
     gt_builder_projection(builder, &(struct gt_projections_row){.start_ns = 5, .end_ns = 6, .thread = GT_NO_TRACK});

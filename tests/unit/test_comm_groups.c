@@ -127,6 +127,26 @@ static void a_cut_list_asks_the_configuration_then_the_stride(void **state) {
     trace_free(&trace);
 }
 
+static void the_configuration_says_what_a_group_is_for(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    use_new(&trace, (struct group){.name = "1", .size = 2, .ranks = "[0, 4]"});
+    use_new(&trace, (struct group){.name = "2", .size = 2, .description = "of the record"});
+    use_new(&trace, (struct group){.name = "3", .size = 2});
+    use_new(&trace, (struct group){.communicator = 0xabc});
+    add_group(&trace, (struct group){.name = "1", .size = 2, .is_config = true}); /* says nothing */
+    add_group(&trace, (struct group){.name = "1", .size = 2, .description = "tp", .is_config = true});
+    add_group(&trace, (struct group){.name = "1", .size = 2, .description = "later", .is_config = true});
+    add_group(&trace, (struct group){.name = "2", .size = 2, .description = "dp", .is_config = true});
+    add_group(&trace, (struct group){.description = "of no name", .is_config = true});
+    trace_end(&trace);
+    static const char *const descriptions[] = {"tp", "of the record", "", ""};
+    for (uint32_t i = 0; i < sizeof descriptions / sizeof *descriptions; i++)
+        assert_string_equal(gt_store_string(trace.store, group_of(&trace, i)->description).ptr, descriptions[i]);
+    trace_free(&trace);
+}
+
 static void rows_that_mean_one_group_have_one_number(void **state) {
     (void)state;
     struct small_trace trace;
@@ -244,6 +264,33 @@ static void lies_are_counted_and_cost_nothing(void **state) {
     trace_free(&trace);
 }
 
+static void the_own_place_is_known_where_the_members_are(void **state) {
+    (void)state;
+    static const struct {
+        struct group group;
+        int64_t place;
+    } cases[] = {
+        {{.name = "a", .ranks = "[0, 1, 5, 9]"}, 2},
+        {{.name = "b", .ranks = "[1, 3, 5]"}, 2},
+        {{.name = "c", .ranks = "[9, 5, 0]"}, 1},
+        {{.name = "d", .ranks = "[0, 1, 9]"}, -1},
+        {{.name = "e", .size = 4, .is_spaced = true, .first = 5, .stride = 8}, 0},
+        {{.name = "f", .size = 4}, -1},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (int64_t rank = 5; rank >= -1; rank -= 6) {
+        struct small_trace trace;
+        trace_begin(&trace);
+        trace.builder.store.meta.rank = rank;
+        for (size_t i = 0; i < CASES; i++)
+            use_new(&trace, cases[i].group);
+        trace_end(&trace);
+        for (uint32_t i = 0; i < CASES; i++)
+            assert_int_equal(group_of(&trace, i)->own_place, rank < 0 ? -1 : cases[i].place);
+        trace_free(&trace);
+    }
+}
+
 static void a_long_list_is_read_once_for_all_groups(void **state) {
     (void)state;
     enum { MEMBERS_OF_LIST = 100000, GROUPS = 2000 };
@@ -267,15 +314,37 @@ static void a_long_list_is_read_once_for_all_groups(void **state) {
     free(ranks);
 }
 
+/* More groups than any job has: memory and time grow with them, no faster. */
+static void a_million_groups_take_memory_for_themselves_only(void **state) {
+    (void)state;
+    enum { GROUPS = 1000000 };
+    char name[16];
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (int i = 0; i < GROUPS; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        use_new(&trace, (struct group){.name = name, .size = 4, .is_spaced = true, .first = i, .stride = 1 + i % 3});
+    }
+    trace_end(&trace);
+    assert_int_equal(trace.labels->comms.group_count, GROUPS);
+    assert_int_equal(trace.labels->comms.collective_count, GROUPS);
+    assert_int_equal(gt_comms_member(group_of(&trace, GROUPS - 1), 3), GROUPS - 1 + 3 * (1 + (GROUPS - 1) % 3));
+    assert_true(trace.labels->arenas[GT_PASS_COMMS].total_bytes < (size_t)400 * GROUPS);
+    trace_free(&trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_list_has_the_members),
         cmocka_unit_test(a_cut_list_asks_the_configuration_then_the_stride),
+        cmocka_unit_test(the_configuration_says_what_a_group_is_for),
         cmocka_unit_test(rows_that_mean_one_group_have_one_number),
         cmocka_unit_test(communicators_are_groups_and_know_their_size_from_elsewhere),
         cmocka_unit_test(the_record_that_names_the_members_decides),
         cmocka_unit_test(lies_are_counted_and_cost_nothing),
+        cmocka_unit_test(the_own_place_is_known_where_the_members_are),
         cmocka_unit_test(a_long_list_is_read_once_for_all_groups),
+        cmocka_unit_test(a_million_groups_take_memory_for_themselves_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

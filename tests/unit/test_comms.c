@@ -139,6 +139,54 @@ static void the_kernels_record_comes_first_and_the_operators_completes_it(void *
     trace_free(&trace);
 }
 
+static void the_rank_of_kineto_is_the_own_place_the_root_or_the_peer(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t rank, root, peer;
+    } cases[] = {
+        {"allreduce", 3, INT64_MIN, INT64_MIN},     {"_allgather_base", 3, INT64_MIN, INT64_MIN},
+        {"all_to_allv", 3, INT64_MIN, INT64_MIN},   {"barrier", 3, INT64_MIN, INT64_MIN},
+        {"broadcast", INT64_MIN, 3, INT64_MIN},     {"reduce", INT64_MIN, 3, INT64_MIN},
+        {"gather", INT64_MIN, 3, INT64_MIN},        {"scatter", INT64_MIN, 3, INT64_MIN},
+        {"send", INT64_MIN, INT64_MIN, 3},          {"recvAnySource", INT64_MIN, INT64_MIN, 3},
+        {"something new", 3, INT64_MIN, INT64_MIN},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (uint64_t i = 0; i < CASES; i++) { /* the name is on the kernel, the rank on the operator */
+        add_kernel(&trace, 1, 100 * (int64_t)i, i, KERNEL);
+        add_kernel_record(&trace, cases[i].name, 4096, i);
+        add_operator_record(&trace, 10, 1, 100 * (int64_t)i, 100 * (int64_t)i + 1, "", UINT64_MAX, i);
+    }
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->collective_count, CASES);
+    for (size_t i = 0; i < CASES; i++) {
+        struct gt_comms_row row = merged(&trace, i);
+        assert_int_equal(row.rank, cases[i].rank);
+        assert_int_equal(row.root, cases[i].root);
+        assert_int_equal(row.peer, cases[i].peer);
+    }
+    trace_free(&trace);
+}
+
+static void the_ranks_of_nccl_are_what_they_are_called(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_range(&trace, GT_RANGE_NESTED, 10, 1, 100, 200, "ncclBroadcast");
+    struct gt_comms_row record = record_of(&trace, "", 64, UINT64_MAX);
+    record.range = 0;
+    record.rank = 1;
+    record.root = 2;
+    gt_builder_comm(&trace.builder, &record);
+    trace_end(&trace);
+    assert_int_equal(merged(&trace, 0).rank, 1);
+    assert_int_equal(merged(&trace, 0).root, 2);
+    trace_free(&trace);
+}
+
 static void a_missing_operator_leaves_the_kernels_record(void **state) {
     (void)state;
     struct small_trace trace;
@@ -444,7 +492,7 @@ static void bandwidth_counts_the_bytes_of_the_busiest_link(void **state) {
     gt_strid even = text(&trace, "[]"), sent = text(&trace, "[10, 20, 30, 40]"), received = text(&trace, "[5,5,5,5]"),
              cut = text(&trace, "[10, 20, ...]");
     trace_end(&trace);
-    struct gt_comm_group group = {.size = 4, .first_rank = 4, .stride = 2};
+    struct gt_comm_group group = {.size = 4, .first_rank = 4, .stride = 2, .own_place = 1};
     struct gt_comms_row kineto = GT_COMM_UNKNOWN, nccl = GT_COMM_UNKNOWN, none = GT_COMM_UNKNOWN;
     kineto.op = nccl.range = 0;
     kineto.in_bytes = 1000;
@@ -461,25 +509,26 @@ static void bandwidth_counts_the_bytes_of_the_busiest_link(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         enum gt_comm_op op = cases[i].op;
-        assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, op, &group, 6) - cases[i].kineto) < 1e-9);
-        assert_true(fabs(gt_comms_bus_bytes(trace.store, &nccl, op, &group, 6) - cases[i].nccl) < 1e-9);
-        assert_true(isnan(gt_comms_bus_bytes(trace.store, &none, op, &group, 6)));
+        assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, op, &group) - cases[i].kineto) < 1e-9);
+        assert_true(fabs(gt_comms_bus_bytes(trace.store, &nccl, op, &group) - cases[i].nccl) < 1e-9);
+        assert_true(isnan(gt_comms_bus_bytes(trace.store, &none, op, &group)));
         bool needs_size = op < GT_COMM_broadcast || op == GT_COMM_gather || op == GT_COMM_scatter;
-        assert_int_equal(isnan(gt_comms_bus_bytes(trace.store, &nccl, op, NULL, 6)) != 0, needs_size);
+        assert_int_equal(isnan(gt_comms_bus_bytes(trace.store, &nccl, op, NULL)) != 0, needs_size);
     }
-    assert_true(isnan(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_OTHER, &group, 6)));
-    /* Of unequal parts what is sent to others or comes from them, whichever is more. Rank 6 is at place 1. */
+    assert_true(isnan(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_OTHER, &group)));
+    /* Of unequal parts what is sent to others or comes from them, whichever is more. */
     kineto.in_splits = sent;
     kineto.out_splits = received;
     kineto.out_bytes = 200;
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 800) < 1e-9);
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, -1) - 750) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 800) < 1e-9);
+    group.own_place = -1;
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 750) < 1e-9);
     kineto.rank = 3; /* its own place */
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 600) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 600) < 1e-9);
     kineto.in_splits = cut;
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 750) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 750) < 1e-9);
     kineto.in_splits = kineto.out_splits = even;
-    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 750) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group) - 750) < 1e-9);
     assert_int_equal(gt_comms_bytes(&kineto, GT_COMM_all_reduce), 1000);
     assert_int_equal(gt_comms_bytes(&kineto, GT_COMM_reduce_scatter), 200);
     assert_int_equal(gt_comms_bytes(&nccl, GT_COMM_reduce_scatter), 1000);
@@ -539,6 +588,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_records_there_is_nothing),
         cmocka_unit_test(the_kernels_record_comes_first_and_the_operators_completes_it),
+        cmocka_unit_test(the_rank_of_kineto_is_the_own_place_the_root_or_the_peer),
+        cmocka_unit_test(the_ranks_of_nccl_are_what_they_are_called),
         cmocka_unit_test(a_missing_operator_leaves_the_kernels_record),
         cmocka_unit_test(kernels_with_one_id_are_one_collective),
         cmocka_unit_test(ids_are_unique_in_a_process_only),

@@ -271,19 +271,20 @@ static void counters(void **state) {
         MEMORY("'Total Allocated':8,'Device Type':0,'Device Id':-1,'Bytes':5"),
         NULL,
     };
-    events_give(GT_FACT_COUNTERS, events,
-                "memory_events time_ns=5000 bytes=5 allocated_bytes=64 reserved_bytes=128 device=2 process=4 "
-                "thread= 4/5 kind=3 operation=0 source=1\n"
-                "memory_events time_ns=5000 bytes=5 allocated_bytes=8 process=4 thread= 4/5 kind=0 operation=0 source=1\n"
-                "counter 'dram' gpu 3 1.5@4000\n"
-                "counter 'dram' gpu 1 -2@4000\n"
-                "counter 'queue: a' of 4 1@4000\n"
-                "counter 'queue: b' of 4 2@4000\n"
-                "counter 'Total Allocated' of 4 gpu 2 64@5000\n"
-                "counter 'Total Reserved' of 4 gpu 2 128@5000\n"
-                "counter 'Total Allocated' of 4 8@5000\n"
-                "skipped 1\n"
-                "issue number_unreadable 1\n");
+    events_give(
+        GT_FACT_COUNTERS, events,
+        "memory_events time_ns=5000 bytes=5 allocated_bytes=64 reserved_bytes=128 device=2 process=4 "
+        "thread= 4/5 kind=3 operation=0 source=1\n"
+        "memory_events time_ns=5000 bytes=5 allocated_bytes=8 process=4 thread= 4/5 kind=0 operation=0 source=1\n"
+        "counter 'dram' gpu 3 1.5@4000\n"
+        "counter 'dram' gpu 1 -2@4000\n"
+        "counter 'queue' series 'a' of 4 1@4000\n"
+        "counter 'queue' series 'b' of 4 2@4000\n"
+        "counter 'Total Allocated' of 4 gpu 2 64@5000\n"
+        "counter 'Total Reserved' of 4 gpu 2 128@5000\n"
+        "counter 'Total Allocated' of 4 8@5000\n"
+        "skipped 1\n"
+        "issue number_unreadable 1\n");
 }
 
 static void memory(void **state) {
@@ -412,6 +413,38 @@ static void long_lists_are_stored_once(void **state) {
     free(ranks);
 }
 
+/* A long name and many series: none of them is kept more than once. */
+static void a_counter_with_many_series_takes_no_more_than_its_text(void **state) {
+    (void)state;
+    enum { SERIES = 10000, NAME_BYTES = 100000 };
+    char *name = malloc(NAME_BYTES + 1), *text = NULL, path[32];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(name);
+    assert_non_null(out);
+    memset(name, 'n', NAME_BYTES);
+    name[NAME_BYTES] = '\0';
+    fprintf(out, "[{'ph':'C','name':'%s','pid':4,'tid':0,'ts':4,'args':{", name);
+    for (int i = 0; i < SERIES; i++)
+        fprintf(out, "%s'series %d':%d", i ? "," : "", i, i);
+    fputs("}}]", out);
+    fclose(out);
+    write_file(path, quote(text), size);
+    struct gt_decode_options options = {.threads = 2, .facts = GT_FACT_COUNTERS};
+    struct gt_source *source;
+    struct gt_store *store = NULL;
+    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
+    assert_int_equal(gt_torch_json_decode_sized(source, &options, &usual_sizes, &store, NULL), GT_OK);
+    gt_source_close(source);
+    unlink(path);
+    assert_int_equal(store->counter_tracks.count, SERIES);
+    assert_int_equal(store->counters.count, SERIES);
+    assert_true(store->strings.text.total_bytes <= 4 * size);
+    gt_store_free(store);
+    free(text);
+    free(name);
+}
+
 /* Headers whose items are all beginnings. */
 static void headers_take_linear_time(void **state) {
     (void)state;
@@ -448,6 +481,7 @@ int main(void) {
         cmocka_unit_test(damaged_args),
         cmocka_unit_test(many_groups),
         cmocka_unit_test(long_lists_are_stored_once),
+        cmocka_unit_test(a_counter_with_many_series_takes_no_more_than_its_text),
         cmocka_unit_test(headers_take_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

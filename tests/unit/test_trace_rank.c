@@ -39,6 +39,13 @@ static void digits_after_rank_are_one(void **state) {
         {"trace3.json", -1},
         {"rank99999999999999999999", -1},
         {"rank_4_rank_5", 4},
+        {"pagerank2.json", -1},
+        {"crank1", -1},
+        {"PageRank2", -1},
+        {"pagerank2_rank7", 7},
+        {"rankrank3", -1},
+        {"0rank6", 6},
+        {"\xc3\xa9rank1", -1},
         {"-", -1},
         {"", -1},
     };

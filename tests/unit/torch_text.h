@@ -167,6 +167,9 @@ static inline void print_counters(FILE *out, struct gt_store *store) {
         uint32_t track = runs->track[r];
         fprintf(out, "counter '%.*s'", text_len(store, tracks->name[track]),
                 gt_store_string(store, tracks->name[track]).ptr);
+        if (tracks->series[track] != GT_STRID_EMPTY)
+            fprintf(out, " series '%.*s'", text_len(store, tracks->series[track]),
+                    gt_store_string(store, tracks->series[track]).ptr);
         if (tracks->process[track] != GT_NO_TRACK)
             fprintf(out, " of %" PRId64, store->processes.pid[tracks->process[track]]);
         if (tracks->device[track] >= 0)

@@ -1,14 +1,10 @@
 /* Counters and memory: counter events, and the instants that PyTorch's allocators write. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/num.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The time of an event that is an instant; false: it has none, which is counted. */
 static bool find_time(const struct gt_torch_subject *at, int64_t *time_ns) {
@@ -35,7 +31,7 @@ static bool is_place(struct gt_str key) {
 static int64_t counter_device(const struct gt_torch_subject *at) {
     static const struct gt_str prefix = GT_STR("GPU ");
     struct gt_torch_args args;
-    gt_torch_args_read(&args, at->event, place_keys, COUNT(place_keys));
+    gt_torch_args_read(&args, at->event, place_keys, GT_ARRAY_COUNT(place_keys));
     int64_t device = gt_torch_args_int(at, &args, 0, -1);
     if (device >= 0 || !gt_torch_event_has(at->event, GT_TORCH_PID))
         return device;
@@ -48,25 +44,13 @@ static int64_t counter_device(const struct gt_torch_subject *at) {
     return gt_num_parse_int(digits, &device) ? device : -1;
 }
 
-/* An event with several series has a counter for each: "name: series". One named "value" or like the event adds
-   nothing to its name. */
-static gt_strid series_name(const struct gt_torch_subject *at, gt_strid name, const struct gt_json_value_text *key) {
+/* An event with several series has a counter for each. One named "value" or like the event says nothing new. The name
+   is not repeated for each series: both are as long as the file likes. */
+static gt_strid series_of(const struct gt_torch_subject *at, gt_strid name, const struct gt_json_value_text *key) {
     struct gt_builder *builder = at->sink->builder;
-    struct gt_str first = gt_store_string(&builder->store, name);
     struct gt_str series = gt_torch_subject_decode(at, &(struct gt_torch_value){*key, true});
-    if (series.len == 0 || gt_str_eq(series, GT_STR("value")) || gt_str_eq(series, first))
-        return name;
-    char *joined = gt_mem_alloc(first.len + 2 + series.len);
-    if (!joined) {
-        builder->failed = true;
-        return name;
-    }
-    memcpy(joined, first.ptr, first.len);
-    memcpy(joined + first.len, ": ", 2);
-    memcpy(joined + first.len + 2, series.ptr, series.len);
-    gt_strid id = gt_builder_string(builder, (struct gt_str){joined, first.len + 2 + series.len});
-    gt_mem_free(joined);
-    return id;
+    bool is_new = !gt_str_eq(series, GT_STR("value")) && !gt_str_eq(series, gt_store_string(&builder->store, name));
+    return is_new ? gt_builder_string(builder, series) : GT_STRID_EMPTY;
 }
 
 bool gt_torch_facts_take_counter(const struct gt_torch_subject *at) {
@@ -83,7 +67,7 @@ bool gt_torch_facts_take_counter(const struct gt_torch_subject *at) {
     track.device = counter_device(at);
     if (track.device < 0)
         track.process = gt_torch_subject_process(at);
-    gt_strid name = gt_torch_subject_name(at);
+    track.name = gt_torch_subject_name(at);
     const char *p = event->args.ptr + 1, *end = event->args.ptr + event->args.len;
     while (gt_torch_args_next(&p, end, event->is_second_try, &member) == GT_JSON_OK) {
         double value;
@@ -93,7 +77,7 @@ bool gt_torch_facts_take_counter(const struct gt_torch_subject *at) {
             gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
         if (found != GT_TORCH_NUMBER)
             continue;
-        track.name = series_name(at, name, &member.key);
+        track.series = series_of(at, track.name, &member.key);
         gt_builder_counter(builder, gt_builder_counter_track(builder, &track), time_ns, value);
         has_values = true;
     }
@@ -180,7 +164,7 @@ bool gt_torch_facts_take_instant(const struct gt_torch_subject *at) {
         return false;
     if (!find_time(at, &time_ns))
         return true;
-    gt_torch_args_take(&args, at, memory_keys, COUNT(memory_keys));
+    gt_torch_args_take(&args, at, memory_keys, GT_ARRAY_COUNT(memory_keys));
     int64_t device = memory_device(at, &args);
     bool has_rows = false;
     if (at->sink->facts & GT_FACT_MEMORY)

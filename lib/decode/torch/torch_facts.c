@@ -1,11 +1,10 @@
 /* Rows for launch configurations, arguments of operators, waits and flows. */
 #include "decode/torch/torch_facts.h"
 
+#include "base/mem.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- launch configurations ---- */
 
@@ -58,7 +57,7 @@ static void read_extent(const struct gt_torch_subject *at, const struct gt_torch
 /* The nested `occupancy` of new releases says what limits it, which follows from the numbers here and the device's. */
 static void take_config(const struct gt_torch_subject *at) {
     struct gt_torch_args args;
-    gt_torch_args_take(&args, at, config_keys, COUNT(config_keys));
+    gt_torch_args_take(&args, at, config_keys, GT_ARRAY_COUNT(config_keys));
     if (!args.seen)
         return;
     struct gt_kernel_configs_row row = {
@@ -100,7 +99,7 @@ static const struct gt_torch_args_key operator_keys[] = {
 
 static void take_arguments(const struct gt_torch_subject *at) {
     struct gt_torch_args args;
-    gt_torch_args_take(&args, at, operator_keys, COUNT(operator_keys));
+    gt_torch_args_take(&args, at, operator_keys, GT_ARRAY_COUNT(operator_keys));
     if (!args.seen)
         return;
     gt_builder_operator_args(at->sink->builder, &(struct gt_operator_args_row){
@@ -181,7 +180,7 @@ static enum gt_sync_kind kind_of(struct gt_str text) {
         {GT_STR("Stream Sync"), GT_SYNC_STREAM},
         {GT_STR("Context Sync"), GT_SYNC_CONTEXT},
     };
-    for (size_t i = 0; i < COUNT(kinds); i++)
+    for (size_t i = 0; i < GT_ARRAY_COUNT(kinds); i++)
         if (gt_str_starts(text, kinds[i].text))
             return kinds[i].kind;
     return GT_SYNC_UNKNOWN;
@@ -204,7 +203,7 @@ void gt_torch_facts_take_sync(const struct gt_torch_subject *at) {
         gt_torch_subject_issue(at, GT_ISSUE_EVENT_DAMAGED);
         return;
     }
-    gt_torch_args_take(&args, at, sync_keys, COUNT(sync_keys));
+    gt_torch_args_take(&args, at, sync_keys, GT_ARRAY_COUNT(sync_keys));
     row.correlation = known_id(&args, CORRELATION);
     row.event = known_id(&args, gt_torch_args_has(&args, WAIT_EVENT) ? WAIT_EVENT : EVENT);
     row.wait_correlation = known_id(&args, WAIT_CORRELATION);
@@ -217,7 +216,7 @@ void gt_torch_facts_take_sync(const struct gt_torch_subject *at) {
 
 void gt_torch_facts_take_event_record(const struct gt_torch_subject *at) {
     struct gt_torch_args args;
-    gt_torch_args_take(&args, at, sync_keys, COUNT(sync_keys));
+    gt_torch_args_take(&args, at, sync_keys, GT_ARRAY_COUNT(sync_keys));
     gt_builder_event_record(at->sink->builder, &(struct gt_event_records_row){
                                                    .correlation = known_id(&args, CORRELATION),
                                                    .event = known_id(&args, EVENT),

@@ -2,6 +2,7 @@
 #ifndef GT_MEASURE_RESULTS_MEASURE_H
 #define GT_MEASURE_RESULTS_MEASURE_H
 
+#include "base/mem.h"
 #include "base/num.h"
 #include "measure/analysis.h"
 #include "measure/options.h"
@@ -10,8 +11,6 @@
     enum gt_status gt_##key##_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
-
-#define GT_ARRAY_COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- cells ---- */
 

@@ -16,7 +16,7 @@ RANKS = with_shared([], "data/h200/ranks/nsys/*.sqlite")
 NONE = 0xFFFFFFFF  # no stream, event or record
 SYNCS = {1: "event", 3: "stream", 4: "context"}
 OLD_SYNCS = {0: "context", 1: "context", 2: "event"}
-KINDS = {0: "pageable", 1: "pinned", 2: "device", 3: "array", 4: "managed", 5: "device", 6: "managed"}
+KINDS = {0: "pageable", 1: "pinned", 2: "device", 3: "array", 4: "managed", 5: "static", 6: "static"}
 UNITS = {"Throughput %": "%", "MHz": "Hz"}
 
 

@@ -167,6 +167,10 @@ struct gt_nsys_event_record {
 };
 void gt_nsys_add_event_record(struct gt_nsys_sink *sink, const struct gt_nsys_event_record *record);
 
+/* Memory in use is a counter, so the events of memory are read for counters, too. gt_nsys_finish drops them where
+   nobody asks for the events themselves. */
+#define GT_NSYS_FACTS_OF_MEMORY (GT_FACT_MEMORY | GT_FACT_COUNTERS)
+
 /* An allocation, a deallocation, or an operation of a memory pool. */
 struct gt_nsys_memory {
     int64_t start_ns; /* 0: before the capture began */
@@ -201,7 +205,8 @@ uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struc
    it has none. Nothing else of it is kept. */
 void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size);
 
-/* From all sinks, when all is read: memory in use as counters, where they are asked for. false: memory is short. */
+/* From all sinks, when all is read: memory in use as counters, where they are asked for; the events go, where they are
+   not. false: memory is short. */
 bool gt_nsys_finish_memory(struct gt_nsys_sink *sinks, size_t count);
 
 /* From all sinks, when all is read: ranks of processes. */

@@ -130,10 +130,21 @@ static int64_t signed_bytes(uint64_t bytes, bool is_freed) {
     return is_freed ? -size : size;
 }
 
-/* Static variables have a name, and nothing else has: their memory is part of the program and never freed. */
-static gt_strid memory_name(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
+/* Static variables are part of the program and never freed. */
+static bool is_static(const struct gt_nsys_memory *memory) {
     enum { DEVICE_STATIC = 5, MANAGED_STATIC = 6 };
-    if (memory->is_pool || (memory->memory_kind != DEVICE_STATIC && memory->memory_kind != MANAGED_STATIC))
+    return !memory->is_pool && (memory->memory_kind == DEVICE_STATIC || memory->memory_kind == MANAGED_STATIC);
+}
+
+static enum gt_memory_kind kind_of_memory(const struct gt_nsys_memory *memory) {
+    if (memory->is_pool)
+        return GT_MEMORY_DEVICE;
+    return is_static(memory) ? GT_MEMORY_STATIC : (enum gt_memory_kind)gt_nsys_memory_kind(memory->memory_kind);
+}
+
+/* Static variables have a name, and nothing else has. */
+static gt_strid memory_name(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
+    if (!is_static(memory) || !(sink->facts & GT_FACT_MEMORY))
         return GT_STRID_EMPTY;
     gt_strid name = memory->name.len ? gt_builder_string(sink->builder, memory->name) : GT_STRID_EMPTY;
     if (name == GT_STRID_EMPTY && memory->name_id != GT_NSYS_NO_ID)
@@ -164,8 +175,7 @@ void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *
                                                .name = memory_name(sink, memory),
                                                .process = gt_nsys_process(sink, memory->global_pid),
                                                .thread = GT_NO_TRACK,
-                                               .kind = memory->is_pool ? (uint8_t)GT_MEMORY_DEVICE
-                                                                       : gt_nsys_memory_kind(memory->memory_kind),
+                                               .kind = (uint8_t)kind_of_memory(memory),
                                                .operation = (uint8_t)operation,
                                                .source = GT_MEMORY_OF_DRIVER,
                                            });

@@ -96,9 +96,9 @@ static const uint32_t facts_of_type[] = {
     [TYPE_COPY] = GT_FACT_OPS,
     [TYPE_SYNC] = GT_FACT_SYNCS,
     [TYPE_NODE_CLONED] = GT_FACT_GRAPHS,
-    [TYPE_MEMORY] = GT_FACT_MEMORY,
+    [TYPE_MEMORY] = GT_NSYS_FACTS_OF_MEMORY,
     [TYPE_RECORD] = GT_FACT_SYNCS,
-    [TYPE_POOL] = GT_FACT_MEMORY,
+    [TYPE_POOL] = GT_NSYS_FACTS_OF_MEMORY,
     [TYPE_GRAPH] = GT_FACT_OPS,
     [TYPE_GRAPH_CLONED] = GT_FACT_GRAPHS,
 };
@@ -135,11 +135,11 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     case SUB_NVTX:
         return gt_nsys_rep_sink_take_nvtx(sink, sub);
     case SUB_MEMORY:
-        if (asked & GT_FACT_MEMORY)
+        if (asked & GT_NSYS_FACTS_OF_MEMORY)
             return gt_nsys_rep_sink_take_memory(sink, sub);
         break;
     case SUB_POOL:
-        if (asked & GT_FACT_MEMORY)
+        if (asked & GT_NSYS_FACTS_OF_MEMORY)
             return gt_nsys_rep_sink_take_pool(sink, sub);
         break;
     case SUB_PROCESS:

@@ -205,7 +205,7 @@ def test_devices(export, decoded):
 
 
 def environment_ranks(export):
-    keys = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
+    keys = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
     for row in export.rows("StringIds"):
         entries = dict(part.split("=", 1) for part in row["value"].split("\0") if "=" in part)
         if "\0" in row["value"] and "PATH" in entries:

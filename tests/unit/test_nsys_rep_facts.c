@@ -255,7 +255,7 @@ static void mpi_gives_ranks(void **state) {
     struct bytes layout =
         sub(2, JOIN(num(1, 50), ENTRY(5, 4, "LocalRank"), ENTRY(5, 8, "Size"), str(5, "NsysMpiTeam"), num(9, 3)));
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\1\0\0\0\2\0\0\0"), TEAM("\0\0\0\0\3\0\0\0\4\0\0\0"));
-    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 3 of 4 by 2\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 3 of -1 by 2\n");
     /* A rank beyond the size, and a payload that is too short. */
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\4\0\0\0\4\0\0\0"),
                                 sub(3, JOIN(num(2, 3), num(3, 50), sub(4, take_bytes("\0\0\0\0\1\0\0\0", 8)))));

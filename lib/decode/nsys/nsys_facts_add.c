@@ -183,7 +183,7 @@ void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *
 
 /* ---- collectives ---- */
 
-void gt_nsys_add_comm(struct gt_nsys_sink *sink, const struct gt_nsys_comm *comm) {
+void gt_nsys_add_comm(struct gt_nsys_sink *sink, uint64_t global_tid, const struct gt_nsys_comm *comm) {
     struct gt_builder *builder = sink->builder;
     struct gt_comms_row row = GT_COMM_UNKNOWN;
     struct gt_comm_groups_row group = GT_COMM_GROUP_UNKNOWN;
@@ -202,6 +202,7 @@ void gt_nsys_add_comm(struct gt_nsys_sink *sink, const struct gt_nsys_comm *comm
         row.group = gt_builder_comm_group(builder, &group);
     }
     gt_builder_comm(builder, &row);
+    gt_nsys_add_comm_rank(sink, global_tid, comm);
 }
 
 /* ---- counters ---- */
@@ -213,7 +214,11 @@ static struct gt_str metric_unit(struct gt_str words) {
     return gt_str_eq(words, GT_STR("MHz")) ? GT_STR("Hz") : words;
 }
 
+/* Thousands of metrics may have one string for a name, and each is hashed in each thread. */
+enum { METRIC_NAME_MAX = 1024 };
+
 uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struct gt_str name, uint64_t hz) {
+    name = gt_str_cut(name, METRIC_NAME_MAX);
     const char *bracket = name.len ? memrchr(name.ptr, '[', name.len) : NULL;
     struct gt_str unit = {"", 0};
     if (bracket && name.ptr[name.len - 1] == ']') {

@@ -47,7 +47,6 @@ void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *m
 
 void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
     gt_mem_free(sink->processes);
-    gt_mem_free(sink->ranks);
     gt_nsys_rep_metrics_samples_release(&sink->samples);
     *sink = (struct gt_nsys_rep_sink){0};
 }

@@ -23,10 +23,11 @@ static uint32_t *place_tracks(const struct gt_store *store) {
     return places;
 }
 
-/* Giving memory back pays for long runs only. */
-enum { LONG_RUN_BYTES = 32 << 10 };
+/* Memory is given back in steps of this, since each takes a system call. */
+enum { STEP_BYTES = 1 << 20 };
 
-/* One column in its new order. The old one is given back while it is copied, so that there is never twice of it. */
+/* One column in its new order. Runs are in the order of rows, so all before the end of one is copied, too: it is given
+   back on the way, so that there is never twice of the column. */
 static bool group_column(struct gt_store *store, const uint32_t *places, void **column, size_t capacity) {
     const struct gt_counter_runs *runs = &store->counter_runs;
     size_t bytes = sizeof(int64_t);
@@ -38,12 +39,15 @@ static bool group_column(struct gt_store *store, const uint32_t *places, void **
         return false;
     }
     memcpy(next, places, store->counter_tracks.count * sizeof *next);
+    size_t given_back = 0;
     for (size_t i = 0; i < runs->count; i++) {
         size_t begin = runs->first[i] * bytes, length = runs->values[i] * bytes;
         memcpy(new + next[runs->track[i]] * bytes, old + begin, length);
         next[runs->track[i]] += runs->values[i];
-        if (length >= LONG_RUN_BYTES)
-            gt_mem_pages_discard(old, begin, begin + length);
+        if (begin + length - given_back >= STEP_BYTES) {
+            gt_mem_pages_discard(old, given_back, begin + length);
+            given_back = (begin + length) / STEP_BYTES * STEP_BYTES;
+        }
     }
     gt_mem_pages_free(old, capacity * bytes);
     gt_mem_free(next);

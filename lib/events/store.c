@@ -115,7 +115,7 @@ const char *gt_store_choices(enum gt_refers refers) {
     static const char *const choices[] = {
         [GT_REFERS_OP_KIND] = "kernel|memcpy|memset|graph",
         [GT_REFERS_RANGE_KIND] = "nested|start_end|mark|gpu",
-        [GT_REFERS_MEMORY_KIND] = "unknown|pageable|pinned|device|array|managed",
+        [GT_REFERS_MEMORY_KIND] = "unknown|pageable|pinned|device|array|managed|static",
         [GT_REFERS_COUNTER_KIND] = "sampled|state",
         [GT_REFERS_SYNC_KIND] = "unknown|event|stream_wait|stream|context",
         [GT_REFERS_FLOW_PHASE] = "start|end",

@@ -29,6 +29,7 @@ enum gt_memory_kind {
     GT_MEMORY_DEVICE,
     GT_MEMORY_ARRAY,
     GT_MEMORY_MANAGED,
+    GT_MEMORY_STATIC, /* variables of the program; copies from and to them are of device or managed memory */
 };
 
 enum gt_counter_kind { GT_COUNTER_SAMPLED, GT_COUNTER_STATE };

@@ -280,8 +280,9 @@ def nsys(tmp_path, unpacked):
 def test_unknown_reports_are_read_with_nsys(gputime, nsys, unknown):
     document = gputime.json(unknown, env=nsys.environment())
     assert content(document) == content(gputime.json(nsys.database))
-    export, kind, sqlite, option, output, report, mode = nsys.said.read_text().splitlines()
+    export, kind, sqlite, option, output, payloads, report, mode = nsys.said.read_text().splitlines()
     assert (export, kind, sqlite, option) == ("export", "--type", "sqlite", "--output")
+    assert payloads == "--include-blobs=true"  # sizes of collectives
     assert output.startswith(f"{nsys.temporary}/gputime-") and output.endswith(".sqlite")
     assert report.endswith(".nsys-rep") and mode == "700"
     assert list(nsys.temporary.iterdir()) == []

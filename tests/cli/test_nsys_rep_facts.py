@@ -12,7 +12,7 @@ from samples import Capture, shared_path, with_shared
 REPORTS = with_shared([], "data/h200/nsys/*/*.nsys-rep", "data/h200/efficiency/*.nsys-rep",
                       "data/h200/ranks/nsys/*.nsys-rep", name=lambda one: str(one), make=Capture)
 NONE = 0xFFFFFFFF  # what exports write for no stream, event or recording
-MEMORY_KINDS = {0: "pageable", 1: "pinned", 2: "device", 3: "array", 4: "managed", 5: "device", 6: "managed"}
+MEMORY_KINDS = {0: "pageable", 1: "pinned", 2: "device", 3: "array", 4: "managed", 5: "static", 6: "static"}
 STATIC = (5, 6)
 UNITS = {"Throughput %": "%", "MHz": "Hz"}
 
@@ -267,7 +267,7 @@ def test_collectives(capture, decoded, reference):
     same_rows(mine, theirs)
 
 
-RANK_KEYS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
+RANK_KEYS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 SIZE_KEYS = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
 

@@ -16,7 +16,7 @@ RANKS = with_shared([], "data/h200/ranks/nsys/*.sqlite")
 NONE = 0xFFFFFFFF  # no stream, event or record
 SYNCS = {1: "event", 3: "stream", 4: "context"}
 OLD_SYNCS = {0: "context", 1: "context", 2: "event"}
-KINDS = {0: "pageable", 1: "pinned", 2: "device", 3: "array", 4: "managed", 5: "device", 6: "managed"}
+KINDS = {0: "pageable", 1: "pinned", 2: "device", 3: "array", 4: "managed", 5: "static", 6: "static"}
 UNITS = {"Throughput %": "%", "MHz": "Hz"}
 
 
@@ -205,7 +205,7 @@ def test_devices(export, decoded):
 
 
 def environment_ranks(export):
-    keys = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
+    keys = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
     for row in export.rows("StringIds"):
         entries = dict(part.split("=", 1) for part in row["value"].split("\0") if "=" in part)
         if "\0" in row["value"] and "PATH" in entries:

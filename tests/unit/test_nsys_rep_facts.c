@@ -109,7 +109,7 @@ static void memory_is_allocated_and_freed(void **state) {
     events_give(entries, 7, GT_FACT_MEMORY,
                 "allocate 512 gpu 0 kind 3 of 5 at=70 #=3 address=4096 stream=7 pool=77 size=2048 used=512 kept=0\n"
                 "free -512 gpu 0 kind 3 of 5 at=80 #=4 address=4096\n"
-                "allocate 9 gpu -1 kind 3 of 5 table\nallocate 9 gpu -1 kind 5 of 5 ?\n"
+                "allocate 9 gpu -1 kind 6 of 5 table\nallocate 9 gpu -1 kind 6 of 5 ?\n"
                 "create pool 0 gpu 0 kind 3 of 5 at=60 #=2 pool=77 size=0 used=0 kept=5\n"
                 "trim pool 100 gpu 0 kind 3 of 5 at=90 pool=77\ndestroy pool 0 gpu 0 kind 3 of 5 at=95 pool=77\n");
     events_give(entries, 7, GT_FACTS_USUAL, "skipped 7\n");
@@ -134,6 +134,9 @@ static char *lines_of(const char *text, const char *word) {
 static void counters_give(const struct report *report, const char *expected) {
     char *text = text_of_facts(report, GT_FACT_COUNTERS), *lines = lines_of(text, "counter");
     assert_string_equal(lines, expected);
+    /* The events that they are made of are not kept. */
+    assert_null(strstr(text, "allocate"));
+    assert_null(strstr(text, "free"));
     free(lines);
     free(text);
 }
@@ -252,7 +255,7 @@ static void mpi_gives_ranks(void **state) {
     struct bytes layout =
         sub(2, JOIN(num(1, 50), ENTRY(5, 4, "LocalRank"), ENTRY(5, 8, "Size"), str(5, "NsysMpiTeam"), num(9, 3)));
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\1\0\0\0\2\0\0\0"), TEAM("\0\0\0\0\3\0\0\0\4\0\0\0"));
-    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 3 of 4 by 2\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 3 of -1 by 2\n");
     /* A rank beyond the size, and a payload that is too short. */
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\4\0\0\0\4\0\0\0"),
                                 sub(3, JOIN(num(2, 3), num(3, 50), sub(4, take_bytes("\0\0\0\0\1\0\0\0", 8)))));
@@ -462,7 +465,10 @@ static void nothing_else_is_read(void **state) {
     events_give(entries, 10, GT_FACT_RANGE_TEXTS,
                 "range 10+10 'push' 5/6\nthread 6 is 'worker'\nskipped 8\nrange 0 nested domain ''\ncategory 0 '3'\n");
     events_give(entries, 10, GT_FACT_GRAPHS, KERNEL COPY "skipped 7\n");
-    events_give(entries, 10, GT_FACT_MEMORY, "skipped 9\nfree -512 gpu 0 kind 3 of 5 at=80 #=4 address=4096\n");
+    /* With what labels memory. */
+    events_give(entries, 10, GT_FACT_MEMORY,
+                "call 10+20 'cudaLaunchKernel_v7000' 5/6 #9\nrange 10+10 'push' 5/6\nthread 6 is 'worker'\nskipped 6\n"
+                "range 0 nested domain ''\nfree -512 gpu 0 kind 3 of 5 at=80 #=4 address=4096\n");
 }
 
 /* Chunks of everything: however threads take them, the store is the same. */

@@ -233,26 +233,27 @@ static void test_old_syncs(void **state) {
 
 /* ---- memory ---- */
 
+#define MEMORY                                                                                                         \
+    STRINGS DEVICES                                                                                                    \
+        "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, contextId "    \
+        "INTEGER, address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER, name "     \
+        "TEXT, correlationId INTEGER, streamId INTEGER, localMemoryPoolAddress INTEGER, "                              \
+        "localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER);"  \
+        "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES"                                                              \
+        " (0, pid(42), 0, 1, 140000000000000, 0, 2097152, 2, 0, NULL, 8, NULL, NULL, NULL, NULL, NULL),"               \
+        " (9, pid(42), 0, 1, 4096, 0, 512, 2, 1, NULL, 9, 7, 99, 1, 2, 3),"                                            \
+        " (10, pid(42), 0, 0, 1, 0, 4, 5, 0, 'variable', NULL, NULL, NULL, NULL, NULL, NULL),"                         \
+        " (11, pid(42), 0, 0, 1, 0, NULL, 5, 0, 'variable', NULL, NULL, NULL, NULL, NULL, NULL),"                      \
+        " (12, NULL, NULL, 0, -1, 0, -1, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL);"                             \
+        "CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, address "       \
+        "INTEGER, operationType INTEGER, poolType INTEGER, correlationId INTEGER, minBytesToKeep INTEGER, "            \
+        "localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER);"  \
+        "INSERT INTO CUDA_GPU_MEMORY_POOL_EVENTS VALUES (20, pid(42), 0, 99, 1, 1, 31, 0, 4, 5, 6),"                   \
+        " (21, pid(42), 0, 99, 3, 1, 32, 7, 4, 5, 6), (22, pid(42), 0, 99, 2, 1, 33, 0, 4, 5, 6)"
+
 static void test_memory(void **state) {
     (void)state;
-    struct gt_store *store = decode_in_ways(
-        STRINGS DEVICES
-        "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, contextId "
-        "INTEGER, address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER, name "
-        "TEXT, correlationId INTEGER, streamId INTEGER, localMemoryPoolAddress INTEGER, "
-        "localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER);"
-        "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES"
-        " (0, pid(42), 0, 1, 140000000000000, 0, 2097152, 2, 0, NULL, 8, NULL, NULL, NULL, NULL, NULL),"
-        " (9, pid(42), 0, 1, 4096, 0, 512, 2, 1, NULL, 9, 7, 99, 1, 2, 3),"
-        " (10, pid(42), 0, 0, 1, 0, 4, 5, 0, 'variable', NULL, NULL, NULL, NULL, NULL, NULL),"
-        " (11, pid(42), 0, 0, 1, 0, NULL, 5, 0, 'variable', NULL, NULL, NULL, NULL, NULL, NULL),"
-        " (12, NULL, NULL, 0, -1, 0, -1, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL);"
-        "CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, address "
-        "INTEGER, operationType INTEGER, poolType INTEGER, correlationId INTEGER, minBytesToKeep INTEGER, "
-        "localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER);"
-        "INSERT INTO CUDA_GPU_MEMORY_POOL_EVENTS VALUES (20, pid(42), 0, 99, 1, 1, 31, 0, 4, 5, 6),"
-        " (21, pid(42), 0, 99, 3, 1, 32, 7, 4, 5, 6), (22, pid(42), 0, 99, 2, 1, 33, 0, 4, 5, 6)",
-        GT_FACT_MEMORY);
+    struct gt_store *store = decode_in_ways(MEMORY, GT_FACT_MEMORY);
     const struct gt_memory_events *events = &store->memory_events;
     static const enum gt_memory_operation operations[] = {GT_MEMORY_ALLOCATE, GT_MEMORY_FREE, GT_MEMORY_ALLOCATE,
                                                           GT_POOL_CREATE,     GT_POOL_TRIM,   GT_POOL_DESTROY};
@@ -280,13 +281,38 @@ static void test_memory(void **state) {
     assert_int_equal(events->bytes[4], 7);
     assert_int_equal(events->correlation[5], 33);
     assert_int_equal(events->pool_used_bytes[5], 6);
+    assert_int_equal(events->kind[2], GT_MEMORY_STATIC);
+    assert_int_equal(store->counters.count, 0);
+    gt_store_free(store);
+}
+
+/* Memory in use is a counter; the events that it is made of are not kept for it. */
+static void test_memory_counters(void **state) {
+    (void)state;
+    struct gt_store *store = decode_in_ways(MEMORY, GT_FACT_COUNTERS);
+    static const char *const names[] = {"CUDA memory in use", "memory pool 0x63 size", "memory pool 0x63 used"};
+    static const double last[] = {2097152 - 512, 5, 6};
+    assert_int_equal(store->memory_events.count, 0);
+    assert_int_equal(store->facts, GT_FACT_COUNTERS);
+    assert_int_equal(store->counter_tracks.count, 3);
+    for (size_t t = 0; t < 3; t++) {
+        const struct gt_counter_runs *runs = &store->counter_runs;
+        assert_text(store, store->counter_tracks.name[runs->track[t]], names[t]);
+        assert_int_equal(store->counter_tracks.device[runs->track[t]], 5);
+        assert_true(store->counters.value[runs->first[t] + runs->values[t] - 1] == last[t]);
+    }
+    gt_store_free(store);
+    store = decode_in_ways(MEMORY, GT_FACT_COUNTERS | GT_FACT_MEMORY);
+    assert_int_equal(store->memory_events.count, 6);
+    assert_int_equal(store->counter_tracks.count, 3);
     gt_store_free(store);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unasked_tables), cmocka_unit_test(test_one_fact_each), cmocka_unit_test(test_configs),
-        cmocka_unit_test(test_syncs),          cmocka_unit_test(test_old_syncs),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_unasked_tables),  cmocka_unit_test(test_one_fact_each), cmocka_unit_test(test_configs),
+        cmocka_unit_test(test_syncs),           cmocka_unit_test(test_old_syncs),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_counters),
     };
     return cmocka_run_group_tests_name("nsys_sqlite_asked", tests, world_begin, world_end);
 }

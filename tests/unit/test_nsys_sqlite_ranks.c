@@ -60,6 +60,27 @@ static void test_payloads(void **state) {
     assert_int_equal(store->comm_groups.size[comms->group[2]], 4);
     assert_text(store, comms->reduction[2], "");
     assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 0);
+    assert_int_equal(store->processes.rank[0], 3);
+    assert_int_equal(store->processes.world_size[0], -1); /* there may be larger communicators */
+    assert_int_equal(store->processes.rank_source[0], GT_RANK_OF_NCCL);
+    gt_store_free(store);
+}
+
+#define INIT(start, thread, size, rank)                                                                                \
+    "INSERT INTO NVTX_EVENTS VALUES (" start ", 99, 59, 'ncclCommInitRank', " thread ", 1, x'" HEADER(01, 08, 10, 20)  \
+        U64(09) U32(size) U32(rank) "');"
+
+/* The largest communicator of a process, and of several the first one by time. */
+static void test_communicators(void **state) {
+    (void)state;
+    struct gt_store *store =
+        decode_in_ways(PAYLOADS INIT("1", "tid(42, 7)", 02, 01) INIT("5", "tid(42, 7)", 08, 06)
+                           INIT("3", "tid(42, 8)", 08, 05) INIT("2", "tid(43, 7)", 04, 04) INIT("2", "NULL", 10, 04),
+                       GT_FACT_COMMS);
+    assert_int_equal(store->processes.count, 2);
+    assert_int_equal(store->processes.pid[0], 42);
+    assert_int_equal(store->processes.rank[0], 5);
+    assert_int_equal(store->processes.rank[1], -1); /* beyond the size */
     gt_store_free(store);
 }
 
@@ -120,6 +141,7 @@ static void test_ranks(void **state) {
     assert_rank(USER
                 "INSERT INTO StringIds VALUES (20, " ENVIRONMENT("'RANK=3'") "), (21, " ENVIRONMENT("'RANK=4'") ")",
                 -1, -1, GT_RANK_UNKNOWN);
+    assert_rank(USER "INSERT INTO StringIds VALUES (20, " ENVIRONMENT("'PMIX_RANK=3'") ")", -1, -1, GT_RANK_UNKNOWN);
     /* Texts that merely have the word. */
     assert_rank(USER "INSERT INTO StringIds VALUES (20, 'RANK=3'), (21, 'a' || char(0) || 'RANK=3'),"
                      " (22, 'RANK=3' || char(0) || 'and a text'), (23, ''), (24, char(0)), (25, '=' || char(0) || '=')",
@@ -182,8 +204,8 @@ static void test_gpus(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_payloads), cmocka_unit_test(test_short_payloads), cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_system),   cmocka_unit_test(test_gpus),
+        cmocka_unit_test(test_payloads), cmocka_unit_test(test_communicators), cmocka_unit_test(test_short_payloads),
+        cmocka_unit_test(test_ranks),    cmocka_unit_test(test_system),        cmocka_unit_test(test_gpus),
     };
     return cmocka_run_group_tests_name("nsys_sqlite_ranks", tests, world_begin, world_end);
 }

@@ -81,8 +81,12 @@ static void only_what_is_asked_for_is_read(void **state) {
                 "python_calls start_ns=1000 end_ns=1000 name='f' thread= 4/5\nskipped 11\n"
                 "issue call_negative_duration 1\n");
     events_give(GT_FACT_GROUPS, odd_events, "skipped 12\n");
-    events_give(GT_FACT_COUNTERS, odd_events, "skipped 12\nissue number_unreadable 2\n"); /* and memory */
-    events_give(GT_FACT_MEMORY, odd_events, "skipped 12\nissue number_unreadable 1\n");
+    events_give(GT_FACT_COUNTERS, odd_events, "skipped 12\nissue number_unreadable 1\n");
+    /* With what labels memory: calls, ranges and operators. */
+    events_give(GT_FACT_MEMORY, odd_events,
+                "call 1000+0 'call' 4/5\nrange 1000+0 'range' 4/5\ngpu range 1000+0 'range' gpu 0/7\n"
+                "range 1000+1000 'ProfilerStep#1' 4/5\nskipped 7\nissue event_damaged 1\n"
+                "issue call_negative_duration 2\nissue number_unreadable 2\n");
 }
 
 /* A step is a range, whatever its category: it is no operator where nobody asks for ranges. */
@@ -271,20 +275,16 @@ static void counters(void **state) {
         MEMORY("'Total Allocated':8,'Device Type':0,'Device Id':-1,'Bytes':5"),
         NULL,
     };
-    events_give(
-        GT_FACT_COUNTERS, events,
-        "memory_events time_ns=5000 bytes=5 allocated_bytes=64 reserved_bytes=128 device=2 process=4 "
-        "thread= 4/5 kind=3 operation=0 source=1\n"
-        "memory_events time_ns=5000 bytes=5 allocated_bytes=8 process=4 thread= 4/5 kind=0 operation=0 source=1\n"
-        "counter 'dram' gpu 3 1.5@4000\n"
-        "counter 'dram' gpu 1 -2@4000\n"
-        "counter 'queue' series 'a' of 4 1@4000\n"
-        "counter 'queue' series 'b' of 4 2@4000\n"
-        "counter 'Total Allocated' of 4 gpu 2 64@5000\n"
-        "counter 'Total Reserved' of 4 gpu 2 128@5000\n"
-        "counter 'Total Allocated' of 4 8@5000\n"
-        "skipped 1\n"
-        "issue number_unreadable 1\n");
+    events_give(GT_FACT_COUNTERS, events,
+                "counter 'dram' gpu 3 1.5@4000\n"
+                "counter 'dram' gpu 1 -2@4000\n"
+                "counter 'queue' series 'a' of 4 1@4000\n"
+                "counter 'queue' series 'b' of 4 2@4000\n"
+                "counter 'Total Allocated' of 4 gpu 2 64@5000\n"
+                "counter 'Total Reserved' of 4 gpu 2 128@5000\n"
+                "counter 'Total Allocated' of 4 8@5000\n"
+                "skipped 1\n"
+                "issue number_unreadable 1\n");
 }
 
 static void memory(void **state) {

@@ -75,6 +75,7 @@ bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, co
 void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     gt_arena_release(&sink->arena);
     gt_mem_free(sink->interned);
+    gt_mem_free(sink->comm_ranks);
     gt_mem_free(sink->suspected);
     for (int kind = 0; kind < GT_NSYS_LABEL_KINDS; kind++)
         gt_nsys_label_release(&sink->labels[kind]);

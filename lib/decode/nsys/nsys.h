@@ -37,6 +37,11 @@ struct gt_nsys_rank {
     enum gt_rank_source source;
 };
 
+struct gt_nsys_comm_rank {
+    uint64_t global_pid;
+    int64_t rank, size, start_ns;
+};
+
 struct gt_nsys_gpu {
     int64_t id;
     struct gt_str name;
@@ -77,6 +82,8 @@ struct gt_nsys_sink {
     struct gt_nsys_labels labels[GT_NSYS_LABEL_KINDS];
     struct gt_nsys_lane_slot lanes[GT_NSYS_CACHE_SLOTS];
     struct gt_nsys_thread_slot threads[GT_NSYS_CACHE_SLOTS];
+    struct gt_nsys_comm_rank *comm_ranks; /* of processes in communicators that were initialized */
+    size_t comm_rank_count, comm_rank_capacity;
     uint64_t *suspected; /* processes of which the profiler may have lost events, once for each time it says so */
     size_t suspected_count, suspected_capacity;
 };
@@ -167,6 +174,10 @@ struct gt_nsys_event_record {
 };
 void gt_nsys_add_event_record(struct gt_nsys_sink *sink, const struct gt_nsys_event_record *record);
 
+/* Memory in use is a counter, so the events of memory are read for counters, too. gt_nsys_finish drops them where
+   nobody asks for the events themselves. */
+#define GT_NSYS_FACTS_OF_MEMORY (GT_FACT_MEMORY | GT_FACT_COUNTERS)
+
 /* An allocation, a deallocation, or an operation of a memory pool. */
 struct gt_nsys_memory {
     int64_t start_ns; /* 0: before the capture began */
@@ -191,7 +202,9 @@ struct gt_nsys_comm {
         .communicator = GT_NSYS_NO_ID, .bytes = GT_NSYS_NO_ID, .ranks = GT_NSYS_NO_ID, .rank = INT64_MIN,              \
         .root = INT64_MIN, .peer = INT64_MIN                                                                           \
     }
-void gt_nsys_add_comm(struct gt_nsys_sink *sink, const struct gt_nsys_comm *comm);
+/* global_tid: of the range. */
+void gt_nsys_add_comm(struct gt_nsys_sink *sink, uint64_t global_tid, const struct gt_nsys_comm *comm);
+void gt_nsys_add_comm_rank(struct gt_nsys_sink *sink, uint64_t global_tid, const struct gt_nsys_comm *comm);
 
 /* The track of a GPU metric: "SMs Active [Throughput %]" becomes a name and a unit. type_id: its lowest 8 bits are the
    GPU. hz: samples a second; 0: not known. */
@@ -201,11 +214,12 @@ uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struc
    it has none. Nothing else of it is kept. */
 void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size);
 
-/* From all sinks, when all is read: memory in use as counters, where they are asked for. false: memory is short. */
+/* From all sinks, when all is read: memory in use as counters, where they are asked for; the events go, where they are
+   not. false: memory is short. */
 bool gt_nsys_finish_memory(struct gt_nsys_sink *sinks, size_t count);
 
-/* From all sinks, when all is read: ranks of processes. */
-void gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
+/* From all sinks, when all is read: ranks of processes. false: memory is short. */
+bool gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
 
 /* How a diagnostic text begins that means lost data, and of how many events it speaks; empty: it means none. */
 struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);

@@ -130,10 +130,21 @@ static int64_t signed_bytes(uint64_t bytes, bool is_freed) {
     return is_freed ? -size : size;
 }
 
-/* Static variables have a name, and nothing else has: their memory is part of the program and never freed. */
-static gt_strid memory_name(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
+/* Static variables are part of the program and never freed. */
+static bool is_static(const struct gt_nsys_memory *memory) {
     enum { DEVICE_STATIC = 5, MANAGED_STATIC = 6 };
-    if (memory->is_pool || (memory->memory_kind != DEVICE_STATIC && memory->memory_kind != MANAGED_STATIC))
+    return !memory->is_pool && (memory->memory_kind == DEVICE_STATIC || memory->memory_kind == MANAGED_STATIC);
+}
+
+static enum gt_memory_kind kind_of_memory(const struct gt_nsys_memory *memory) {
+    if (memory->is_pool)
+        return GT_MEMORY_DEVICE;
+    return is_static(memory) ? GT_MEMORY_STATIC : (enum gt_memory_kind)gt_nsys_memory_kind(memory->memory_kind);
+}
+
+/* Static variables have a name, and nothing else has. */
+static gt_strid memory_name(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
+    if (!is_static(memory) || !(sink->facts & GT_FACT_MEMORY))
         return GT_STRID_EMPTY;
     gt_strid name = memory->name.len ? gt_builder_string(sink->builder, memory->name) : GT_STRID_EMPTY;
     if (name == GT_STRID_EMPTY && memory->name_id != GT_NSYS_NO_ID)
@@ -164,8 +175,7 @@ void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *
                                                .name = memory_name(sink, memory),
                                                .process = gt_nsys_process(sink, memory->global_pid),
                                                .thread = GT_NO_TRACK,
-                                               .kind = memory->is_pool ? (uint8_t)GT_MEMORY_DEVICE
-                                                                       : gt_nsys_memory_kind(memory->memory_kind),
+                                               .kind = (uint8_t)kind_of_memory(memory),
                                                .operation = (uint8_t)operation,
                                                .source = GT_MEMORY_OF_DRIVER,
                                            });
@@ -173,7 +183,7 @@ void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *
 
 /* ---- collectives ---- */
 
-void gt_nsys_add_comm(struct gt_nsys_sink *sink, const struct gt_nsys_comm *comm) {
+void gt_nsys_add_comm(struct gt_nsys_sink *sink, uint64_t global_tid, const struct gt_nsys_comm *comm) {
     struct gt_builder *builder = sink->builder;
     struct gt_comms_row row = GT_COMM_UNKNOWN;
     struct gt_comm_groups_row group = GT_COMM_GROUP_UNKNOWN;
@@ -192,6 +202,7 @@ void gt_nsys_add_comm(struct gt_nsys_sink *sink, const struct gt_nsys_comm *comm
         row.group = gt_builder_comm_group(builder, &group);
     }
     gt_builder_comm(builder, &row);
+    gt_nsys_add_comm_rank(sink, global_tid, comm);
 }
 
 /* ---- counters ---- */
@@ -203,7 +214,11 @@ static struct gt_str metric_unit(struct gt_str words) {
     return gt_str_eq(words, GT_STR("MHz")) ? GT_STR("Hz") : words;
 }
 
+/* Thousands of metrics may have one string for a name, and each is hashed in each thread. */
+enum { METRIC_NAME_MAX = 1024 };
+
 uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struct gt_str name, uint64_t hz) {
+    name = gt_str_cut(name, METRIC_NAME_MAX);
     const char *bracket = name.len ? memrchr(name.ptr, '[', name.len) : NULL;
     struct gt_str unit = {"", 0};
     if (bracket && name.ptr[name.len - 1] == ']') {

@@ -37,7 +37,7 @@ static bool is_in_use(const struct change *change) {
     uint8_t kind = rows->kind[change->row], operation = rows->operation[change->row];
     return (operation == GT_MEMORY_ALLOCATE || operation == GT_MEMORY_FREE) &&
            (kind == GT_MEMORY_DEVICE || kind == GT_MEMORY_ARRAY || kind == GT_MEMORY_MANAGED) &&
-           rows->name[change->row] == GT_STRID_EMPTY && rows->device[change->row] >= 0;
+           rows->device[change->row] >= 0;
 }
 
 static bool is_of_pool(const struct change *change) {
@@ -177,12 +177,22 @@ static bool add_groups(struct gt_nsys_sink *sinks, size_t count, size_t rows, bo
     return true;
 }
 
+static void drop_events(struct gt_builder *builder) {
+    builder->store.memory_events.count = 0;
+    for (size_t i = 0; i < builder->segment_count; i++)
+        builder->segments[i].begin[GT_TABLE_memory_events] = builder->segments[i].end[GT_TABLE_memory_events] = 0;
+}
+
 bool gt_nsys_finish_memory(struct gt_nsys_sink *sinks, size_t count) {
     size_t rows = 0;
     for (size_t s = 0; s < count; s++)
         rows += sinks[s].builder->store.memory_events.count;
-    if (rows == 0 || !(sinks[0].facts & GT_FACT_COUNTERS))
+    if (rows == 0)
         return true;
-    return add_groups(sinks, count, rows, is_in_use, by_device, false, add_use) &&
-           add_groups(sinks, count, rows, is_of_pool, by_pool, true, add_pool);
+    bool is_done =
+        !(sinks[0].facts & GT_FACT_COUNTERS) || (add_groups(sinks, count, rows, is_in_use, by_device, false, add_use) &&
+                                                 add_groups(sinks, count, rows, is_of_pool, by_pool, true, add_pool));
+    for (size_t s = 0; s < count && !(sinks[0].facts & GT_FACT_MEMORY); s++)
+        drop_events(sinks[s].builder);
+    return is_done;
 }

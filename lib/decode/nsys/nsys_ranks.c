@@ -1,6 +1,8 @@
 /* Ranks of processes: what reports record about them comes in, ranks of the builders' processes go out. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 #include "decode/nsys/nsys.h"
 
@@ -29,7 +31,7 @@ static int64_t find_number(struct gt_str environment, const struct gt_str *keys,
 
 void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size) {
     static const struct gt_str ranks[] = {GT_STR("RANK"), GT_STR("SLURM_PROCID"), GT_STR("OMPI_COMM_WORLD_RANK"),
-                                          GT_STR("PMI_RANK"), GT_STR("PMIX_RANK")};
+                                          GT_STR("PMI_RANK")};
     static const struct gt_str sizes[] = {GT_STR("WORLD_SIZE"), GT_STR("SLURM_NTASKS"), GT_STR("OMPI_COMM_WORLD_SIZE"),
                                           GT_STR("PMI_SIZE")};
     *rank = find_number(environment, ranks, sizeof ranks / sizeof *ranks);
@@ -52,24 +54,74 @@ static int64_t only_user(const struct gt_nsys_sink *sinks, size_t count) {
     return only;
 }
 
-static void set_rank(const struct gt_nsys_sink *sink, int64_t key, const struct gt_nsys_rank *rank) {
-    uint32_t process = gt_map_get(&sink->builder->process_ids, GT_STRID_EMPTY, (uint64_t)key);
-    /* How many ranks a communicator has is known of its group; it need not be all. */
-    int64_t world_size = rank->source == GT_RANK_OF_NCCL ? -1 : rank->world_size;
-    if (process != GT_MAP_NONE)
-        gt_builder_rank(sink->builder, process, rank->rank, world_size, rank->source);
+static void set_rank(struct gt_nsys_sink *sinks, size_t count, int64_t key, const struct gt_nsys_rank *rank) {
+    /* The largest communicator need not have all ranks; and exports have no sizes of MPI's. */
+    bool knows_all = rank->source == GT_RANK_OF_ENVIRONMENT;
+    for (size_t s = 0; s < count; s++) {
+        uint32_t process = gt_map_get(&sinks[s].builder->process_ids, GT_STRID_EMPTY, (uint64_t)key);
+        if (process != GT_MAP_NONE)
+            gt_builder_rank(sinks[s].builder, process, rank->rank, knows_all ? rank->world_size : -1, rank->source);
+    }
 }
 
-void gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture) {
+/* ---- communicators of NCCL ---- */
+
+/* The initialization of a communicator gives the process a rank. */
+void gt_nsys_add_comm_rank(struct gt_nsys_sink *sink, uint64_t global_tid, const struct gt_nsys_comm *comm) {
+    const struct gt_ranges *ranges = &sink->builder->store.ranges;
+    if (comm->rank < 0 || comm->ranks > INT64_MAX || (uint64_t)comm->rank >= comm->ranks || global_tid == GT_NSYS_NO_ID)
+        return;
+    struct gt_nsys_comm_rank *grown =
+        gt_mem_room(sink->comm_ranks, sink->comm_rank_count, &sink->comm_rank_capacity, sizeof *grown);
+    if (!grown) {
+        sink->builder->failed = true;
+        return;
+    }
+    sink->comm_ranks = grown;
+    sink->comm_ranks[sink->comm_rank_count++] = (struct gt_nsys_comm_rank){
+        gt_nsys_global_pid(global_tid), comm->rank, (int64_t)comm->ranks, ranges->start_ns[ranges->count - 1]};
+}
+
+/* The largest communicator first, then the one that was there first: of ranks of one source, the first one given stays.
+   The order of the file does not matter, since an export has another. */
+static int by_size(const void *a, const void *b) {
+    const struct gt_nsys_comm_rank *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool finish_comm_ranks(struct gt_nsys_sink *sinks, size_t count) {
+    size_t total = 0, next = 0;
+    for (size_t s = 0; s < count; s++)
+        total += sinks[s].comm_rank_count;
+    if (total == 0)
+        return true;
+    struct gt_nsys_comm_rank *all = gt_mem_array(total, sizeof *all);
+    if (!all)
+        return false;
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < sinks[s].comm_rank_count; i++)
+            all[next++] = sinks[s].comm_ranks[i];
+    qsort(all, total, sizeof *all, by_size);
+    for (size_t i = 0; i < total; i++)
+        set_rank(sinks, count, gt_nsys_process_key(all[i].global_pid),
+                 &(struct gt_nsys_rank){all[i].global_pid, all[i].rank, all[i].size, GT_RANK_OF_NCCL});
+    gt_mem_free(all);
+    return true;
+}
+
+bool gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture) {
     int64_t only = only_user(sinks, count);
     for (size_t i = 0; i < capture->rank_count; i++) {
         const struct gt_nsys_rank *rank = &capture->ranks[i];
         bool is_of_process = rank->global_pid != GT_NSYS_NO_ID;
         int64_t key = is_of_process ? gt_nsys_process_key(rank->global_pid) : only;
         bool is_environment = rank->source == GT_RANK_OF_ENVIRONMENT;
-        if (key < 0 || (is_environment && key != only))
-            continue;
-        for (size_t s = 0; s < count; s++)
-            set_rank(&sinks[s], key, rank);
+        if (key >= 0 && (!is_environment || key == only))
+            set_rank(sinks, count, key, rank);
     }
+    return finish_comm_ranks(sinks, count);
 }

@@ -14,12 +14,10 @@ static int by_order(const void *a, const void *b) {
 
 /* The largest communicator first: of ranks of one source, the first one given stays. */
 static int by_world_size(const void *a, const void *b) {
-    const struct gt_nsys_rep_rank *x = a, *y = b;
-    if (x->rank.world_size != y->rank.world_size)
-        return x->rank.world_size > y->rank.world_size ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+    const struct gt_nsys_rank *x = a, *y = b;
+    if (x->world_size != y->world_size)
+        return x->world_size > y->world_size ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 static void add_rank(struct gt_nsys_capture *capture, struct gt_nsys_rank rank) {
@@ -65,33 +63,18 @@ static bool join_processes(struct gt_nsys_rep_sink *const *sinks, size_t sink_co
     return is_done;
 }
 
-/* Ranks of MPI and NCCL. */
-static bool join_ranks(struct gt_nsys_rep_sink *const *sinks, size_t sink_count, size_t count,
-                       const struct gt_nsys_rep_schemas *schemas, struct gt_nsys_capture *capture) {
-    struct gt_nsys_rep_rank *all = gt_mem_array(count + 1, sizeof *all);
-    size_t next = 0;
-    if (!all)
-        return false;
-    for (size_t i = 0; i < schemas->rank_count; i++)
-        all[next++] = (struct gt_nsys_rep_rank){0, i, schemas->ranks[i]};
-    for (size_t s = 0; s < sink_count; s++)
-        for (size_t i = 0; i < sinks[s]->rank_count; i++)
-            all[next++] = sinks[s]->ranks[i];
-    qsort(all, count, sizeof *all, by_world_size);
-    for (size_t i = 0; i < count; i++)
-        add_rank(capture, all[i].rank);
-    gt_mem_free(all);
-    return true;
-}
-
 bool gt_nsys_rep_sink_join(struct gt_nsys_rep_sink *const *sinks, size_t count, struct gt_nsys_rep_facts *facts) {
     struct gt_nsys_capture *capture = &facts->capture;
-    size_t processes = 0, ranks = facts->schemas.rank_count;
-    for (size_t s = 0; s < count; s++) {
+    struct gt_nsys_rep_schemas *schemas = &facts->schemas;
+    size_t processes = 0;
+    for (size_t s = 0; s < count; s++)
         processes += sinks[s]->process_count;
-        ranks += sinks[s]->rank_count;
-    }
-    capture->ranks = gt_arena_array(&capture->arena, processes + ranks + 1, sizeof *capture->ranks);
-    return capture->ranks && join_processes(sinks, count, processes, capture) &&
-           join_ranks(sinks, count, ranks, &facts->schemas, capture);
+    capture->ranks = gt_arena_array(&capture->arena, processes + schemas->rank_count + 1, sizeof *capture->ranks);
+    if (!capture->ranks || !join_processes(sinks, count, processes, capture))
+        return false;
+    if (schemas->rank_count)
+        qsort(schemas->ranks, schemas->rank_count, sizeof *schemas->ranks, by_world_size);
+    for (size_t i = 0; i < schemas->rank_count; i++)
+        add_rank(capture, schemas->ranks[i]);
+    return true;
 }

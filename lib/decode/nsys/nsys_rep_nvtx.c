@@ -1,6 +1,5 @@
 /* NVTX: the sub-message of an event comes in, the model gets ranges, marks and names, and what a program attached to
    them: texts and what is known about collectives. */
-#include "base/mem.h"
 #include "decode/nsys/nsys_rep_sink.h"
 #include "decode/proto/proto.h"
 #include "events/builder.h"
@@ -18,32 +17,15 @@ static void add_text(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_tex
                                                                 .text = gt_nsys_string(sink->model, number)});
 }
 
-/* The initialization of a communicator gives the process a rank. */
-static void note_rank(struct gt_nsys_rep_sink *sink, uint64_t global_pid, const struct gt_nsys_comm *comm) {
-    if (comm->rank < 0 || comm->ranks > INT64_MAX || (uint64_t)comm->rank >= comm->ranks)
-        return;
-    struct gt_nsys_rep_rank *grown = gt_mem_room(sink->ranks, sink->rank_count, &sink->rank_capacity, sizeof *grown);
-    if (!grown) {
-        sink->model->builder->failed = true;
-        return;
-    }
-    sink->ranks = grown;
-    sink->ranks[sink->rank_count] = (struct gt_nsys_rep_rank){
-        sink->order, sink->rank_count, {global_pid, comm->rank, (int64_t)comm->ranks, GT_RANK_OF_NCCL}};
-    sink->rank_count++;
-}
-
-static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_payload *payload, uint64_t global_pid) {
+static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_payload *payload, uint64_t global_tid) {
     struct gt_builder *builder = sink->model->builder;
     struct gt_nsys_comm comm;
     enum gt_nsys_comm_outcome outcome =
         gt_nsys_comm_read(&sink->facts->schemas.comms, payload->scope, payload->schema, payload->bytes, &comm);
     if (outcome == GT_NSYS_COMM_SHORT)
         gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
-    if (!gt_nsys_comm_is_known(&comm))
-        return;
-    gt_nsys_add_comm(sink->model, &comm);
-    note_rank(sink, global_pid, &comm);
+    if (gt_nsys_comm_is_known(&comm))
+        gt_nsys_add_comm(sink->model, global_tid, &comm);
 }
 
 /* What belongs to the range that was added last. */
@@ -60,7 +42,7 @@ static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvt
             add_text(sink, &schemas->texts[texts.first_text + i], payload.bytes);
     }
     if (sink->model->facts & GT_FACT_COMMS)
-        add_comm(sink, &payload, global_pid);
+        add_comm(sink, &payload, event->global_tid);
 }
 
 bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {

@@ -47,7 +47,6 @@ void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *m
 
 void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
     gt_mem_free(sink->processes);
-    gt_mem_free(sink->ranks);
     gt_nsys_rep_metrics_samples_release(&sink->samples);
     *sink = (struct gt_nsys_rep_sink){0};
 }
@@ -96,9 +95,9 @@ static const uint32_t facts_of_type[] = {
     [TYPE_COPY] = GT_FACT_OPS,
     [TYPE_SYNC] = GT_FACT_SYNCS,
     [TYPE_NODE_CLONED] = GT_FACT_GRAPHS,
-    [TYPE_MEMORY] = GT_FACT_MEMORY,
+    [TYPE_MEMORY] = GT_NSYS_FACTS_OF_MEMORY,
     [TYPE_RECORD] = GT_FACT_SYNCS,
-    [TYPE_POOL] = GT_FACT_MEMORY,
+    [TYPE_POOL] = GT_NSYS_FACTS_OF_MEMORY,
     [TYPE_GRAPH] = GT_FACT_OPS,
     [TYPE_GRAPH_CLONED] = GT_FACT_GRAPHS,
 };
@@ -135,11 +134,11 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     case SUB_NVTX:
         return gt_nsys_rep_sink_take_nvtx(sink, sub);
     case SUB_MEMORY:
-        if (asked & GT_FACT_MEMORY)
+        if (asked & GT_NSYS_FACTS_OF_MEMORY)
             return gt_nsys_rep_sink_take_memory(sink, sub);
         break;
     case SUB_POOL:
-        if (asked & GT_FACT_MEMORY)
+        if (asked & GT_NSYS_FACTS_OF_MEMORY)
             return gt_nsys_rep_sink_take_pool(sink, sub);
         break;
     case SUB_PROCESS:

@@ -11,12 +11,6 @@ struct gt_nsys_rep_process {
     uint64_t environment;     /* number of the string that it was started with; GT_NSYS_NO_ID: none is known */
 };
 
-/* The rank of a process in a communicator of NCCL. */
-struct gt_nsys_rep_rank {
-    uint64_t order, sequence;
-    struct gt_nsys_rank rank;
-};
-
 struct gt_nsys_rep_sink {
     struct gt_nsys_sink *model; /* initialised, and released, by others */
     const struct gt_nsys_rep_facts *facts;
@@ -25,8 +19,6 @@ struct gt_nsys_rep_sink {
     uint64_t left_count, left_generic;     /* what the index leaves to the current batch; more are ignored */
     struct gt_nsys_rep_process *processes; /* texts are in the model's arena */
     size_t process_count, process_capacity;
-    struct gt_nsys_rep_rank *ranks;
-    size_t rank_count, rank_capacity;
     struct gt_nsys_rep_samples samples;
 };
 

@@ -171,7 +171,7 @@ static void take_range_and_payload(void *context, const struct gt_sqlite_row *ro
     add_range(rows, row);
     struct gt_str payload = gt_nsys_sqlite_bytes(row, GT_NSYS_RANGE_PAYLOAD);
     if (payload.ptr && rows->sink->builder->store.ranges.count > range_count)
-        gt_nsys_sqlite_take_payload(rows, payload);
+        gt_nsys_sqlite_take_payload(rows, gt_nsys_sqlite_id(row, GT_NSYS_RANGE_GLOBAL_TID), payload);
 }
 
 static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_driver) {

@@ -2,6 +2,8 @@
    out. A name that several generations spell differently has alternatives, the best first. */
 #include "decode/nsys/nsys_schema.h"
 
+#include "decode/nsys/nsys.h"
+
 #include <stdio.h>
 #include <strings.h>
 
@@ -207,7 +209,7 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
                                .required = {"eventId", "correlationId"},
                                .columns = {EVENT_COLUMNS}},
     [GT_NSYS_MEMORY] =
-        {.facts = GT_FACT_MEMORY,
+        {.facts = GT_NSYS_FACTS_OF_MEMORY,
          .names = {"CUDA_GPU_MEMORY_USAGE_EVENTS"},
          .required = {"start", "bytes"},
          .columns =
@@ -215,7 +217,7 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
               [GT_NSYS_MEMORY_POOL] = "localMemoryPoolAddress", [GT_NSYS_MEMORY_KIND] = "memKind",
               [GT_NSYS_MEMORY_NAME] = "name", [GT_NSYS_MEMORY_STREAM] = "streamId"}},
     [GT_NSYS_POOLS] =
-        {.facts = GT_FACT_MEMORY,
+        {.facts = GT_NSYS_FACTS_OF_MEMORY,
          .names = {"CUDA_GPU_MEMORY_POOL_EVENTS"},
          .required = {"start", "operationType"},
          .columns =

@@ -67,7 +67,7 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uin
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role);
 
 /* What the payload of the range that was added last says about a collective. */
-void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, struct gt_str payload);
+void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t global_tid, struct gt_str payload);
 
 /* Numbers and times of rows, which may lack them. */
 static inline int64_t gt_nsys_sqlite_time(const struct gt_sqlite_row *row, size_t slot) {

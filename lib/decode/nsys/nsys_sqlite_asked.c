@@ -122,7 +122,7 @@ static uint64_t number_at(struct gt_str bytes, size_t place) {
     return le64toh(word);
 }
 
-void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, struct gt_str payload) {
+void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t global_tid, struct gt_str payload) {
     struct gt_nsys_comm comm;
     enum gt_nsys_comm_outcome outcome = GT_NSYS_COMM_SHORT;
     bool has_header = payload.len >= PAYLOAD_HEADER;
@@ -135,7 +135,7 @@ void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, struct gt_str 
     if (outcome == GT_NSYS_COMM_SHORT)
         gt_builder_issue(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
     if (has_header && outcome != GT_NSYS_COMM_NONE && gt_nsys_comm_is_known(&comm))
-        gt_nsys_add_comm(rows->sink, &comm);
+        gt_nsys_add_comm(rows->sink, global_tid, &comm);
 }
 
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role) {

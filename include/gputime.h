@@ -248,7 +248,8 @@ size_t gputime_capture_prefix(const char *path);
 
 /* ---- Events of a trace ---- */
 
-/* Rows of one kind: ops, calls, ranges, cpu_ops, steps, categories, lanes, threads, processes, devices and more. */
+/* Rows of one kind: ops, calls, ranges, cpu_ops, steps, categories, lanes, threads, processes, devices and more.
+   docs/rows.md lists all kinds and fields. */
 struct gputime_rows;
 
 /* How the values of a field are stored: the type of the elements of its array. */

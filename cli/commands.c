@@ -219,7 +219,7 @@ static const char *const explain_tables[] = {"findings",
 static const char *const explain_detail_tables[] = {
     "process_ranges", "process_coverage", "range_kernels", "longest_ranges",
     "processes",      "process_kernels",  "step_states",   NULL};
-static const char *const schema_tables[] = {"schema", "trace_facts", NULL};
+static const char *const schema_tables[] = {"schema", NULL};
 
 static const struct gputime_shape explain_shapes[] = {
     {.table = "accounting",
@@ -246,7 +246,8 @@ static const struct gputime_shape shown_schema[] = {
 static const struct cli_list explained_kernels = {.table = "kernels", .top_offset = AT(top)};
 static const struct cli_list limited_kernels = {.table = "kernels", .top_offset = AT(kernel_limit)};
 static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT(top)};
-static const char *const schema_analyses[] = {"schema", "trace_facts", NULL};
+static const char *const schema_analyses[] = {"schema", NULL};
+static const char *const fact_analyses[] = {"trace_facts", NULL}; /* reads everything that the trace has */
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -431,7 +432,8 @@ const struct cli_command cli_command_table[] = {
                 .print_layout = "explain-schema",
                 .analyses = schema_analyses,
                 .tables = schema_tables,
-                .shapes = shown_schema}},
+                .shapes = shown_schema},
+               {.option = AT(print_schema), .value = 1, .for_data = true, .is_alone = true, .analyses = fact_analyses}},
      .notes = {{"top", "kernels and gaps to list (30, 50; 0 = all)"}},
      .examples = {"gputime explain profile.nsys-rep --out report",
                   "gputime explain profile.sqlite --out report --phase-map phases.json"}},

@@ -35,7 +35,7 @@ struct cli_part {
     int value;
     bool for_data;                      /* only for formats that have all rows, not for text and Markdown */
     bool for_page;                      /* only for the page, which has room for more */
-    bool is_alone;                      /* if it applies, no other part does, except in the command's directory */
+    bool is_alone;                      /* if it applies, only such parts do, except in the command's directory */
     const char *main_table;             /* NULL: that of the previous part */
     const char *output_layout;          /* of the file that --output names; NULL: that of the previous part */
     const char *print_layout;           /* of printed text if a directory was written; several parts may have one */

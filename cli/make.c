@@ -113,15 +113,14 @@ static enum gputime_status make_report(const struct cli_making *making, struct c
 uint64_t cli_making_facts(const struct cli_making *making) {
     const char *analyses[MOST_SIDE_ANALYSES];
     struct gputime_report_options options = report_options(making);
-    bool is_comparison = making->command->action == CLI_ACTION_DIFF;
-    options.analyses = making->request->analyses;
-    options.analysis_count = making->request->analysis_count;
-    if (is_comparison) {
+    if (making->command->action == CLI_ACTION_DIFF) {
         options.analyses = analyses;
         options.analysis_count = list_analyses(making, analyses);
+        return gputime_report_sides_facts(&options);
     }
-    /* The library adds analyses to a comparison. */
-    return gputime_report_facts(&options) | (is_comparison ? GPUTIME_FACTS_USUAL : 0);
+    options.analyses = making->request->analyses;
+    options.analysis_count = making->request->analysis_count;
+    return gputime_report_facts(&options);
 }
 
 enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err) {

@@ -87,7 +87,8 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_FLAG,
      .offset = AT(print_schema),
      .group = CLI_GROUP_EXPLAIN,
-     .help = "print the tables and columns of the file; without\n--out, nothing else"},
+     .help = "print the tables and columns of the file; without\n--out, nothing else. --table trace_facts: "
+             "which\nkinds of data the trace has"},
     {.name = "generated-at",
      .type = CLI_MOMENT,
      .offset = AT(generated_at),

@@ -76,17 +76,32 @@ static bool find_similar_table(const char *given, char nearest[CLI_TABLE_KEY_MAX
     return *nearest;
 }
 
-static enum gputime_status fail_table(const struct cli_request *request, const char *table, struct gputime_error *err) {
+/* Whether the options ask for the part, in one format or another. */
+static bool is_wanted(const struct cli_command *command, const struct cli_part *part,
+                      const struct cli_options *options) {
+    bool is_alone = false;
+    for (size_t i = 0; i < CLI_MAX_PARTS && !options->directory; i++)
+        is_alone |= command->parts[i].is_alone && cli_part_applies(&command->parts[i], options);
+    return cli_part_applies(part, options) && (part->is_alone || !is_alone);
+}
+
+static bool runs_analysis(const struct cli_command *command, const struct cli_options *options, const char *analysis) {
+    for (size_t i = 0; i < CLI_MAX_PARTS; i++)
+        for (size_t j = 0; is_wanted(command, &command->parts[i], options) && command->parts[i].analyses[j]; j++)
+            if (strcmp(command->parts[i].analyses[j], analysis) == 0)
+                return true;
+    return false;
+}
+
+static enum gputime_status fail_table(const struct cli_command *command, const struct cli_options *options,
+                                      const char *table, struct gputime_error *err) {
     char own[600] = "", nearest[CLI_TABLE_KEY_MAX];
     size_t used = 0;
     if (find_similar_table(table, nearest))
         return cli_fail_usage(err, "no table '%s'; did you mean '%s'? See 'gputime list analyses'", table, nearest);
     struct cli_table_walk walk = {0};
     for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk)) {
-        const char *analysis = cli_table_analysis(key).key;
-        bool is_own = false;
-        for (size_t i = 0; i < request->analysis_count; i++)
-            is_own |= strcmp(request->analyses[i], analysis) == 0;
+        bool is_own = runs_analysis(command, options, cli_table_analysis(key).key);
         if (is_own && used + strlen(key) + sizeof ", " <= sizeof own)
             used += (size_t)sprintf(own + used, "%s%s", used ? ", " : "", key);
     }
@@ -265,7 +280,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
         if (!options->fail_if.count && !options->limit_files.count)
             return cli_fail_usage(err, "table '%s' needs a limit: --fail-if 'step>+3%%', or --limits FILE", table);
     } else if (!analysis.key) {
-        return fail_table(request, table, err);
+        return fail_table(command, options, table, err);
     }
     request->analyses[0] = analysis.key;
     request->analysis_count = analysis.key ? 1 : 0;
@@ -290,25 +305,16 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;
 }
 
-/* The only part of the report; NULL: all parts that apply. */
-static const struct cli_part *part_alone(const struct cli_command *command, const struct cli_options *options) {
-    for (size_t i = 0; i < CLI_MAX_PARTS && !options->directory; i++)
-        if (command->parts[i].is_alone && cli_part_applies(&command->parts[i], options))
-            return &command->parts[i];
-    return NULL;
-}
-
 static enum gputime_status add_parts(struct cli_request *request, const struct cli_command *command,
                                      const struct cli_options *options, const struct cli_destination *destination,
                                      struct gputime_error *err) {
     const char *first_list = NULL;
-    const struct cli_part *alone = part_alone(command, options);
     *request = (struct cli_request){0};
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         const struct cli_part *part = &command->parts[i];
-        if (!cli_part_applies(part, options) || (part->for_data && !cli_format_is_data(destination->format)) ||
+        if (!is_wanted(command, part, options) || (part->for_data && !cli_format_is_data(destination->format)) ||
             (part->for_page && !cli_format_is_page(destination->format)) ||
-            (destination->is_gap_part && !part->gap_layout) || (alone && part != alone))
+            (destination->is_gap_part && !part->gap_layout))
             continue;
         enum gputime_status status = add_part(request, part, options, destination, err);
         if (status)

@@ -8,7 +8,8 @@ HEADER = pathlib.Path(__file__).resolve().parent.parent / "include/gputime.h"
 INTRO = """# The library
 
 Made from [include/gputime.h](../include/gputime.h) by `python3 docs/make_api.py > docs/api.md`. Programs to start from:
-[kernels.c](examples/kernels.c) reads a table, [longest_ops.c](examples/longest_ops.c) the events,
+[kernels.c](examples/kernels.c) reads a table, [longest_ops.c](examples/longest_ops.c) the events, which
+[rows.md](rows.md) lists, [counters.c](examples/counters.c) counters,
 [compare.cpp](examples/compare.cpp) compares two traces, [stats.c](examples/stats.c) sets a class map and writes the report.
 """
 

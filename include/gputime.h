@@ -208,10 +208,10 @@ struct gputime_input {
 enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                         struct gputime_trace **out, struct gputime_error *errors);
 
-/* Has these facts read, if they have not been: bits of enum gputime_trace_fact. Rows, strings and descriptions of the
-   trace are then those of the new reading; what was handed out before stays valid, but its string ids are not those of
-   gputime_trace_string any more. Nobody else may use the trace at the same time. A usage error where the files cannot
-   be read again, as standard input. */
+/* Reads these facts unless they were read already: bits of enum gputime_trace_fact. Rows, strings and descriptions of
+   the trace are then those of the new reading; what was handed out before stays valid, but its string ids are not those
+   of gputime_trace_string any more. Nobody else may use the trace at the same time. A usage error where the files
+   cannot be read again, as standard input. */
 enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t facts, struct gputime_error *err);
 
 /* Frees a trace and everything handed out from it; may be NULL. No report made from it may be left. */
@@ -230,11 +230,11 @@ struct gputime_trace_info {
     int64_t rank, world_size;     /* -1: not known */
     uint64_t skipped_events;      /* read, understood and not needed */
     struct gputime_text host;     /* name of the machine; may be empty */
-    const char *rank_source; /* where the rank was found: "trace", "mpi", "environment", "nccl" or "file_name"; NULL:
-                                not known */
+    const char *rank_source; /* where the rank was found: "trace", "mpi", "environment" or "file_name"; NULL: not known.
+                                Ranks of NCCL's communicators are only in rows of processes, with GPUTIME_FACT_COMMS */
     /* Bits of enum gputime_trace_fact. */
-    uint64_t facts_present;  /* the trace has them */
-    uint64_t facts_read;     /* they were asked for: what is not present either is not in the trace */
+    uint64_t facts_present;  /* they were read and the trace has them */
+    uint64_t facts_read;     /* they were asked for: those that are not present are not in the trace, or were lost */
     uint64_t facts_possible; /* the format can hold them: the others are never there */
 };
 
@@ -248,7 +248,8 @@ size_t gputime_capture_prefix(const char *path);
 
 /* ---- Events of a trace ---- */
 
-/* Rows of one kind: ops, calls, ranges, cpu_ops, steps, categories, lanes, threads, processes, devices and more. */
+/* Rows of one kind: ops, calls, ranges, cpu_ops, steps, categories, lanes, threads, processes, devices and more.
+   docs/rows.md lists all kinds and fields. */
 struct gputime_rows;
 
 /* How the values of a field are stored: the type of the elements of its array. */
@@ -477,6 +478,9 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
 /* What a report with these options reads: bits of enum gputime_trace_fact, for gputime_open_options.facts, so that the
    files are read only once. 0: the options are not valid. Any thread. */
 uint64_t gputime_report_facts(const struct gputime_report_options *options);
+
+/* The same for gputime_report_new_sides, which adds what every comparison needs. Any thread. */
+uint64_t gputime_report_sides_facts(const struct gputime_report_options *options);
 
 /* Frees a report and everything handed out from it; may be NULL. */
 void gputime_report_free(struct gputime_report *report);

@@ -62,9 +62,10 @@ static enum gputime_whole_steps choose_steps(const struct gt_reading *const *rea
 }
 
 /* Whether steps are most of a trace is asked before its report is made. */
+enum { STEP_FACTS = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_RANGES };
+
 static enum gt_status take_sides(struct sides *sides, const struct gputime_report_options *options,
                                  struct gputime_trace *const *traces, size_t count, struct gt_error *err) {
-    const uint32_t facts = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_RANGES;
     enum gt_status status = GT_TAKE(gputime_report_options, options, &sides->options, err);
     if (status == GT_OK)
         status = gt_take_selection(sides->options.selection, &sides->selection, err);
@@ -77,12 +78,24 @@ static enum gt_status take_sides(struct sides *sides, const struct gputime_repor
     if (!readings)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count && status == GT_OK; i++)
-        status = gt_internal_read(traces[i], facts, &readings[i], err);
+        status = gt_internal_read(traces[i], STEP_FACTS, &readings[i], err);
     if (status == GT_OK)
         sides->selection.whole_steps = choose_steps(readings, count, sides->selection.whole_steps);
     gt_mem_free(readings);
     sides->options.selection = &sides->selection;
     return status;
+}
+
+API uint64_t gputime_report_sides_facts(const struct gputime_report_options *given) {
+    struct gputime_report_options options;
+    if (GT_TAKE(gputime_report_options, given, &options, NULL) != GT_OK)
+        return 0;
+    const char **list = list_analyses(options.analyses, options.analysis_count, &options.analysis_count);
+    options.size = sizeof options;
+    options.analyses = list;
+    uint64_t facts = list ? gputime_report_facts(&options) : 0;
+    gt_mem_free(list);
+    return facts ? facts | gt_store_facts_closed(STEP_FACTS) : 0;
 }
 
 API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count,

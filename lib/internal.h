@@ -24,6 +24,15 @@ struct gt_reading {
     struct gt_reading *older; /* made before it, with fewer facts; objects of callers may refer to it */
 };
 
+/* Rows of one kind, listed by rows.c. */
+struct gputime_rows {
+    const char *key;
+    const struct gt_reading *reading;
+    size_t count;
+    struct gputime_field *fields;
+    size_t field_count, field_capacity;
+};
+
 struct gputime_trace {
     char **paths;
     size_t path_count;

@@ -1,17 +1,11 @@
 /* The events in the public interface: every table of columns.def with the labels of its rows, and the tables of the
- * labels, as lists of constant arrays. Only steps and categories, which are few, are copied. */
+ * labels, as lists of constant arrays. Only steps, categories and collectives, which are few, are copied. */
+#include <stdio.h>
 #include <string.h>
 
-#include "events/counter_track.h"
+#include "base/mem.h"
+#include "events/comms.h"
 #include "internal.h"
-
-struct gputime_rows {
-    const char *key;
-    const struct gt_reading *reading;
-    size_t count;
-    struct gputime_field *fields;
-    size_t field_count, field_capacity;
-};
 
 /* ---- fields ---- */
 
@@ -69,17 +63,15 @@ static void add_field(struct gputime_rows *rows, struct gt_arena *arena, struct 
     rows->fields[rows->field_count++] = field;
 }
 
-static void add_column(struct gputime_rows *rows, struct gt_arena *arena, struct gt_store *store,
-                       const struct gt_column_info *info) {
-    add_field(rows, arena,
-              (struct gputime_field){
-                  .key = info->name,
-                  .type = (enum gputime_field_type)info->element,
-                  .null = null_of(info),
-                  .refers_to = referred_table(info),
-                  .choices = gt_store_choices(info->refers),
-                  .data = *gt_store_column(store, info),
-              });
+static struct gputime_field field_of_column(const struct gt_column_info *info, const void *data) {
+    return (struct gputime_field){
+        .key = info->name,
+        .type = (enum gputime_field_type)info->element,
+        .null = null_of(info),
+        .refers_to = referred_table(info),
+        .choices = gt_store_choices(info->refers),
+        .data = data,
+    };
 }
 
 /* ---- labels ---- */
@@ -95,10 +87,30 @@ static void add_label(struct gputime_rows *rows, struct gt_arena *arena, const c
                                      .data = data});
 }
 
+static void add_number(struct gputime_rows *rows, struct gt_arena *arena, const char *key, enum gputime_field_type type,
+                       enum gputime_null null, const void *data) {
+    add_field(rows, arena, (struct gputime_field){.key = key, .type = type, .null = null, .data = data});
+}
+
+static void add_string(struct gputime_rows *rows, struct gt_arena *arena, const char *key, const gt_strid *data) {
+    add_field(rows, arena,
+              (struct gputime_field){.key = key, .type = GPUTIME_FIELD_U32, .refers_to = "strings", .data = data});
+}
+
 static void add_category(struct gputime_rows *rows, struct gt_arena *arena, const uint8_t *data) {
     add_field(
         rows, arena,
         (struct gputime_field){.key = "category", .type = GPUTIME_FIELD_U8, .refers_to = "categories", .data = data});
+}
+
+/* The first collective of each op. Only where collectives were asked for: others would pay for an empty column. */
+static void add_op_collectives(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
+    uint32_t *collective = gt_arena_array(arena, rows->count, sizeof *collective);
+    for (uint32_t op = 0; collective && op < rows->count; op++) {
+        const struct gt_comm_launch *launch = gt_comms_of_op(labels, op);
+        collective[op] = launch ? launch->first : GT_NO_ROW;
+    }
+    add_label(rows, arena, "collective", "collectives", collective);
 }
 
 static void add_labels(struct gputime_rows *rows, struct gt_arena *arena, enum gt_table_id table,
@@ -108,6 +120,8 @@ static void add_labels(struct gputime_rows *rows, struct gt_arena *arena, enum g
         add_label(rows, arena, "call", "calls", labels->op_call);
         add_label(rows, arena, "range", "ranges", labels->op_range);
         add_label(rows, arena, "step", "steps", labels->op_step);
+        if (rows->reading->store->asked & GT_FACT_COMMS)
+            add_op_collectives(rows, arena, labels);
     } else if (table == GT_TABLE_ranges) {
         add_label(rows, arena, "parent", "ranges", labels->range_parent);
         add_label(rows, arena, "level", NULL, labels->range_level);
@@ -164,9 +178,123 @@ static void add_categories(struct gputime_rows *rows, struct gt_arena *arena, co
                   .key = "time", .type = GPUTIME_FIELD_U8, .choices = "compute|communication|memory", .data = kind});
 }
 
+/* Of the records of a collective: what they say together. */
+static const struct {
+    const char *key;
+    size_t offset;
+} record_fields[] = {
+#define FIELD(name)                                                                                                    \
+    { #name, offsetof(struct gt_comms_row, name) }
+    FIELD(in_bytes), FIELD(out_bytes), FIELD(comms_id),  FIELD(sequence),   FIELD(src_rank),
+    FIELD(dst_rank), FIELD(rank),      FIELD(root),      FIELD(peer),       FIELD(name),
+    FIELD(dtype),    FIELD(reduction), FIELD(in_splits), FIELD(out_splits),
+#undef FIELD
+};
+
+static const struct gt_column_info *record_column(const char *key) {
+    const struct gt_column_info *info = gt_column_infos;
+    while (info->table != GT_TABLE_comms || strcmp(info->name, key) != 0)
+        info++;
+    return info;
+}
+
+static void add_record_fields(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_comms_row *merged) {
+    for (size_t f = 0; f < sizeof record_fields / sizeof *record_fields; f++) {
+        const struct gt_column_info *info = record_column(record_fields[f].key);
+        char *data = gt_arena_array(arena, rows->count, info->elem_bytes);
+        for (size_t i = 0; data && i < rows->count; i++)
+            memcpy(data + i * info->elem_bytes, (const char *)&merged[i] + record_fields[f].offset, info->elem_bytes);
+        add_field(rows, arena, field_of_column(info, data));
+    }
+}
+
+#define GT_COMM_OP(key, kind) "|" #key
+static const char operations[] = "other"
+#include "events/comm_ops.def"
+    ;
+#undef GT_COMM_OP
+
+/* false: memory was short. */
+static bool add_collectives(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_store *store,
+                            const struct gt_labels *labels) {
+    const struct gt_comm_labels *comms = &labels->comms;
+    size_t count = comms->collective_count;
+    *rows = (struct gputime_rows){.key = "collectives", .reading = rows->reading, .count = count};
+    uint8_t *operation = gt_arena_array(arena, count, sizeof *operation);
+    uint32_t *launch = gt_arena_array(arena, count, sizeof *launch),
+             *group = gt_arena_array(arena, count, sizeof *group),
+             *record = gt_arena_array(arena, count, sizeof *record), *more = gt_arena_array(arena, count, sizeof *more);
+    struct gt_comms_row *merged = gt_mem_array(count, sizeof *merged);
+    if (!merged || gt_arena_failed(arena)) {
+        gt_mem_free(merged);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_collective *collective = &comms->collectives[i];
+        operation[i] = collective->op;
+        launch[i] = collective->launch;
+        group[i] = collective->group;
+        record[i] = collective->record;
+        more[i] = collective->more;
+        merged[i] = gt_comms_merged(store, collective);
+    }
+    add_field(
+        rows, arena,
+        (struct gputime_field){.key = "operation", .type = GPUTIME_FIELD_U8, .choices = operations, .data = operation});
+    add_label(rows, arena, "launch", NULL, launch);
+    add_label(rows, arena, "group", "collective_groups", group);
+    add_label(rows, arena, "record", "comms", record);
+    add_label(rows, arena, "more", "comms", more);
+    add_record_fields(rows, arena, merged);
+    gt_mem_free(merged);
+    return true;
+}
+
+/* Ranks of a group that has a list of them: "0,1,4"; else "". NULL: memory was short. */
+static const char *text_of_ranks(const struct gt_comm_group *group, struct gt_arena *arena) {
+    enum { RANK_MAX_BYTES = sizeof "-9223372036854775808," };
+    if (!group->rank_list)
+        return "";
+    size_t count = (size_t)group->size, used = 0;
+    char *text = gt_arena_array(arena, count, RANK_MAX_BYTES);
+    for (size_t i = 0; text && i < count; i++)
+        used += (size_t)sprintf(text + used, "%s%lld", i ? "," : "", (long long)group->rank_list[i]);
+    return text;
+}
+
+static void add_collective_groups(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
+    size_t count = labels->comms.group_count;
+    *rows = (struct gputime_rows){.key = "collective_groups", .reading = rows->reading, .count = count};
+    int64_t *size = gt_arena_array(arena, count, sizeof *size), *first = gt_arena_array(arena, count, sizeof *first),
+            *stride = gt_arena_array(arena, count, sizeof *stride);
+    uint64_t *communicator = gt_arena_array(arena, count, sizeof *communicator);
+    gt_strid *name = gt_arena_array(arena, count, sizeof *name), *about = gt_arena_array(arena, count, sizeof *about);
+    const char **ranks = gt_arena_array(arena, count, sizeof *ranks);
+    if (gt_arena_failed(arena))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_comm_group *group = &labels->comms.groups[i];
+        bool is_regular = !group->rank_list && group->stride;
+        size[i] = group->size;
+        first[i] = is_regular ? group->first_rank : INT64_MIN;
+        stride[i] = is_regular ? group->stride : INT64_MIN;
+        communicator[i] = group->communicator;
+        name[i] = group->name;
+        about[i] = group->description;
+        ranks[i] = text_of_ranks(group, arena);
+    }
+    add_number(rows, arena, "size", GPUTIME_FIELD_I64, GPUTIME_NULL_NEGATIVE, size);
+    add_number(rows, arena, "first_rank", GPUTIME_FIELD_I64, GPUTIME_NULL_MIN, first);
+    add_number(rows, arena, "stride", GPUTIME_FIELD_I64, GPUTIME_NULL_MIN, stride);
+    add_number(rows, arena, "communicator", GPUTIME_FIELD_U64, GPUTIME_NULL_MAX, communicator);
+    add_string(rows, arena, "name", name);
+    add_string(rows, arena, "description", about);
+    add_field(rows, arena, (struct gputime_field){.key = "ranks", .type = GPUTIME_FIELD_TEXT, .data = ranks});
+}
+
 bool gt_internal_list_rows(struct gt_reading *reading) {
     struct gt_arena *arena = &reading->arena;
-    reading->row_kinds = GT_TABLE_COUNT + 2;
+    reading->row_kinds = GT_TABLE_COUNT + 4;
     reading->rows = gt_arena_array(arena, reading->row_kinds, sizeof *reading->rows);
     if (!reading->rows)
         return false;
@@ -177,186 +305,13 @@ bool gt_internal_list_rows(struct gt_reading *reading) {
         struct gputime_rows *rows = &reading->rows[info->table];
         rows->key = info->table_name;
         rows->count = *gt_store_row_count(reading->store, info->table);
-        add_column(rows, arena, reading->store, info);
+        add_field(rows, arena, field_of_column(info, *gt_store_column(reading->store, info)));
     }
     for (int table = 0; table < GT_TABLE_COUNT; table++)
         add_labels(&reading->rows[table], arena, (enum gt_table_id)table, reading->labels);
     add_steps(&reading->rows[GT_TABLE_COUNT], arena, reading->labels);
     add_categories(&reading->rows[GT_TABLE_COUNT + 1], arena, reading->labels);
-    return !gt_arena_failed(arena);
-}
-
-/* ---- the public interface ---- */
-
-API size_t gputime_trace_rows_count(const struct gputime_trace *trace) {
-    return trace->shown->row_kinds;
-}
-
-API const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key) {
-    for (size_t i = 0; i < trace->shown->row_kinds; i++)
-        if (strcmp(trace->shown->rows[i].key, key) == 0)
-            return &trace->shown->rows[i];
-    return NULL;
-}
-
-API const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index) {
-    return index < trace->shown->row_kinds ? &trace->shown->rows[index] : NULL;
-}
-
-API const char *gputime_rows_key(const struct gputime_rows *rows) {
-    return rows ? rows->key : NULL;
-}
-
-API size_t gputime_rows_count(const struct gputime_rows *rows) {
-    return rows ? rows->count : 0;
-}
-
-API size_t gputime_rows_field_count(const struct gputime_rows *rows) {
-    return rows ? rows->field_count : 0;
-}
-
-API struct gputime_field gputime_rows_field(const struct gputime_rows *rows, size_t field) {
-    return field < gputime_rows_field_count(rows) ? rows->fields[field] : (struct gputime_field){0};
-}
-
-API size_t gputime_rows_find_field(const struct gputime_rows *rows, const char *key) {
-    for (size_t i = 0; i < gputime_rows_field_count(rows); i++)
-        if (strcmp(rows->fields[i].key, key) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
-/* NULL out of range. */
-static const struct gputime_field *field_at(const struct gputime_rows *rows, size_t row, size_t field) {
-    return rows && field < rows->field_count && row < rows->count ? &rows->fields[field] : NULL;
-}
-
-/* Unsigned values as their bits; 0 for text and reals. */
-static uint64_t bits_of(const struct gputime_field *field, size_t row) {
-    switch (field->type) {
-    case GPUTIME_FIELD_U8:
-        return ((const uint8_t *)field->data)[row];
-    case GPUTIME_FIELD_U16:
-        return ((const uint16_t *)field->data)[row];
-    case GPUTIME_FIELD_U32:
-        return ((const uint32_t *)field->data)[row];
-    case GPUTIME_FIELD_U64:
-        return ((const uint64_t *)field->data)[row];
-    case GPUTIME_FIELD_I64:
-        return (uint64_t)((const int64_t *)field->data)[row];
-    case GPUTIME_FIELD_F64:
-    case GPUTIME_FIELD_TEXT:
-        break;
-    }
-    return 0;
-}
-
-static uint64_t largest_of(enum gputime_field_type type) {
-    switch (type) {
-    case GPUTIME_FIELD_U8:
-        return UINT8_MAX;
-    case GPUTIME_FIELD_U16:
-        return UINT16_MAX;
-    case GPUTIME_FIELD_U32:
-        return UINT32_MAX;
-    default:
-        return UINT64_MAX;
-    }
-}
-
-API int gputime_rows_is_null(const struct gputime_rows *rows, size_t row, size_t field) {
-    const struct gputime_field *from = field_at(rows, row, field);
-    if (!from)
-        return 1;
-    switch (from->null) {
-    case GPUTIME_NULL_MAX:
-        return bits_of(from, row) == largest_of(from->type);
-    case GPUTIME_NULL_MIN:
-        return (int64_t)bits_of(from, row) == INT64_MIN;
-    case GPUTIME_NULL_NEGATIVE:
-        return from->type == GPUTIME_FIELD_F64 ? ((const double *)from->data)[row] < 0
-                                               : (int64_t)bits_of(from, row) < 0;
-    case GPUTIME_NULL_NEVER:
-        break;
-    }
-    return 0;
-}
-
-API int64_t gputime_rows_int(const struct gputime_rows *rows, size_t row, size_t field) {
-    const struct gputime_field *from = field_at(rows, row, field);
-    if (!from)
-        return 0;
-    if (from->type != GPUTIME_FIELD_F64)
-        return (int64_t)bits_of(from, row);
-    double value = ((const double *)from->data)[row];
-    return value >= -9223372036854775808.0 && value < 9223372036854775808.0 ? (int64_t)value
-                                                                            : 0; /* others have no integer */
-}
-
-API double gputime_rows_real(const struct gputime_rows *rows, size_t row, size_t field) {
-    const struct gputime_field *from = field_at(rows, row, field);
-    if (!from)
-        return 0;
-    if (from->type == GPUTIME_FIELD_F64)
-        return ((const double *)from->data)[row];
-    return from->type == GPUTIME_FIELD_I64 ? (double)(int64_t)bits_of(from, row) : (double)bits_of(from, row);
-}
-
-/* Number `index` of "a|b|c". */
-static struct gputime_text choice_text(const char *choices, uint64_t index) {
-    for (; index > 0 && choices; index--) {
-        choices = strchr(choices, '|');
-        choices = choices ? choices + 1 : NULL;
-    }
-    return choices ? (struct gputime_text){choices, strcspn(choices, "|")} : (struct gputime_text){NULL, 0};
-}
-
-static struct gputime_text string_of(const struct gt_reading *reading, uint32_t id) {
-    if (id >= reading->store->strings.count)
-        return (struct gputime_text){NULL, 0};
-    struct gt_str text = gt_store_string(reading->store, id);
-    return (struct gputime_text){text.ptr, text.len};
-}
-
-API struct gputime_text gputime_rows_text(const struct gputime_rows *rows, size_t row, size_t field) {
-    const struct gputime_field *from = field_at(rows, row, field);
-    if (!from)
-        return (struct gputime_text){NULL, 0};
-    if (from->type == GPUTIME_FIELD_TEXT) {
-        const char *text = ((const char *const *)from->data)[row];
-        return (struct gputime_text){text, strlen(text)};
-    }
-    if (from->choices)
-        return choice_text(from->choices, bits_of(from, row));
-    if (from->refers_to && strcmp(from->refers_to, "strings") == 0)
-        return string_of(rows->reading, (uint32_t)bits_of(from, row));
-    return (struct gputime_text){NULL, 0};
-}
-
-API size_t gputime_trace_string_count(const struct gputime_trace *trace) {
-    return trace->shown->store->strings.count;
-}
-
-API struct gputime_text gputime_trace_string(const struct gputime_trace *trace, uint32_t id) {
-    return string_of(trace->shown, id);
-}
-
-API size_t gputime_trace_counter_count(const struct gputime_trace *trace, size_t track) {
-    const struct gt_store *store = trace->shown->store;
-    return track < store->counter_tracks.count ? gt_counter_track_count(store, (uint32_t)track) : 0;
-}
-
-API size_t gputime_trace_counter_read(const struct gputime_trace *trace, size_t track, size_t first, size_t count,
-                                      int64_t *times_ns, double *values) {
-    const struct gt_store *store = trace->shown->store;
-    return track < store->counter_tracks.count
-               ? gt_counter_track_read(store, (uint32_t)track, first, count, times_ns, values)
-               : 0;
-}
-
-API struct gputime_text gputime_trace_short_name(const struct gputime_trace *trace, uint32_t id) {
-    if (id >= trace->shown->store->strings.count)
-        return (struct gputime_text){NULL, 0};
-    struct gt_str text = gt_labels_short_name(trace->shown->labels, id);
-    return text.len ? (struct gputime_text){text.ptr, text.len} : (struct gputime_text){NULL, 0};
+    bool ok = add_collectives(&reading->rows[GT_TABLE_COUNT + 2], arena, reading->store, reading->labels);
+    add_collective_groups(&reading->rows[GT_TABLE_COUNT + 3], arena, reading->labels);
+    return ok && !gt_arena_failed(arena);
 }

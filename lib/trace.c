@@ -290,7 +290,7 @@ API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace 
         .rank = trace->shown->rank.rank,
         .world_size = trace->shown->rank.world_size,
         .skipped_events = store->skipped_events,
-        .facts_present = store->facts,
+        .facts_present = store->facts & store->asked, /* decoders note more than was asked for */
         .facts_read = store->asked,
         .facts_possible = store->possible,
         .host = {host.ptr, host.len},

@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "events/store.h"
 
-/* Rows between two marks: a chunk of the file. Chunks are merged in `order`; a dropped one gives no rows and no issues.
- */
+/* Rows between two marks: a chunk of the file. Chunks are merged in `order`; a dropped one gives neither rows nor
+   issues. */
 struct gt_segment {
     uint64_t order;
     bool dropped;   /* its rows and issues do not count */
@@ -54,8 +54,8 @@ uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t
 uint32_t gt_builder_device(struct gt_builder *builder, int64_t id);
 uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device, int64_t stream);
 
-/* Counter tracks and groups by all that is said about them. Strings are the builder's. GT_NO_TRACK when memory is
- * short. */
+/* Counter tracks and groups by all that is said about them. Strings are the builder's. GT_NO_TRACK: memory was
+   short. */
 uint32_t gt_builder_counter_track(struct gt_builder *builder, const struct gt_counter_tracks_row *row);
 uint32_t gt_builder_comm_group(struct gt_builder *builder, const struct gt_comm_groups_row *row);
 

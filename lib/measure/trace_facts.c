@@ -13,7 +13,9 @@ static const char *state_of(const struct gt_store *store, uint32_t fact) {
         return "present";
     if (store->possible && !(store->possible & fact))
         return "not in this format";
-    return store->asked & fact ? "absent" : "not read";
+    if (!(store->asked & fact))
+        return "not read";
+    return gt_store_loss(store) == GT_ISSUE_COUNT ? "absent" : "not found (the file was only partly read)";
 }
 
 enum gt_status gt_trace_facts_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

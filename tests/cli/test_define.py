@@ -42,6 +42,13 @@ def test_every_key_of_the_json_has_a_definition(gputime, keys):
     assert not unknown
 
 
+def test_every_key_of_an_input_has_a_definition(gputime):
+    keys = set(gputime.json("summary", DATA / "overlap.json")["inputs"][0]) - EVERYWHERE
+    assert {"rank", "world_size", "rank_source", "host"} <= keys
+    assert not [key for key in sorted(keys) if gputime("define", key).returncode != 0]
+    assert "SLURM_PROCID" in define(gputime, "rank_source")
+
+
 def test_every_key_of_a_comparison_has_a_definition(gputime):
     paths = DATA / "diff/llama_train_eager.json.gz", DATA / "torch/llama_train_compiled.json.gz"
     keys = keys_of(dict(gputime.json("diff", *paths, "--fail-if", "step>+99%"), facts={}))

@@ -120,8 +120,24 @@ def test_print_schema_without_a_folder_prints_the_schema_and_nothing_else(gputim
     assert folder.table("kernels") and folder.table("findings")
     assert set(gputime.json("explain", trace, "--print-schema")["tables"]) == {
         "schema", "schema_columns", "schema_capabilities", "schema_processes", "trace_facts"}
+    facts = gputime("explain", trace, "--print-schema", "--table", "trace_facts", "--csv").stdout.decode().splitlines()
+    assert facts[1].endswith(",ops,GPU ops with timestamps,present")
+    assert b"trace_facts" in gputime("explain", trace, "--print-schema", "--table", "qqqq").stderr
     written = gputime("explain", trace, "--print-schema", "--csv").stdout.decode().splitlines()
     assert written[0].startswith("input,table,role,rows") and len(written) == len(lines)
+
+
+def test_data_that_was_not_found_in_a_damaged_trace_may_have_been_lost(gputime, tmp_path):
+    states = {}
+    for name, text in (("whole", (DATA / "overlap.json").read_bytes()), ("cut", (DATA / "overlap.json").read_bytes()[:-40])):
+        path = tmp_path / f"{name}.json"
+        path.write_bytes(text)
+        table = gputime.json("explain", path, "--print-schema", "--table", "trace_facts")["tables"]["trace_facts"]
+        states[name] = {row["fact"]: row["state"] for row in table["rows"]}
+    assert states["whole"]["ops"] == states["cut"]["ops"] == "present"
+    assert states["whole"]["ranges"] == "absent"
+    assert states["cut"]["ranges"] == "not found (the file was only partly read)"
+    assert states["whole"]["source"] == states["cut"]["source"] == "not in this format"
 
 
 def test_the_time_is_that_of_source_date_epoch_or_of_the_run(gputime, tmp_path):

@@ -1,5 +1,9 @@
 """`make install` puts everything where packagers expect it, a C program can be built against it, uninstall removes it."""
 
+import ctypes
+import gzip
+import importlib.util
+import json
 import os
 import re
 import shutil
@@ -229,6 +233,26 @@ def test_example_of_events(installed, tmp_path):
     assert "lanes (3): process->processes device->devices stream" in lines
 
 
+def mean_over_time(states):
+    """Of (time, value): each lasts until the next."""
+    weighted = [(after - before, value) for (before, value), (after, _) in zip(states, states[1:])]
+    return sum(length * value for length, value in weighted) / sum(length for length, _ in weighted)
+
+
+@needs_pkg_config
+def test_example_of_counters(installed, tmp_path):
+    counters = example(installed, tmp_path, "counters.c")
+    trace = ROOT / "tests/data/torch/ops_zoo.json.gz"
+    events = [event for event in json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+              if event.get("name") == "[memory]" and event["args"]["Device Type"] == 1]
+    events = sorted((event["ts"], event["args"]["Total Allocated"]) for event in events)
+    found = re.search(r"^GPU 0 Total Allocated: (\d+) values, mean ([\d.]+) bytes$", counters(trace).stdout, re.MULTILINE)
+    assert int(found[1]) == len(events) > 100
+    assert float(found[2]) == pytest.approx(mean_over_time(events), rel=1e-4)
+    assert counters(ROOT / "tests/data/overlap.json").stdout == "no counters\n"
+    assert counters(tmp_path / "none").returncode == 1
+
+
 @needs_pkg_config
 def test_example_of_a_comparison(installed, tmp_path):
     compare = example(installed, tmp_path, "compare.cpp")
@@ -247,6 +271,51 @@ def test_the_shared_library_exports_the_functions_of_the_header_and_nothing_else
     declared = set(re.findall(r"\b(gputime_\w+)\(", header))
     table = run("nm", "-D", "--defined-only", installed / "usr/lib/libgputime.so")
     assert len(declared) > 60 and declared == {line.split()[-1] for line in table.splitlines()}
+
+
+def test_the_page_on_rows_is_current():
+    made = run(sys.executable, ROOT / "docs/make_rows.py")
+    assert made == (ROOT / "docs/rows.md").read_text(), "run: python3 docs/make_rows.py > docs/rows.md"
+
+
+class Field(ctypes.Structure):
+    _fields_ = [("key", ctypes.c_char_p), ("type", ctypes.c_int), ("null", ctypes.c_int), ("unit", ctypes.c_char_p),
+                ("refers", ctypes.c_char_p), ("choices", ctypes.c_char_p), ("data", ctypes.c_void_p)]
+
+
+def rows_of_the_library(trace, facts):
+    """{kind: fields as lines of docs/rows.md without comments}, from a program that walks them."""
+    library = ctypes.CDLL(str(ROOT / "build/libgputime.so"))
+    for name, kind in (("trace_rows_at", ctypes.c_void_p), ("rows_key", ctypes.c_char_p), ("rows_field", Field),
+                       ("trace_rows_count", ctypes.c_size_t), ("rows_field_count", ctypes.c_size_t)):
+        getattr(library, f"gputime_{name}").restype = kind
+    opened, path = ctypes.c_void_p(), ctypes.c_char_p(str(trace).encode())
+    assert library.gputime_trace_open(ctypes.byref(path), ctypes.c_size_t(1), None, None, ctypes.byref(opened), None) == 0
+    assert library.gputime_trace_read(opened, ctypes.c_uint64(facts), None) == 0
+    kinds = {}
+    for i in range(library.gputime_trace_rows_count(opened)):
+        rows = ctypes.c_void_p(library.gputime_trace_rows_at(opened, ctypes.c_size_t(i)))
+        fields = (library.gputime_rows_field(rows, ctypes.c_size_t(f))
+                  for f in range(library.gputime_rows_field_count(rows)))
+        kinds[library.gputime_rows_key(rows).decode()] = [
+            {"key": one.key.decode(), "type": ["u8", "u16", "u32", "u64", "i64", "f64", "text"][one.type],
+             "null": ["", "max", "min", "< 0"][one.null], "unit": one.unit.decode(),
+             "refers": (one.refers or b"").decode(), "choices": (one.choices or b"").decode()} for one in fields]
+    library.gputime_trace_free(opened)
+    return kinds
+
+
+def test_the_page_on_rows_has_the_rows_of_the_library(gputime):
+    loaded = importlib.util.spec_from_file_location("make_rows", ROOT / "docs/make_rows.py")
+    page = importlib.util.module_from_spec(loaded)
+    loaded.loader.exec_module(page)
+    documented = {kind: [{key: value for key, value in one.items() if key != "comment"} for one in fields]
+                  for kind, _, fields in page.tables()}
+    comms = 1 << [key for key, *_ in page.facts()].index("comms")
+    found = rows_of_the_library(ROOT / "tests/data/overlap.json", comms)
+    assert list(found) == list(documented)
+    for kind, fields in found.items():
+        assert fields == documented[kind], kind
 
 
 def test_the_page_on_the_library_is_current():

@@ -432,8 +432,7 @@ static void rows_describe_themselves(void **state) {
 }
 
 /* Every number of a row that is not null is the number of a row that is there. */
-static void references_hold(void **state) {
-    const struct gputime_trace *trace = *state;
+static void check_references(const struct gputime_trace *trace) {
     for (size_t i = 0; i < gputime_trace_rows_count(trace); i++) {
         const struct gputime_rows *rows = gputime_trace_rows_at(trace, i);
         for (size_t f = 0; f < gputime_rows_field_count(rows); f++) {
@@ -446,6 +445,49 @@ static void references_hold(void **state) {
                 assert_true(gputime_rows_is_null(rows, row, f) || (uint64_t)gputime_rows_int(rows, row, f) < count);
         }
     }
+}
+
+static void references_hold(void **state) {
+    check_references(*state);
+}
+
+static size_t field_of(const struct gputime_rows *rows, const char *key) {
+    size_t field = gputime_rows_find_field(rows, key);
+    assert_true(field != SIZE_MAX);
+    return field;
+}
+
+/* Communication kernels lead to what is known about their collective. */
+static void ops_have_collectives(void **state) {
+    (void)state;
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+    const char *path = "tests/data/torch/tpdp_rank0.json.gz";
+    struct gputime_trace *trace;
+    size_t with = 0, bytes = 0;
+    options.no_cache = 1;
+    assert_int_equal(gputime_trace_open(&path, 1, &options, NULL, &trace, NULL), GPUTIME_OK);
+    assert_true(gputime_rows_find_field(gputime_trace_rows(trace, "ops"), "collective") == SIZE_MAX);
+    assert_int_equal(gputime_rows_count(gputime_trace_rows(trace, "collectives")), 0);
+    assert_int_equal(gputime_trace_read(trace, GPUTIME_FACT_COMMS, NULL), GPUTIME_OK);
+    const struct gputime_rows *ops = gputime_trace_rows(trace, "ops");
+    const struct gputime_rows *collectives = gputime_trace_rows(trace, "collectives");
+    const struct gputime_rows *groups = gputime_trace_rows(trace, "collective_groups");
+    check_references(trace);
+    for (size_t op = 0; op < gputime_rows_count(ops); op++) {
+        if (gputime_rows_is_null(ops, op, field_of(ops, "collective")))
+            continue;
+        size_t row = (size_t)gputime_rows_int(ops, op, field_of(ops, "collective"));
+        struct gputime_text name = gputime_rows_text(ops, op, field_of(ops, "name"));
+        struct gputime_text operation = gputime_rows_text(collectives, row, field_of(collectives, "operation"));
+        with++;
+        bytes += (size_t)gputime_rows_int(collectives, row, field_of(collectives, "in_bytes"));
+        assert_true(is_text(operation, "all_reduce") == (memmem(name.bytes, name.size, "AllReduce", 9) != NULL));
+        size_t group = (size_t)gputime_rows_int(collectives, row, field_of(collectives, "group"));
+        assert_true(gputime_rows_int(groups, group, field_of(groups, "size")) > 0);
+    }
+    assert_int_equal(with, 48);
+    assert_int_equal(bytes, 24 * (2097152 + 4194304) * 2); /* BFloat16 */
+    gputime_trace_free(trace);
 }
 
 /* The kernels of the report are those of the events. */
@@ -528,6 +570,7 @@ int main(void) {
         cmocka_unit_test(only_tables_that_are_listed_are_shown),
         cmocka_unit_test(rows_describe_themselves),
         cmocka_unit_test(references_hold),
+        cmocka_unit_test(ops_have_collectives),
         cmocka_unit_test(events_give_the_report),
         cmocka_unit_test(labels_are_fields),
         cmocka_unit_test(traces_describe_themselves),

@@ -1,6 +1,7 @@
 /* Facts on demand: a report says the same whether a trace was read for it alone or with everything, and what was not
    read is read when a report asks for it. */
 #include <ftw.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -118,6 +119,7 @@ static void what_was_not_asked_for_is_not_there(void **state) {
     assert_int_equal(rows_of(trace, "cpu_ops"), 0);
     assert_int_equal(info.facts_read, GPUTIME_FACT_OPS);
     assert_false(info.facts_present & GPUTIME_FACT_CALLS);
+    assert_int_equal(info.facts_present & ~info.facts_read, 0);
     assert_true(info.facts_possible & GPUTIME_FACT_CALLS);
     assert_false(info.facts_possible & GPUTIME_FACT_SOURCE);
     gputime_trace_free(trace);
@@ -136,6 +138,37 @@ static void a_report_has_the_rest_read(void **state) {
     free(once);
     gputime_trace_free(narrow);
     gputime_trace_free(wide);
+}
+
+/* Its name is gone once it is open, so that nothing can be read again. */
+static struct gputime_trace *open_once(uint64_t facts) {
+    char target[PATH_MAX], path[] = "/tmp/gputime-once-XXXXXX";
+    assert_non_null(realpath(train, target));
+    close(mkstemp(path));
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+    struct gputime_trace *trace = open_with(path, facts);
+    unlink(path);
+    assert_non_null(trace);
+    return trace;
+}
+
+static void a_comparison_names_all_that_it_reads(void **state) {
+    (void)state;
+    const char *analysis = "kernels";
+    struct gputime_report_options options = options_for(&analysis);
+    uint64_t facts = gputime_report_sides_facts(&options);
+    assert_int_equal(facts & gputime_report_facts(&options), gputime_report_facts(&options));
+    assert_int_equal(facts & ~(uint64_t)GPUTIME_FACTS_USUAL, 0);
+    struct gputime_trace *traces[] = {open_once(facts), open_once(facts)};
+    struct gputime_report *sides[2];
+    assert_int_equal(gputime_report_new_sides(traces, 2, 1, &options, sides, NULL), GPUTIME_OK);
+    for (size_t i = 0; i < 2; i++) {
+        gputime_report_free(sides[i]);
+        gputime_trace_free(traces[i]);
+    }
+    options.size = 1; /* smaller than any version of it */
+    assert_int_equal(gputime_report_sides_facts(&options), 0);
 }
 
 static void facts_imply_others(void **state) {
@@ -184,6 +217,7 @@ int main(void) {
         cmocka_unit_test(reports_do_not_depend_on_what_else_was_read),
         cmocka_unit_test(what_was_not_asked_for_is_not_there),
         cmocka_unit_test(a_report_has_the_rest_read),
+        cmocka_unit_test(a_comparison_names_all_that_it_reads),
         cmocka_unit_test(facts_imply_others),
         cmocka_unit_test(unknown_facts_are_errors),
         cmocka_unit_test(a_pipe_cannot_be_read_again),

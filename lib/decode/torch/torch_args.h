@@ -10,8 +10,8 @@ struct gt_torch_member {
     struct gt_torch_value value; /* of a nested one: all of its text */
 };
 
-/* The next member; *p is after the object's brace or after the member before. BAD: there is none, or nothing sensible;
- *p is then where that showed. is_second_try: as for events. */
+/* The next member; *p is after the object's brace or after the member before. BAD: there is none, or nothing sensible,
+   and *p is where that showed. is_second_try: as for events. */
 enum gt_json_status gt_torch_args_next(const char **p, const char *end, bool is_second_try,
                                        struct gt_torch_member *member);
 

@@ -13,25 +13,27 @@
 static const struct gt_report_column columns[] = {
     {"name", "Collective", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_DETAIL},
-    {"group", "Group", GT_UNIT_NONE, NULL, 0}, /* no key: NCCL numbers its communicators anew in every run */
-    {"description", "Purpose", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"communicator", "Communicator", GT_UNIT_NONE, NULL, 0}, /* no key: NCCL numbers them anew in every run */
+    {"description", "Purpose", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_DETAIL},
     {"size", "Ranks", GT_UNIT_COUNT, NULL, GT_COLUMN_KEY},
     {"dtype", "Type", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"algorithm", "Algorithm", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"protocol", "Protocol", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"algorithm", "Algo", GT_UNIT_NONE, NULL, 0},
+    {"protocol", "Proto", GT_UNIT_NONE, NULL, 0},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_bytes", "Mean", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
     {"min_bytes", "Min", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
     {"max_bytes", "Max", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
-    {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"busbw", "GB/s", GT_UNIT_NONE, NULL, 0},
-    {"best_busbw", "Best GB/s", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"time_ns", "Time", GT_UNIT_NS, NULL, 0}, /* does not add up: a kernel may count in several rows */
+    {"busbw", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
+    {"best_busbw", "Best GB/s", GT_UNIT_NONE, NULL, 0},
 };
 
-/* What is named last gives way first. Groups of jobs have names and purposes, communicators a number. */
-#define SCREEN_OF_NAMES   "name,group,description,size,count,bytes,time_ns,busbw,best_busbw,dtype,algorithm,protocol"
-#define SCREEN_OF_NUMBERS "name,group,size,count,bytes,time_ns,busbw,best_busbw,algorithm,protocol"
+/* What is named last gives way first: not what rows differ in. Groups of jobs have names and purposes, communicators a
+   number. */
+#define SCREEN_OF_NAMES   "name,group,size,count,bytes,time_ns,busbw,algorithm,protocol,dtype,best_busbw,description"
+#define SCREEN_OF_NUMBERS "name,communicator,size,count,bytes,time_ns,busbw,algorithm,protocol,best_busbw"
 
 /* The kernels that carry one kind of collective of a launch. */
 struct carriers {
@@ -49,6 +51,7 @@ struct sums {
     enum gt_comm_op op;
     const char *algorithm, *protocol;
     bool has_domain;
+    bool lacks_size; /* of the group, and therefore a bandwidth */
     size_t count, sized, carried;
     uint64_t min_bytes, max_bytes;
     unsigned __int128 bytes;
@@ -159,7 +162,8 @@ static void add_collective(struct sums *sums, const struct summing *summing, con
         sums->launch_ns = carriers->time_ns;
         sums->time_ns += carriers->time_ns;
     }
-    sums->launch_bus_bytes += gt_comms_bus_bytes(summing->store, record, sums->op, sums->group); /* NAN stays NAN */
+    double bus_bytes = gt_comms_bus_bytes(summing->store, record, sums->op, sums->group);
+    sums->launch_bus_bytes += bus_bytes; /* NAN stays NAN */
     sums->count++;
     sums->carried += carriers->count > 0;
     if (bytes == UINT64_MAX)
@@ -168,6 +172,7 @@ static void add_collective(struct sums *sums, const struct summing *summing, con
     sums->max_bytes = sums->sized && sums->max_bytes > bytes ? sums->max_bytes : bytes;
     sums->bytes += bytes;
     sums->sized++;
+    sums->lacks_size |= bytes > 0 && carriers->time_ns > 0 && sums->op != GT_COMM_OTHER && isnan(bus_bytes);
 }
 
 /* A number for a pair of them, from 1; 0: memory was short. */
@@ -272,10 +277,9 @@ static struct gt_cell string_cell(const struct gt_store *store, gt_strid id) {
     return id == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_store_string(store, id));
 }
 
-static struct gt_cell group_cell(const struct gt_store *store, const struct gt_comm_group *group,
-                                 struct gt_arena *arena) {
+static struct gt_cell communicator_cell(const struct gt_comm_group *group, struct gt_arena *arena) {
     if (!group || group->communicator == UINT64_MAX)
-        return group ? string_cell(store, group->name) : gt_cell_null();
+        return gt_cell_null();
     return gt_cell_text(gt_arena_printf(arena, "0x%016" PRIx64, group->communicator));
 }
 
@@ -284,7 +288,8 @@ static void put_row(struct gt_table *table, const struct gt_store *store, const 
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "name", name_of(store, sums));
     gt_row_cell(&row, "domain", sums->has_domain ? gt_cell_text(gt_store_string(store, sums->domain)) : gt_cell_null());
-    gt_row_cell(&row, "group", group_cell(store, group, &table->report->arena));
+    gt_row_cell(&row, "group", string_cell(store, group ? group->name : GT_STRID_EMPTY));
+    gt_row_cell(&row, "communicator", communicator_cell(group, &table->report->arena));
     gt_row_cell(&row, "description", string_cell(store, group ? group->description : GT_STRID_EMPTY));
     gt_row_cell(&row, "size", group && group->size > 0 ? gt_cell_int(group->size) : gt_cell_null());
     gt_row_cell(&row, "dtype", string_cell(store, sums->dtype));
@@ -302,6 +307,35 @@ static void put_row(struct gt_table *table, const struct gt_store *store, const 
     gt_row_end(&row);
 }
 
+/* ---- what is missing ---- */
+
+static bool has_communication(const struct gt_view *view) {
+    for (size_t i = 0; i < view->op_count; i++)
+        if (gt_view_op_class(view, i) == GT_CLASS_COMM)
+            return true;
+    return false;
+}
+
+static bool has_range_of_nccl(const struct gt_store *store) {
+    gt_strid nccl = gt_strtab_find(&store->strings, GT_STR("NCCL"));
+    for (size_t i = 0; i < store->ranges.count; i++)
+        if (store->ranges.domain[i] == nccl)
+            return true;
+    return false;
+}
+
+/* NULL: nothing is missed. */
+static const char *why_empty(const struct gt_view *view) {
+    const struct gt_store *store = view->store;
+    if (view->labels->comms.collective_count)
+        return "No collectives in the selection.";
+    if (!(store->asked & GT_FACT_COMMS) || !has_communication(view))
+        return NULL;
+    if (gt_str_eq(gt_str_of(store->meta.format), GT_STR("nsys-sqlite")) && has_range_of_nccl(store))
+        return "The export has no NCCL payloads: read the .nsys-rep, or export with --include-blobs=true.";
+    return "The trace has communication kernels but no collective metadata.";
+}
+
 enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_store *store = view->store;
     struct summing summing = {.view = view,
@@ -315,16 +349,22 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
     if (status == GT_OK) {
         struct gt_table *table =
             gt_section_table(section, "collectives", "Collectives", columns, GT_ARRAY_COUNT(columns));
-        bool has_names = true;
+        bool has_names = true, is_incomplete = false;
         if (summing.rows.count)
             qsort_r(list, summing.rows.count, sizeof *list, by_bytes, (void *)(uintptr_t)store);
         for (size_t i = 0; i < summing.rows.count; i++) {
             put_row(table, store, &list[i]);
             has_names &= !list[i].has_domain;
+            is_incomplete |= list[i].lacks_size;
         }
         table->screen_limit = 5;
         table->screen_columns = has_names ? SCREEN_OF_NAMES : SCREEN_OF_NUMBERS;
-        table->empty = summing.comms->collective_count ? "No collectives in the selection." : NULL;
+        table->empty = why_empty(view);
+        if (is_incomplete)
+            gt_section_note(
+                section, GT_FOR_ALL,
+                GT_STR("Some collectives have no bus bandwidth: the trace does not say how many ranks their "
+                       "groups have."));
     }
     gt_grouping_release(&summing.ways);
     gt_grouping_release(&summing.kinds);

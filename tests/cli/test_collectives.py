@@ -10,6 +10,7 @@ from samples import with_shared
 
 TRACES = with_shared([], "data/h200/ranks/*_rank[02].json.gz")
 REPORTS = with_shared([], "data/h200/ranks/nsys/rank1.nsys-rep")
+EXPORTS = with_shared([], "data/h200/ranks/nsys/rank1.sqlite")
 OPERATIONS = {"allreduce": "all_reduce", "_allgather_base": "all_gather", "_reduce_scatter_base": "reduce_scatter",
               "all_to_allv": "all_to_all"}
 BYTES = {"Byte": 1, "BFloat16": 2, "Float": 4}
@@ -73,6 +74,17 @@ def test_every_kernel_of_nccl_belongs_to_a_call(gputime, path):
     rows = document["tables"]["collectives"]["rows"]
     assert all(row["time_ns"] for row in rows)
     # Kernels of messages carry both directions and count in both rows.
-    messages = {row["group"] for row in rows if row["name"] == "send"}
+    messages = {row["communicator"] for row in rows if row["name"] == "send"}
     alone = sum(row["time_ns"] for row in rows if row["name"] not in ("send", "recv"))
     assert messages and alone == sum(row["total_ns"] for row in kernels if "SendRecv" not in row["name"])
+
+
+@pytest.mark.parametrize("path", REPORTS)
+def test_a_missing_bandwidth_has_a_reason(gputime, path):
+    assert b"does not say how many ranks their groups have" in b" ".join(gputime("summary", path).stdout.split())
+
+
+@pytest.mark.parametrize("path", EXPORTS)
+def test_an_export_without_payloads_says_how_to_get_them(gputime, path):
+    assert b"--include-blobs=true" in gputime("summary", path).stdout
+    assert gputime.json(path)["tables"]["collectives"]["rows"] == []

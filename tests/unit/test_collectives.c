@@ -116,6 +116,43 @@ static void without_messages_the_table_is_empty_and_not_shown(void **state) {
     world_end(&world);
 }
 
+static const char *why_empty(const char *format, const char *kernel, const char *domain) {
+    struct world world;
+    world_begin(&world, 1);
+    struct gt_builder *builder = &world.builder;
+    uint32_t process = gt_builder_process(builder, 50, GT_STR(""));
+    builder->store.meta.format = format;
+    struct gt_ops_row op = {.start_ns = 5,
+                            .end_ns = 9,
+                            .name = world_text(&world, kernel),
+                            .lane = gt_builder_lane(builder, process, 0, 7)};
+    assert_true(gt_builder_op(builder, &op));
+    gt_builder_range(builder, &(struct gt_ranges_row){.start_ns = 1,
+                                                      .end_ns = 2,
+                                                      .name = world_text(&world, "ncclAllReduce"),
+                                                      .domain = world_text(&world, domain),
+                                                      .thread = gt_builder_thread(builder, process, 1, GT_STR("")),
+                                                      .end_thread = GT_NO_TRACK,
+                                                      .lane = GT_NO_TRACK});
+    world_seal(&world);
+    world.store->asked |= GT_FACT_COMMS;
+    world_run(&world, "collectives");
+    const char *why = world_table(&world, "collectives")->empty; /* a constant */
+    world_end(&world);
+    return why;
+}
+
+static void an_empty_table_says_what_the_trace_lacks(void **state) {
+    (void)state;
+    const char *kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+    assert_null(why_empty("torch-json", "gemm", ""));
+    assert_null(why_empty("nsys-sqlite", "gemm", "NCCL"));
+    assert_non_null(strstr(why_empty("torch-json", kernel, ""), "no collective metadata"));
+    assert_non_null(strstr(why_empty("nsys-rep", kernel, "NCCL"), "no collective metadata"));
+    assert_non_null(strstr(why_empty("nsys-sqlite", kernel, ""), "no collective metadata"));
+    assert_non_null(strstr(why_empty("nsys-sqlite", kernel, "NCCL"), "--include-blobs=true"));
+}
+
 /* ---- with kernels ---- */
 
 #define RING "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
@@ -181,6 +218,15 @@ static void add_call_of_nccl(struct world *world, int64_t start_ns, int64_t end_
         gt_builder_comm(builder, &row);
 }
 
+static bool has_note_about_ranks(const struct world *world) {
+    const struct gt_section *section = world->section;
+    for (size_t i = 0; i < section->block_count; i++)
+        if (section->blocks[i].kind == GT_BLOCK_NOTE &&
+            gt_str_find_nocase(section->blocks[i].note, GT_STR("how many ranks their groups have")))
+            return true;
+    return false;
+}
+
 static void kernels_give_time_and_bandwidth(void **state) {
     (void)state;
     struct world world;
@@ -210,6 +256,7 @@ static void kernels_give_time_and_bandwidth(void **state) {
     assert_text(table_text(table, 0, "name"), "all_reduce");
     assert_true(table_is_null(table, 0, "domain"));
     assert_text(table_text(table, 0, "group"), "1");
+    assert_true(table_is_null(table, 0, "communicator"));
     assert_text(table_text(table, 0, "description"), "tp");
     assert_text(table_text(table, 0, "dtype"), "BFloat16");
     assert_text(table_text(table, 0, "algorithm"), "Ring");
@@ -236,6 +283,7 @@ static void kernels_give_time_and_bandwidth(void **state) {
     assert_true(table_is_null(table, 6, "avg_bytes"));
     assert_true(table_is_null(table, 6, "dtype"));
     assert_int_equal(table_int(table, 6, "count"), 1);
+    assert_true(has_note_about_ranks(&world)); /* because of group 3 */
     world_end(&world);
 }
 
@@ -266,7 +314,8 @@ static void kernels_of_a_group_call_count_once_for_each_row(void **state) {
     const struct gt_table *table = world_table(&world, "collectives");
     assert_int_equal(table->row_count, 6);
     assert_text(table_text(table, 0, "name"), "send");
-    assert_text(table_text(table, 0, "group"), "0x0000000000001234");
+    assert_text(table_text(table, 0, "communicator"), "0x0000000000001234");
+    assert_true(table_is_null(table, 0, "group"));
     assert_text(table_text(table, 0, "domain"), "NCCL");
     assert_int_equal(table_int(table, 0, "count"), 2);
     assert_int_equal(table_int(table, 0, "time_ns"), 100);
@@ -278,13 +327,14 @@ static void kernels_of_a_group_call_count_once_for_each_row(void **state) {
     assert_true(table_is_null(table, 2, "time_ns"));
     assert_int_equal(table_int(table, 2, "bytes"), 1000);
     assert_true(table_is_null(table, 2, "algorithm"));
-    assert_text(table_text(table, 3, "group"), "0xfffffffffffffffe");
+    assert_text(table_text(table, 3, "communicator"), "0xfffffffffffffffe");
     assert_true(table_is_null(table, 3, "busbw"));
     assert_text(table_text(table, 4, "name"), "all_reduce");
     assert_int_equal(table_int(table, 4, "time_ns"), 20);
     assert_near(table_real(table, 4, "busbw"), 30);
     assert_text(table_text(table, 5, "name"), "broadcast");
     assert_int_equal(table_int(table, 5, "time_ns"), 10);
+    assert_false(has_note_about_ranks(&world));
     world_end(&world);
 }
 
@@ -321,6 +371,7 @@ int main(void) {
         cmocka_unit_test(a_selection_has_its_own),
         cmocka_unit_test(sums_beyond_64_bits_stop_at_the_end),
         cmocka_unit_test(without_messages_the_table_is_empty_and_not_shown),
+        cmocka_unit_test(an_empty_table_says_what_the_trace_lacks),
         cmocka_unit_test(kernels_give_time_and_bandwidth),
         cmocka_unit_test(kernels_of_a_group_call_count_once_for_each_row),
         cmocka_unit_test(a_selection_has_the_collectives_of_its_kernels),

@@ -1,4 +1,6 @@
 /* Nsight exports, read for certain facts: what is there when it is asked for, and that nothing else is looked at. */
+#include "measure/analysis.h"
+
 #include "nsys_export.h"
 
 /* ---- what is left out ---- */
@@ -44,19 +46,21 @@ static void test_unasked_tables(void **state) {
     (void)state;
     static const char *const unasked[] = {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "PROFILER_OVERHEAD",
                                           "CUDA_GRAPH_NODE_EVENTS"};
+    static const char *const kernels[] = {"kernels"};
     struct gt_error err = {0};
     struct gt_store *whole, *store;
     world_make(world_path, EXPORT);
     assert_int_equal(try_decode(world_path, 2, &whole, &err), GT_OK);
     for (size_t i = 0; i < sizeof unasked / sizeof *unasked; i++)
         spoil(unasked[i]);
-    assert_int_equal(try_decode_asked(world_path, 2, GT_FACT_OPS, &store, &err), GT_OK);
+    assert_int_equal(try_decode_asked(world_path, 2, gt_analysis_facts(kernels, 1), &store, &err), GT_OK);
     assert_int_equal(store->ops.count, 2001);
     assert_memory_equal(store->ops.start_ns, whole->ops.start_ns, 2001 * sizeof(int64_t));
     assert_memory_equal(store->ops.flags, whole->ops.flags, 2001);
-    assert_int_equal(store->facts, GT_FACT_OPS);
+    assert_int_equal(store->facts, GT_FACT_OPS | GT_FACT_BYTES);
     assert_true(store->ops.correlation[0] == GT_NO_CORRELATION);
-    assert_int_equal(store->calls.count + store->ranges.count + store->overheads.count + store->copies.count, 0);
+    assert_int_equal(store->calls.count + store->ranges.count + store->overheads.count, 0);
+    assert_int_equal(store->copies.count, 1);
     assert_int_equal(store->graph_ops.count + store->source_columns.count, 0);
     for (int i = 0; i < GT_ISSUE_COUNT; i++)
         assert_int_equal(store->issues[i].count, 0);

@@ -1,6 +1,6 @@
 /* Reads a trace and does nothing else: what the benchmark compares with other readers. Prints what it found. With
    "open" launches are matched and ops classified as well, as for any report; with "keep" the trace is put into the
-   cache, with "cached" it comes from there; with "all" every fact is read. */
+   cache, with "cached" it comes from there; with "all" every fact is read, with "counters" nothing but those. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static void print_sums(const struct gt_store *store) {
     }
     for (gt_strid i = 0; i < store->strings.count; i++)
         name_bytes += gt_store_string(store, i).len;
-    size_t kept = store->ops.count + store->calls.count + store->ranges.count + store->cpu_ops.count;
+    size_t kept =
+        store->ops.count + store->calls.count + store->ranges.count + store->cpu_ops.count + store->counters.count;
     printf("kernels %" PRIu64 " kernel_ns %" PRId64 " kept %zu name_bytes %" PRIu64 "\n", kernels, kernel_ns, kept,
            name_bytes);
 }
@@ -36,20 +37,23 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
-enum how { USUAL, PORTABLE, OPEN, ALL, KEEP, CACHED };
+enum how { USUAL, PORTABLE, OPEN, ALL, COUNTERS, KEEP, CACHED };
 
 static enum how parse_how(const char *word) {
-    const char *const words[] = {"usual", "portable", "open", "all", "keep", "cached"};
+    const char *const words[] = {"usual", "portable", "open", "all", "counters", "keep", "cached"};
     for (enum how how = USUAL; how <= CACHED; how++)
         if (strcmp(word, words[how]) == 0)
             return how;
-    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|keep|cached]\n");
+    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|counters|keep|cached]\n");
     exit(2);
 }
 
 static enum gt_status decode(const char *path, size_t threads, enum how how, struct gt_store **store,
                              struct gt_error *error) {
-    struct gt_decode_options options = {.threads = threads, .facts = how == ALL ? GT_FACTS_ALL : 0};
+    struct gt_decode_options options = {.threads = threads,
+                                        .facts = how == ALL        ? GT_FACTS_ALL
+                                                 : how == COUNTERS ? GT_FACT_COUNTERS
+                                                                   : 0};
     const struct gt_decoder *decoder;
     struct gt_source *source = NULL;
     enum gt_status status = gt_source_open(path, &source, error);
@@ -69,9 +73,10 @@ int main(int argc, char **argv) {
     struct gt_store *store = NULL;
     struct gt_labels *labels = NULL;
     struct gt_error error = {0};
+    uint32_t held;
     if (how >= KEEP)
         gt_cache_key_init(&key, &path, 1);
-    if (how == CACHED && !gt_cache_load(&key, &store))
+    if (how == CACHED && !gt_cache_load(&key, GT_FACTS_USUAL, &store, &held))
         snprintf(error.message, sizeof error.message, "'%s' is not in the cache", path);
     else if (how != CACHED)
         decode(path, strtoul(argv[1], NULL, 10), how, &store, &error);

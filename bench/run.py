@@ -21,6 +21,7 @@ ROOT = HERE.parent
 SAMPLE_SECONDS = 0.002
 ROUND_SECONDS = 0.5  # what a quick contender may take in a round
 MAX_REPEATS = 8
+METRICS = 22  # in a sample of nsysrepgen
 
 
 class Contender:
@@ -138,6 +139,7 @@ def build_programs(bench, build):
          [*c, f"-I{ROOT}/include", f"-I{ROOT}/lib", HERE / "read.c", library, *libraries]),
         ("nsysgen", [HERE / "nsysgen.c"], [*c, HERE / "nsysgen.c", "-lsqlite3"]),
         ("nsysrepgen", [HERE / "nsysrepgen.c"], [*c, HERE / "nsysrepgen.c", "-llz4"]),
+        ("chunks", [HERE / "peers/chunks.c"], [*c, HERE / "peers/chunks.c", "-llz4"]),
         ("sqlite_step", [HERE / "peers/sqlite_step.c"],
          [*c, HERE / "peers/sqlite_step.c", "-lsqlite3", "-pthread"]),
         ("inflate", [HERE / "peers/inflate.c"], [*c, HERE / "peers/inflate.c", "-lz", "-lisal", "-lzstd"]),
@@ -301,6 +303,20 @@ def report_case(bench, megabytes):
     return Case("Nsight report", megabytes * 1000000, "gputime 1 thread", contenders)
 
 
+def metrics_case(bench, samples):
+    """GPU metrics of a report, beside inflating it and filling the memory that times and values take; its size counts as
+    inflated samples."""
+    path = make_input(bench / f"metrics-{samples}.nsys-rep", bench / "nsysrepgen", bench / "nsysrepgen", "-m", 1, "-g",
+                      samples)
+    values = samples * METRICS
+    alone = Contender("LZ4 and memory alone", [bench / "chunks", values, path])
+    alone.run()
+    inflated_bytes = int(re.match(r"inflated (\d+)", alone.answer)[1])
+    contenders = [Contender("gputime 1 thread", [bench / "read", 1, path, "counters"]),
+                  Contender("gputime 2 threads", [bench / "read", 2, path, "counters"]), alone]
+    return Case("GPU metrics", inflated_bytes, alone.name, contenders)
+
+
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
@@ -323,6 +339,7 @@ def make_cases(bench, build, is_quick, only):
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "diff": lambda _: diff_case(bench, build, size),
         "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
+        "GPU metrics": lambda _: metrics_case(bench, 454546),
         "the cache": lambda _: cache_case(bench, plain),
         "30 MB": lambda _: small_case(bench, build),
         "JSON, 100 MB": lambda _: other_programs_case(bench),

@@ -117,7 +117,7 @@ const char *gt_store_choices(enum gt_refers refers) {
         [GT_REFERS_RANGE_KIND] = "nested|start_end|mark|gpu",
         [GT_REFERS_MEMORY_KIND] = "unknown|pageable|pinned|device|array|managed|static",
         [GT_REFERS_COUNTER_KIND] = "sampled|state",
-        [GT_REFERS_SYNC_KIND] = "unknown|event|stream_wait|stream|context",
+        [GT_REFERS_SYNC_KIND] = "unknown|event|stream_wait|stream|context|query",
         [GT_REFERS_FLOW_PHASE] = "start|end",
         [GT_REFERS_MEMORY_OPERATION] = "allocate|free|pool_create|pool_destroy|pool_trim",
         [GT_REFERS_MEMORY_SOURCE] = "driver|framework",

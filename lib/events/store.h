@@ -33,7 +33,14 @@ enum gt_memory_kind {
 };
 
 enum gt_counter_kind { GT_COUNTER_SAMPLED, GT_COUNTER_STATE };
-enum gt_sync_kind { GT_SYNC_UNKNOWN, GT_SYNC_EVENT, GT_SYNC_STREAM_WAIT, GT_SYNC_STREAM, GT_SYNC_CONTEXT };
+enum gt_sync_kind {
+    GT_SYNC_UNKNOWN,
+    GT_SYNC_EVENT,
+    GT_SYNC_STREAM_WAIT,
+    GT_SYNC_STREAM,
+    GT_SYNC_CONTEXT,
+    GT_SYNC_QUERY, /* whether an event has happened, without waiting for it */
+};
 enum gt_flow_phase { GT_FLOW_START, GT_FLOW_END };
 enum gt_memory_operation { GT_MEMORY_ALLOCATE, GT_MEMORY_FREE, GT_POOL_CREATE, GT_POOL_DESTROY, GT_POOL_TRIM };
 enum gt_memory_source { GT_MEMORY_OF_DRIVER, GT_MEMORY_OF_FRAMEWORK };

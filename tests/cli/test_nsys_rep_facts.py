@@ -129,20 +129,30 @@ def test_launch_configurations(capture, decoded, export, reference):
         assert [row[name] for name in ("external", "priority", "occupancy_percent")] == [None] * 3
 
 
-def sync_kind(row):
+def event_queries(export, capture):
+    """(process, correlation) of the calls that ask whether an event has happened."""
+    names = {row["id"] for row in export(capture, "StringIds")
+             if row["value"].startswith(("cudaEventQuery", "cuEventQuery"))}
+    return {(pid_of(row["globalTid"]), row["correlationId"]) for row in export(capture, "CUPTI_ACTIVITY_KIND_RUNTIME")
+            if row["nameId"] in names}
+
+
+def sync_kind(row, queries):
     """Up to 2025.6 stream synchronizations have the number of waits of streams, but no event."""
     has_event = known(row["eventId"]) is not None
-    return {1: "event", 2: "stream_wait" if has_event else "stream", 3: "stream", 4: "context"}[row["syncType"]]
+    is_query = (pid_of(row["globalPid"]), row["correlationId"]) in queries
+    return {1: "query" if is_query else "event", 2: "stream_wait" if has_event else "stream", 3: "stream",
+            4: "context"}[row["syncType"]]
 
 
 @pytest.mark.parametrize("capture", REPORTS, ids=str)
 def test_synchronizations(capture, decoded, export):
     store, gpu_of = decoded(capture), gpus(export, capture)
-    pid = pids(store)
+    pid, queries = pids(store), event_queries(export, capture)
     same_rows(((row["start_ns"], row["end_ns"], row["correlation"], pid[row["process"]], row["device"], row["stream"],
                 row["event"], row["record"], row["kind"].replace(" ", "_")) for row in store["syncs"]),
               ((row["start"], row["end"], row["correlationId"], pid_of(row["globalPid"]), device_of(gpu_of, row),
-                known(row["streamId"]), known(row["eventId"]), known(row["eventSyncId"]), sync_kind(row))
+                known(row["streamId"]), known(row["eventId"]), known(row["eventSyncId"]), sync_kind(row, queries))
                for row in export(capture, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")))
     same_rows(((row["correlation"], pid[row["process"]], row["device"], row["stream"], row["event"], row["record"])
                for row in store["event_records"]),
@@ -296,8 +306,8 @@ TABLES = {
     "ops": {"ops", "lanes"}, "calls": {"calls", "threads"}, "ranges": {"ranges", "threads"}, "bytes": set(),
     "overheads": {"overheads", "driver_work", "threads"}, "graphs": {"ops", "lanes", "graph_ops"},
     "range_texts": {"ranges", "threads", "range_categories", "range_texts"},
-    "memory": {"memory_events"}, "counters": {"memory_events", "counter_tracks", "counter_runs", "counters", "sample_times", "sample_values",
-                                              "sample_runs"},
+    "memory": {"memory_events", "calls", "threads", "ranges"},
+    "counters": {"counter_tracks", "counter_runs", "counters", "sample_times", "sample_values", "sample_runs"},
     "syncs": {"calls", "threads", "syncs", "event_records"}, "configs": {"ops", "lanes", "kernel_configs"},
     "ops,bytes": {"ops", "lanes", "copies"},
 }

@@ -103,7 +103,20 @@ def test_kernel_configs(export, decoded):
     assert [op["start_ns"] for _, op in kernels] == [row["start"] for row in rows]
 
 
-def sync_kind(row, is_old):
+def event_queries(export):
+    """(process, correlation) of the calls that ask whether an event has happened."""
+    names = {row["id"] for row in export.rows("StringIds")
+             if row["value"].startswith(("cudaEventQuery", "cuEventQuery"))}
+    return {(pid(row["globalTid"]), row["correlationId"]) for row in export.rows("CUPTI_ACTIVITY_KIND_RUNTIME")
+            if row["nameId"] in names}
+
+
+def sync_kind(row, is_old, queries):
+    kind = recorded_kind(row, is_old)
+    return "query" if kind == "event" and (pid(row["globalPid"]), row["correlationId"]) in queries else kind
+
+
+def recorded_kind(row, is_old):
     number, waits = row["deprecatedSyncType"], known(row["eventId"]) is not None
     if number is None and not is_old:
         return ("stream_wait" if waits else "stream") if row["syncType"] == 2 else SYNCS.get(row["syncType"], "unknown")
@@ -113,12 +126,13 @@ def sync_kind(row, is_old):
 
 def test_syncs(export, decoded):
     table, device = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", export.devices()
+    queries = event_queries(export)
     is_old = not export.has_column(table, "deprecatedSyncType") and not export.has_column(table, "eventSyncId")
     expected = [{
         "start_ns": row["start"], "end_ns": row["end"], "correlation": row["correlationId"],
         "event": known(row["eventId"]), "record": known(row["eventSyncId"]), "wait_correlation": None,
         "device": device(row), "stream": known(row["streamId"]), "wait_stream": None, "process": pid(row["globalPid"]),
-        "kind": sync_kind(row, is_old),
+        "kind": sync_kind(row, is_old, queries),
     } for row in export.rows(table)]
     found = [{**row, "process": process_of(decoded, row)} for row in decoded["syncs"]]
     assert [row.pop("row") for row in found] == list(range(len(expected)))

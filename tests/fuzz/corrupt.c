@@ -18,6 +18,7 @@
 #include "../../cli/commands.h"
 #include "../unit/random.h"
 #include "fuzz.h"
+#include "gputime.h"
 
 enum { SAMPLES_MAX = 8, INPUT_MAX = 1 << 20, SECONDS_MAX = 10, PATH_BYTES = 4096, KEPT_PERCENT = 99 };
 
@@ -185,6 +186,26 @@ static void write_input(const uint8_t *data, size_t size) {
         fail("it cannot be written");
 }
 
+/* Everything that a trace can hold is read, which no report asks for. */
+static void read_all_facts(void) {
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+    struct gputime_error err;
+    struct gputime_trace *trace = NULL;
+    const char *path = world.path;
+    options.facts = (GPUTIME_FACT_STACKS << 1) - 1; /* the last one */
+    options.no_cache = 1;
+    options.threads = (int64_t)(1 + below(3));
+    options.reader = GPUTIME_READER_NATIVE;
+    world.what = "reading all facts";
+    alarm(SECONDS_MAX);
+    enum gputime_status status = gputime_trace_open(&path, 1, &options, NULL, &trace, &err);
+    gputime_trace_free(trace);
+    alarm(0);
+    if (status != GPUTIME_OK && !err.message[0])
+        fail("it fails without saying why");
+    world.runs++;
+}
+
 /* Those that are asked for each time, and one of all others. */
 static void run_commands(size_t number) {
     static const char *const always[] = {"summary", "kernels", "stats", "explain"};
@@ -273,6 +294,7 @@ static void corrupt(size_t number) {
     size = is_inside && way ? LLVMFuzzerCustomMutator(data, size, sizeof data, (unsigned)below(1 << 20))
                             : ways[way].damage(data, size, sizeof data);
     write_input(data, size);
+    read_all_facts();
     run_commands(number);
     if (way == 0)
         check_cut(sample, size);

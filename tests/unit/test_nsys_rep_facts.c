@@ -443,6 +443,31 @@ static void absurd_metrics_are_bounded(void **state) {
     free(text);
 }
 
+/* Tens of thousands of metrics may have one name of megabytes. */
+static void long_names_of_metrics_are_cut(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 20, METRICS = 1000 };
+    char *name = malloc(BYTES), expected[1100] = "counter '";
+    struct bytes *parts = calloc(METRICS, sizeof *parts);
+    assert_non_null(name);
+    assert_non_null(parts);
+    memset(name, 'x', BYTES);
+    for (size_t i = 0; i < METRICS; i++)
+        parts[i] = METRIC(7, 0, 1);
+    struct report report = {.events = chunk(JOIN(SAMPLE(SOURCE, 5, "\x07", 1), sub(5, take_bytes(pool, 20000))))};
+    report.strings = JOIN(usual_strings(), str(1, "GpuMetrics"), sub(1, take_bytes(name, BYTES)));
+    report.index = JOIN(sub(13, JOIN(num(1, SOURCE), num(3, 6))),
+                        sub(14, JOIN(num(1, SOURCE), join_count(parts, METRICS))), num(15, 1));
+    memcpy(expected + strlen(expected), name, 1024);
+    strcat(expected, "' [] gpu 0 ");
+    char *text = text_of_facts(&report, GT_FACT_COUNTERS), *lines = lines_of(text, "counter");
+    assert_int_equal(strncmp(lines, expected, strlen(expected)), 0);
+    free(lines);
+    free(text);
+    free(name);
+    free(parts);
+}
+
 /* ---- what nobody asks for ---- */
 
 static void nothing_else_is_read(void **state) {
@@ -518,6 +543,7 @@ int main(void) {
         cmocka_unit_test_setup(damaged_samples_are_left_out, clear_pool),
         cmocka_unit_test_setup(metrics_that_make_no_sense_are_left_out, clear_pool),
         cmocka_unit_test_setup(absurd_metrics_are_bounded, clear_pool),
+        cmocka_unit_test_setup(long_names_of_metrics_are_cut, clear_pool),
         cmocka_unit_test_setup(nothing_else_is_read, clear_pool),
         cmocka_unit_test_setup(any_number_of_threads_gives_the_same, clear_pool),
     };

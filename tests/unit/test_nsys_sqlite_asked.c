@@ -1,4 +1,6 @@
 /* Nsight exports, read for certain facts: what is there when it is asked for, and that nothing else is looked at. */
+#include "measure/analysis.h"
+
 #include "nsys_export.h"
 
 /* ---- what is left out ---- */
@@ -44,19 +46,21 @@ static void test_unasked_tables(void **state) {
     (void)state;
     static const char *const unasked[] = {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "PROFILER_OVERHEAD",
                                           "CUDA_GRAPH_NODE_EVENTS"};
+    static const char *const kernels[] = {"kernels"};
     struct gt_error err = {0};
     struct gt_store *whole, *store;
     world_make(world_path, EXPORT);
     assert_int_equal(try_decode(world_path, 2, &whole, &err), GT_OK);
     for (size_t i = 0; i < sizeof unasked / sizeof *unasked; i++)
         spoil(unasked[i]);
-    assert_int_equal(try_decode_asked(world_path, 2, GT_FACT_OPS, &store, &err), GT_OK);
+    assert_int_equal(try_decode_asked(world_path, 2, gt_analysis_facts(kernels, 1), &store, &err), GT_OK);
     assert_int_equal(store->ops.count, 2001);
     assert_memory_equal(store->ops.start_ns, whole->ops.start_ns, 2001 * sizeof(int64_t));
     assert_memory_equal(store->ops.flags, whole->ops.flags, 2001);
-    assert_int_equal(store->facts, GT_FACT_OPS);
+    assert_int_equal(store->facts, GT_FACT_OPS | GT_FACT_BYTES);
     assert_true(store->ops.correlation[0] == GT_NO_CORRELATION);
-    assert_int_equal(store->calls.count + store->ranges.count + store->overheads.count + store->copies.count, 0);
+    assert_int_equal(store->calls.count + store->ranges.count + store->overheads.count, 0);
+    assert_int_equal(store->copies.count, 1);
     assert_int_equal(store->graph_ops.count + store->source_columns.count, 0);
     for (int i = 0; i < GT_ISSUE_COUNT; i++)
         assert_int_equal(store->issues[i].count, 0);
@@ -208,6 +212,27 @@ static void test_syncs(void **state) {
     gt_store_free(store);
 }
 
+/* Whether a program waits for an event or asks for it is known by its call. */
+static void test_queries(void **state) {
+    (void)state;
+    static const enum gt_sync_kind kinds[] = {GT_SYNC_QUERY, GT_SYNC_EVENT,  GT_SYNC_EVENT,
+                                              GT_SYNC_QUERY, GT_SYNC_STREAM, GT_SYNC_EVENT};
+    struct gt_store *store = decode_in_ways(
+        STRINGS CALLS
+        "INSERT INTO StringIds VALUES (20, 'cudaEventQuery_v3020'), (21, 'cuEventQuery'), (22, 'cudaEventSynchronize');"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 0, tid(42, 7), 1, 20, 0, 0),"
+        " (3, 4, 0, tid(42, 7), 2, 22, 0, 0), (5, 6, 0, tid(43, 7), 3, 20, 0, 0), (7, 8, 0, tid(42, 8), 4, 21, 0, 0),"
+        " (9, 10, 0, NULL, 6, 21, 0, 0), (9, 10, 0, tid(42, 8), 5, 21, 0, 0);" SYNCS(
+            ", eventSyncId INTEGER") "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 2, 0, 7, 1, pid(42), "
+                                     "1, 3, 0),"
+                                     " (3, 4, 0, 7, 2, pid(42), 1, 3, 0), (5, 6, 0, 7, 3, pid(42), 1, 3, 0), (7, 8, 0, "
+                                     "7, 4, pid(42), 1, 3, 0),"
+                                     " (7, 8, 0, 7, 5, pid(42), 3, 3, 0), (9, 10, 0, 7, 6, NULL, 1, 3, 0)",
+        GT_FACT_SYNCS);
+    assert_kinds(store, kinds, 6);
+    gt_store_free(store);
+}
+
 /* Before 2025.1, and reports from before it in later exports. */
 static void test_old_syncs(void **state) {
     (void)state;
@@ -310,9 +335,9 @@ static void test_memory_counters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unasked_tables),  cmocka_unit_test(test_one_fact_each), cmocka_unit_test(test_configs),
-        cmocka_unit_test(test_syncs),           cmocka_unit_test(test_old_syncs),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_memory_counters),
+        cmocka_unit_test(test_unasked_tables), cmocka_unit_test(test_one_fact_each),   cmocka_unit_test(test_configs),
+        cmocka_unit_test(test_syncs),          cmocka_unit_test(test_old_syncs),       cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_memory_counters),
     };
     return cmocka_run_group_tests_name("nsys_sqlite_asked", tests, world_begin, world_end);
 }

@@ -221,6 +221,10 @@ bool gt_nsys_finish_memory(struct gt_nsys_sink *sinks, size_t count);
 /* From all sinks, when all is read: ranks of processes. false: memory is short. */
 bool gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
 
+/* From all sinks, when all is read: which of the waits for events were queries, by their calls. false: memory is short.
+ */
+bool gt_nsys_finish_syncs(struct gt_nsys_sink *sinks, size_t count);
+
 /* How a diagnostic text begins that means lost data, and of how many events it speaks; empty: it means none. */
 struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
 /* A diagnostic text of the profiler: those that mean lost data become issues. That events of a process may be lost does

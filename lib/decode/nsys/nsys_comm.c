@@ -134,8 +134,7 @@ static unsigned width_of(uint64_t type, bool *is_signed) {
     return types[type].width;
 }
 
-/* A little-endian number of 1, 2, 4 or 8 bytes. false: the payload ends before it. */
-static bool read_number(struct gt_str payload, uint64_t offset, unsigned width, bool is_signed, int64_t *value) {
+bool gt_nsys_comm_number(struct gt_str payload, uint64_t offset, unsigned width, bool is_signed, int64_t *value) {
     if (offset > payload.len || width > payload.len - offset)
         return false;
     uint64_t word = 0;
@@ -194,7 +193,7 @@ static bool read_field(const struct gt_nsys_comm_schemas *schemas, uint64_t scop
         width = (unsigned)names->width;
     if (width == 0)
         return true; /* of a type that holds no number: not known */
-    if (!read_number(payload, layout->offsets[field], width, is_signed, &value))
+    if (!gt_nsys_comm_number(payload, layout->offsets[field], width, is_signed, &value))
         return false;
     set_field(comm, field, value);
     if (field == GT_NSYS_COMM_REDUCTION && names) {

@@ -70,4 +70,7 @@ enum gt_nsys_comm_outcome gt_nsys_comm_read(const struct gt_nsys_comm_schemas *s
 /* Whether a record says anything that is worth a row. */
 bool gt_nsys_comm_is_known(const struct gt_nsys_comm *comm);
 
+/* A little-endian number of 1, 2, 4 or 8 bytes. false: the payload ends before it. */
+bool gt_nsys_comm_number(struct gt_str payload, uint64_t offset, unsigned width, bool is_signed, int64_t *value);
+
 #endif

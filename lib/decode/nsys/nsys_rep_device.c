@@ -195,7 +195,7 @@ static bool take_record(struct gt_nsys_sink *model, const struct gt_nsys_activit
     return !fields.is_damaged;
 }
 
-/* What the sub-message makes of an activity. false: nothing that is kept (syncs, event records), or damaged. */
+/* What the sub-message makes of an activity. false: it is no op, or damaged. */
 static bool take_details(const struct gt_nsys_capture *capture, struct gt_nsys_activity *activity, uint32_t tag,
                          struct gt_str message, bool *is_damaged) {
     switch (tag) {

@@ -145,33 +145,23 @@ static void take_team_layout(struct team_layout *layout, struct gt_str message) 
     }
 }
 
-/* A little-endian number; false: the bytes end before it. */
-static bool read_number(struct gt_str bytes, uint64_t offset, size_t width, uint64_t *value) {
-    uint64_t word = 0;
-    if (offset > bytes.len || width > bytes.len - offset)
-        return false;
-    memcpy(&word, bytes.ptr + offset, width);
-    *value = le64toh(word);
-    return true;
-}
-
 static bool take_team(struct gt_nsys_rep_schemas *schemas, const struct team_layout *layout, uint64_t global_pid,
                       struct gt_str message) {
     struct gt_str bytes = gt_proto_find_bytes(message, GT_PROTO_BYTES(4));
-    uint64_t rank, size;
+    int64_t rank, size;
     bool is_team = layout->has_rank && layout->has_size &&
                    gt_proto_find_value(message, GT_PROTO_VARINT(2), 0) == layout->domain &&
                    gt_proto_find_value(message, GT_PROTO_VARINT(3), 0) == layout->schema;
-    if (!is_team || !read_number(bytes, layout->rank_offset, 4, &rank) ||
-        !read_number(bytes, layout->size_offset, 4, &size) || size > INT32_MAX || rank >= size || !take_one(schemas))
+    if (!is_team || !gt_nsys_comm_number(bytes, layout->rank_offset, 4, false, &rank) ||
+        !gt_nsys_comm_number(bytes, layout->size_offset, 4, false, &size) || size > INT32_MAX || rank >= size ||
+        !take_one(schemas))
         return true;
     struct gt_nsys_rank *grown =
         gt_mem_room(schemas->ranks, schemas->rank_count, &schemas->rank_capacity, sizeof *grown);
     if (!grown)
         return false;
     schemas->ranks = grown;
-    schemas->ranks[schemas->rank_count++] =
-        (struct gt_nsys_rank){global_pid, (int64_t)rank, (int64_t)size, GT_RANK_OF_MPI};
+    schemas->ranks[schemas->rank_count++] = (struct gt_nsys_rank){global_pid, rank, size, GT_RANK_OF_MPI};
     return true;
 }
 
@@ -245,5 +235,9 @@ struct gt_nsys_rep_schema gt_nsys_rep_payload_texts(const struct gt_nsys_rep_sch
 }
 
 bool gt_nsys_rep_payload_text_read(const struct gt_nsys_rep_text *text, struct gt_str bytes, uint64_t *number) {
-    return read_number(bytes, text->offset, sizeof *number, number);
+    int64_t value;
+    if (!gt_nsys_comm_number(bytes, text->offset, sizeof value, false, &value))
+        return false;
+    *number = (uint64_t)value;
+    return true;
 }

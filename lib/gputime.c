@@ -215,7 +215,6 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 
-/* Finds all errors in the options themselves. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection) {
     uint32_t launches = GT_FACT_CALLS | GT_FACT_CORRELATION, facts = gt_analysis_facts(analyses, count);
     if (selection->step_count || selection->whole_steps != GPUTIME_STEPS_ANY)
@@ -234,6 +233,7 @@ API uint64_t gputime_report_facts(const struct gputime_report_options *given) {
     return gt_internal_facts(options.analyses, options.analysis_count, &selection);
 }
 
+/* Finds all errors in the options themselves. */
 static enum gt_status take_options(struct making *making, const struct gputime_report_options *given,
                                    struct gt_error *err) {
     struct gt_arena *arena = &making->report->model->arena;

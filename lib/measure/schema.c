@@ -363,10 +363,11 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
     return true;
 }
 
-/* "GPU ops, runtime calls" */
+/* "GPU ops, runtime calls": what tables of numbers are made of, from ops to projected ranges. Comparisons join this line
+   as text, so it keeps its facts; the table trace_facts has all of them. */
 static struct gt_str known_facts(const struct gt_view *view, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
-    for (uint32_t fact = 1; fact < GT_FACT_OVERHEADS; fact <<= 1) /* trace_facts has all of them */
+    for (uint32_t fact = 1; fact < GT_FACT_OVERHEADS; fact <<= 1)
         if (view->store->facts & fact)
             text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "",
                                    gt_store_fact_title((enum gt_fact)fact));

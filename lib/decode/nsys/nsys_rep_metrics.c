@@ -219,7 +219,8 @@ static void add_some(struct gt_nsys_sink *model, const struct batch *batch, cons
     double *values;
     for (size_t i = 0; i < batch->count; i++)
         count += batch->lengths[i] >= end;
-    gt_builder_issue(model->builder, GT_ISSUE_PAYLOAD_UNREADABLE, batch->count - count, GT_NO_OFFSET);
+    gt_builder_issue_of(model->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COUNTERS, batch->count - count,
+                        GT_NO_OFFSET);
     if (count == 0 || !gt_builder_counter_run(model->builder, track, count, &times_ns, &values))
         return;
     for (size_t i = 0, next = 0; i < batch->count; i++) {

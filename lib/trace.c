@@ -340,9 +340,13 @@ API void gputime_trace_free(struct gputime_trace *trace) {
 }
 
 API void gputime_trace_store_cache(const struct gputime_trace *trace) {
-    bool is_worth_it = false; /* the newest has all that the others have */
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&trace->lock; /* all that is changed of it */
+    bool is_worth_it = false;                                           /* the newest has all that the others have */
+    pthread_mutex_lock(lock);
+    const struct gt_store *newest = trace->newest->store; /* stays until the trace is freed */
     for (const struct gt_reading *reading = trace->newest; reading; reading = reading->older)
         is_worth_it |= reading->is_worth_caching;
+    pthread_mutex_unlock(lock);
     if (is_worth_it)
-        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, trace->newest->store);
+        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, newest);
 }

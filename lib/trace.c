@@ -127,11 +127,13 @@ static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct g
     if (gt_cache_load(&trace->cache_key, facts, &reading->store, &held))
         return GT_OK;
     int64_t begin_ns = now_ns();
-    enum gt_status status = decode(trace, facts | held, &reading->store, err);
-    if (status == GT_OK && needs_the_rest(reading->store, facts | held) && can_be_read_again(trace)) {
+    /* What the rest of a pipe says is known only while it is read. */
+    uint32_t wanted = facts | held | (can_be_read_again(trace) ? 0 : GT_FACTS_USUAL);
+    enum gt_status status = decode(trace, wanted, &reading->store, err);
+    if (status == GT_OK && needs_the_rest(reading->store, wanted)) {
         gt_store_free(reading->store);
         reading->store = NULL;
-        status = decode(trace, facts | held | GT_FACTS_USUAL, &reading->store, err);
+        status = decode(trace, wanted | GT_FACTS_USUAL, &reading->store, err);
     }
     reading->is_worth_caching = trace->cache_key.is_usable && (held || now_ns() - begin_ns >= cache_after_ns);
     return status;

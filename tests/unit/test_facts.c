@@ -347,25 +347,80 @@ static void a_wide_cache_does_not_show(void **state) {
     unlink(strict_path);
 }
 
-/* A pipe gives its bytes once. */
+/* ---- pipes ---- */
+
+/* The text with each name of its file, path or last part, as "INPUT"; frees the original. */
+static char *without_name(char *text, const char *path) {
+    char *out = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&out, &bytes);
+    const char *last = strrchr(path, '/') + 1;
+    char quoted[80];
+    snprintf(quoted, sizeof quoted, "\"%s\"", last);
+    for (const char *p = text; *p;) {
+        const char *name = strncmp(p, path, strlen(path)) == 0       ? path
+                           : strncmp(p, quoted, strlen(quoted)) == 0 ? quoted
+                                                                     : NULL;
+        fputs(name ? "INPUT" : (char[]){*p, 0}, stream);
+        p += name ? strlen(name) : 1;
+    }
+    fclose(stream);
+    free(text);
+    return out;
+}
+
+/* A pipe that gives these bytes once, by the name of its end; the caller closes it. */
+static int pipe_with(const char *text, char path[64]) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    close(ends[1]);
+    snprintf(path, 64, "/dev/fd/%d", ends[0]);
+    return ends[0];
+}
+
+static const char one_kernel[] =
+    "{\"traceEvents\":[" KERNEL("\"ts\":1,\"dur\":1,\"args\":{\"device\":0,\"stream\":7}") "]}";
+
 static void a_pipe_cannot_be_read_again(void **state) {
     (void)state;
-    static const char text[] =
-        "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"dur\": 1, "
-        "\"args\": {\"device\": 0, \"stream\": 7}}]}";
-    int ends[2];
     char path[64];
     struct gputime_error err;
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], text, sizeof text - 1), sizeof text - 1);
-    close(ends[1]);
-    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    int end = pipe_with(one_kernel, path);
     struct gputime_trace *trace = open_with(path, GPUTIME_FACT_OPS);
     assert_non_null(trace);
-    assert_int_equal(gputime_trace_read(trace, GPUTIME_FACT_COMMS, &err), GPUTIME_USAGE);
-    assert_non_null(strstr(err.message, "was read without sizes and groups of collectives and cannot be read again"));
+    assert_int_equal(gputime_trace_read(trace, GPUTIME_FACT_CALLS, NULL), GPUTIME_OK); /* it came along */
+    assert_int_equal(gputime_trace_read(trace, GPUTIME_FACT_COUNTERS, &err), GPUTIME_USAGE);
+    assert_non_null(strstr(err.message, "was read without counters and cannot be read again"));
     gputime_trace_free(trace);
-    close(ends[0]);
+    close(end);
+}
+
+/* Launches without kernels: why there are none is in what kernels alone are not read with. */
+static const char no_kernels[] =
+    "{\"traceEvents\":[" EVENT("cuda_runtime", "\"name\":\"cudaLaunchKernel\",\"ts\":2,\"dur\":1,\"args\":{"
+                                               "\"correlation\":1}") "," EVENT(
+        "cpu_op", "\"name\":\"aten::mm\",\"ts\":1,\"dur\":3") "]}";
+
+static void a_pipe_gives_the_report_of_its_bytes(void **state) {
+    (void)state;
+    static const char *const texts[] = {one_kernel, no_kernels, damaged, lost_call};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
+            const char *analysis = gputime_registry_entry(GPUTIME_ANALYSES, i).key;
+            struct gputime_report_options options = options_for(&analysis);
+            char file[] = "/tmp/gputime-piped-XXXXXX", path[64];
+            write_old(file, texts[t]);
+            int end = pipe_with(texts[t], path);
+            struct gputime_trace *from_file = open_with(file, gputime_report_facts(&options));
+            struct gputime_trace *from_pipe = open_with(path, gputime_report_facts(&options));
+            char *a = json_of(from_file, analysis), *b = json_of(from_pipe, analysis);
+            expect_same(file, analysis, without_name(a, file), without_name(b, path));
+            gputime_trace_free(from_file);
+            gputime_trace_free(from_pipe);
+            close(end);
+            unlink(file);
+        }
 }
 
 int main(void) {
@@ -381,6 +436,7 @@ int main(void) {
         cmocka_unit_test(strict_refuses_losses_of_what_was_asked_for),
         cmocka_unit_test(a_wide_cache_does_not_show),
         cmocka_unit_test(a_pipe_cannot_be_read_again),
+        cmocka_unit_test(a_pipe_gives_the_report_of_its_bytes),
     };
     return cmocka_run_group_tests(tests, world_begin, world_end);
 }

@@ -146,14 +146,14 @@ struct gt_store {
 #undef GT_COLUMN
     struct gt_strtab strings;
     struct gt_meta meta;
-    struct gt_issue
-        issues[GT_ISSUE_COUNT]; /* of the file as a whole; fact_issues has the others, gt_store_issue() both */
-    uint32_t facts;             /* enum gt_fact: what it has */
-    uint32_t asked;             /* what was to be read; facts that are in neither may be in the file all the same */
-    uint32_t possible;          /* what a file of this format can have; 0: not known */
-    int64_t origin_ns;          /* start of the first op: the zero of every printed time; 0 without ops */
-    uint64_t skipped_events;    /* read, understood and not needed (flows, python functions, counters ...) */
-    void *mapping;              /* columns of a store from the cache live in this file mapping; NULL otherwise */
+    /* Of the file as a whole; gt_store_issue() adds those of facts. */
+    struct gt_issue issues[GT_ISSUE_COUNT];
+    uint32_t facts;          /* enum gt_fact: what it has */
+    uint32_t asked;          /* what was to be read; facts that are in neither may be in the file all the same */
+    uint32_t possible;       /* what a file of this format can have; 0: not known */
+    int64_t origin_ns;       /* start of the first op: the zero of every printed time; 0 without ops */
+    uint64_t skipped_events; /* read, understood and not needed (flows, python functions, counters ...) */
+    void *mapping;           /* columns of a store from the cache live in this file mapping; NULL otherwise */
     size_t mapping_bytes;
 };
 

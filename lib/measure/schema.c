@@ -363,8 +363,8 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
     return true;
 }
 
-/* "GPU ops, runtime calls": what tables of numbers are made of, from ops to projected ranges. Comparisons join this line
-   as text, so it keeps its facts; the table trace_facts has all of them. */
+/* "GPU ops, runtime calls": up to projected ranges, the data that nearly all analyses are made of. What has come since
+   (OVERHEADS and later) would only lengthen the line; the table trace_facts has everything. */
 static struct gt_str known_facts(const struct gt_view *view, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
     for (uint32_t fact = 1; fact < GT_FACT_OVERHEADS; fact <<= 1)

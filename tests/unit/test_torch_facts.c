@@ -271,20 +271,19 @@ static void counters(void **state) {
         MEMORY("'Total Allocated':8,'Device Type':0,'Device Id':-1,'Bytes':5"),
         NULL,
     };
-    events_give(
-        GT_FACT_COUNTERS, events,
-        "memory_events time_ns=5000 bytes=5 allocated_bytes=64 reserved_bytes=128 device=2 process=4 "
-        "thread= 4/5 kind=3 operation=0 source=1\n"
-        "memory_events time_ns=5000 bytes=5 allocated_bytes=8 process=4 thread= 4/5 kind=0 operation=0 source=1\n"
-        "counter 'dram' gpu 3 1.5@4000\n"
-        "counter 'dram' gpu 1 -2@4000\n"
-        "counter 'queue: a' of 4 1@4000\n"
-        "counter 'queue: b' of 4 2@4000\n"
-        "counter 'Total Allocated' of 4 gpu 2 64@5000\n"
-        "counter 'Total Reserved' of 4 gpu 2 128@5000\n"
-        "counter 'Total Allocated' of 4 8@5000\n"
-        "skipped 1\n"
-        "issue number_unreadable 1\n");
+    events_give(GT_FACT_COUNTERS, events,
+                "memory_events time_ns=5000 bytes=5 allocated_bytes=64 reserved_bytes=128 device=2 process=4 "
+                "thread= 4/5 kind=3 operation=0 source=1\n"
+                "memory_events time_ns=5000 bytes=5 allocated_bytes=8 process=4 thread= 4/5 kind=0 operation=0 source=1\n"
+                "counter 'dram' gpu 3 1.5@4000\n"
+                "counter 'dram' gpu 1 -2@4000\n"
+                "counter 'queue: a' of 4 1@4000\n"
+                "counter 'queue: b' of 4 2@4000\n"
+                "counter 'Total Allocated' of 4 gpu 2 64@5000\n"
+                "counter 'Total Reserved' of 4 gpu 2 128@5000\n"
+                "counter 'Total Allocated' of 4 8@5000\n"
+                "skipped 1\n"
+                "issue number_unreadable 1\n");
 }
 
 static void memory(void **state) {

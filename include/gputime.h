@@ -210,8 +210,8 @@ enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size
 
 /* Reads these facts unless they were read already: bits of enum gputime_trace_fact. Rows, strings and descriptions of
    the trace are then those of the new reading; what was handed out before stays valid, but its string ids are not those
-   of gputime_trace_string any more. Nobody else may use the trace at the same time. A usage error where the files
-   cannot be read again, as standard input. */
+   of gputime_trace_string any more. What was read before stays in memory until the trace is freed. Nobody else may use
+   the trace at the same time. A usage error where the files cannot be read again, as standard input. */
 enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t facts, struct gputime_error *err);
 
 /* Frees a trace and everything handed out from it; may be NULL. No report made from it may be left. */

@@ -131,9 +131,10 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
 }
 
 /* Losses are noted before the numbers they affect. */
-static void note_losses(const struct gt_store *store, struct gt_section *section) {
+static void note_losses(const struct gt_store *store, uint32_t facts, struct gt_section *section) {
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
-        if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[k].count)
+        if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS &&
+            gt_store_issue(store, (enum gt_issue_id)k, facts).count)
             gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
                             gt_arena_printf(&section->report->arena, "Only partly read (%s): %s.", gt_issue_infos[k].id,
                                             gt_issue_infos[k].help));
@@ -204,7 +205,7 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
         gt_section_note(section, GT_FOR_ALL, gt_str_of(run.remark));
     if (trace->rules && gt_rules_remark(trace->rules))
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
-    note_losses(reading->store, section);
+    note_losses(reading->store, report->request.facts, section);
     note_selection(&report->request.selection, section);
     if (status == GT_OK) {
         note_warm_up(report->views[index], section);
@@ -215,7 +216,6 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 
-/* Finds all errors in the options themselves. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection) {
     uint32_t launches = GT_FACT_CALLS | GT_FACT_CORRELATION, facts = gt_analysis_facts(analyses, count);
     if (selection->step_count || selection->whole_steps != GPUTIME_STEPS_ANY)
@@ -234,6 +234,7 @@ API uint64_t gputime_report_facts(const struct gputime_report_options *given) {
     return gt_internal_facts(options.analyses, options.analysis_count, &selection);
 }
 
+/* Finds all errors in the options themselves. */
 static enum gt_status take_options(struct making *making, const struct gputime_report_options *given,
                                    struct gt_error *err) {
     struct gt_arena *arena = &making->report->model->arena;

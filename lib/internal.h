@@ -42,6 +42,7 @@ struct gputime_trace {
     struct gputime_open_options how; /* to read it again with */
     struct gt_cache_key cache_key;
     const struct gt_reading *shown; /* whose rows callers see */
+    uint32_t asked;                 /* what callers asked for of it; its store may have more */
     pthread_mutex_t lock;           /* held while newest is used or changed */
     struct gt_reading *newest;      /* and so all: no older one has facts that it lacks */
 };

@@ -92,13 +92,15 @@ static enum gt_status decode(const struct gputime_trace *trace, uint32_t facts, 
     return status;
 }
 
-static enum gt_status refuse_losses(const struct gt_store *store, const char *path, struct gt_error *err) {
-    enum gt_issue_id loss = gt_store_loss(store);
+/* A strict caller refuses losses of what it asked for; the cache may have brought more. */
+static enum gt_status refuse_losses(const struct gputime_trace *trace, uint32_t facts, struct gt_error *err) {
+    const struct gt_store *store = trace->newest->store;
+    enum gt_issue_id loss = trace->how.strict ? gt_store_loss(store, facts) : GT_ISSUE_COUNT;
     if (loss == GT_ISSUE_COUNT)
         return GT_OK;
-    unsigned long long count = store->issues[loss].count;
-    return gt_fail(err, "'%s' was only partly read (%s, %llu occurrence%s): %s", path, gt_issue_infos[loss].id, count,
-                   count == 1 ? "" : "s", gt_issue_infos[loss].help);
+    unsigned long long count = gt_store_issue(store, loss, facts).count;
+    return gt_fail(err, "'%s' was only partly read (%s, %llu occurrence%s): %s", trace->paths[0],
+                   gt_issue_infos[loss].id, count, count == 1 ? "" : "s", gt_issue_infos[loss].help);
 }
 
 /* What comes through a pipe comes once. */
@@ -125,11 +127,13 @@ static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct g
     if (gt_cache_load(&trace->cache_key, facts, &reading->store, &held))
         return GT_OK;
     int64_t begin_ns = now_ns();
-    enum gt_status status = decode(trace, facts | held, &reading->store, err);
-    if (status == GT_OK && needs_the_rest(reading->store, facts | held) && can_be_read_again(trace)) {
+    /* What the rest of a pipe says is known only while it is read. */
+    uint32_t wanted = facts | held | (can_be_read_again(trace) ? 0 : GT_FACTS_USUAL);
+    enum gt_status status = decode(trace, wanted, &reading->store, err);
+    if (status == GT_OK && needs_the_rest(reading->store, wanted)) {
         gt_store_free(reading->store);
         reading->store = NULL;
-        status = decode(trace, facts | held | GT_FACTS_USUAL, &reading->store, err);
+        status = decode(trace, wanted | GT_FACTS_USUAL, &reading->store, err);
     }
     reading->is_worth_caching = trace->cache_key.is_usable && (held || now_ns() - begin_ns >= cache_after_ns);
     return status;
@@ -161,8 +165,6 @@ static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, s
     enum gt_status status = load(trace, facts, reading, err);
     if (status == GT_OK)
         reading->store->possible = facts_of_format(reading->store->meta.format);
-    if (status == GT_OK && trace->how.strict)
-        status = refuse_losses(reading->store, trace->paths[0], err);
     if (status == GT_OK)
         status = gt_label_new_by_rules(reading->store, trace->rules, gt_threads_count(trace->how.threads),
                                        &reading->labels, err);
@@ -171,13 +173,19 @@ static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, s
     return status == GT_OK && !gt_internal_list_rows(reading) ? gt_fail_memory(err) : status;
 }
 
-static enum gt_status read_again(struct gputime_trace *trace, uint32_t missing, struct gt_error *err) {
+/* What a caller misses, in its own words: of the facts that it asked for the last one, which implies others. */
+static enum gt_fact fact_to_name(uint32_t asked, uint32_t missing) {
+    uint32_t named = asked & missing;
+    if (!named)
+        return (enum gt_fact)(missing & -missing);
+    return (enum gt_fact)(UINT32_C(1) << (31 - __builtin_clz(named)));
+}
+
+static enum gt_status read_again(struct gputime_trace *trace, uint32_t asked, uint32_t missing, struct gt_error *err) {
     struct gt_reading *reading = NULL;
-    if (!can_be_read_again(trace)) {
-        uint32_t first = missing & -missing;
+    if (!can_be_read_again(trace))
         return gt_fail_usage(err, "'%s' was read without %s and cannot be read again; ask for them when it is opened",
-                             trace->paths[0], gt_store_fact_title((enum gt_fact)first));
-    }
+                             trace->paths[0], gt_store_fact_title(fact_to_name(asked, missing)));
     enum gt_status status = new_reading(trace, trace->newest->store->asked | missing, &reading, err);
     if (status != GT_OK) {
         free_reading(reading);
@@ -191,11 +199,13 @@ static enum gt_status read_again(struct gputime_trace *trace, uint32_t missing, 
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err) {
     enum gt_status status = GT_OK;
-    facts = gt_store_facts_closed(facts);
+    uint32_t closed = gt_store_facts_closed(facts);
     pthread_mutex_lock(&trace->lock);
-    uint32_t missing = facts & ~trace->newest->store->asked;
+    uint32_t missing = closed & ~trace->newest->store->asked;
     if (missing)
-        status = read_again(trace, missing, err);
+        status = read_again(trace, facts, missing, err);
+    if (status == GT_OK)
+        status = refuse_losses(trace, closed, err);
     *out = trace->newest;
     pthread_mutex_unlock(&trace->lock);
     return status;
@@ -232,7 +242,10 @@ static enum gt_status open_trace(struct gputime_trace *trace, const char *const 
     if (!trace->how.no_cache && trace->how.reader == GPUTIME_READER_AUTO)
         gt_cache_key_init(&trace->cache_key, (const char *const *)trace->paths, trace->path_count);
     uint32_t facts = trace->how.facts ? (uint32_t)trace->how.facts : GT_FACTS_USUAL;
-    status = new_reading(trace, gt_store_facts_closed(facts), &trace->newest, err);
+    trace->asked = gt_store_facts_closed(facts);
+    status = new_reading(trace, trace->asked, &trace->newest, err);
+    if (status == GT_OK)
+        status = refuse_losses(trace, trace->asked, err);
     trace->shown = trace->newest;
     /* Of what the caller gave for this call only what reading again needs is kept. */
     trace->how = (struct gputime_open_options){
@@ -271,8 +284,10 @@ API enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t
         return gt_internal_fail(gt_fail_usage(&error, "invalid facts: a bit that is none of enum gputime_trace_fact"),
                                 &error, err);
     enum gt_status status = gt_internal_read(trace, (uint32_t)facts, &reading, &error);
-    if (status == GT_OK)
+    if (status == GT_OK) {
         trace->shown = reading;
+        trace->asked |= gt_store_facts_closed((uint32_t)facts);
+    }
     return gt_internal_fail(status, &error, err);
 }
 
@@ -306,7 +321,7 @@ API size_t gputime_capture_prefix(const char *path) {
 }
 
 API const char *gputime_trace_loss(const struct gputime_trace *trace) {
-    enum gt_issue_id loss = gt_store_loss(trace->shown->store);
+    enum gt_issue_id loss = gt_store_loss(trace->shown->store, trace->asked);
     return loss == GT_ISSUE_COUNT ? NULL : gt_issue_infos[loss].help;
 }
 
@@ -327,9 +342,13 @@ API void gputime_trace_free(struct gputime_trace *trace) {
 }
 
 API void gputime_trace_store_cache(const struct gputime_trace *trace) {
-    bool is_worth_it = false; /* the newest has all that the others have */
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&trace->lock; /* all that is changed of it */
+    bool is_worth_it = false;                                           /* the newest has all that the others have */
+    pthread_mutex_lock(lock);
+    const struct gt_store *newest = trace->newest->store; /* stays until the trace is freed */
     for (const struct gt_reading *reading = trace->newest; reading; reading = reading->older)
         is_worth_it |= reading->is_worth_caching;
+    pthread_mutex_unlock(lock);
     if (is_worth_it)
-        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, trace->newest->store);
+        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, newest);
 }

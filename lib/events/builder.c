@@ -35,47 +35,47 @@ static bool grow_table(struct gt_builder *builder, enum gt_table_id table, size_
 
 bool gt_builder_op(struct gt_builder *builder, const struct gt_ops_row *row) {
     if (row->end_ns < row->start_ns) {
-        gt_builder_issue(builder, GT_ISSUE_OP_NEGATIVE, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(builder, GT_ISSUE_OP_NEGATIVE, GT_FACT_OPS, 1, GT_NO_OFFSET);
         return false;
     }
     return append_ops(builder, row);
 }
 
 /* CPU-side rows keep their start; an end before it is clock trouble. */
-static int64_t checked_end(struct gt_builder *builder, int64_t start_ns, int64_t end_ns) {
+static int64_t checked_end(struct gt_builder *builder, enum gt_fact fact, int64_t start_ns, int64_t end_ns) {
     if (end_ns >= start_ns)
         return end_ns;
-    gt_builder_issue(builder, GT_ISSUE_CALL_NEGATIVE, 1, GT_NO_OFFSET);
+    gt_builder_issue_of(builder, GT_ISSUE_CALL_NEGATIVE, fact, 1, GT_NO_OFFSET);
     return start_ns;
 }
 
 void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row) {
     struct gt_calls_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_CALLS, row->start_ns, row->end_ns);
     append_calls(builder, &checked);
 }
 
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row) {
     struct gt_ranges_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_RANGES, row->start_ns, row->end_ns);
     append_ranges(builder, &checked);
 }
 
 void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row) {
     struct gt_cpu_ops_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_CPU_OPS, row->start_ns, row->end_ns);
     append_cpu_ops(builder, &checked);
 }
 
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row) {
     struct gt_overheads_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_OVERHEADS, row->start_ns, row->end_ns);
     append_overheads(builder, &checked);
 }
 
 void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row) {
     struct gt_driver_work_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_OVERHEADS, row->start_ns, row->end_ns);
     append_driver_work(builder, &checked);
 }
 
@@ -111,7 +111,7 @@ void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row)
 
 void gt_builder_sync(struct gt_builder *builder, const struct gt_syncs_row *row) {
     struct gt_syncs_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_SYNCS, row->start_ns, row->end_ns);
     append_syncs(builder, &checked);
 }
 
@@ -129,7 +129,7 @@ void gt_builder_memory_event(struct gt_builder *builder, const struct gt_memory_
 
 void gt_builder_python_call(struct gt_builder *builder, const struct gt_python_calls_row *row) {
     struct gt_python_calls_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_STACKS, row->start_ns, row->end_ns);
     append_python_calls(builder, &checked);
 }
 
@@ -156,7 +156,7 @@ void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *ro
 
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row) {
     struct gt_projections_row checked = *row;
-    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    checked.end_ns = checked_end(builder, GT_FACT_PROJECTIONS, row->start_ns, row->end_ns);
     append_projections(builder, &checked);
 }
 
@@ -325,10 +325,30 @@ void gt_builder_forget(struct gt_builder *builder, size_t first_segment) {
 void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t count, uint64_t offset) {
     if (builder->segment_count == 0)
         return; /* only after gt_builder_begin ran out of memory */
-    struct gt_issue *issue = &builder->segments[builder->segment_count - 1].issues[id];
-    gt_store_issue_add(issue, count);
-    if (offset < issue->first_offset)
-        issue->first_offset = offset;
+    gt_store_issue_join(&builder->segments[builder->segment_count - 1].issues[id], &(struct gt_issue){count, offset});
+}
+
+/* A segment has one row for each problem and set of facts: few, whatever the file holds. */
+void gt_builder_issue_of(struct gt_builder *builder, enum gt_issue_id id, uint32_t facts, uint64_t count,
+                         uint64_t offset) {
+    struct gt_fact_issues *rows = &builder->store.fact_issues;
+    if (facts == 0)
+        gt_builder_issue(builder, id, count, offset);
+    if (facts == 0 || builder->segment_count == 0) /* none only after gt_builder_begin ran out of memory */
+        return;
+    for (size_t i = rows->count; i-- > builder->segments[builder->segment_count - 1].begin[GT_TABLE_fact_issues];)
+        if (rows->issue[i] == id && rows->facts[i] == facts) {
+            struct gt_issue issue = {rows->times[i], rows->first_offset[i]};
+            gt_store_issue_join(&issue, &(struct gt_issue){count, offset});
+            rows->times[i] = issue.count;
+            rows->first_offset[i] = issue.first_offset;
+            return;
+        }
+    struct gt_issue issue = {.first_offset = offset};
+    gt_store_issue_add(&issue, count);
+    append_fact_issues(builder,
+                       &(struct gt_fact_issues_row){
+                           .times = issue.count, .first_offset = offset, .facts = facts, .issue = (uint8_t)id});
 }
 
 void gt_builder_release(struct gt_builder *builder) {

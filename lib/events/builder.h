@@ -121,7 +121,10 @@ void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *ro
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
 void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);
 
+/* Data problems: of the file as a whole, and of what is only met when one of these facts is read (0: always). */
 void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id issue, uint64_t count, uint64_t offset);
+void gt_builder_issue_of(struct gt_builder *builder, enum gt_issue_id issue, uint32_t facts, uint64_t count,
+                         uint64_t offset);
 static inline void gt_builder_skip(struct gt_builder *builder) {
     if (builder->segment_count) /* none only after memory ran out */
         builder->segments[builder->segment_count - 1].skipped_events++;

@@ -251,12 +251,39 @@ static void sum_issues(struct gt_store *store, const struct gt_merge *merge) {
         if (segment->dropped)
             continue;
         store->skipped_events += segment->skipped_events;
-        for (int k = 0; k < GT_ISSUE_COUNT; k++) {
-            gt_store_issue_add(&store->issues[k], segment->issues[k].count);
-            if (segment->issues[k].first_offset < store->issues[k].first_offset)
-                store->issues[k].first_offset = segment->issues[k].first_offset;
-        }
+        for (int k = 0; k < GT_ISSUE_COUNT; k++)
+            gt_store_issue_join(&store->issues[k], &segment->issues[k]);
     }
+}
+
+/* Rows of segments become one row for each problem and set of facts, in the order of both: how the file was cut into
+   segments does not show. There are few different ones, so inserting each into those before it takes little. */
+static void join_fact_issues(struct gt_fact_issues *rows) {
+    size_t joined = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct gt_issue issue = {rows->times[i], rows->first_offset[i]};
+        uint32_t facts = rows->facts[i];
+        uint8_t id = rows->issue[i];
+        size_t at = joined;
+        while (at && (rows->issue[at - 1] > id || (rows->issue[at - 1] == id && rows->facts[at - 1] > facts)))
+            at--;
+        if (at && rows->issue[at - 1] == id && rows->facts[at - 1] == facts) {
+            at--;
+            gt_store_issue_join(&issue, &(struct gt_issue){rows->times[at], rows->first_offset[at]});
+        } else {
+            size_t after = joined - at;
+            memmove(rows->times + at + 1, rows->times + at, after * sizeof *rows->times);
+            memmove(rows->first_offset + at + 1, rows->first_offset + at, after * sizeof *rows->first_offset);
+            memmove(rows->facts + at + 1, rows->facts + at, after * sizeof *rows->facts);
+            memmove(rows->issue + at + 1, rows->issue + at, after * sizeof *rows->issue);
+            joined++;
+        }
+        rows->times[at] = issue.count;
+        rows->first_offset[at] = issue.first_offset;
+        rows->facts[at] = facts;
+        rows->issue[at] = id;
+    }
+    rows->count = joined;
 }
 
 static void find_facts(struct gt_store *store) {
@@ -340,6 +367,7 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
         status = gt_fail_memory(err);
     if (store && status == GT_OK) {
         sum_issues(store, &merge);
+        join_fact_issues(&store->fact_issues);
         find_facts(store);
         *out = store;
     } else {

@@ -53,10 +53,19 @@ static struct table_head *head_of(struct gt_store *store, enum gt_table_id table
     return (struct table_head *)(void *)((char *)store + table_offsets[table]);
 }
 
-enum gt_issue_id gt_store_loss(const struct gt_store *store) {
+struct gt_issue gt_store_issue(const struct gt_store *store, enum gt_issue_id id, uint32_t wanted) {
+    const struct gt_fact_issues *rows = &store->fact_issues;
+    struct gt_issue issue = store->issues[id];
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->issue[i] == id && rows->facts[i] & wanted)
+            gt_store_issue_join(&issue, &(struct gt_issue){rows->times[i], rows->first_offset[i]});
+    return issue;
+}
+
+enum gt_issue_id gt_store_loss(const struct gt_store *store, uint32_t wanted) {
     int issue = 0;
-    while (issue < GT_ISSUE_COUNT &&
-           !(gt_issue_infos[issue].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[issue].count))
+    while (issue < GT_ISSUE_COUNT && !(gt_issue_infos[issue].issue_class == GT_ISSUE_CLASS_LOSS &&
+                                       gt_store_issue(store, (enum gt_issue_id)issue, wanted).count))
         issue++;
     return (enum gt_issue_id)issue;
 }

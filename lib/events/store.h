@@ -127,6 +127,12 @@ static inline void gt_store_issue_add(struct gt_issue *issue, uint64_t count) {
     issue->count = count > most - issue->count ? most : issue->count + count;
 }
 
+static inline void gt_store_issue_join(struct gt_issue *issue, const struct gt_issue *other) {
+    gt_store_issue_add(issue, other->count);
+    if (other->first_offset < issue->first_offset)
+        issue->first_offset = other->first_offset;
+}
+
 /* What the trace says about itself. */
 struct gt_meta {
     const char *format;       /* key of the decoder, constant */
@@ -148,6 +154,7 @@ struct gt_store {
 #undef GT_COLUMN
     struct gt_strtab strings;
     struct gt_meta meta;
+    /* Of the file as a whole; gt_store_issue() adds those of facts. */
     struct gt_issue issues[GT_ISSUE_COUNT];
     uint32_t facts;          /* enum gt_fact: what it has */
     uint32_t asked;          /* what was to be read; facts that are in neither may be in the file all the same */
@@ -221,8 +228,12 @@ enum gt_fact gt_store_fact_find(struct gt_str key); /* 0: there is none */
 /* These facts and what they cannot be read without. */
 uint32_t gt_store_facts_closed(uint32_t facts);
 
-/* The first kind of loss that reading the file met; GT_ISSUE_COUNT: it was read whole. */
-enum gt_issue_id gt_store_loss(const struct gt_store *store);
+/* What reading the file met of a data problem, as far as it concerns those who read these facts. A store that was read
+   for more gives the same answer. */
+struct gt_issue gt_store_issue(const struct gt_store *store, enum gt_issue_id id, uint32_t facts);
+
+/* The first kind of loss among these; GT_ISSUE_COUNT: all that was asked for was read. */
+enum gt_issue_id gt_store_loss(const struct gt_store *store, uint32_t facts);
 
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
 bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows);       /* false: no memory */

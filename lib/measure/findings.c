@@ -54,7 +54,7 @@ static void keep_reference(const struct gt_section *section, struct gt_finding *
 
 /* What was lost may be all that is missing. */
 static void doubt_loss(struct gt_evidence *evidence, struct gt_finding *finding) {
-    enum gt_issue_id loss = gt_store_loss(evidence->view->store);
+    enum gt_issue_id loss = gt_store_loss(evidence->view->store, evidence->view->request->facts);
     if (loss == GT_ISSUE_COUNT)
         return;
     gt_finding_add_evidence(evidence, finding,

@@ -81,8 +81,8 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
     bool has_kernels = false;
     if (store->groups.count)
         return GT_OK;
-    counts[GT_ISSUE_NO_GPU_WORK] =
-        store->ops.count == 0 && !(store->facts & GT_FACT_PROJECTIONS) && store->issues[GT_ISSUE_XLA_TRACE].count == 0;
+    counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0 && !(store->facts & GT_FACT_PROJECTIONS) &&
+                                   gt_store_issue(store, GT_ISSUE_XLA_TRACE, view->request->facts).count == 0;
     counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;
     for (size_t i = 0; i < view->op_count; i++)
         counts[GT_ISSUE_GRAPH_WHOLE] += gt_view_op_kind(view, i) == GT_OP_GRAPH;
@@ -108,12 +108,12 @@ enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *sect
     if (view->request->facts & GT_FACT_CALLS)
         count_shared_devices(view, counts);
     for (size_t i = 0; i < GT_ISSUE_COUNT; i++) {
-        const struct gt_issue *read = &view->store->issues[i];
+        const struct gt_issue read = gt_store_issue(view->store, (enum gt_issue_id)i, view->request->facts);
         uint32_t facts = gt_issue_infos[i].facts;
         if (facts && !(facts & view->request->facts))
             continue;
         /* What a decoder has counted already, with its place in the file, is seen in the ops once more. */
-        uint64_t count = read->count + view->labels->issues[i];
+        uint64_t count = read.count + view->labels->issues[i];
         count = counts[i] > count ? counts[i] : count;
         if (count == 0)
             continue;
@@ -121,7 +121,7 @@ enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *sect
                                       .id = gt_issue_infos[i].id,
                                       .help = gt_issue_infos[i].help,
                                       .count = count,
-                                      .first_offset = read->count ? read->first_offset : GT_NO_OFFSET,
+                                      .first_offset = read.count ? read.first_offset : GT_NO_OFFSET,
                                       .is_loss = gt_issue_infos[i].issue_class == GT_ISSUE_CLASS_LOSS,
                                   });
     }

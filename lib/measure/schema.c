@@ -363,10 +363,11 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
     return true;
 }
 
-/* "GPU ops, runtime calls" */
+/* "GPU ops, runtime calls": up to projected ranges, the data that nearly all analyses are made of. What has come since
+   (OVERHEADS and later) would only lengthen the line; the table trace_facts has everything. */
 static struct gt_str known_facts(const struct gt_view *view, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
-    for (uint32_t fact = 1; fact < GT_FACT_OVERHEADS; fact <<= 1) /* trace_facts has all of them */
+    for (uint32_t fact = 1; fact < GT_FACT_OVERHEADS; fact <<= 1)
         if (view->store->facts & fact)
             text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "",
                                    gt_store_fact_title((enum gt_fact)fact));

@@ -92,10 +92,11 @@ static inline void print_ranges(FILE *out, const struct gt_store *store) {
 
 static inline void print_issues(FILE *out, const struct gt_store *store) {
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
-        if (store->issues[k].count) {
-            fprintf(out, "issue %s %" PRIu64, gt_issue_infos[k].id, store->issues[k].count);
-            if (store->issues[k].first_offset != GT_NO_OFFSET)
-                fprintf(out, " at %" PRIu64, store->issues[k].first_offset);
+        if (gt_store_issue(store, (enum gt_issue_id)k, GT_FACTS_ALL).count) {
+            fprintf(out, "issue %s %" PRIu64, gt_issue_infos[k].id,
+                    gt_store_issue(store, (enum gt_issue_id)k, GT_FACTS_ALL).count);
+            if (gt_store_issue(store, (enum gt_issue_id)k, GT_FACTS_ALL).first_offset != GT_NO_OFFSET)
+                fprintf(out, " at %" PRIu64, gt_store_issue(store, (enum gt_issue_id)k, GT_FACTS_ALL).first_offset);
             fputc('\n', out);
         }
     if (store->skipped_events)

@@ -49,12 +49,12 @@ static void test_configs(void **state) {
     assert_int_equal(configs->registers[1], UINT32_MAX);
     assert_true(configs->static_shared_bytes[1] == UINT64_MAX);
     assert_int_equal(configs->dynamic_shared_bytes[1], 49152);
-    assert_int_equal(store->issues[GT_ISSUE_NUMBER_UNREADABLE].count, 1);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_NUMBER_UNREADABLE, GT_FACTS_ALL).count, 1);
     assert_true(store->facts & GT_FACT_CONFIGS);
     gt_store_free(store);
     store = decode_all(&file, 1, 0);
     assert_int_equal(store->kernel_configs.count, 0);
-    assert_int_equal(store->issues[GT_ISSUE_NUMBER_UNREADABLE].count, 0);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_NUMBER_UNREADABLE, GT_FACTS_ALL).count, 0);
     gt_store_free(store);
     /* A table without such columns has none. */
     struct gt_str bare = GT_STR("Start (ns),Duration (ns),Device,Strm,Name\n1,2,GPU (0),7,f\n");
@@ -106,7 +106,7 @@ static void test_end_of_skipped(void **state) {
     store = decode_all(&same, 1, GT_FACT_OPS);
     assert_int_equal(store->ops.count, 3);
     assert_int_equal(store->skipped_events, 1); /* the second table says nothing else */
-    assert_int_equal(store->issues[GT_ISSUE_EVENT_DAMAGED].count, 1);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_EVENT_DAMAGED, GT_FACTS_ALL).count, 1);
     gt_store_free(store);
 }
 

@@ -68,7 +68,7 @@ static void test_every_cut(void **state) {
         while (whole < 3 && ends[whole] <= length)
             whole++;
         assert_true(count >= whole && count <= whole + 1);
-        assert_true(count == whole || store->issues[GT_ISSUE_INPUT_CUT].count == 1);
+        assert_true(count == whole || gt_store_issue(store, GT_ISSUE_INPUT_CUT, GT_FACTS_ALL).count == 1);
         gt_store_free(store);
     }
 }
@@ -84,8 +84,8 @@ static void test_many_tables(void **state) {
     fclose(out);
     struct gt_store *store = decode(&(struct gt_str){text, size}, 1, &gt_csv_default_sizes, NULL);
     assert_int_equal(store->ops.count, 1024);
-    assert_int_equal(store->issues[GT_ISSUE_EVENT_DAMAGED].count, 6);
-    assert_int_equal(store->issues[GT_ISSUE_DOCUMENTS_JOINED].count, 1023);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_EVENT_DAMAGED, GT_FACTS_ALL).count, 6);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_DOCUMENTS_JOINED, GT_FACTS_ALL).count, 1023);
     gt_store_free(store);
     free(text);
 }

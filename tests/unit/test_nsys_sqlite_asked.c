@@ -63,7 +63,7 @@ static void test_unasked_tables(void **state) {
     assert_int_equal(store->copies.count, 1);
     assert_int_equal(store->graph_ops.count + store->source_columns.count, 0);
     for (int i = 0; i < GT_ISSUE_COUNT; i++)
-        assert_int_equal(store->issues[i].count, 0);
+        assert_int_equal(gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).count, 0);
     assert_int_equal(store->meta.read_rows, 8 + 2000 + 1); /* strings, kernels, the copy */
     assert_true(store->meta.read_bytes * 2 < whole->meta.read_bytes);
     assert_int_equal(whole->meta.read_rows, 8 + 2001 + 2 * 2000 + 2 * 500);

@@ -105,8 +105,10 @@ static void assert_same_rows(struct gt_store *a, struct gt_store *b) {
     assert_int_equal(a->origin_ns, b->origin_ns);
     assert_int_equal(a->facts, b->facts);
     for (int k = 0; k < GT_ISSUE_COUNT; k++) {
-        assert_int_equal(a->issues[k].count, b->issues[k].count);
-        assert_int_equal(a->issues[k].first_offset, b->issues[k].first_offset);
+        assert_int_equal(gt_store_issue(a, (enum gt_issue_id)k, GT_FACTS_ALL).count,
+                         gt_store_issue(b, k, GT_FACTS_ALL).count);
+        assert_int_equal(gt_store_issue(a, (enum gt_issue_id)k, GT_FACTS_ALL).first_offset,
+                         gt_store_issue(b, k, GT_FACTS_ALL).first_offset);
     }
 }
 
@@ -140,9 +142,45 @@ static void ops_that_end_before_they_start_are_counted_and_left_out(void **unuse
     struct gt_store *store = NULL;
     assert_int_equal(gt_store_seal(&builder, 1, &store, &err), GT_OK);
     assert_int_equal(store->ops.count, 1);
-    assert_int_equal(store->issues[GT_ISSUE_OP_NEGATIVE].count, 1);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_OP_NEGATIVE, GT_FACTS_ALL).count, 1);
     assert_int_equal(store->calls.end_ns[0], 5);
-    assert_int_equal(store->issues[GT_ISSUE_CALL_NEGATIVE].count, 1);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_CALL_NEGATIVE, GT_FACTS_ALL).count, 1);
+    gt_store_free(store);
+}
+
+/* One row for each problem and set of facts, however many segments and events had it; dropped segments do not count. */
+static void problems_belong_to_facts(void **unused) {
+    (void)unused;
+    enum { SEGMENTS = 20, EVENTS = 1000, DROPPED = 7 };
+    struct gt_builder builders[2];
+    struct gt_error err = {0};
+    for (size_t b = 0; b < 2; b++)
+        gt_builder_init(&builders[b], "test", &err);
+    for (uint64_t order = 0; order < SEGMENTS; order++) {
+        struct gt_builder *builder = &builders[order % 2];
+        size_t segment = gt_builder_begin(builder, order);
+        for (uint64_t i = 0; i < EVENTS; i++) {
+            gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_CALLS, 1, 5000 - order);
+            gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_OPS | GT_FACT_BYTES, 2, GT_NO_OFFSET);
+        }
+        gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, 0, 1, 9000); /* of the file */
+        gt_builder_issue_of(builder, GT_ISSUE_TEXT_REPAIRED, GT_FACT_CALLS, UINT64_MAX, GT_NO_OFFSET);
+        assert_true(builder->store.fact_issues.count <= (order / 2 + 1) * 3);
+        if (order == DROPPED)
+            gt_builder_drop(builder, segment);
+    }
+    struct gt_store *store = NULL;
+    assert_int_equal(gt_store_seal(builders, 2, &store, &err), GT_OK);
+    assert_int_equal(store->fact_issues.count, 3);
+    struct gt_issue calls = gt_store_issue(store, GT_ISSUE_EVENT_DAMAGED, GT_FACT_CALLS | GT_FACT_RANGES);
+    assert_int_equal(calls.count, (SEGMENTS - 1) * (EVENTS + 1));
+    assert_int_equal(calls.first_offset, 5000 - (SEGMENTS - 1));
+    struct gt_issue copies = gt_store_issue(store, GT_ISSUE_EVENT_DAMAGED, GT_FACT_BYTES);
+    assert_int_equal(copies.count, (SEGMENTS - 1) * (2 * EVENTS + 1));
+    assert_int_equal(copies.first_offset, 9000);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_EVENT_DAMAGED, GT_FACT_RANGES).count, SEGMENTS - 1);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_TEXT_REPAIRED, GT_FACTS_ALL).count, INT64_MAX);
+    assert_int_equal(gt_store_loss(store, GT_FACT_RANGES), GT_ISSUE_EVENT_DAMAGED);
     gt_store_free(store);
 }
 
@@ -204,6 +242,7 @@ int main(void) {
         cmocka_unit_test(sealing_ignores_how_chunks_were_spread),
         cmocka_unit_test(ops_that_end_before_they_start_are_counted_and_left_out),
         cmocka_unit_test(chunks_of_one_builder_come_out_in_their_order),
+        cmocka_unit_test(problems_belong_to_facts),
         cmocka_unit_test(an_empty_store_seals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

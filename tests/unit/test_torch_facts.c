@@ -373,7 +373,7 @@ static void many_groups(void **state) {
     unlink(path);
     assert_int_equal(store->comms.count, GROUPS);
     assert_int_equal(store->comm_groups.count, GROUPS);
-    assert_int_equal(store->issues[GT_ISSUE_NUMBER_UNREADABLE].count, GROUPS);
+    assert_int_equal(gt_store_issue(store, GT_ISSUE_NUMBER_UNREADABLE, GT_FACTS_ALL).count, GROUPS);
     for (uint32_t i = 0; i < GROUPS; i++)
         assert_int_equal(store->comms.group[i], i);
     gt_store_free(store);

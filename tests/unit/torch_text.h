@@ -224,11 +224,12 @@ static inline void print_meta(FILE *out, const struct gt_store *store) {
 
 static inline void print_issues(FILE *out, const struct gt_store *store) {
     for (int i = 0; i < GT_ISSUE_COUNT; i++) {
-        if (store->issues[i].count == 0)
+        if (gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).count == 0)
             continue;
-        fprintf(out, "issue %s %" PRIu64, gt_issue_infos[i].id, store->issues[i].count);
-        if (store->issues[i].first_offset != GT_NO_OFFSET)
-            fprintf(out, " at %" PRIu64, store->issues[i].first_offset);
+        fprintf(out, "issue %s %" PRIu64, gt_issue_infos[i].id,
+                gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).count);
+        if (gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).first_offset != GT_NO_OFFSET)
+            fprintf(out, " at %" PRIu64, gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).first_offset);
         fprintf(out, "\n");
     }
 }

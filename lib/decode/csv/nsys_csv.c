@@ -112,8 +112,11 @@ static void read_odd_record(struct decoding *decoding, struct place *place, cons
         open_table(decoding, place, &header, row->offset);
     else if (is_blank(row) || is_chatter(row))
         close_table(decoding, place);
+    else if (row->is_cut)
+        gt_builder_issue(&decoding->builder, GT_ISSUE_INPUT_CUT, 1, row->offset);
     else
-        gt_builder_issue(&decoding->builder, row->is_cut ? GT_ISSUE_INPUT_CUT : GT_ISSUE_EVENT_DAMAGED, 1, row->offset);
+        gt_builder_issue_of(&decoding->builder, GT_ISSUE_EVENT_DAMAGED, gt_nsys_csv_rows_facts(place->header.table), 1,
+                            row->offset);
     gt_csv_scan_reader_reread(&place->reader, row);
 }
 

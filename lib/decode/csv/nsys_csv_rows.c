@@ -39,7 +39,7 @@ static struct gt_str name_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys
 }
 
 static void count_unreadable(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
-    gt_builder_issue(sink->builder, GT_ISSUE_NUMBER_UNREADABLE, 1, cells->row->offset);
+    gt_builder_issue_of(sink->builder, GT_ISSUE_NUMBER_UNREADABLE, sink->read_for, 1, cells->row->offset);
 }
 
 /* A number that a row may lack. */
@@ -111,6 +111,7 @@ static void describe_copy(struct gt_nsys_csv_sink *sink, const struct gt_nsys_cs
     if (!(sink->model.facts & GT_FACT_BYTES))
         return;
     enum gt_nsys_csv_state state = gt_nsys_csv_value_bytes(cells, duration_ns, &bytes);
+    sink->read_for = GT_FACT_BYTES;
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     activity->bytes = state == GT_NSYS_CSV_READ ? bytes : GT_NSYS_NO_ID;
@@ -120,6 +121,7 @@ static void describe_copy(struct gt_nsys_csv_sink *sink, const struct gt_nsys_cs
 
 /* Only where the table has something of it. */
 static void add_config(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
+    sink->read_for = GT_FACT_CONFIGS;
     struct gt_nsys_config config = {
         .cluster = {GT_NSYS_NO_ID, GT_NSYS_NO_ID, GT_NSYS_NO_ID},
         .registers = optional_count(sink, cells, GT_NSYS_CSV_REGISTERS, GT_NSYS_NO_ID),
@@ -135,6 +137,16 @@ static void add_config(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
     }
     if (config.grid[0] != GT_NSYS_NO_ID || config.block[0] != GT_NSYS_NO_ID || config.registers != GT_NSYS_NO_ID)
         gt_nsys_add_config(&sink->model, &config);
+}
+
+static uint64_t correlation_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
+    if (!(sink->model.facts & GT_FACT_CORRELATION))
+        return GT_NSYS_NO_ID;
+    uint32_t before = sink->read_for;
+    sink->read_for = GT_FACT_CORRELATION;
+    uint64_t correlation = optional_count(sink, cells, GT_NSYS_CSV_CORRELATION, GT_NSYS_NO_ID);
+    sink->read_for = before;
+    return correlation;
 }
 
 static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
@@ -156,9 +168,7 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
     struct gt_nsys_activity activity = {
         .start_ns = start_ns,
         .end_ns = end_ns,
-        .correlation = sink->model.facts & GT_FACT_CORRELATION
-                           ? optional_count(sink, cells, GT_NSYS_CSV_CORRELATION, GT_NSYS_NO_ID)
-                           : GT_NSYS_NO_ID,
+        .correlation = correlation_of(sink, cells),
         .global_pid = GT_NSYS_NO_ID,
         .device = device_of(sink, cells),
         .name_id = GT_NSYS_NO_ID,
@@ -299,18 +309,18 @@ static bool take_range_sum(struct gt_nsys_csv_sink *sink, const struct gt_nsys_c
 /* ---- tables that nothing asks for ---- */
 
 /* Ops are always read: they say whether sums say the same again. */
-static bool is_asked(const struct gt_nsys_csv_sink *sink, enum gt_nsys_csv_table table) {
+uint32_t gt_nsys_csv_rows_facts(enum gt_nsys_csv_table table) {
     static const uint32_t facts[] = {
-        [GT_NSYS_CSV_TRACE] = GT_FACTS_ALL,
+        [GT_NSYS_CSV_TRACE] = 0,
         [GT_NSYS_CSV_KERNELS] = GT_FACT_GROUPS,
         [GT_NSYS_CSV_KERNELS_BY_GRID] = GT_FACT_GROUPS,
         [GT_NSYS_CSV_MEMORY] = GT_FACT_GROUPS,
         [GT_NSYS_CSV_GPU] = GT_FACT_GROUPS,
         [GT_NSYS_CSV_RANGES] = GT_FACT_RANGES | GT_FACT_PROJECTIONS,
         [GT_NSYS_CSV_RANGE_SUM] = GT_FACT_RANGES | GT_FACT_PROJECTIONS,
-        [GT_NSYS_CSV_OTHER] = GT_FACTS_ALL,
+        [GT_NSYS_CSV_OTHER] = 0,
     };
-    return facts[table] & sink->model.facts;
+    return facts[table];
 }
 
 /* The next header could have as many cells as this row, but no number. */
@@ -324,7 +334,8 @@ static bool skip_row(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cel
 }
 
 bool gt_nsys_csv_rows_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
-    if (!is_asked(sink, cells->header->table))
+    sink->read_for = gt_nsys_csv_rows_facts(cells->header->table);
+    if (sink->read_for && !(sink->read_for & sink->model.facts))
         return skip_row(sink, cells);
     switch (cells->header->table) {
     case GT_NSYS_CSV_TRACE:

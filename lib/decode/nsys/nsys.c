@@ -82,8 +82,8 @@ void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     memset(sink, 0, sizeof *sink);
 }
 
-static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
-    gt_builder_issue(sink->builder, issue, 1, GT_NO_OFFSET);
+static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue, enum gt_fact fact) {
+    gt_builder_issue_of(sink->builder, issue, fact, 1, GT_NO_OFFSET);
 }
 
 /* The lost name for an id that the capture's strings do not have; *is_known says. */
@@ -141,7 +141,7 @@ static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity
     uint64_t global_pid = activity->global_pid;
     int64_t ordinal = activity->device < 0 ? 0 : activity->device, stream = activity->stream;
     if (activity->device < 0)
-        count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE);
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE, GT_FACT_OPS);
     struct gt_nsys_lane_slot *slot = &sink->lanes[slot_of(global_pid, (uint64_t)ordinal, (uint64_t)stream)];
     if (!slot->is_set || slot->global_pid != global_pid || slot->device != ordinal || slot->stream != stream) {
         uint32_t lane = gt_builder_lane(sink->builder, gt_nsys_process(sink, global_pid),
@@ -168,7 +168,7 @@ static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_ac
     default:
         name = name_of(sink, activity->name_id, activity->name, &is_known);
         if (!is_known)
-            count_issue(sink, GT_ISSUE_OP_WITHOUT_NAME);
+            count_issue(sink, GT_ISSUE_OP_WITHOUT_NAME, GT_FACT_OPS);
         return name;
     }
 }
@@ -204,7 +204,7 @@ bool gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activi
         [GT_NSYS_GRAPH] = GT_OP_GRAPH,
     };
     if (!has_times(activity)) {
-        count_issue(sink, GT_ISSUE_OP_WITHOUT_TIME);
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_TIME, GT_FACT_OPS);
         return false;
     }
     bool is_node = activity->graph_node != GT_NSYS_NO_ID && activity->graph_node != 0;
@@ -229,7 +229,7 @@ bool gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activi
 void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call) {
     bool is_known;
     if (call->start_ns == GT_NO_TIME) {
-        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED, GT_FACT_CALLS);
         return;
     }
     gt_builder_call(sink->builder, &(struct gt_calls_row){
@@ -302,7 +302,7 @@ static bool has_end(const struct gt_nsys_nvtx *event) {
 
 static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, enum gt_range_kind kind) {
     if (event->start_ns == GT_NO_TIME) {
-        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED, GT_FACT_RANGES);
         return;
     }
     struct gt_ranges_row row = {
@@ -318,7 +318,7 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
     if (kind == GT_RANGE_MARK) {
         row.end_ns = row.start_ns;
     } else if (!has_end(event) || (event->end_ns == sink->capture->duration_ns && event->end_ns > 0)) {
-        count_issue(sink, GT_ISSUE_RANGE_OPEN);
+        count_issue(sink, GT_ISSUE_RANGE_OPEN, GT_FACT_RANGES);
         row.end_ns = has_end(event) ? event->end_ns : GT_NSYS_OPEN_END;
     }
     /* Exports of 2019 to 2021 have 0 where there is no other thread. */
@@ -363,7 +363,7 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhe
     int64_t start_ns = overhead->start_ns, end_ns = overhead->end_ns == GT_NO_TIME ? start_ns : overhead->end_ns;
     bool is_known;
     if (start_ns == GT_NO_TIME) {
-        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED, GT_FACT_OVERHEADS);
         return;
     }
     gt_strid name = name_of(sink, overhead->name_id, overhead->name, &is_known);

@@ -260,9 +260,12 @@ static enum gt_status read_role(struct gathering *gathering, const struct gt_sql
                                 const struct gt_nsys_schema *schema, enum gt_nsys_role role,
                                 struct gt_sqlite_reader *reader, gt_sqlite_pages_row_fn *take, struct gt_error *err) {
     enum gt_status status = GT_OK;
+    uint64_t damaged_before = reader->damaged, missing_before = reader->missing;
     for (size_t i = 0; i < schema->count && status == GT_OK; i++)
         if (schema->tables[i].role == role && schema->tables[i].is_read)
             status = read_table(gathering, db, &schema->tables[i], reader, take, err);
+    gathering->facts->damaged[role] = reader->damaged - damaged_before;
+    gathering->facts->missing[role] = reader->missing - missing_before;
     return status;
 }
 

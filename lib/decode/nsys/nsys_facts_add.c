@@ -87,7 +87,7 @@ static uint64_t number_or_none(uint64_t number) {
 
 void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync) {
     if (sync->start_ns == GT_NO_TIME) {
-        gt_builder_issue(sink->builder, GT_ISSUE_EVENT_DAMAGED, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(sink->builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_SYNCS, 1, GT_NO_OFFSET);
         return;
     }
     gt_builder_sync(sink->builder, &(struct gt_syncs_row){
@@ -155,7 +155,7 @@ static gt_strid memory_name(struct gt_nsys_sink *sink, const struct gt_nsys_memo
 void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
     enum gt_memory_operation operation = operation_of(memory);
     if (memory->start_ns == GT_NO_TIME || (memory->bytes == GT_NSYS_NO_ID && !memory->is_pool)) {
-        gt_builder_issue(sink->builder, GT_ISSUE_EVENT_DAMAGED, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(sink->builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_MEMORY, 1, GT_NO_OFFSET);
         return;
     }
     uint64_t bytes = memory->bytes == GT_NSYS_NO_ID ? 0 : memory->bytes; /* only a trimmed pool keeps some */

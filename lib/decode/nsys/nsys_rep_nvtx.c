@@ -23,7 +23,7 @@ static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_pay
     enum gt_nsys_comm_outcome outcome =
         gt_nsys_comm_read(&sink->facts->schemas.comms, payload->scope, payload->schema, payload->bytes, &comm);
     if (outcome == GT_NSYS_COMM_SHORT)
-        gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COMMS, 1, GT_NO_OFFSET);
     if (gt_nsys_comm_is_known(&comm))
         gt_nsys_add_comm(sink->model, global_tid, &comm);
 }

@@ -102,13 +102,32 @@ static const uint32_t facts_of_type[] = {
     [TYPE_GRAPH_CLONED] = GT_FACT_GRAPHS,
 };
 
-static bool can_be_asked(uint32_t asked, uint64_t type) {
-    uint32_t facts = type < sizeof facts_of_type / sizeof *facts_of_type ? facts_of_type[type] : 0;
-    return facts == 0 || asked & facts;
+static uint32_t facts_by_type(uint64_t type) {
+    return type < sizeof facts_of_type / sizeof *facts_of_type ? facts_of_type[type] : 0;
 }
 
-/* false: the event is damaged. What nobody asks for is left out before its fields are looked at. */
-static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
+/* Who a damaged event concerns, 0: all. The sub-message decides where the type does not. */
+static uint32_t facts_of_event(uint64_t type, uint32_t tag) {
+    if (facts_by_type(type))
+        return facts_by_type(type);
+    switch (tag) {
+    case SUB_DEVICE:
+        return GT_FACT_OPS | GT_FACT_SYNCS;
+    case SUB_API:
+        return GT_FACT_CALLS | GT_FACT_OVERHEADS;
+    case SUB_NVTX:
+        return GT_FACT_RANGES;
+    case SUB_MEMORY:
+    case SUB_POOL:
+        return GT_FACT_MEMORY;
+    default:
+        return 0;
+    }
+}
+
+/* false: the event is damaged, which concerns these facts (0: all). What nobody asks for is left out before its fields
+   are looked at. */
+static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event, uint32_t *facts) {
     struct gt_proto fields = gt_proto_of(event);
     struct gt_proto_field field;
     uint64_t type = UINT64_MAX;
@@ -122,9 +141,11 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
             sub = field.bytes;
         }
     }
+    *facts = 0;
     if (fields.is_damaged)
         return false;
-    if (!can_be_asked(asked, type))
+    *facts = facts_of_event(type, tag);
+    if (facts_by_type(type) && !(asked & facts_by_type(type)))
         tag = 0;
     switch (tag) {
     case SUB_DEVICE:
@@ -170,6 +191,7 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
     struct gt_builder *builder = sink->model->builder;
+    uint32_t facts;
     size_t entries = 0;
     while (entries <= entries_max && gt_proto_next(&fields, &field)) {
         bool is_event = field.tag == GT_PROTO_BYTES(1), is_generic = field.tag == GT_PROTO_BYTES(2);
@@ -177,15 +199,15 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
             continue;
         if (is_generic) {
             if (!take_generic(sink, field.bytes, entries_max))
-                gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
+                gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_COUNTERS, 1, offset);
             continue;
         }
         sink->event_count++;
         if (sink->left_count == 0)
             continue;
         sink->left_count--;
-        if (!take_event(sink, field.bytes))
-            gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
+        if (!take_event(sink, field.bytes, &facts))
+            gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, facts, 1, offset);
     }
     gt_nsys_rep_metrics_flush(&sink->samples, &sink->facts->metrics, sink->model);
     if (fields.is_damaged || entries == 0 || entries > entries_max)

@@ -41,7 +41,7 @@ static void take_id_as_name(struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     size_t length = gt_num_format_int(rows->id_text, row->cells[slot].integer);
     rows->activity.name_id = GT_NSYS_NO_ID;
     rows->activity.name = (struct gt_str){rows->id_text, length};
-    gt_builder_issue(rows->sink->builder, GT_ISSUE_OP_WITHOUT_NAME, 1, GT_NO_OFFSET);
+    gt_builder_issue_of(rows->sink->builder, GT_ISSUE_OP_WITHOUT_NAME, GT_FACT_OPS, 1, GT_NO_OFFSET);
 }
 
 static void take_config(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {

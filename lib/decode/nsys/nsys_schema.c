@@ -265,6 +265,10 @@ static bool is_taken(const struct gt_nsys_schema *schema, const struct gt_sqlite
     return false;
 }
 
+uint32_t gt_nsys_schema_facts(enum gt_nsys_role role) {
+    return roles[role].facts;
+}
+
 /* Whether something of the role is to be read. */
 static bool is_asked(const struct role *role, uint32_t facts) {
     return role->facts == 0 || (role->facts & facts) != 0;
@@ -272,9 +276,10 @@ static bool is_asked(const struct role *role, uint32_t facts) {
 
 /* The first table of that name that fits the role, or without a name, with a word of the role in its name; NULL: none.
    Whether tables that do not fit have rows matters only where the role is to be read. */
-static enum gt_status find_table(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, const struct role *role,
+static enum gt_status find_table(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, enum gt_nsys_role id,
                                  uint32_t facts, const char *name, const struct gt_sqlite_table **found,
                                  struct gt_error *err) {
+    const struct role *role = &roles[id];
     *found = NULL;
     for (size_t t = 0; t < db->table_count && !*found; t++) {
         const struct gt_sqlite_table *table = &db->tables[t];
@@ -288,8 +293,8 @@ static enum gt_status find_table(struct gt_nsys_schema *schema, const struct gt_
             continue;
         else if (name && is_readable && gt_sqlite_db_table_rows(db, table, &rows, err) != GT_OK)
             return GT_ERR;
-        schema->unreadable += name && !is_readable;
-        schema->incomplete += rows > 0;
+        schema->unreadable[id] += name && !is_readable;
+        schema->incomplete[id] += rows > 0;
     }
     return GT_OK;
 }
@@ -322,7 +327,7 @@ static enum gt_status find_role(struct gt_nsys_schema *schema, const struct gt_s
     const struct gt_sqlite_table *named[GT_NSYS_NAMES_MAX], *table;
     size_t count = 0;
     for (size_t n = 0; n < GT_NSYS_NAMES_MAX && role->names[n]; n++) {
-        if (find_table(schema, db, role, facts, role->names[n], &table, err) != GT_OK)
+        if (find_table(schema, db, id, facts, role->names[n], &table, err) != GT_OK)
             return GT_ERR;
         if (table)
             named[count++] = table;
@@ -339,7 +344,7 @@ static enum gt_status find_role(struct gt_nsys_schema *schema, const struct gt_s
         add_table(schema, named[0], id, facts);
     if (count)
         return GT_OK;
-    if (find_table(schema, db, role, facts, NULL, &table, err) != GT_OK)
+    if (find_table(schema, db, id, facts, NULL, &table, err) != GT_OK)
         return GT_ERR;
     if (table)
         add_table(schema, table, id, facts);

@@ -171,9 +171,13 @@ struct gt_nsys_table {
 struct gt_nsys_schema {
     struct gt_nsys_table tables[GT_NSYS_TABLES_MAX]; /* in the order of their roles */
     size_t count;
-    size_t unreadable; /* tables with the name of a role whose columns are lost, because the schema pages are damaged */
-    size_t incomplete; /* tables with rows and the name of a role that lack a column that it requires */
+    /* By role, tables with its name that cannot be read: whose columns are lost, because the schema pages are damaged,
+       and those with rows that lack a column that it requires. */
+    size_t unreadable[GT_NSYS_ROLE_COUNT], incomplete[GT_NSYS_ROLE_COUNT];
 };
+
+/* enum gt_fact: tables of the role are read for any of these; 0: always. */
+uint32_t gt_nsys_schema_facts(enum gt_nsys_role role);
 
 /* facts: enum gt_fact, what is to be read. No page is read of tables that have nothing of that, and columns that have
    nothing of it are left out. An error that lists the tables if this is no Nsight export. */

@@ -8,6 +8,7 @@
 #include "events/builder.h"
 
 struct worker {
+    uint32_t facts_missing; /* enum gt_fact: whose tables lack pages */
     struct gt_sqlite_reader reader;
     uint32_t *metric_tracks; /* struct gt_nsys_rows */
     enum gt_status status;
@@ -69,6 +70,11 @@ static void report_progress(const struct decoding *decoding) {
     decoding->options->progress(decoding->options->progress_context, done_bytes, total_bytes);
 }
 
+/* Who a loss in a table concerns. */
+static uint32_t facts_of_table(const struct decoding *decoding, size_t table) {
+    return gt_nsys_schema_facts(decoding->schema.tables[table].role);
+}
+
 static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
@@ -79,13 +85,15 @@ static void work(void *context, size_t index) {
         const struct job *job = &decoding->jobs[next];
         rows.table = &decoding->schema.tables[job->table];
         gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(rows.table->role, rows.sink->facts);
-        uint64_t damaged_before = worker->reader.damaged;
+        uint64_t damaged_before = worker->reader.damaged, missing_before = worker->reader.missing;
+        uint32_t facts = facts_of_table(decoding, job->table);
         gt_builder_begin(&decoding->builders[index], next + 1);
         worker->status =
             gt_sqlite_db_scan_part(&decoding->scans[job->table], job->part, &worker->reader, take, &rows, &worker->err);
         if (worker->reader.damaged > damaged_before)
-            gt_builder_issue(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED,
-                             worker->reader.damaged - damaged_before, GT_NO_OFFSET);
+            gt_builder_issue_of(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED, facts,
+                                worker->reader.damaged - damaged_before, GT_NO_OFFSET);
+        worker->facts_missing |= worker->reader.missing > missing_before ? facts : 0;
         if (index == 0)
             report_progress(decoding);
     }
@@ -110,24 +118,42 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
     return GT_OK;
 }
 
-/* Pages that no part has: those on the way to the leaves. */
-static void count_losses(struct decoding *decoding, const struct gt_sqlite_reader *facts_reader) {
-    uint64_t damaged = facts_reader->damaged + decoding->db.is_schema_damaged, missing = facts_reader->missing;
-    for (size_t i = 0; i < decoding->schema.count; i++) {
-        damaged += decoding->scans[i].tree.damaged;
-        missing += decoding->scans[i].tree.missing;
-    }
+/* What was lost of a role concerns those who read it. */
+static void count_loss(struct decoding *decoding, enum gt_issue_id issue, uint32_t facts, uint64_t count) {
+    if (count)
+        gt_builder_issue_of(&decoding->builders[0], issue, facts, count, GT_NO_OFFSET);
+}
+
+/* Pages that are referred to and lie after the end of the file, as if it were cut. */
+static void count_missing(struct decoding *decoding) {
+    uint64_t end = (uint64_t)decoding->db.file.page_count * decoding->db.file.page_bytes;
+    bool is_cut = decoding->db.file.is_cut;
+    uint32_t facts = 0; /* whose tables lack pages */
+    for (int role = 0; role < GT_NSYS_ROLE_COUNT; role++)
+        if (decoding->facts.missing[role]) {
+            facts |= gt_nsys_schema_facts((enum gt_nsys_role)role);
+            is_cut |= gt_nsys_schema_facts((enum gt_nsys_role)role) == 0;
+        }
+    for (size_t i = 0; i < decoding->schema.count; i++)
+        facts |= decoding->scans[i].tree.missing ? facts_of_table(decoding, i) : 0;
     for (size_t i = 0; i < decoding->worker_count; i++)
-        missing += decoding->workers[i].reader.missing;
-    if (damaged)
-        gt_builder_issue(&decoding->builders[0], GT_ISSUE_EVENT_DAMAGED, damaged, GT_NO_OFFSET);
-    if (decoding->schema.unreadable)
-        gt_builder_issue(&decoding->builders[0], GT_ISSUE_TABLE_UNREADABLE, decoding->schema.unreadable, GT_NO_OFFSET);
-    if (decoding->schema.incomplete)
-        gt_builder_issue(&decoding->builders[0], GT_ISSUE_TABLE_INCOMPLETE, decoding->schema.incomplete, GT_NO_OFFSET);
-    if (missing || decoding->db.file.is_cut)
-        gt_builder_issue(&decoding->builders[0], GT_ISSUE_INPUT_CUT, 1,
-                         (uint64_t)decoding->db.file.page_count * decoding->db.file.page_bytes);
+        facts |= decoding->workers[i].facts_missing;
+    if (is_cut || facts)
+        gt_builder_issue_of(&decoding->builders[0], GT_ISSUE_INPUT_CUT, is_cut ? 0 : facts, 1, end);
+}
+
+/* Beyond what the parts of tables have counted: pages on the way to the leaves, and what was read before the events. */
+static void count_losses(struct decoding *decoding) {
+    count_loss(decoding, GT_ISSUE_EVENT_DAMAGED, 0, decoding->db.is_schema_damaged);
+    for (size_t i = 0; i < decoding->schema.count; i++)
+        count_loss(decoding, GT_ISSUE_EVENT_DAMAGED, facts_of_table(decoding, i), decoding->scans[i].tree.damaged);
+    for (int role = 0; role < GT_NSYS_ROLE_COUNT; role++) {
+        uint32_t facts = gt_nsys_schema_facts((enum gt_nsys_role)role);
+        count_loss(decoding, GT_ISSUE_EVENT_DAMAGED, facts, decoding->facts.damaged[role]);
+        count_loss(decoding, GT_ISSUE_TABLE_UNREADABLE, facts, decoding->schema.unreadable[role]);
+        count_loss(decoding, GT_ISSUE_TABLE_INCOMPLETE, facts, decoding->schema.incomplete[role]);
+    }
+    count_missing(decoding);
 }
 
 /* Pages of other tables that lie between are not looked at, although they may be read along. */
@@ -166,7 +192,7 @@ static enum gt_status read_events(struct decoding *decoding, const struct gt_sql
             return decoding->workers[i].status;
         }
     gt_nsys_finish(decoding->sinks, decoding->worker_count, &decoding->facts.capture);
-    count_losses(decoding, facts_reader);
+    count_losses(decoding);
     count_reading(decoding, facts_reader);
     return gt_store_seal(decoding->builders, decoding->worker_count, out, err);
 }

@@ -24,10 +24,11 @@ struct gt_nsys_facts {
     struct gt_map sparse;  /* (0, id) -> index in capture.strings */
     bool has_string_table; /* where there is none, ids are all that is known of names */
     struct gt_nsys_sqlite_metrics metrics;
-    struct gt_nsys_comm_schemas payloads; /* by domain */
+    struct gt_nsys_comm_schemas payloads;                              /* by domain */
+    uint64_t damaged[GT_NSYS_ROLE_COUNT], missing[GT_NSYS_ROLE_COUNT]; /* pages and rows lost, by role */
 };
 
-/* Reads everything but the events. Loss is counted in the reader. */
+/* Reads everything but the events. */
 enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
                                          const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
                                          struct gt_error *err);

@@ -98,7 +98,7 @@ static void take_metric(void *context, const struct gt_sqlite_row *row) {
         index = gt_nsys_sqlite_metrics_find(metrics, (uint64_t)gt_sqlite_record_int(row, GT_NSYS_METRIC_TYPE, 0),
                                             gt_nsys_sqlite_id(row, GT_NSYS_METRIC_ID), rows->metric);
     if (index == SIZE_MAX) {
-        gt_builder_issue(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COUNTERS, 1, GT_NO_OFFSET);
         return;
     }
     union gt_sqlite_cell cell = row->cells[GT_NSYS_METRIC_VALUE];
@@ -133,7 +133,7 @@ void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t globa
                                     (struct gt_str){payload.ptr + at, payload.len - at}, &comm);
     }
     if (outcome == GT_NSYS_COMM_SHORT)
-        gt_builder_issue(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COMMS, 1, GT_NO_OFFSET);
     if (has_header && outcome != GT_NSYS_COMM_NONE && gt_nsys_comm_is_known(&comm))
         gt_nsys_add_comm(rows->sink, global_tid, &comm);
 }

@@ -81,10 +81,12 @@ static void take_config(const struct gt_torch_subject *at) {
 }
 
 void gt_torch_facts_of_kernel(const struct gt_torch_subject *at) {
+    struct gt_torch_subject comm = gt_torch_subject_for(at, GT_FACT_COMMS);
+    struct gt_torch_subject config = gt_torch_subject_for(at, GT_FACT_CONFIGS);
     if (at->sink->facts & GT_FACT_COMMS)
-        gt_torch_facts_take_comm(at, true);
+        gt_torch_facts_take_comm(&comm, true);
     if (at->sink->facts & GT_FACT_CONFIGS)
-        take_config(at);
+        take_config(&config);
 }
 
 /* ---- arguments of operators ---- */
@@ -114,11 +116,13 @@ static void take_arguments(const struct gt_torch_subject *at) {
 }
 
 void gt_torch_facts_of_cpu_op(const struct gt_torch_subject *at, gt_strid name) {
+    struct gt_torch_subject comm = gt_torch_subject_for(at, GT_FACT_COMMS);
+    struct gt_torch_subject arguments = gt_torch_subject_for(at, GT_FACT_ARGUMENTS);
     if (at->sink->facts & GT_FACT_COMMS &&
         gt_str_eq(gt_store_string(&at->sink->builder->store, name), GT_STR(GT_TORCH_COMM_RECORD)))
-        gt_torch_facts_take_comm(at, false);
+        gt_torch_facts_take_comm(&comm, false);
     if (at->sink->facts & GT_FACT_ARGUMENTS)
-        take_arguments(at);
+        take_arguments(&arguments);
 }
 
 /* ---- waits ---- */

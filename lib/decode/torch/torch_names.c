@@ -84,8 +84,8 @@ static void count_xla_devices(const struct gt_torch_sink *sinks, size_t count,
     uint64_t devices = 0;
     for (size_t i = 0; i < name_count; i++)
         devices += names[i]->kind == GT_TORCH_NAMES_PROCESS && gt_str_starts(names[i]->name, GT_STR("/device:GPU:"));
-    if (devices && !has_ops(sinks, count))
-        gt_builder_issue(sinks[0].builder, GT_ISSUE_XLA_TRACE, devices, GT_NO_OFFSET);
+    if (devices && sinks[0].facts & GT_FACT_OPS && !has_ops(sinks, count))
+        gt_builder_issue_of(sinks[0].builder, GT_ISSUE_XLA_TRACE, GT_FACT_OPS, devices, GT_NO_OFFSET);
 }
 
 void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order) {

@@ -13,25 +13,27 @@
 
 #define BIT(category) (UINT32_C(1) << (category))
 
+/* What complete events of each category are read for. */
+static const uint32_t facts_of_category[] = {
+    [GT_TORCH_CAT_OTHER] = 0,
+    [GT_TORCH_CAT_KERNEL] = GT_FACT_OPS,
+    [GT_TORCH_CAT_MEMCPY] = GT_FACT_OPS,
+    [GT_TORCH_CAT_MEMSET] = GT_FACT_OPS,
+    [GT_TORCH_CAT_GPU_OP] = GT_FACT_OPS,
+    [GT_TORCH_CAT_CALL] = GT_FACT_CALLS,
+    [GT_TORCH_CAT_CPU_OP] = GT_FACT_CPU_OPS,
+    [GT_TORCH_CAT_RANGE] = GT_FACT_RANGES,
+    [GT_TORCH_CAT_GPU_RANGE] = GT_FACT_RANGES,
+    [GT_TORCH_CAT_OVERHEAD] = GT_FACT_OVERHEADS,
+    [GT_TORCH_CAT_PYTHON] = GT_FACT_STACKS,
+    [GT_TORCH_CAT_SYNC] = GT_FACT_SYNCS,
+    [GT_TORCH_CAT_EVENT_RECORD] = GT_FACT_SYNCS,
+};
+
 uint32_t gt_torch_sink_categories(uint32_t facts) {
-    static const uint32_t needed[] = {
-        [GT_TORCH_CAT_OTHER] = 0,
-        [GT_TORCH_CAT_KERNEL] = GT_FACT_OPS,
-        [GT_TORCH_CAT_MEMCPY] = GT_FACT_OPS,
-        [GT_TORCH_CAT_MEMSET] = GT_FACT_OPS,
-        [GT_TORCH_CAT_GPU_OP] = GT_FACT_OPS,
-        [GT_TORCH_CAT_CALL] = GT_FACT_CALLS,
-        [GT_TORCH_CAT_CPU_OP] = GT_FACT_CPU_OPS,
-        [GT_TORCH_CAT_RANGE] = GT_FACT_RANGES,
-        [GT_TORCH_CAT_GPU_RANGE] = GT_FACT_RANGES,
-        [GT_TORCH_CAT_OVERHEAD] = GT_FACT_OVERHEADS,
-        [GT_TORCH_CAT_PYTHON] = GT_FACT_STACKS,
-        [GT_TORCH_CAT_SYNC] = GT_FACT_SYNCS,
-        [GT_TORCH_CAT_EVENT_RECORD] = GT_FACT_SYNCS,
-    };
     uint32_t taken = 0;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        taken |= facts & needed[i] ? BIT(i) : 0;
+    for (size_t i = 0; i < sizeof facts_of_category / sizeof *facts_of_category; i++)
+        taken |= facts & facts_of_category[i] ? BIT(i) : 0;
     return taken;
 }
 
@@ -181,7 +183,7 @@ static bool take_metadata(const struct gt_torch_subject *at) {
     return kept != NULL;
 }
 
-static void take_complete(const struct gt_torch_subject *at) {
+static void take_complete(struct gt_torch_subject *at) {
     enum gt_torch_category category = at->event->category;
     if (gt_torch_sink_is_step(at->event))
         category = GT_TORCH_CAT_RANGE;
@@ -189,6 +191,7 @@ static void take_complete(const struct gt_torch_subject *at) {
         gt_builder_skip(at->sink->builder);
         return;
     }
+    at->facts = facts_of_category[category];
     switch (category) {
     case GT_TORCH_CAT_KERNEL:
     case GT_TORCH_CAT_MEMCPY:
@@ -211,18 +214,21 @@ static void take_complete(const struct gt_torch_subject *at) {
 }
 
 /* What events of the other phases become. false: nothing in it is needed. */
-static bool take_other(const struct gt_torch_subject *at, char phase) {
+static bool take_other(struct gt_torch_subject *at, char phase) {
     uint32_t facts = at->sink->facts;
     switch (phase) {
     case 'M':
         return take_metadata(at);
     case 'C':
+        at->facts = GT_FACT_COUNTERS;
         return facts & GT_FACT_COUNTERS && gt_torch_facts_take_counter(at);
     case 'i':
     case 'I':
+        at->facts = GT_FACT_COUNTERS | GT_FACT_MEMORY;
         return facts & (GT_FACT_COUNTERS | GT_FACT_MEMORY) && gt_torch_facts_take_instant(at);
     case 's':
     case 'f':
+        at->facts = GT_FACT_FLOWS;
         return facts & GT_FACT_FLOWS && gt_torch_facts_take_flow(at, phase == 's' ? GT_FLOW_START : GT_FLOW_END);
     default:
         return false;
@@ -230,7 +236,7 @@ static bool take_other(const struct gt_torch_subject *at, char phase) {
 }
 
 void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event *event, uint64_t offset) {
-    const struct gt_torch_subject at = {sink, event, offset};
+    struct gt_torch_subject at = {sink, event, offset, 0};
     char phase = 0;
     if (gt_torch_event_has(event, GT_TORCH_PH)) {
         sink->event_count++;

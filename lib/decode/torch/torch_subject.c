@@ -8,7 +8,7 @@
 
 void gt_torch_subject_issue(const struct gt_torch_subject *at, enum gt_issue_id issue) {
     at->sink->odd_count++;
-    gt_builder_issue(at->sink->builder, issue, 1, at->offset);
+    gt_builder_issue_of(at->sink->builder, issue, at->facts, 1, at->offset);
 }
 
 int64_t gt_torch_subject_int(const struct gt_torch_subject *at, enum gt_torch_field field, int64_t absent) {

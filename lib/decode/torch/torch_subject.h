@@ -9,7 +9,15 @@ struct gt_torch_subject {
     struct gt_torch_sink *sink;
     const struct gt_torch_event *event;
     uint64_t offset; /* of its first byte in the input */
+    uint32_t facts;  /* what is being read of it, which problems belong to; 0: something that is always read */
 };
+
+/* The same event, read for another fact. */
+static inline struct gt_torch_subject gt_torch_subject_for(const struct gt_torch_subject *at, enum gt_fact fact) {
+    struct gt_torch_subject other = *at;
+    other.facts = fact;
+    return other;
+}
 
 void gt_torch_subject_issue(const struct gt_torch_subject *at, enum gt_issue_id issue);
 

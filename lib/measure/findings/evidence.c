@@ -21,8 +21,9 @@ const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
 }
 
 /* Something of the file was lost, and what was read holds no kernel: gaps between copies mean nothing then. */
-static bool lost_kernels(const struct gt_store *store) {
-    bool has_losses = gt_store_loss(store) != GT_ISSUE_COUNT;
+static bool lost_kernels(const struct gt_view *view) {
+    const struct gt_store *store = view->store;
+    bool has_losses = gt_store_loss(store, view->request->facts) != GT_ISSUE_COUNT;
     for (size_t i = 0; i < store->ops.count && has_losses; i++)
         if (store->ops.kind[i] == GT_OP_KERNEL)
             return false;
@@ -31,7 +32,7 @@ static bool lost_kernels(const struct gt_store *store) {
 
 const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
     static const struct gt_idle none;
-    if (lost_kernels(evidence->view->store))
+    if (lost_kernels(evidence->view))
         return &none;
     const struct gt_idle *idle = gt_results_idle(evidence->view, evidence->err);
     if (!idle)

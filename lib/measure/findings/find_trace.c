@@ -149,7 +149,8 @@ double gt_find_profiler_overhead(struct gt_evidence *evidence, struct gt_finding
 }
 
 double gt_find_dropped_events(struct gt_evidence *evidence, struct gt_finding *finding) {
-    uint64_t count = evidence->view->store->issues[GT_ISSUE_EVENTS_DROPPED].count;
+    uint64_t count =
+        gt_store_issue(evidence->view->store, GT_ISSUE_EVENTS_DROPPED, evidence->view->request->facts).count;
     if (count == 0)
         return GT_NOTHING_FOUND;
     gt_finding_set_title(evidence, finding, "The profiler may have dropped events");

@@ -102,7 +102,7 @@ static void test_wrong_values(void **state) {
     assert_value_refused(ranges.end_thread[0], 77);
     assert_value_refused(ranges.kind[0], GT_RANGE_GPU + 1);
     assert_value_refused(copies.op[0], 9);
-    assert_value_refused(copies.dst[0], GT_MEMORY_MANAGED + 1);
+    assert_value_refused(copies.dst[0], GT_MEMORY_STATIC + 1);
     assert_value_refused(groups.kind[0], 100);
     assert_value_refused(projections.kind[0], GT_RANGE_GPU + 1);
     assert_value_refused(projections.thread[0], 77);

@@ -17,7 +17,8 @@ TABLES = {
     "syncs": ("syncs", "event_records"), "flows": ("flows",), "arguments": ("operator_args",),
     "configs": ("kernel_configs",), "memory": ("memory_events",), "stacks": ("python_calls",),
 }
-IMPLIES = {"comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
+IMPLIES = {"memory": ("calls", "ranges", "cpu_ops"),
+           "comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
            "arguments": ("cpu_ops",), "configs": ("ops",)}
 TEXTS_OF_VALUES = ("dims", "types", "strides", "inputs")
 

@@ -17,8 +17,9 @@ TABLES = {
     "syncs": ("syncs", "event_records"), "flows": ("flows",), "arguments": ("operator_args",),
     "configs": ("kernel_configs",), "memory": ("memory_events",), "stacks": ("python_calls",),
 }
-IMPLIES = {"comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
-           "arguments": ("cpu_ops",), "configs": ("ops",), "counters": ("memory",)}
+IMPLIES = {"memory": ("calls", "ranges", "cpu_ops"),
+           "comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
+           "arguments": ("cpu_ops",), "configs": ("ops",)}
 TEXTS_OF_VALUES = ("dims", "types", "strides", "inputs")
 
 
@@ -44,7 +45,7 @@ def resolve(dumped):
     for run in dumped["counter_runs"]:
         about = dumped["counter_tracks"][run["track"]]
         process = None if about["process"] is None else processes[about["process"]]
-        key = (process, about["device"], about["name"], about["series"], about["unit"])
+        key = (process, about["device"], about["name"], about["unit"])
         assert about["kind"] == "state" and about["period_ns"] == 0
         values_of_run = dumped["counters"][run["first"]:run["first"] + run["values"]]
         counters += [{"track": key, "time_ns": row["time_ns"], "value": row["value"]} for row in values_of_run]

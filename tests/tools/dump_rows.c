@@ -138,9 +138,9 @@ static void print_meta(const struct gt_store *store) {
 
 static void print_issues(const struct gt_store *store) {
     for (size_t i = 0; i < GT_ISSUE_COUNT; i++)
-        if (store->issues[i].count)
+        if (gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).count)
             printf("{\"table\": \"issues\", \"row\": %zu, \"id\": \"%s\", \"count\": %" PRIu64 "}\n", i,
-                   gt_issue_infos[i].id, store->issues[i].count);
+                   gt_issue_infos[i].id, gt_store_issue(store, (enum gt_issue_id)i, GT_FACTS_ALL).count);
 }
 
 static bool is_asked(char **tables, const char *name) {

@@ -45,7 +45,7 @@ def resolve(dumped):
     for run in dumped["counter_runs"]:
         about = dumped["counter_tracks"][run["track"]]
         process = None if about["process"] is None else processes[about["process"]]
-        key = (process, about["device"], about["name"], about["unit"])
+        key = (process, about["device"], about["name"], about["series"], about["unit"])
         assert about["kind"] == "state" and about["period_ns"] == 0
         values_of_run = dumped["counters"][run["first"]:run["first"] + run["values"]]
         counters += [{"track": key, "time_ns": row["time_ns"], "value": row["value"]} for row in values_of_run]

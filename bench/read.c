@@ -25,8 +25,8 @@ static void print_sums(const struct gt_store *store) {
     }
     for (gt_strid i = 0; i < store->strings.count; i++)
         name_bytes += gt_store_string(store, i).len;
-    size_t kept =
-        store->ops.count + store->calls.count + store->ranges.count + store->cpu_ops.count + store->counters.count;
+    size_t kept = store->ops.count + store->calls.count + store->ranges.count + store->cpu_ops.count +
+                  store->counters.count + store->sample_values.count;
     printf("kernels %" PRIu64 " kernel_ns %" PRId64 " kept %zu name_bytes %" PRIu64 "\n", kernels, kernel_ns, kept,
            name_bytes);
 }

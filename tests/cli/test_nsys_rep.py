@@ -51,6 +51,7 @@ def content(document):
     for entry in document["inputs"]:
         for key in ("path", "format", "producer"):
             del entry[key]
+        entry["notes"] = [note for note in entry["notes"] if "collectives" not in note]  # of a table that exports lack
     for holder in (document, *document["inputs"]):
         facts = holder["facts"].items()
         holder["facts"] = {key: value for key, value in facts if not key.endswith(("_table", "_source"))}

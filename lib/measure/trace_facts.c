@@ -15,7 +15,8 @@ static const char *state_of(const struct gt_store *store, uint32_t fact) {
         return "not in this format";
     if (!(store->asked & fact))
         return "not read";
-    return gt_store_loss(store, GT_FACTS_ALL) == GT_ISSUE_COUNT ? "absent" : "not found (the file was only partly read)";
+    return gt_store_loss(store, GT_FACTS_ALL) == GT_ISSUE_COUNT ? "absent"
+                                                                : "not found (the file was only partly read)";
 }
 
 enum gt_status gt_trace_facts_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

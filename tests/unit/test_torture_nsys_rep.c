@@ -43,7 +43,8 @@ static void every_fact_is_read_or_a_reason_is_given(void **state) {
     for (size_t threads = 1; threads <= 3; threads += 2) {
         struct decoding decoding = {threads, decode_facts(1, &err)};
         assert_non_null(decoding.wanted);
-        assert_true(decoding.wanted->sample_values.count && decoding.wanted->comms.count && decoding.wanted->syncs.count);
+        assert_true(decoding.wanted->sample_values.count && decoding.wanted->comms.count &&
+                    decoding.wanted->syncs.count);
         torture(run_decoding, &decoding, report);
         gt_store_free(decoding.wanted);
     }

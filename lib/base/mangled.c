@@ -25,6 +25,11 @@ static bool is_lower(char c) {
     return c >= 'a' && c <= 'z';
 }
 
+/* Two small letters name an operator; those of a conversion have a type after them. */
+static bool is_operator(char c, char next) {
+    return is_lower(c) && is_lower(next) && !(c == 'c' && next == 'v');
+}
+
 static bool is_at_end(const struct reader *reader) {
     return reader->at >= reader->text.len;
 }
@@ -205,10 +210,8 @@ static struct gt_str read_name(struct reader *reader, bool is_nested) {
             read_source_name(reader); /* a version of the interface */
         } else if (c == 'I' || c == 'T' || (c == 'U' && (next == 'l' || next == 't'))) {
             skip_group(reader);
-        } else if (is_lower(c) && is_lower(next) && !(c == 'c' && next == 'v')) {
-            reader->at += 2; /* an operator: what it belongs to names it */
-        } else if ((c == 'C' || c == 'D') && is_digit(next)) {
-            reader->at += 2;
+        } else if (is_operator(c, next) || ((c == 'C' || c == 'D') && is_digit(next))) {
+            reader->at += 2; /* as a constructor: what it belongs to names it */
         } else {
             reader->is_bad = true;
         }

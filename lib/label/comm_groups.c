@@ -152,7 +152,9 @@ static struct members by_stride(struct resolver *resolver, uint32_t row, bool *i
     bool is_bad = (stride == 0 && size > 1) || __builtin_mul_overflow(size - 1, stride, &last) ||
                   __builtin_add_overflow(last, first, &last);
     *is_odd |= is_bad;
-    return is_bad ? (struct members){0} : spaced(resolver, first, stride, size);
+    if (is_bad)
+        return (struct members){0};
+    return spaced(resolver, first, stride, size);
 }
 
 /* PyTorch leaves the list of a group of all ranks empty. */
@@ -175,7 +177,9 @@ static struct members by_list(struct resolver *resolver, uint32_t row, bool *is_
 static struct members by_config(struct resolver *resolver, uint32_t row) {
     bool is_odd = false;
     uint32_t config = gt_map_get(&resolver->config_of, 0, resolver->rows->name[row]);
-    struct members members = config == GT_MAP_NONE ? (struct members){0} : by_list(resolver, config, &is_odd);
+    struct members members = {0};
+    if (config != GT_MAP_NONE)
+        members = by_list(resolver, config, &is_odd);
     int64_t size = resolver->rows->size[row];
     members.is_known &= size <= 0 || size == members.size;
     return members;

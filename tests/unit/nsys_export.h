@@ -64,7 +64,7 @@ static inline void assert_same_store(struct gt_store *a, struct gt_store *b) {
         assert_true(gt_str_eq(gt_store_string(a, i), gt_store_string(b, i)));
     for (int i = 0; i < GT_ISSUE_COUNT; i++)
         assert_int_equal(gt_store_issue(a, (enum gt_issue_id)i, GT_FACTS_ALL).count,
-                         gt_store_issue(b, i, GT_FACTS_ALL).count);
+                         gt_store_issue(b, (enum gt_issue_id)i, GT_FACTS_ALL).count);
     assert_int_equal(a->origin_ns, b->origin_ns);
     assert_int_equal(a->facts, b->facts);
     assert_int_equal(a->skipped_events, b->skipped_events);

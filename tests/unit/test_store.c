@@ -106,9 +106,9 @@ static void assert_same_rows(struct gt_store *a, struct gt_store *b) {
     assert_int_equal(a->facts, b->facts);
     for (int k = 0; k < GT_ISSUE_COUNT; k++) {
         assert_int_equal(gt_store_issue(a, (enum gt_issue_id)k, GT_FACTS_ALL).count,
-                         gt_store_issue(b, k, GT_FACTS_ALL).count);
+                         gt_store_issue(b, (enum gt_issue_id)k, GT_FACTS_ALL).count);
         assert_int_equal(gt_store_issue(a, (enum gt_issue_id)k, GT_FACTS_ALL).first_offset,
-                         gt_store_issue(b, k, GT_FACTS_ALL).first_offset);
+                         gt_store_issue(b, (enum gt_issue_id)k, GT_FACTS_ALL).first_offset);
     }
 }
 

@@ -5,12 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct gt_finding_rule rules[] = {
-#define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
-    {#id, needs, low, medium, high, table, {__VA_ARGS__}, gt_find_##id},
+#include "base/mem.h"
+
+#define ADVISE(when, text)                                                                                             \
+    { when, text }
+#define ALWAYS    0
+#define NVIDIA    GT_CONTEXT_NVIDIA
+#define AMD       GT_CONTEXT_AMD
+#define TORCH     GT_CONTEXT_TORCH
+#define JAX       GT_CONTEXT_JAX
+#define PLAIN     GT_CONTEXT_PLAIN
+#define EAGER     GT_CONTEXT_EAGER
+#define COMPILED  GT_CONTEXT_COMPILED
+#define GRAPHS    GT_CONTEXT_GRAPHS
+#define NO_GRAPHS GT_CONTEXT_NO_GRAPHS
+#define NSYS      GT_CONTEXT_NSYS
+#define KINETO    GT_CONTEXT_KINETO
+
+const struct gt_finding_rule gt_finding_rules[] = {
+#define GT_RULE(id, needs, level, table, what, ...)                                                                    \
+    {#id, needs, GT_LEVEL_##level, table, what, {__VA_ARGS__}, gt_find_##id},
 #include "measure/findings/findings.def"
 #undef GT_RULE
 };
+const size_t gt_finding_rule_count = GT_ARRAY_COUNT(gt_finding_rules);
 
 static struct gt_str format_sentence(struct gt_arena *arena, const char *format, va_list args) {
     char text[1024];
@@ -34,22 +52,19 @@ void gt_finding_add_evidence(struct gt_evidence *evidence, struct gt_finding *fi
     va_end(args);
 }
 
+void gt_finding_add_advice(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
+    va_list args;
+    if (finding->advice_count == GT_FINDING_SENTENCES)
+        return;
+    va_start(args, format);
+    finding->advice[finding->advice_count++] = format_sentence(evidence->arena, format, args);
+    va_end(args);
+}
+
 /* ---- asking ---- */
 
 static enum gt_severity lower(enum gt_severity severity) {
     return severity == GT_SEVERITY_HIGH ? GT_SEVERITY_MEDIUM : GT_SEVERITY_LOW;
-}
-
-/* Keeps the reference to a finding on the same time if that one was reported: rules come after those they refer to.
-   Where that one is as severe, this one is lowered, so that the first few findings are not all about one thing. */
-static void keep_reference(const struct gt_section *section, struct gt_finding *finding) {
-    for (size_t i = 0; i < section->finding_count && finding->overlaps_id; i++)
-        if (strcmp(section->findings[i].id, finding->overlaps_id) == 0) {
-            if (section->findings[i].severity <= finding->severity)
-                finding->severity = lower(finding->severity);
-            return;
-        }
-    finding->overlaps_id = NULL;
 }
 
 /* What was lost may be all that is missing. */
@@ -63,32 +78,66 @@ static void doubt_loss(struct gt_evidence *evidence, struct gt_finding *finding)
     finding->severity = lower(finding->severity);
 }
 
+static void add_advice_of_rule(const struct gt_finding_rule *rule, struct gt_evidence *evidence,
+                               struct gt_finding *finding) {
+    for (size_t i = 0; i < GT_ARRAY_COUNT(rule->advice) && rule->advice[i].text; i++)
+        if ((rule->advice[i].when & ~evidence->context) == 0 && finding->advice_count < GT_FINDING_SENTENCES)
+            finding->advice[finding->advice_count++] = gt_str_of(rule->advice[i].text);
+}
+
+static enum gt_severity severity_of(const struct gt_finding_rule *rule, double share) {
+    if (rule->level == GT_LEVEL_LOW)
+        return GT_SEVERITY_LOW;
+    return share >= gt_thresholds.high_share     ? GT_SEVERITY_HIGH
+           : share >= gt_thresholds.medium_share ? GT_SEVERITY_MEDIUM
+                                                 : GT_SEVERITY_LOW;
+}
+
+/* What the rule claimed is the saving. Over all GPUs it would be longer than the run. */
+static void take_claims(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_ledger *ledger = &evidence->ledger;
+    __int128 devices = evidence->view->device_count ? (__int128)evidence->view->device_count : 1;
+    finding->recoverable_ns = gt_ns_of_sum(ledger->claimed_ns / devices);
+    finding->share = gt_ledger_share(ledger, (double)ledger->claimed_ns);
+    memcpy(finding->windows, ledger->windows, sizeof finding->windows);
+    finding->window_count = ledger->window_count;
+}
+
+static bool is_worth_reporting(const struct gt_finding_rule *rule, const struct gt_finding *finding) {
+    return finding->evidence_count && (rule->level != GT_LEVEL_BY_SAVING || finding->share >= gt_thresholds.low_share);
+}
+
 static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section) {
-    struct gt_finding finding = {.id = rule->id, .table = rule->table, .recoverable_ns = -1};
+    struct gt_finding finding = {
+        .id = rule->id, .table = rule->table, .rule = rule->what, .recoverable_ns = -1, .share = -1};
     if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
         return;
-    double measure = rule->look(evidence, &finding);
-    bool is_worth_reporting = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
-    if (!is_worth_reporting || finding.evidence_count == 0 || evidence->status != GT_OK)
+    bool found = rule->look(evidence, &finding);
+    if (rule->level == GT_LEVEL_BY_SAVING)
+        take_claims(evidence, &finding);
+    if (evidence->ledger.has_failed)
+        gt_evidence_fail(evidence);
+    if (!found || !is_worth_reporting(rule, &finding) || evidence->status != GT_OK) {
+        gt_ledger_give_back(&evidence->ledger);
         return;
-    finding.severity = measure >= rule->high_at     ? GT_SEVERITY_HIGH
-                       : measure >= rule->medium_at ? GT_SEVERITY_MEDIUM
-                                                    : GT_SEVERITY_LOW;
+    }
+    gt_ledger_keep(&evidence->ledger);
+    finding.severity = severity_of(rule, finding.share);
     if (rule->needs & GT_NEEDS_WHOLE)
         doubt_loss(evidence, &finding);
-    keep_reference(section, &finding);
-    for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
-        finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);
+    add_advice_of_rule(rule, evidence, &finding);
     gt_finding_list_add(section, &finding);
 }
 
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_evidence evidence = {.view = view, .arena = &section->report->arena, .err = err};
+    struct gt_evidence evidence;
     struct gt_table *table = gt_finding_list_new(section);
     table->empty = view->op_count || view->group_count ? "No findings." : NULL;
-    for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
-        ask(&rules[i], &evidence, section);
+    gt_evidence_init(&evidence, view, &section->report->arena, err);
+    for (size_t i = 0; i < gt_finding_rule_count && evidence.status == GT_OK; i++)
+        ask(&gt_finding_rules[i], &evidence, section);
     gt_finding_list_link(section);
-    gt_host_gaps_release(&evidence.host_gaps);
-    return evidence.status;
+    enum gt_status status = evidence.status;
+    gt_evidence_release(&evidence);
+    return status;
 }

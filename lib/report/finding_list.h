@@ -10,6 +10,13 @@ enum gt_severity { GT_SEVERITY_HIGH, GT_SEVERITY_MEDIUM, GT_SEVERITY_LOW };
 const char *gt_finding_list_severity_name(enum gt_severity severity); /* "high", "medium", "low" */
 
 #define GT_FINDING_SENTENCES 6
+#define GT_FINDING_WINDOWS   5
+
+/* Where to look. */
+struct gt_finding_window {
+    int64_t start_ns, end_ns; /* since the start of the first op */
+    int64_t device;           /* as printed */
+};
 
 /* Something worth doing about the program or the capture. Sentences are text for people that may hold names of the
    trace; those of a count after the last are empty. Text is borrowed as in cells. */
@@ -21,7 +28,11 @@ struct gt_finding {
     size_t evidence_count;
     struct gt_str advice[GT_FINDING_SENTENCES];
     size_t advice_count;
-    int64_t recoverable_ns;  /* of GPU time, at most; -1: not known */
+    int64_t recoverable_ns; /* of the time that it all takes, at most: the mean over the GPUs; -1: not known */
+    double share;           /* of the steady span; negative: not known */
+    const char *rule;       /* what is looked for, in a sentence */
+    struct gt_finding_window windows[GT_FINDING_WINDOWS]; /* where most of it is, the most first */
+    size_t window_count;
     const char *overlaps_id; /* id of a finding that describes the same time and says more; NULL: none */
     const char *table;       /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };

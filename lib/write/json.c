@@ -174,6 +174,16 @@ static void write_sentences(struct gt_out *out, const char *key, const struct gt
     gt_out_text(out, "],");
 }
 
+/* In ns since the start of the first op, as all times of a report. */
+static void write_windows(struct gt_out *out, const struct gt_finding *finding) {
+    gt_out_text(out, ",\n     \"windows\": [");
+    for (size_t i = 0; i < finding->window_count; i++)
+        gt_out_printf(out, "%s{\"start_ns\": %" PRId64 ", \"end_ns\": %" PRId64 ", \"device\": %" PRId64 "}",
+                      i ? ", " : "", finding->windows[i].start_ns, finding->windows[i].end_ns,
+                      finding->windows[i].device);
+    gt_out_char(out, ']');
+}
+
 static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding,
                           bool has_recommendation) {
     gt_out_char(out, '{');
@@ -194,6 +204,11 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
     }
     gt_json_value_text(out, "table", gt_str_of(finding->table));
     write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
+    gt_out_text(out, ", ");
+    gt_json_value_key(out, "share");
+    struct gt_cell share = finding->share >= 0 ? gt_cell_real(finding->share) : gt_cell_null();
+    gt_json_value_cell(out, &share);
+    write_windows(out, finding);
     gt_out_char(out, '}');
 }
 

@@ -122,7 +122,43 @@ int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
     if (!evidence->has_host_gaps)
         keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
-                                                 gt_evidence_steady_ns(evidence), evidence->err));
+                                                 evidence->ledger.steady_ns, evidence->err));
     evidence->has_host_gaps = true;
     return &evidence->host_gaps;
+}
+
+const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidence, enum gt_activity activity) {
+    if (!evidence->has_activities)
+        keep_failure(evidence, gt_activities_init(&evidence->activities, evidence->view, gt_evidence_idle(evidence),
+                                                  evidence->ledger.steady_ns, evidence->err));
+    evidence->has_activities = true;
+    return &evidence->activities.of[activity];
+}
+
+const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence) {
+    if (!evidence->has_chains)
+        keep_failure(evidence,
+                     gt_chains_init(&evidence->chains, evidence->view, gt_evidence_idle(evidence), evidence->err));
+    evidence->has_chains = true;
+    return evidence->chains.items;
+}
+
+size_t gt_evidence_step_count(struct gt_evidence *evidence) {
+    const struct gt_step_set *steps = gt_evidence_steps(evidence);
+    return steps->state_counts[GT_STEP_STEADY] + steps->state_counts[GT_STEP_OUTLIER];
+}
+
+void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, struct gt_arena *arena,
+                      struct gt_error *err) {
+    *evidence = (struct gt_evidence){.view = view, .arena = arena, .err = err};
+    evidence->context = gt_context_of(view, gt_evidence_kernels(evidence));
+    if (!gt_ledger_init(&evidence->ledger, view, gt_evidence_idle(evidence), gt_evidence_steady_ns(evidence)))
+        gt_evidence_fail(evidence);
+}
+
+void gt_evidence_release(struct gt_evidence *evidence) {
+    gt_ledger_release(&evidence->ledger);
+    gt_host_gaps_release(&evidence->host_gaps);
+    gt_activities_release(&evidence->activities);
+    gt_chains_release(&evidence->chains);
 }

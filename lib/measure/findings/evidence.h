@@ -2,6 +2,10 @@
 #ifndef GT_MEASURE_FINDINGS_EVIDENCE_H
 #define GT_MEASURE_FINDINGS_EVIDENCE_H
 
+#include "measure/findings/activities.h"
+#include "measure/findings/chains.h"
+#include "measure/findings/context.h"
+#include "measure/findings/ledger.h"
 #include "measure/results/host_gaps.h"
 #include "measure/results/results.h"
 
@@ -11,9 +15,20 @@ struct gt_evidence {
     struct gt_arena *arena; /* for sentences: the report's */
     struct gt_error *err;
     enum gt_status status; /* the first failure; rules need not look */
-    bool has_host_gaps;
+    struct gt_ledger ledger;
+    uint32_t context; /* bits of enum gt_context */
+
+    /* Made when they are asked for. */
+    bool has_host_gaps, has_activities, has_chains;
     struct gt_host_gaps host_gaps;
+    struct gt_activities activities;
+    struct gt_chains chains;
 };
+
+/* The ledger and the context. After a failure the ledger is empty, and nothing can be claimed in it. */
+void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, struct gt_arena *arena,
+                      struct gt_error *err);
+void gt_evidence_release(struct gt_evidence *evidence);
 
 /* The shared results. After a failure they are empty, the accounts NULL. */
 const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
@@ -25,7 +40,13 @@ const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidenc
 const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL after a failure */
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
-void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
+const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidence, enum gt_activity activity);
+const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence); /* by gap; NULL after a failure */
+void gt_evidence_fail(struct gt_evidence *evidence);                     /* memory was short */
+
+/* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided
+   by it and by the number of devices is what a step could save. */
+size_t gt_evidence_step_count(struct gt_evidence *evidence);
 
 /* One amount of all devices, summed. */
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount);

@@ -1,10 +1,7 @@
-/* Rules on copies and fills: pageable memory, many small ones, ones that block the CPU, and ones in line with compute.
- */
-#include "base/intervals.h"
+/* Rules on copies: pageable memory, many small ones, and ones in line with compute. */
 #include "base/mem.h"
 #include "base/ns.h"
 #include "measure/findings/findings.h"
-#include "measure/results/calls.h"
 #include "measure/results/copies.h"
 
 /* A copy or fill of the view. */
@@ -27,7 +24,9 @@ struct copy_sum {
 
 typedef bool takes_copy(const struct copy *copy);
 
-static struct copy_sum sum_copies(const struct gt_view *view, takes_copy *takes) {
+/* Claims the time in which they ran alone, too, if asked. */
+static struct copy_sum sum_copies(struct gt_evidence *evidence, takes_copy *takes, bool claims) {
+    const struct gt_view *view = evidence->view;
     const struct gt_store *store = view->store;
     struct copy_sum sum = {.example = GT_NO_ROW};
     for (uint32_t i = 0; i < view->op_count; i++) {
@@ -44,6 +43,8 @@ static struct copy_sum sum_copies(const struct gt_view *view, takes_copy *takes)
         }
         if (!takes(&copy))
             continue;
+        if (claims)
+            gt_ledger_claim_op(&evidence->ledger, i, INT64_MAX);
         sum.count++;
         sum.bytes = sum.bytes + copy.bytes < sum.bytes ? UINT64_MAX : sum.bytes + copy.bytes;
         sum.total_ns = gt_ns_add(sum.total_ns, copy.duration_ns);
@@ -70,29 +71,24 @@ static void add_longest(struct gt_evidence *evidence, struct gt_finding *finding
                             describe(evidence, sum->example));
 }
 
-static double share_of_span(struct gt_evidence *evidence, int64_t part_ns) {
-    double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
-    return span_ns > 0 ? (double)part_ns / span_ns : 0;
-}
-
 /* ---- pageable memory ---- */
 
 static bool is_pageable(const struct copy *copy) {
-    return copy->kind == GT_OP_MEMCPY && (copy->src == GT_MEMORY_PAGEABLE || copy->dst == GT_MEMORY_PAGEABLE) &&
+    return copy->kind == GT_OP_MEMCPY && copy->src == GT_MEMORY_PAGEABLE &&
            gt_str_find_nocase(copy->call, GT_STR("Async"));
 }
 
-double gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct copy_sum sum = sum_copies(evidence->view, is_pageable);
+bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct copy_sum sum = sum_copies(evidence, is_pageable, true);
     if (sum.count == 0)
-        return GT_NOTHING_FOUND;
+        return false;
     gt_finding_set_title(evidence, finding, "Async copies of pageable memory block the CPU: %s",
                          gt_say_counted(evidence, sum.count, "copy"));
     gt_finding_add_evidence(evidence, finding, "They moved %s in %s on the GPU and blocked the CPU for %s.",
                             gt_say_bytes(evidence, sum.bytes), gt_say_ns(evidence, (double)sum.total_ns),
                             gt_say_ns(evidence, (double)sum.call_ns));
     add_longest(evidence, finding, &sum);
-    return share_of_span(evidence, sum.total_ns);
+    return true;
 }
 
 /* ---- small copies ---- */
@@ -108,56 +104,17 @@ static bool is_small(const struct copy *copy) {
     return copy->kind == GT_OP_MEMCPY && copy->bytes <= SMALL_BYTES && !is_inside(copy);
 }
 
-double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct copy_sum sum = sum_copies(evidence->view, is_small);
+bool gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct copy_sum sum = sum_copies(evidence, is_small, false);
     if (sum.count == 0)
-        return GT_NOTHING_FOUND;
+        return false;
     gt_finding_set_title(evidence, finding, "%s of 64 kB or less between host and GPU",
                          gt_say_counted(evidence, sum.count, "copy"));
     gt_finding_add_evidence(evidence, finding, "They moved %s in %s, %s each on average: launch overhead dominates.",
                             gt_say_bytes(evidence, sum.bytes), gt_say_ns(evidence, (double)sum.total_ns),
                             gt_say_bytes(evidence, sum.bytes / sum.count));
     add_longest(evidence, finding, &sum);
-    finding->recoverable_ns = sum.total_ns;
-    return (double)sum.count;
-}
-
-/* ---- copies and fills that block the CPU ---- */
-
-/* Small ones to the device are staged and come back at once, as do those inside a device. */
-static bool is_sync_copy(const struct copy *copy) {
-    bool is_staged = gt_copy_memory_is_host(copy->src) && copy->bytes <= SMALL_BYTES;
-    return copy->kind == GT_OP_MEMCPY && !is_inside(copy) && !is_staged && gt_call_is_blocking(copy->call);
-}
-
-double gt_find_sync_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct copy_sum sum = sum_copies(evidence->view, is_sync_copy);
-    if (sum.count == 0)
-        return GT_NOTHING_FOUND;
-    gt_finding_set_title(evidence, finding, "%s with blocking calls", gt_say_counted(evidence, sum.count, "copy"));
-    gt_finding_add_evidence(evidence, finding, "The CPU was blocked for %s; moving %s took the GPU %s.",
-                            gt_say_ns(evidence, (double)sum.call_ns), gt_say_bytes(evidence, sum.bytes),
-                            gt_say_ns(evidence, (double)sum.total_ns));
-    add_longest(evidence, finding, &sum);
-    return (double)sum.call_ns;
-}
-
-static bool is_sync_fill(const struct copy *copy) {
-    return copy->kind == GT_OP_MEMSET && (copy->dst == GT_MEMORY_PINNED || copy->dst == GT_MEMORY_MANAGED) &&
-           gt_call_is_blocking(copy->call);
-}
-
-double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct copy_sum sum = sum_copies(evidence->view, is_sync_fill);
-    if (sum.count == 0)
-        return GT_NOTHING_FOUND;
-    gt_finding_set_title(evidence, finding, "%s of pinned or managed memory with blocking calls",
-                         gt_say_counted(evidence, sum.count, "memset"));
-    gt_finding_add_evidence(evidence, finding, "The CPU was blocked for %s; filling %s took the GPU %s.",
-                            gt_say_ns(evidence, (double)sum.call_ns), gt_say_bytes(evidence, sum.bytes),
-                            gt_say_ns(evidence, (double)sum.total_ns));
-    add_longest(evidence, finding, &sum);
-    return (double)sum.call_ns;
+    return (double)sum.count >= gt_thresholds.small_copy_count;
 }
 
 /* ---- copies in line with compute ---- */
@@ -179,41 +136,23 @@ static bool is_in_line(const struct gt_view *view, size_t position, const uint8_
            (gt_copy_memory_is_host(store->copies.src[row]) || gt_copy_memory_is_host(store->copies.dst[row]));
 }
 
-/* Time in which such copies ran and nothing else of their device did. */
-static bool measure_in_line(const struct gt_view *view, const uint8_t *computes, int64_t *exposed_ns, size_t *count) {
-    struct gt_intervals copies = {0}, others = {0};
-    for (size_t d = 0; d < view->device_count; d++) {
-        const struct gt_view_device *device = &view->devices[d];
-        gt_intervals_clear(&copies);
-        gt_intervals_clear(&others);
-        for (size_t i = device->first; i < device->first + device->count; i++) {
-            bool in_line = is_in_line(view, i, computes);
-            gt_intervals_add(in_line ? &copies : &others, view->start_ns[i], view->end_ns[i]);
-            *count += in_line;
-        }
-        *exposed_ns = gt_ns_add(*exposed_ns, gt_intervals_minus_length(&copies, &others));
-    }
-    bool ok = !copies.failed && !others.failed;
-    gt_intervals_release(&copies);
-    gt_intervals_release(&others);
-    return ok;
-}
-
-double gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *finding) {
-    int64_t exposed_ns = 0;
+bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_view *view = evidence->view;
     size_t count = 0;
-    uint8_t *computes = new_computing_lanes(evidence->view);
-    if (!computes || !measure_in_line(evidence->view, computes, &exposed_ns, &count))
+    uint8_t *computes = new_computing_lanes(view);
+    if (!computes)
         gt_evidence_fail(evidence);
+    for (uint32_t i = 0; i < view->op_count && computes; i++)
+        if (is_in_line(view, i, computes))
+            count += gt_ledger_claim_op(&evidence->ledger, i, INT64_MAX) > 0;
     gt_mem_free(computes);
     if (count == 0)
-        return GT_NOTHING_FOUND;
-    double share = share_of_span(evidence, exposed_ns);
+        return false;
+    double exposed_ns = (double)evidence->ledger.claimed_ns;
     gt_finding_set_title(evidence, finding, "Copies serialize with compute on the same stream: %s of the span",
-                         gt_say_share(evidence, share, 1));
+                         gt_say_share(evidence, gt_ledger_share(&evidence->ledger, exposed_ns), 1));
     gt_finding_add_evidence(evidence, finding,
                             "%s between host and GPU on compute streams; nothing else ran for %s of that.",
-                            gt_say_counted(evidence, count, "copy"), gt_say_ns(evidence, (double)exposed_ns));
-    finding->recoverable_ns = exposed_ns;
-    return share;
+                            gt_say_counted(evidence, count, "copy"), gt_say_ns(evidence, exposed_ns));
+    return true;
 }

@@ -13,18 +13,18 @@ static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
     return NULL;
 }
 
-double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *finding) {
+bool gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_named *top = longest_kernel(evidence);
     double all_ns = (double)gt_evidence_kernels(evidence)->total_ns;
     if (!top || all_ns <= 0)
-        return GT_NOTHING_FOUND;
+        return false;
     const char *name = gt_say_kernel(evidence, top->full_name);
     double total_ns = (double)top->total_ns;
     gt_finding_set_title(evidence, finding, "One kernel takes %s of kernel time: %s",
                          gt_say_share(evidence, total_ns, all_ns), name);
     gt_finding_add_evidence(evidence, finding, "%s: %s in %s, %s each on average.", name, gt_say_ns(evidence, total_ns),
                             gt_say_counted(evidence, top->count, "launch"), gt_say_ns(evidence, top->mean_ns));
-    return total_ns / all_ns;
+    return total_ns / all_ns >= gt_thresholds.dominant_share;
 }
 
 /* Kernels that were launched one by one, not as nodes of a graph. SIZE_MAX: memory was short. */
@@ -44,21 +44,20 @@ static size_t count_launches(const struct gt_view *view) {
     return count;
 }
 
-double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
-    enum { NO_STORM, MANY_LAUNCHES, STORM };
+bool gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_launch_rate *rate = gt_evidence_launch_rate(evidence);
     size_t launches = count_launches(evidence->view);
     if (launches == SIZE_MAX)
         gt_evidence_fail(evidence);
     /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
     if (rate->count < 1000 || launches < rate->count / 2)
-        return GT_NOTHING_FOUND;
+        return false;
     gt_finding_set_title(evidence, finding, "%s kernel launches per second, median kernel %s",
                          gt_say_count(evidence, (size_t)rate->per_second), gt_say_ns(evidence, rate->median_ns));
     gt_finding_add_evidence(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
                             gt_say_counted(evidence, rate->count, "launch"),
                             gt_say_ns(evidence, (double)rate->window_ns));
-    return rate->is_storm ? STORM : rate->per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
+    return rate->is_storm || rate->per_second >= 100000;
 }
 
 static bool is_tiny(const struct gt_view *view, uint32_t position) {
@@ -108,7 +107,7 @@ static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *find
 }
 
 /* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */
-double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *finding) {
+bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
     const struct gt_idle *idle = gt_evidence_idle(evidence);
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
@@ -123,7 +122,7 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
             waits_ns += gt_idle_gap_ns(&idle->gaps[i]);
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
-        return GT_NOTHING_FOUND;
+        return false;
     gt_finding_set_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a CUDA graph",
                          gt_say_share(evidence, (double)tiny, (double)kernels));
     gt_finding_add_evidence(evidence, finding, "%s of %s; the GPU waited %s for their launches.",
@@ -131,5 +130,5 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
                             gt_say_ns(evidence, (double)waits_ns));
     add_tiny_names(evidence, finding);
     finding->overlaps_id = "host_bound"; /* whose gaps these are */
-    return (double)waits_ns / span_ns;
+    return (double)waits_ns / span_ns >= gt_thresholds.tiny_wait_share;
 }

@@ -42,29 +42,28 @@ static struct step_sum sum_steps(struct gt_evidence *evidence, enum gt_step_stat
     return sum;
 }
 
-double gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *finding) {
+bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
     struct step_sum outliers = sum_steps(evidence, GT_STEP_OUTLIER), steady = sum_steps(evidence, GT_STEP_STEADY);
     double all_ns = (double)(outliers.total_ns + steady.total_ns);
     if (outliers.count == 0 || all_ns <= 0)
-        return GT_NOTHING_FOUND;
+        return false;
     double excess_ns = (double)outliers.total_ns - (double)outliers.count * steps->median_ns;
     gt_finding_set_title(evidence, finding, "%s took more than 1.5 times the median",
                          gt_say_counted(evidence, outliers.count, "step"));
     gt_finding_add_evidence(evidence, finding, "Step %s: up to %s; the median is %s (MAD %s).", outliers.list,
                             gt_say_ns(evidence, (double)outliers.longest_ns), gt_say_ns(evidence, steps->median_ns),
                             gt_say_ns(evidence, steps->mad_ns));
-    finding->recoverable_ns = (int64_t)fmin(excess_ns, 9e18);
-    return excess_ns / all_ns;
+    return excess_ns > 0;
 }
 
-double gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
+bool gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
     struct step_sum warm = sum_steps(evidence, GT_STEP_WARM_UP), steady = sum_steps(evidence, GT_STEP_STEADY);
     struct step_sum outliers = sum_steps(evidence, GT_STEP_OUTLIER);
     double all_ns = (double)(warm.total_ns + steady.total_ns + outliers.total_ns);
     if (warm.count == 0 || steady.count == 0 || all_ns <= 0)
-        return GT_NOTHING_FOUND;
+        return false;
     gt_finding_set_title(evidence, finding, "Warm-up in the capture: %s of step time",
                          gt_say_share(evidence, (double)warm.total_ns, all_ns));
     gt_finding_add_evidence(evidence, finding, "Step %s: up to %s; the median is %s.", warm.list,
@@ -75,5 +74,5 @@ double gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding)
     else if (steady.first_number < steady.last_number)
         gt_finding_add_evidence(evidence, finding, "--step %lld-%lld selects the steps after it.",
                                 (long long)steady.first_number, (long long)steady.last_number);
-    return (double)warm.total_ns / all_ns;
+    return true;
 }

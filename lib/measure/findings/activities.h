@@ -1,0 +1,33 @@
+/* What launching threads did while a GPU was idle, as far as names say it: how much of each gap was compilation, data
+   loading or allocation. */
+#ifndef GT_MEASURE_FINDINGS_ACTIVITIES_H
+#define GT_MEASURE_FINDINGS_ACTIVITIES_H
+
+#include "measure/results/idle.h"
+
+enum gt_activity { GT_ACTIVITY_COMPILATION, GT_ACTIVITY_DATA_LOADING, GT_ACTIVITY_ALLOCATION, GT_ACTIVITY_COUNT };
+
+/* One activity of all threads. */
+struct gt_activity_times {
+    int64_t *gap_ns;     /* by gap: how much of it the launching thread spent so; NULL: nowhere */
+    __int128 thread_ns;  /* in all, on any thread of the view's processes, whether the GPU was idle or not */
+    size_t count;        /* how often: what is nested in another one of its kind counts once */
+    gt_strid longest;    /* the name with the most time */
+    __int128 longest_ns; /* that of it */
+    size_t longest_count;
+};
+
+struct gt_activities {
+    struct gt_activity_times of[GT_ACTIVITY_COUNT];
+};
+
+/* What a name means there; GT_ACTIVITY_COUNT: nothing of these. */
+enum gt_activity gt_activities_of_code(struct gt_str name);
+enum gt_activity gt_activities_of_call(struct gt_str name);
+
+/* Linear in calls, ranges and operators; n log n in those that are such activities. */
+enum gt_status gt_activities_init(struct gt_activities *activities, const struct gt_view *view,
+                                  const struct gt_idle *idle, int64_t steady_ns, struct gt_error *err);
+void gt_activities_release(struct gt_activities *activities);
+
+#endif

@@ -1,0 +1,224 @@
+/* Something that has more than half of a span of time is open at its middle, so one look at that moment finds all
+   candidates: they are the open spans of the thread, from the outermost inwards. */
+#include "measure/findings/chains.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+#include "measure/findings/thresholds.h"
+#include "measure/results/measure.h"
+
+enum kind { CALL, RANGE, OPERATOR, PYTHON };
+
+/* A call, range, operator or Python function. */
+struct spell {
+    int64_t start_ns, end_ns;
+    uint32_t thread;
+    gt_strid name;
+    uint8_t kind;
+};
+
+/* The CPU part of a gap. */
+struct wait {
+    int64_t start_ns, end_ns;
+    uint32_t thread;
+    size_t gap;
+};
+
+struct search {
+    const struct gt_view *view;
+    struct wait *waits;
+    size_t wait_count;
+    uint8_t *has_waits; /* by thread */
+    struct spell *spells;
+    size_t spell_count, spell_capacity;
+    bool has_failed;
+};
+
+static int64_t middle_of(const struct wait *wait) {
+    return gt_ns_add(wait->start_ns, gt_ns_between(wait->start_ns, wait->end_ns) / 2);
+}
+
+/* ---- gathering ---- */
+
+/* false: the gap has none, or a short one. */
+static bool wait_of(const struct gt_calls *calls, const struct gt_idle_gap *gap, struct wait *wait) {
+    if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
+        return false;
+    int64_t call_end_ns = calls->end_ns[gap->call];
+    *wait = (struct wait){.start_ns = gap->start_ns,
+                          .end_ns = call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns,
+                          .thread = calls->thread[gap->call]};
+    return wait->end_ns > wait->start_ns &&
+           (double)gt_ns_between(wait->start_ns, wait->end_ns) >= gt_thresholds.named_ns;
+}
+
+static bool gather_waits(struct search *search, const struct gt_idle *idle) {
+    const struct gt_store *store = search->view->store;
+    size_t capacity = 0;
+    search->has_waits = gt_mem_array(store->threads.count, 1);
+    for (size_t i = 0; i < idle->count && search->has_waits; i++) {
+        struct wait wait;
+        if (!wait_of(&store->calls, &idle->gaps[i], &wait))
+            continue;
+        struct wait *waits = gt_mem_room(search->waits, search->wait_count, &capacity, sizeof *waits);
+        if (!waits)
+            return false;
+        wait.gap = i;
+        search->waits = waits;
+        waits[search->wait_count++] = wait;
+        search->has_waits[wait.thread] = 1;
+    }
+    return search->has_waits;
+}
+
+/* What is shorter than half of the shortest wait has no more than half of any. */
+static void gather_spell(struct search *search, int64_t start_ns, int64_t end_ns, uint32_t thread, gt_strid name,
+                         enum kind kind) {
+    if (thread == GT_NO_TRACK || !search->has_waits[thread] || end_ns <= start_ns ||
+        (double)gt_ns_between(start_ns, end_ns) * 2 <= gt_thresholds.named_ns)
+        return;
+    struct spell *spells = gt_mem_room(search->spells, search->spell_count, &search->spell_capacity, sizeof *spells);
+    search->has_failed |= !spells;
+    if (!spells)
+        return;
+    search->spells = spells;
+    spells[search->spell_count++] = (struct spell){start_ns, end_ns, thread, name, (uint8_t)kind};
+}
+
+/* Steps enclose everything and say nothing; marks and annotations of the GPU are not code. */
+static void gather_ranges(struct search *search) {
+    const struct gt_ranges *ranges = &search->view->store->ranges;
+    const struct gt_labels *labels = search->view->labels;
+    uint8_t *is_step = gt_mem_array(ranges->count, 1);
+    search->has_failed |= !is_step;
+    for (size_t i = 0; i < labels->step_count && is_step; i++)
+        if (labels->steps[i].range < ranges->count)
+            is_step[labels->steps[i].range] = 1;
+    for (size_t i = 0; i < ranges->count && is_step; i++)
+        if (!is_step[i] && ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU)
+            gather_spell(search, ranges->start_ns[i], ranges->end_ns[i], ranges->thread[i], ranges->name[i], RANGE);
+    gt_mem_free(is_step);
+}
+
+/* "train.py(41): log_metrics", unlike "<built-in method sleep of ...>" */
+static bool names_a_line(struct gt_str name) {
+    return gt_str_find_nocase(name, GT_STR(".py(")) != NULL;
+}
+
+static void gather_spells(struct search *search) {
+    const struct gt_store *store = search->view->store;
+    for (size_t i = 0; i < store->calls.count; i++)
+        gather_spell(search, store->calls.start_ns[i], store->calls.end_ns[i], store->calls.thread[i],
+                     store->calls.name[i], CALL);
+    gather_ranges(search);
+    for (size_t i = 0; i < store->cpu_ops.count; i++)
+        gather_spell(search, store->cpu_ops.start_ns[i], store->cpu_ops.end_ns[i], store->cpu_ops.thread[i],
+                     store->cpu_ops.name[i], OPERATOR);
+    for (size_t i = 0; i < store->python_calls.count; i++)
+        if (names_a_line(gt_store_string(store, store->python_calls.name[i])))
+            gather_spell(search, store->python_calls.start_ns[i], store->python_calls.end_ns[i],
+                         store->python_calls.thread[i], store->python_calls.name[i], PYTHON);
+}
+
+/* ---- matching ---- */
+
+static int by_thread_and_start(const void *a, const void *b) {
+    const struct spell *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1;
+    return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
+}
+
+static int by_thread_and_middle(const void *a, const void *b) {
+    const struct wait *x = a, *y = b;
+    int64_t x_ns = middle_of(x), y_ns = middle_of(y);
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x_ns > y_ns) - (x_ns < y_ns);
+}
+
+static bool has_most(const struct spell *spell, const struct wait *wait) {
+    int64_t from_ns = spell->start_ns > wait->start_ns ? spell->start_ns : wait->start_ns;
+    int64_t to_ns = spell->end_ns < wait->end_ns ? spell->end_ns : wait->end_ns;
+    return to_ns > from_ns && gt_ns_between(from_ns, to_ns) > gt_ns_between(wait->start_ns, wait->end_ns) / 2;
+}
+
+/* The open spells come from the outermost inwards. No program nests deeper than is looked at here. */
+static struct gt_chain chain_of(const struct spell *spells, const uint32_t *open, size_t open_count,
+                                const struct wait *wait) {
+    enum { DEEPEST = 1000 };
+    struct gt_chain chain = {GT_STRID_EMPTY, GT_STRID_EMPTY, GT_STRID_EMPTY, false};
+    size_t last = open_count > DEEPEST ? open_count - DEEPEST : 0;
+    for (size_t i = open_count; i-- > last;) {
+        const struct spell *spell = &spells[open[i]];
+        bool is_code = spell->kind == RANGE || spell->kind == OPERATOR;
+        if (!has_most(spell, wait))
+            continue;
+        if (spell->kind == CALL)
+            chain.call = spell->name;
+        if (spell->kind == PYTHON && chain.python == GT_STRID_EMPTY)
+            chain.python = spell->name;
+        if (is_code && chain.code == GT_STRID_EMPTY) {
+            chain.code = spell->name;
+            chain.is_range = spell->kind == RANGE;
+        }
+    }
+    return chain;
+}
+
+/* Walks along spells and waits of all threads at once. Spells that have ended leave the top; where spells do not nest,
+   one may stay below another for a while, which has_most sees. */
+static bool match(struct search *search, struct gt_chain *chains) {
+    const struct spell *spells = search->spells;
+    uint32_t *open = search->spell_count > UINT32_MAX ? NULL : gt_mem_uninitialised(search->spell_count, sizeof *open);
+    size_t next = 0, open_count = 0;
+    for (size_t i = 0; i < search->wait_count && open; i++) {
+        const struct wait *wait = &search->waits[i];
+        int64_t middle_ns = middle_of(wait);
+        for (; next < search->spell_count &&
+               (spells[next].thread < wait->thread ||
+                (spells[next].thread == wait->thread && spells[next].start_ns <= middle_ns));
+             next++) {
+            while (open_count && (spells[open[open_count - 1]].thread != spells[next].thread ||
+                                  spells[open[open_count - 1]].end_ns <= spells[next].start_ns))
+                open_count--;
+            open[open_count++] = (uint32_t)next;
+        }
+        while (open_count && (spells[open[open_count - 1]].thread != wait->thread ||
+                              spells[open[open_count - 1]].end_ns <= middle_ns))
+            open_count--;
+        chains[wait->gap] = chain_of(spells, open, open_count, wait);
+    }
+    gt_mem_free(open);
+    return open;
+}
+
+enum gt_status gt_chains_init(struct gt_chains *chains, const struct gt_view *view, const struct gt_idle *idle,
+                              struct gt_error *err) {
+    struct search search = {.view = view};
+    chains->items = gt_mem_array(idle->count, sizeof *chains->items);
+    _Static_assert(GT_STRID_EMPTY == 0, "a zeroed chain names nothing");
+    bool ok = gather_waits(&search, idle) && chains->items;
+    if (ok && search.wait_count) {
+        gather_spells(&search);
+        qsort(search.waits, search.wait_count, sizeof *search.waits, by_thread_and_middle);
+        if (search.spell_count)
+            qsort(search.spells, search.spell_count, sizeof *search.spells, by_thread_and_start);
+        ok = !search.has_failed && match(&search, chains->items);
+    }
+    gt_mem_free(search.waits);
+    gt_mem_free(search.has_waits);
+    gt_mem_free(search.spells);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_chains_release(struct gt_chains *chains) {
+    gt_mem_free(chains->items);
+    chains->items = NULL;
+}

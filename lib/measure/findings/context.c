@@ -1,0 +1,66 @@
+/* Finds out what a trace is of, from its format, the names of its devices and kernels. */
+#include "measure/findings/context.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static bool has_any(struct gt_str text, const char *const *marks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (gt_str_find_nocase(text, gt_str_of(marks[i])))
+            return true;
+    return false;
+}
+#define HAS_ANY(text, ...)                                                                                             \
+    has_any(text, (const char *const[]){__VA_ARGS__}, GT_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
+
+/* AMD's devices are named; where they are not, their calls are. */
+static bool is_amd(const struct gt_store *store) {
+    for (size_t i = 0; i < store->devices.count; i++)
+        if (HAS_ANY(gt_store_string(store, store->devices.name[i]), "AMD", "Instinct", "Radeon", "gfx9"))
+            return true;
+    for (size_t i = 0; i < store->calls.count && i < 1000; i++)
+        if (gt_str_starts(gt_store_string(store, store->calls.name[i]), GT_STR("hip")))
+            return true;
+    return false;
+}
+
+enum { TORCH_NAME = 1, JAX_NAME = 2, COMPILED_NAME = 4 };
+
+/* What the name of a kernel says. */
+static unsigned name_says(struct gt_str name) {
+    unsigned says = 0;
+    if (HAS_ANY(name, "at::native", "c10::", "torch"))
+        says |= TORCH_NAME;
+    if (HAS_ANY(name, "xla", "input_reduce_fusion", "loop_fusion"))
+        says |= JAX_NAME;
+    if (gt_str_starts(name, GT_STR("triton_")))
+        says |= COMPILED_NAME;
+    return says;
+}
+
+static unsigned names_say(const struct gt_store *store, const struct gt_named_set *kernels) {
+    unsigned says = 0;
+    for (size_t i = 0; i < kernels->count; i++)
+        says |= name_says(gt_store_string(store, kernels->items[i].full_name));
+    return says;
+}
+
+static bool has_graphs(const struct gt_view *view) {
+    for (size_t i = 0; i < view->op_count; i++)
+        if (view->store->ops.kind[gt_view_any_op_row(view, i)] == GT_OP_GRAPH ||
+            (view->store->ops.flags[gt_view_any_op_row(view, i)] & GT_OP_IN_GRAPH))
+            return true;
+    return false;
+}
+
+uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *kernels) {
+    bool is_kineto = strcmp(view->store->meta.format, "torch-json") == 0;
+    unsigned says = names_say(view->store, kernels);
+    bool is_torch = is_kineto || (says & TORCH_NAME), is_jax = !is_torch && (says & JAX_NAME);
+    uint32_t context = is_amd(view->store) ? GT_CONTEXT_AMD : GT_CONTEXT_NVIDIA;
+    context |= is_torch ? GT_CONTEXT_TORCH : is_jax ? GT_CONTEXT_JAX : GT_CONTEXT_PLAIN;
+    context |= is_jax || (says & COMPILED_NAME) ? GT_CONTEXT_COMPILED : GT_CONTEXT_EAGER;
+    context |= has_graphs(view) ? GT_CONTEXT_GRAPHS : GT_CONTEXT_NO_GRAPHS;
+    return context | (is_kineto ? GT_CONTEXT_KINETO : GT_CONTEXT_NSYS);
+}

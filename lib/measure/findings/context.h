@@ -1,0 +1,29 @@
+/* Context: whose GPU it is, which framework runs on it and what wrote the trace, so that advice fits. */
+#ifndef GT_MEASURE_FINDINGS_CONTEXT_H
+#define GT_MEASURE_FINDINGS_CONTEXT_H
+
+#include "measure/results/named.h"
+
+/* Bits. Of each group exactly one is set. */
+enum gt_context {
+    GT_CONTEXT_NVIDIA = 1 << 0,
+    GT_CONTEXT_AMD = 1 << 1,
+
+    GT_CONTEXT_TORCH = 1 << 2,
+    GT_CONTEXT_JAX = 1 << 3,
+    GT_CONTEXT_PLAIN = 1 << 4, /* neither: CUDA or HIP programs, TensorRT and others */
+
+    GT_CONTEXT_COMPILED = 1 << 5, /* kernels of Inductor, XLA or another compiler run */
+    GT_CONTEXT_EAGER = 1 << 6,
+
+    GT_CONTEXT_GRAPHS = 1 << 7, /* some work is launched by CUDA or HIP graphs */
+    GT_CONTEXT_NO_GRAPHS = 1 << 8,
+
+    GT_CONTEXT_NSYS = 1 << 9,    /* Nsight Systems wrote it */
+    GT_CONTEXT_KINETO = 1 << 10, /* PyTorch's profiler did */
+};
+
+/* The kernels are those of the view. */
+uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *kernels);
+
+#endif

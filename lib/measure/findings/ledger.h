@@ -1,0 +1,51 @@
+/* The ledger: every nanosecond of the devices' spans, as idle gaps and as ops, with what no finding has claimed yet.
+   A finding's saving is what it claimed here, so that no two promise the same time. */
+#ifndef GT_MEASURE_FINDINGS_LEDGER_H
+#define GT_MEASURE_FINDINGS_LEDGER_H
+
+#include "measure/results/idle.h"
+#include "report/report.h"
+
+struct gt_ledger_claim {
+    size_t item; /* number of the gap, or position of the op */
+    int64_t ns;
+    bool is_gap;
+};
+
+struct gt_ledger {
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+    int64_t steady_ns;    /* what lies before it is warm-up, and nobody's */
+    int64_t *gap_left_ns; /* by gap */
+    int64_t *op_left_ns;  /* by position: of the time in which nothing of higher rank ran. Compute has the highest, then
+                             communication, then memory; of one class the op that started first. Those of a device sum
+                             to its busy time */
+    __int128 span_ns;     /* of all devices, steady */
+
+    /* Of the rule that looks. */
+    struct gt_ledger_claim *claims;
+    size_t count, capacity;
+    __int128 claimed_ns;
+    struct gt_finding_window windows[GT_FINDING_WINDOWS]; /* the largest claims, the largest first */
+    int64_t window_ns[GT_FINDING_WINDOWS];
+    size_t window_count;
+    bool has_failed; /* memory was short */
+};
+
+/* Borrows the idle time, which is that of the view. false: memory was short. Release in any case. */
+bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle,
+                    int64_t steady_ns);
+void gt_ledger_release(struct gt_ledger *ledger);
+
+/* Claims so much, or what is left of it. Returns what was claimed. */
+int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_ns);
+int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t want_ns);
+
+/* After a rule: what it claimed is gone, or free again. Both begin with the next rule. */
+void gt_ledger_keep(struct gt_ledger *ledger);
+void gt_ledger_give_back(struct gt_ledger *ledger);
+
+/* Part of all steady spans. */
+double gt_ledger_share(const struct gt_ledger *ledger, double ns);
+
+#endif

@@ -1,0 +1,26 @@
+/* Thresholds of the findings: all numbers that decide whether something is reported, in one place. */
+#ifndef GT_MEASURE_FINDINGS_THRESHOLDS_H
+#define GT_MEASURE_FINDINGS_THRESHOLDS_H
+
+#include <stddef.h>
+
+#include "report/cell.h"
+
+struct gt_thresholds {
+#define GT_THRESHOLD(rule, name, value, unit, what) double name;
+#include "measure/findings/thresholds.def"
+#undef GT_THRESHOLD
+};
+extern const struct gt_thresholds gt_thresholds;
+
+/* The same as a list, for people. */
+struct gt_threshold {
+    const char *rule, *name;
+    double value;
+    enum gt_unit unit;
+    const char *what;
+};
+extern const struct gt_threshold gt_threshold_list[];
+extern const size_t gt_threshold_count;
+
+#endif

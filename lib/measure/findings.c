@@ -101,6 +101,10 @@ static void take_claims(struct gt_evidence *evidence, struct gt_finding *finding
     finding->share = gt_ledger_share(ledger, (double)ledger->claimed_ns);
     memcpy(finding->windows, ledger->windows, sizeof finding->windows);
     finding->window_count = ledger->window_count;
+    finding->savings = gt_arena_array(evidence->arena, evidence->view->device_count, sizeof *finding->savings);
+    finding->saving_count = finding->savings ? evidence->view->device_count : 0;
+    for (size_t d = 0; d < finding->saving_count; d++)
+        finding->savings[d] = ledger->savings[d];
 }
 
 static bool is_worth_reporting(const struct gt_finding_rule *rule, const struct gt_finding *finding) {

@@ -97,15 +97,18 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
     *ledger = (struct gt_ledger){.view = view, .idle = idle, .steady_ns = steady_ns};
     ledger->gap_left_ns = gt_mem_uninitialised(idle->count, sizeof *ledger->gap_left_ns);
     ledger->op_left_ns = gt_mem_array(view->op_count, sizeof *ledger->op_left_ns);
-    bool ok = ledger->gap_left_ns && ledger->op_left_ns;
+    ledger->savings = gt_mem_array(view->device_count, sizeof *ledger->savings);
+    bool ok = ledger->gap_left_ns && ledger->op_left_ns && ledger->savings;
     for (size_t d = 0; d < view->device_count && ok; d++) {
         const struct gt_view_device *device = &view->devices[d];
         int64_t start_ns = later(device->span_start_ns, steady_ns);
         ledger->span_ns += device->span_end_ns > start_ns ? gt_ns_between(start_ns, device->span_end_ns) : 0;
         ok = divide_device(ledger, device);
     }
-    if (ok)
+    if (ok) {
         take_gaps(ledger);
+        gt_ledger_keep(ledger); /* nothing is claimed yet */
+    }
     ledger->has_failed = !ok;
     return ok;
 }
@@ -114,6 +117,7 @@ void gt_ledger_release(struct gt_ledger *ledger) {
     gt_mem_free(ledger->gap_left_ns);
     gt_mem_free(ledger->op_left_ns);
     gt_mem_free(ledger->claims);
+    gt_mem_free(ledger->savings);
     *ledger = (struct gt_ledger){0};
 }
 
@@ -137,8 +141,21 @@ static void keep_window(struct gt_ledger *ledger, struct gt_finding_window windo
     ledger->window_ns[place] = ns;
 }
 
+/* The device whose ops hold a position. */
+static size_t device_of_op(const struct gt_view *view, size_t position) {
+    size_t low = 0, high = view->device_count;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (view->devices[middle].first <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted,
-                     struct gt_finding_window window) {
+                     struct gt_finding_window window, int64_t *saving_ns) {
     wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
     if (wanted.ns <= 0)
         return 0;
@@ -152,6 +169,7 @@ static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledge
     claims[ledger->count++] = wanted;
     *left_ns -= wanted.ns;
     ledger->claimed_ns += wanted.ns;
+    *saving_ns = gt_ns_add(*saving_ns, wanted.ns);
     keep_window(ledger, window, wanted.ns);
     return wanted.ns;
 }
@@ -160,21 +178,26 @@ int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_n
     const struct gt_idle_gap *of = &ledger->idle->gaps[gap];
     size_t device = gt_idle_device_of(ledger->idle, gap);
     return claim(ledger, &ledger->gap_left_ns[gap], (struct gt_ledger_claim){gap, want_ns, true},
-                 (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id});
+                 (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id},
+                 &ledger->savings[device].waiting_ns);
 }
 
 int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t want_ns) {
     const struct gt_view *view = ledger->view;
-    const struct gt_lanes *lanes = &view->store->lanes;
+    size_t device = device_of_op(view, position);
+    struct gt_finding_saving *saving = &ledger->savings[device];
+    bool is_compute = gt_view_op_class(view, position) == GT_CLASS_COMPUTE;
     return claim(ledger, &ledger->op_left_ns[position], (struct gt_ledger_claim){position, want_ns, false},
-                 (struct gt_finding_window){view->start_ns[position], view->end_ns[position],
-                                            view->store->devices.id[lanes->device[view->lane[position]]]});
+                 (struct gt_finding_window){view->start_ns[position], view->end_ns[position], view->devices[device].id},
+                 is_compute ? &saving->compute_ns : &saving->waiting_ns);
 }
 
 void gt_ledger_keep(struct gt_ledger *ledger) {
     ledger->count = 0;
     ledger->claimed_ns = 0;
     ledger->window_count = 0;
+    for (size_t d = 0; d < ledger->view->device_count; d++)
+        ledger->savings[d] = (struct gt_finding_saving){.device = ledger->view->devices[d].id};
 }
 
 void gt_ledger_give_back(struct gt_ledger *ledger) {

@@ -100,10 +100,21 @@ static const char *say_saving(struct gt_evidence *evidence, const struct gt_find
         .ptr;
 }
 
-static const char *say_absence(struct gt_evidence *evidence, const struct gt_finding *finding,
-                               enum gt_why_outcome outcome) {
+static const char *say_lacks(struct gt_evidence *evidence, const struct gt_finding_rule *rule) {
+    uint32_t missing = rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE;
+    const char *list = "";
+    for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
+        if (missing & fact)
+            list = gt_arena_printf(evidence->arena, "%s%s%s", list, *list ? " and no " : "",
+                                   gt_store_fact_title((enum gt_fact)fact))
+                       .ptr;
+    return gt_arena_printf(evidence->arena, "Not reported: the trace has no %s.", list).ptr;
+}
+
+static const char *say_absence(struct gt_evidence *evidence, const struct gt_finding_rule *rule,
+                               const struct gt_finding *finding, enum gt_why_outcome outcome) {
     if (outcome == GT_WHY_LACKS)
-        return "Not reported: the trace lacks data that the rule needs.";
+        return say_lacks(evidence, rule);
     if (outcome == GT_WHY_NOTHING)
         return "Not reported: the rule found nothing.";
     return gt_arena_printf(evidence->arena,
@@ -115,11 +126,11 @@ static const char *say_absence(struct gt_evidence *evidence, const struct gt_fin
 static void add_note(struct gt_evidence *evidence, struct gt_section *section, const struct gt_finding_rule *rule,
                      const struct gt_finding *finding, enum gt_why_outcome outcome) {
     bool is_reported = outcome == GT_WHY_REPORTED;
-    gt_section_note(
-        section, GT_FOR_ALL,
-        gt_arena_printf(evidence->arena, "%s: %s %s%s", rule->id, rule->what,
-                        is_reported ? say_severity(evidence, rule, finding) : say_absence(evidence, finding, outcome),
-                        is_reported ? say_saving(evidence, finding) : ""));
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(evidence->arena, "%s: %s %s%s", rule->id, rule->what,
+                                    is_reported ? say_severity(evidence, rule, finding)
+                                                : say_absence(evidence, rule, finding, outcome),
+                                    is_reported ? say_saving(evidence, finding) : ""));
 }
 
 /* ---- tables ---- */

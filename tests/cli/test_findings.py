@@ -230,7 +230,7 @@ def test_why_shows_one_finding_and_all_that_it_is_based_on(gputime, tmp_path):
     report = gputime.json("findings", path, "--why", "host_stalls")
     one, = report["findings"]
     assert one in all_of_them and one["id"] == "host_stalls"
-    thresholds = {row["threshold"]: row["value"] for row in report["tables"]["finding_thresholds"]["rows"]}
+    thresholds = {row["threshold"]: row["number"] for row in report["tables"]["finding_thresholds"]["rows"]}
     assert thresholds["high_share"] == 0.15 and thresholds["stall_ns"] == 1e6
     windows = report["tables"]["finding_windows"]["rows"]
     assert [{key: row[key] for key in ("start_ns", "end_ns", "device")} for row in windows] == one["windows"]

@@ -11,8 +11,8 @@
 static const struct gt_report_column threshold_columns[] = {
     {"threshold", "Threshold", GT_UNIT_NONE, NULL, 0},
     {"shown", "Value", GT_UNIT_NONE, NULL, 0},
-    {"value", "Value as a number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"number", "Value as a number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"number_unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
 };
 
@@ -147,8 +147,8 @@ static void add_thresholds(struct gt_evidence *evidence, struct gt_section *sect
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "threshold", gt_str_of(threshold->name));
         gt_row_text(&row, "shown", say_value(evidence->arena, threshold));
-        gt_row_real(&row, "value", threshold->value);
-        gt_row_text(&row, "unit", gt_str_of(gt_cell_unit_name(threshold->unit)));
+        gt_row_real(&row, "number", threshold->value);
+        gt_row_text(&row, "number_unit", gt_str_of(gt_cell_unit_name(threshold->unit)));
         gt_row_text(&row, "meaning", gt_str_of(threshold->what));
         gt_row_end(&row);
     }

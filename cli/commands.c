@@ -83,6 +83,7 @@ static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(so
 
 static const char *const finding_analyses[] = {"findings", NULL};
 static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
+static const struct cli_list claimed_rows = {.table = "finding_rows", .top_offset = AT(top)};
 
 /* ---- kernels ---- */
 
@@ -379,12 +380,13 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE...",
      .details = "Lists what is worth acting on, most severe first, then by potential saving. Each "
                 "finding has evidence in numbers, advice, and the table to look at (--table KEY). "
-                "Potential savings are upper bounds and may overlap.",
+                "Potential savings are upper bounds; no two findings claim the same time.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
-     .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_FINDINGS,
+     .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings, &claimed_rows}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
-     .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
+     .examples = {"gputime findings profile.nsys-rep", "gputime findings --why host_bound profile.nsys-rep",
+                  "gputime findings --step 3-9 --json trace.json.gz"}},
 
     {.name = "graph",
      .help = "GPU and non-GPU time of runs by category, side by side",

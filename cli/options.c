@@ -35,6 +35,13 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(why),
      .group = CLI_GROUP_KERNELS,
      .help = "show the rule that chose each category"},
+    {.name = "why",
+     .type = CLI_TEXT,
+     .offset = AT(why_finding),
+     .analysing = "why",
+     .argument = "ID",
+     .group = CLI_GROUP_FINDINGS,
+     .help = "show only this finding, with its rule, thresholds,\nwhere to look and the time it claims"},
     {.name = "tree",
      .type = CLI_FLAG,
      .offset = AT(tree),
@@ -524,6 +531,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_CHECK:
     case CLI_GROUP_LIMITS:
     case CLI_GROUP_PHASES:
+    case CLI_GROUP_FINDINGS:
     case CLI_GROUP_EXPLAIN:
     case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:

@@ -270,6 +270,11 @@ static bool is_verdicts(const struct cli_command *command, const char *table) {
     return (command->groups & CLI_GROUP_LIMITS) && strcmp(table, CLI_TABLE_LIMITS) == 0;
 }
 
+/* Tables on one finding, which has to be named. */
+static bool is_about_finding(const char *table) {
+    return strncmp(table, "finding_", strlen("finding_")) == 0;
+}
+
 /* --table: only the analysis that makes it runs, and --sort, --top and --columns apply to it. */
 static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_command *command,
                                            const struct cli_options *options, const struct cli_destination *destination,
@@ -281,6 +286,8 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
             return cli_fail_usage(err, "table '%s' needs a limit: --fail-if 'step>+3%%', or --limits FILE", table);
     } else if (!analysis.key) {
         return fail_table(command, options, table, err);
+    } else if (is_about_finding(table) && !options->why_finding) {
+        return cli_fail_usage(err, "table '%s' is about one finding: use 'gputime findings --why ID'", table);
     }
     request->analyses[0] = analysis.key;
     request->analysis_count = analysis.key ? 1 : 0;

@@ -597,6 +597,12 @@ struct gputime_fact {
     struct gputime_cell value;
 };
 
+/* A part of the trace: times since the start of the first op. */
+struct gputime_window {
+    int64_t start_ns, end_ns;
+    int64_t device; /* number of the GPU */
+};
+
 /* Something worth acting on. Sentences are empty from their count on. */
 struct gputime_finding {
     const char *id;       /* "host_bound" */
@@ -604,8 +610,13 @@ struct gputime_finding {
     struct gputime_text title;
     struct gputime_text evidence[6], advice[6];
     size_t evidence_count, advice_count;
-    int64_t recoverable_ns; /* potential saving of GPU time, an upper bound; -1: unknown */
-    const char *table;      /* key of the table with the details; may be NULL */
+    int64_t recoverable_ns;           /* potential saving of GPU time, an upper bound; -1: unknown */
+    const char *table;                /* key of the table with the details; may be NULL */
+    int64_t recoverable_step_ns;      /* potential saving of a step; -1: unknown, or there are no steps */
+    double share;                     /* of the time after the warm-up that could be saved; negative: unknown */
+    const char *rule;                 /* what the rule looks for, in a sentence */
+    struct gputime_window windows[5]; /* where most of it is, the most first */
+    size_t window_count;
 };
 
 /* A problem in the data. */

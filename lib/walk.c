@@ -109,6 +109,9 @@ API const char *gputime_report_note(const struct gputime_report *report, size_t 
 _Static_assert(GT_FINDING_SENTENCES ==
                    sizeof((struct gputime_finding){0}).evidence / sizeof *((struct gputime_finding){0}).evidence,
                "a finding has all of its sentences");
+_Static_assert(GT_FINDING_WINDOWS ==
+                   sizeof((struct gputime_finding){0}).windows / sizeof *((struct gputime_finding){0}).windows,
+               "a finding has all of its windows");
 
 API size_t gputime_report_finding_count(const struct gputime_report *report, size_t section) {
     const struct gt_section *from = section_at(report, section);
@@ -126,11 +129,18 @@ API struct gputime_finding gputime_report_finding(const struct gputime_report *r
                                      .evidence_count = found->evidence_count,
                                      .advice_count = found->advice_count,
                                      .recoverable_ns = found->recoverable_ns,
-                                     .table = found->table};
+                                     .table = found->table,
+                                     .recoverable_step_ns = found->step_ns,
+                                     .share = found->share,
+                                     .rule = found->rule,
+                                     .window_count = found->window_count};
     for (size_t i = 0; i < GT_FINDING_SENTENCES; i++) {
         answer.evidence[i] = public_text(found->evidence[i]);
         answer.advice[i] = public_text(found->advice[i]);
     }
+    for (size_t i = 0; i < found->window_count; i++)
+        answer.windows[i] =
+            (struct gputime_window){found->windows[i].start_ns, found->windows[i].end_ns, found->windows[i].device};
     return answer;
 }
 

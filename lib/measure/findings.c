@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/findings/verdict_sentence.h"
+#include "measure/findings/why.h"
 
 #define ADVISE(when, text)                                                                                             \
     { when, text }
@@ -97,7 +99,9 @@ static enum gt_severity severity_of(const struct gt_finding_rule *rule, double s
 static void take_claims(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_ledger *ledger = &evidence->ledger;
     __int128 devices = evidence->view->device_count ? (__int128)evidence->view->device_count : 1;
+    size_t steps = gt_evidence_step_count(evidence);
     finding->recoverable_ns = gt_ns_of_sum(ledger->claimed_ns / devices);
+    finding->step_ns = steps ? finding->recoverable_ns / (int64_t)steps : -1;
     finding->share = gt_ledger_share(ledger, (double)ledger->claimed_ns);
     memcpy(finding->windows, ledger->windows, sizeof finding->windows);
     finding->window_count = ledger->window_count;
@@ -107,41 +111,76 @@ static void take_claims(struct gt_evidence *evidence, struct gt_finding *finding
         finding->savings[d] = ledger->savings[d];
 }
 
-static bool is_worth_reporting(const struct gt_finding_rule *rule, const struct gt_finding *finding) {
-    return finding->evidence_count && (rule->level != GT_LEVEL_BY_SAVING || finding->share >= gt_thresholds.low_share);
-}
-
-static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section) {
-    struct gt_finding finding = {
-        .id = rule->id, .table = rule->table, .rule = rule->what, .recoverable_ns = -1, .share = -1};
+static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_evidence *evidence,
+                                struct gt_finding *finding) {
     if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
-        return;
-    bool found = rule->look(evidence, &finding);
+        return GT_WHY_LACKS;
+    bool found = rule->look(evidence, finding);
     if (rule->level == GT_LEVEL_BY_SAVING)
-        take_claims(evidence, &finding);
+        take_claims(evidence, finding);
     if (evidence->ledger.has_failed)
         gt_evidence_fail(evidence);
-    if (!found || !is_worth_reporting(rule, &finding) || evidence->status != GT_OK) {
+    if (!found || !finding->evidence_count || evidence->status != GT_OK)
+        return GT_WHY_NOTHING;
+    if (rule->level == GT_LEVEL_BY_SAVING && finding->share < gt_thresholds.low_share)
+        return GT_WHY_TOO_LITTLE;
+    finding->severity = severity_of(rule, finding->share);
+    if (rule->needs & GT_NEEDS_WHOLE)
+        doubt_loss(evidence, finding);
+    add_advice_of_rule(rule, evidence, finding);
+    return GT_WHY_REPORTED;
+}
+
+/* why: the id of the finding that is to be explained; NULL: none is. */
+static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section,
+                const char *why) {
+    struct gt_finding finding = {
+        .id = rule->id, .table = rule->table, .rule = rule->what, .recoverable_ns = -1, .step_ns = -1, .share = -1};
+    enum gt_why_outcome outcome = look(rule, evidence, &finding);
+    if (why && strcmp(why, rule->id) == 0)
+        gt_why_add(evidence, section, rule, &finding, outcome);
+    if (outcome != GT_WHY_REPORTED) {
         gt_ledger_give_back(&evidence->ledger);
         return;
     }
     gt_ledger_keep(&evidence->ledger);
-    finding.severity = severity_of(rule, finding.share);
-    if (rule->needs & GT_NEEDS_WHOLE)
-        doubt_loss(evidence, &finding);
-    add_advice_of_rule(rule, evidence, &finding);
     gt_finding_list_add(section, &finding);
+}
+
+/* What an empty list of findings says. */
+static const char *say_none(const struct gt_view *view, struct gt_section *section, const char *why) {
+    if (view->op_count == 0 && view->group_count == 0)
+        return NULL;
+    if (!why)
+        return "No findings.";
+    const char *others = "none";
+    for (size_t i = 0; i < section->finding_count; i++)
+        others =
+            gt_arena_printf(&section->report->arena, "%s%s%s", i ? others : "", i ? ", " : "", section->findings[i].id)
+                .ptr;
+    return gt_arena_printf(&section->report->arena, "%s is not reported for this trace. What is reported: %s.", why,
+                           others)
+        .ptr;
 }
 
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_evidence evidence;
     struct gt_table *table = gt_finding_list_new(section);
-    table->empty = view->op_count || view->group_count ? "No findings." : NULL;
+    const char *why = NULL;
+    enum gt_status status = gt_why_id(view, &why, err);
+    if (status != GT_OK)
+        return status;
     gt_evidence_init(&evidence, view, &section->report->arena, err);
     for (size_t i = 0; i < gt_finding_rule_count && evidence.status == GT_OK; i++)
-        ask(&gt_finding_rules[i], &evidence, section);
+        ask(&gt_finding_rules[i], &evidence, section, why);
     gt_finding_list_link(section);
-    enum gt_status status = evidence.status;
+    if (!why)
+        gt_verdict_sentence_add(&evidence, section);
+    else
+        gt_finding_list_keep(section, why);
+    struct gt_str verdict = gt_finding_list_verdict(section);
+    table->empty = verdict.len ? verdict.ptr : say_none(view, section, why);
+    status = evidence.status;
     gt_evidence_release(&evidence);
     return status;
 }

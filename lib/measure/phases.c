@@ -30,11 +30,35 @@ static void note_outside(const struct gt_view *view, struct gt_section *section,
                                         outside_percent));
 }
 
+/* The phase of a known name that most of the time in ranges belongs to, on the GPU or the CPU. */
+static void note_dominant(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set,
+                          bool is_cpu) {
+    static const double dominant_share = 0.7;
+    enum { LONGEST_NAME = 60 };
+    const struct gt_phase *top = NULL;
+    int64_t top_ns = 0, all_ns = is_cpu ? set->cpu_ns : set->covered_ns;
+    for (size_t i = 0; i < set->mapped_count; i++) {
+        int64_t ns = is_cpu ? set->phases[i].cpu_ns : set->phases[i].exclusive_ns;
+        top = ns > top_ns ? &set->phases[i] : top;
+        top_ns = ns > top_ns ? ns : top_ns;
+    }
+    if (!top || (double)top_ns < dominant_share * (double)all_ns || !gt_measure_table_is_wanted(view, "phases"))
+        return;
+    struct gt_str name = gt_str_cut(top->name, LONGEST_NAME);
+    gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                    gt_arena_printf(&section->report->arena, "Phase '%.*s' takes %.1f%% of %s time in ranges.",
+                                    (int)name.len, name.ptr, 100 * (double)top_ns / (double)all_ns,
+                                    is_cpu ? "CPU" : "op"));
+}
+
 static void add_notes(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set) {
     if (set->count == 0 || (set->map.is_guessed && set->mapped_count == 0))
         return;
-    if (gt_option_flag(view, GT_OPTION_ranges_have_kernels))
+    if (gt_option_flag(view, GT_OPTION_ranges_have_kernels)) {
         note_outside(view, section, set);
+        note_dominant(view, section, set, false);
+    }
+    note_dominant(view, section, set, true);
     if (set->mapped_count == 0)
         gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE, GT_STR("No range matches the phase map."));
 }

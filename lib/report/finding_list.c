@@ -1,10 +1,12 @@
 /* Findings of a section: kept in order of what they are worth, and as rows of a table for data. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "report/report.h"
 #include "report/row.h"
 
-enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
+enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, STEP, SHARE, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
 
 static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RANK] = {"rank", "#", GT_UNIT_NONE, NULL, 0},
@@ -12,6 +14,8 @@ static const struct gt_report_column columns[COLUMN_COUNT] = {
     [SEVERITY] = {"severity", "Severity", GT_UNIT_NONE, NULL, 0},
     [TITLE] = {"title", "Summary", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [RECOVERABLE] = {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
+    [STEP] = {"recoverable_step_ns", "Saving a step", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    [SHARE] = {"share", "Share", GT_UNIT_SHARE, "steady time", 0},
     [EVIDENCE] = {"evidence", "Evidence", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [ADVICE] = {"advice", "Advice", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -50,6 +54,8 @@ static void add_row(struct gt_section *section, struct gt_table *table, size_t i
     gt_row_text(&row, "title", finding->title);
     gt_row_cell(&row, "recoverable_ns",
                 finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns));
+    gt_row_cell(&row, "recoverable_step_ns", finding->step_ns < 0 ? gt_cell_null() : gt_cell_int(finding->step_ns));
+    gt_row_cell(&row, "share", gt_cell_known(finding->share));
     gt_row_cell(&row, "evidence", joined_cell(arena, finding->evidence, finding->evidence_count));
     gt_row_cell(&row, "advice", joined_cell(arena, finding->advice, finding->advice_count));
     gt_row_cell(&row, "table", finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null());
@@ -101,6 +107,41 @@ void gt_finding_list_link(struct gt_section *section) {
         table->row_count = 0;
     for (size_t i = 0; table && i < section->finding_count; i++)
         add_row(section, table, i);
+}
+
+void gt_finding_list_keep(struct gt_section *section, const char *id) {
+    struct gt_table *table = gt_section_find(section, "findings");
+    size_t place = find_id(section, id);
+    if (!table)
+        return;
+    table->row_count = table->total_rows = 0;
+    if (place < section->finding_count)
+        add_row(section, table, place);
+    table->total_rows = table->row_count;
+}
+
+size_t gt_finding_list_rank(const struct gt_section *section, const struct gt_finding *finding) {
+    return (size_t)(finding - section->findings) + 1;
+}
+
+struct gt_str gt_finding_list_worth(const struct gt_finding *finding, char *text, size_t size) {
+    char gain[GT_NUM_MAX];
+    const char *severity = gt_finding_list_severity_name(finding->severity);
+    bool is_per_step = finding->step_ns > 0;
+    int bytes;
+    if (finding->recoverable_ns <= 0 || finding->share < 0) {
+        bytes = snprintf(text, size, "%s", severity);
+    } else {
+        gt_num_format_duration(gain, (double)(is_per_step ? finding->step_ns : finding->recoverable_ns));
+        bytes = snprintf(text, size, "%s, saves up to %s%s, %.1f%%", severity, gain, is_per_step ? " a step" : "",
+                         100 * finding->share);
+    }
+    return (struct gt_str){text, bytes < 0 ? 0 : (size_t)bytes < size ? (size_t)bytes : size - 1};
+}
+
+struct gt_str gt_finding_list_verdict(const struct gt_section *section) {
+    struct gt_cell verdict = gt_section_fact(section, GT_FINDINGS_VERDICT);
+    return gt_cell_as_text(&verdict);
 }
 
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table,

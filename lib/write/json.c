@@ -213,10 +213,13 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
     }
     gt_json_value_text(out, "table", gt_str_of(finding->table));
     write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
+    write_known(out, "recoverable_step_ns", finding->step_ns, finding->step_ns >= 0);
     gt_out_text(out, ", ");
     gt_json_value_key(out, "share");
     struct gt_cell share = finding->share >= 0 ? gt_cell_real(finding->share) : gt_cell_null();
     gt_json_value_cell(out, &share);
+    gt_out_text(out, ",\n     ");
+    gt_json_value_text(out, "rule", gt_str_of(finding->rule));
     write_windows(out, finding);
     write_savings(out, finding);
     gt_out_char(out, '}');

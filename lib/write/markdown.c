@@ -150,17 +150,11 @@ static void write_sentences(struct gt_out *out, const struct gt_str *sentences, 
 
 static void write_finding(struct gt_out *out, const struct gt_table *table, const struct gt_finding *finding,
                           size_t number) {
-    char gain[GT_NUM_MAX];
-    char mark[GT_NUM_MAX];
+    char mark[GT_NUM_MAX], worth[GT_NUM_MAX + 64];
     int column = snprintf(mark, sizeof mark, "%zu. ", number);
     gt_out_printf(out, "%s**", mark);
     gt_escape_markdown_sentence(out, finding->title);
-    gt_out_printf(out, "** (%s", gt_finding_list_severity_name(finding->severity));
-    if (finding->recoverable_ns > 0) {
-        gt_num_format_duration(gain, (double)finding->recoverable_ns);
-        gt_out_printf(out, ", potential saving %s", gain);
-    }
-    gt_out_text(out, ")\n");
+    gt_out_printf(out, "** (%s)\n", gt_finding_list_worth(finding, worth, sizeof worth).ptr);
     if (gt_finding_list_shows(table, "evidence"))
         write_sentences(out, finding->evidence, finding->evidence_count, column, "");
     write_sentences(out, finding->advice, gt_finding_list_advice_shown(table, finding), column, "→ ");
@@ -168,10 +162,17 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
 
 static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {
     struct gt_shown shown;
+    struct gt_str verdict = gt_finding_list_verdict(section);
     gt_cell_format_shown(&shown, table);
     begin_table(out, table);
-    for (size_t row = 0; row < shown.rows; row++)
-        write_finding(out, table, gt_finding_list_at(section, table, row), row + 1);
+    if (table->row_count && verdict.len) {
+        gt_escape_markdown_sentence(out, verdict);
+        gt_out_text(out, "\n\n");
+    }
+    for (size_t row = 0; row < shown.rows; row++) {
+        const struct gt_finding *finding = gt_finding_list_at(section, table, row);
+        write_finding(out, table, finding, gt_finding_list_rank(section, finding));
+    }
     if (shown.rows_hidden)
         gt_out_printf(out, "\n… and %zu more (`gputime findings` shows all, with the evidence)\n", shown.rows_hidden);
 }

@@ -8,23 +8,11 @@
 
 enum { MARGIN = 4, ADVICE_MARGIN = 6 };
 
-/* "high, potential saving 12.3 ms" */
-static void describe_worth(char *text, size_t size, const struct gt_finding *finding) {
-    char gain[GT_NUM_MAX];
-    const char *severity = gt_finding_list_severity_name(finding->severity);
-    if (finding->recoverable_ns <= 0) {
-        snprintf(text, size, "(%s)", severity);
-        return;
-    }
-    gt_num_format_duration(gain, (double)finding->recoverable_ns);
-    snprintf(text, size, "(%s, potential saving %s)", severity, gain);
-}
-
 static void write_title(const struct gt_screen *screen, const struct gt_finding *finding, size_t number) {
-    char text[32], worth[GT_NUM_MAX + 64];
+    char text[32], words[GT_NUM_MAX + 64], worth[GT_NUM_MAX + 68];
     snprintf(text, sizeof text, "%2zu. ", number);
     gt_screen_text(screen, GT_INK_PLAIN, gt_str_of(text));
-    describe_worth(worth, sizeof worth, finding);
+    snprintf(worth, sizeof worth, "(%s)", gt_finding_list_worth(finding, words, sizeof words).ptr);
     size_t title_width = gt_screen_measure(screen, finding->title),
            worth_width = gt_screen_measure(screen, gt_str_of(worth));
     enum gt_ink ink = finding->severity == GT_SEVERITY_HIGH ? GT_INK_WARN : GT_INK_BOLD;
@@ -66,13 +54,16 @@ static void write_finding(const struct gt_screen *screen, const struct gt_table 
 void gt_text_findings(const struct gt_screen *screen, const struct gt_section *section, const struct gt_table *table) {
     struct gt_shown shown;
     char text[GT_NUM_MAX + 64];
+    struct gt_str verdict = gt_finding_list_verdict(section);
     gt_cell_format_shown(&shown, table);
     gt_screen_text(screen, GT_INK_BOLD, gt_str_of(table->title));
     gt_screen_newline(screen);
-    if (table->row_count == 0)
-        gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
-    for (size_t row = 0; row < shown.rows; row++)
-        write_finding(screen, table, gt_finding_list_at(section, table, row), row + 1);
+    if (table->row_count == 0 || verdict.len)
+        gt_screen_wrap(screen, GT_INK_PLAIN, verdict.len ? verdict : gt_str_of(table->empty), 0, 0);
+    for (size_t row = 0; row < shown.rows; row++) {
+        const struct gt_finding *finding = gt_finding_list_at(section, table, row);
+        write_finding(screen, table, finding, gt_finding_list_rank(section, finding));
+    }
     if (shown.rows_hidden) {
         snprintf(text, sizeof text, "%s and %zu more (gputime findings shows all, with the evidence)",
                  screen->utf8 ? "…" : "...", shown.rows_hidden);

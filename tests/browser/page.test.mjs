@@ -148,10 +148,10 @@ test('findings come first and lead to the rows they speak of', async () => {
   const { page, close } = await open(summary);
   const { findings } = summary.report;
   assert.equal(await page.locator('.finding').count(), findings.length);
-  assert.equal(
-    await page.locator('main section').first().getAttribute('id'),
-    findings.length ? 'findings' : 'table-accounting',
-  );
+  assert.equal(await page.locator('main section').first().getAttribute('id'), 'findings');
+  assert.deepEqual(await page.locator('.finding .severity').allTextContents(), [
+    ...findings.map((finding) => finding.severity),
+  ]);
   for (const [place, finding] of findings.entries()) {
     const shown = page.locator('.finding').nth(place);
     assert.match(await shown.textContent(), new RegExp(finding.title.slice(0, 20).replace(/[^\w ]/g, '.')));
@@ -161,6 +161,56 @@ test('findings come first and lead to the rows they speak of', async () => {
     await page.locator(`#table-${finding.table} tr:focus`).waitFor();
   }
   await close();
+});
+
+/** Kernels back to back, or with as long a wait for each launch. */
+function kernelsWithGaps(name, gap) {
+  const events = Array.from({ length: 200 }, (_, i) => [
+    { ph: 'X', cat: 'kernel', name: `k${i % 8}`, pid: 0, tid: 7, ts: 100 + i * (50 + gap), dur: 50 },
+    {
+      ph: 'X',
+      cat: 'cuda_runtime',
+      name: 'cudaLaunchKernel',
+      pid: 1,
+      tid: 1,
+      ts: gap ? 97 + i * (50 + gap) : i / 3,
+      dur: 0.2,
+    },
+  ]).flatMap((pair, i) => pair.map((event) => ({ ...event, args: { device: 0, stream: 7, correlation: i + 1 } })));
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify({ traceEvents: events }));
+  return path;
+}
+
+test('a page on which nothing stands out says so, and findings go to the timeline', async () => {
+  const healthy = makePage('healthy', 'summary', kernelsWithGaps('healthy.json', 0));
+  const { page, close } = await open(healthy);
+  const verdict = healthy.report.facts.findings_verdict;
+  assert.match(verdict, /^Nothing stands out: the GPU is busy 100\.0% of the time; /);
+  assert.equal(await page.locator('#findings .verdict').textContent(), verdict);
+  await close();
+
+  const waiting = makePage('waiting', 'summary', kernelsWithGaps('waiting.json', 50));
+  const other = await open(waiting, { reducedMotion: 'reduce' });
+  const [first] = waiting.report.findings;
+  assert.equal(first.id, 'host_bound');
+  assert.equal(await other.page.locator('#findings .verdict').count(), 0);
+  assert.match(await other.page.locator('.finding .gain').first().textContent(), /^saves up to .*s, \d+\.\d%$/);
+  const finding = other.page.locator('.finding').first();
+  await finding.locator('.windows button').first().click();
+  const [{ start_ns: start, end_ns: end }] = first.windows;
+  await other.page.waitForFunction(
+    ([from, to]) => {
+      const shown = document.querySelector('.timeline-port')?.dataset;
+      return (
+        shown && Number(shown.start) <= from && Number(shown.end) >= to && shown.end - shown.start < 3 * (to - from)
+      );
+    },
+    [start, end],
+  );
+  await finding.locator('.rule summary').click();
+  assert.ok((await finding.locator('.rule p').textContent()).startsWith(first.rule));
+  await other.close();
 });
 
 async function checkStackedCategories(runs) {

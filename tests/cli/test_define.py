@@ -9,7 +9,7 @@ from conftest import DATA, ROOT
 
 MEASURES = (ROOT / "docs/measures.md").read_text(encoding="utf-8")
 COMMANDS = [("summary",), ("kernels",), ("gaps",), ("gaps", "--per", "device"), ("ranges",), ("ranges", "--tree"), ("steps",),
-            ("findings",), ("explain",)]
+            ("findings",), ("findings", "--why", "host_bound"), ("explain",)]
 SAMPLES = ["overlap.json", "devices.json", "nsys/extras.nsys-rep", "nsys/graph_whole.nsys-rep",
            "nsys-csv/mini_cuda_gpu_kern_sum.csv"]
 EVERYWHERE = {"input"}  # not of the trace; docs/json.md
@@ -77,7 +77,7 @@ def test_a_table_has_all_that_is_said_of_it(gputime):
 
 def test_findings_and_issues_are_defined_with_the_names_of_their_columns(gputime):
     text = define(gputime, "host_bound")
-    assert text.startswith("Findings\n  host_bound\n    measure: ") and "\n    low: 0.05\n" in text
+    assert text.startswith("Findings\n  host_bound\n    what is claimed or measured: ") and "\n    saving: " in text
     assert "ops with end = start" in define(gputime, "op_zero_length")
 
 

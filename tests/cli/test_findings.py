@@ -1,8 +1,9 @@
-"""Findings: every rule fires where it should and stays silent where it should not; all outputs say the same; and what a
-real inference is bound by is found."""
+"""Findings: their order, that all outputs have the same, what comes before them where nothing stands out, and how one of
+them is explained. The rules themselves: test_findings_*.py."""
 
 import csv
 import gzip
+import importlib
 import io
 import json
 import re
@@ -10,318 +11,28 @@ import sqlite3
 
 import pytest
 
+from finding_traces import (RULES, SEVERITIES, US, Trace, dense, findings_of, late_launches, made, overhead, readbacks, sample,
+                            stalls, steps, sync_waits, tiny)
 from samples import DATA, ROOT
 
-DOUBTFUL = re.findall(r"^GT_RULE\((\w+),.*GT_NEEDS_WHOLE", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
-RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
-SEVERITIES = ["high", "medium", "low"]
-KEYS = ["input", "id", "severity", "title", "evidence", "advice", "table", "recoverable_ns"]
-US = 1000
+IDLE_RULES = {"idle_gpu", "host_bound", "host_stalls", "sync_waits", "readback"}
+DEFINED = (ROOT / "lib/measure/findings/findings.def").read_text()
+DOUBTFUL = [rule for rule in RULES if "GT_NEEDS_WHOLE" in re.search(rf"^GT_RULE\({rule},(.*?)\"", DEFINED, re.MULTILINE | re.DOTALL)[1]]
 
 
-class Trace:
-    """A Kineto trace by hand; times in microseconds."""
+# ---- the rules ----
 
-    def __init__(self):
-        self.events = []
-        self.correlation = 0
 
-    def event(self, category, name, start, length, pid=1, tid=1, **args):
-        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
-                            "args": args})
-
-    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, device=0,
-           stream=7, **args):
-        """A kernel or, by its name, a copy or fill; launched just before it starts unless given."""
-        self.correlation += 1
-        launched = start - call_length - 1 if launched is None else launched
-        category = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}.get(name[:6], "kernel")
-        self.event("cuda_runtime", call, launched, call_length, correlation=self.correlation)
-        self.event(category, name, start, length, device, stream, device=device, stream=stream,
-                   correlation=self.correlation, **args)
-        return start + length
-
-    def range(self, name, start, length):
-        self.event("user_annotation", name, start, length)
-
-    def call(self, name, start, length):
-        self.event("cuda_runtime", name, start, length)
-
-    def write(self, folder):
-        path = folder / "trace.json"
-        path.write_text(json.dumps({"traceEvents": self.events}))
-        return path
-
-
-def dense(trace, start, count, length=100, **settings):
-    """Kernels back to back, all launched long before."""
-    for number in range(count):
-        trace.op(start + number * length, length, name=f"kernel_{'abcdefgh'[number % 8]}", launched=number * 2, **settings)
-    return start + count * length
-
-
-def late_launches(trace, count, gap, length=10):
-    """The CPU launches each kernel `gap` us after the one before has ended."""
-    for number in range(count):
-        trace.op(100 + number * (gap + length), length, name=f"kernel_{'abcdefgh'[number % 8]}", call_length=1)
-
-
-def one_kernel(trace, share):
-    trace.op(100, share, name="big<int>(float*)", launched=0)
-    for number in range(10):
-        trace.op(100 + share + 10 * number, 10, name=f"small_{number}", launched=1 + number)
-
-
-def stalls(trace):
-    dense(trace, 100, 40)
-    trace.range("loading", 4000, 2500)
-    trace.op(6100, 100, launched=6090)
-    dense(trace, 6200, 1)
-
-
-def sync_waits(trace):
-    for number in range(10):
-        start = 1000 * number
-        trace.op(start + 10, 100, launched=start)
-        trace.call("cudaStreamSynchronize", start + 2, 900)
-
-
-def readbacks(trace, waits="cudaStreamSynchronize", call="cudaMemcpyAsync", count=12):
-    for number in range(count):
-        start = 1000 * number
-        trace.op(start + 20, 300, launched=start)
-        trace.op(start + 320, 2, name="Memcpy DtoH (Device -> Pinned)", launched=start + 5, call=call, call_length=2,
-                 bytes=4)
-        if waits:
-            trace.call(waits, start + 8, 320)
-        trace.range("sampling", start + 1, 500)
-
-
-def storm(trace, nodes=1):
-    """Each launch brings so many kernels."""
-    for number in range(1200):
-        trace.op(100 + 10 * number, 8, name=f"kernel_{number % 8}", launched=number / 100)
-    for event in trace.events:
-        event["args"]["correlation"] = (event["args"]["correlation"] - 1) // nodes
-
-
-def tiny(trace):
-    for number in range(120):
-        trace.op(100 + 20 * number, 4, name=f"kernel_{number % 8}")
-
-
-def comm(trace, hidden, exposed=200, compute=1000):
-    dense(trace, 100, compute // 100)
-    trace.op(100 + compute - hidden, exposed + hidden, name="ncclDevKernel_AllReduce", launched=50, stream=9)
-
-
-def unbalanced(trace, other=6):
-    dense(trace, 100, 10)
-    dense(trace, 100, other, device=1)
-
-
-def nested_copies(trace):
-    """As some exports write one call: two rows with one correlation. The last pair has two correlations."""
-    dense(trace, 100, 10)
-    for number in range(3):
-        trace.event("cuda_runtime", "cudaMemcpy_v3020", 2010 + 1000 * number, 500, correlation=900 + number // 2 * number)
-        trace.event("cuda_runtime", "cudaMemcpy", 2000 + 1000 * number, 600, correlation=900 + number // 2)
-
-
-def copies_in_line(trace, start=1100, stream=7):
-    dense(trace, 100, 10)
-    trace.op(start, 200, name="Memcpy HtoD (Pinned -> Device)", launched=50, call="cudaMemcpyAsync", stream=stream,
-             bytes=10**8)
-
-
-def small_copies(trace, name="Memcpy HtoD (Pinned -> Device)"):
-    dense(trace, 1000, 10, length=1000)
-    for number in range(100):
-        trace.op(1000 + number * 3, 2, name=name, launched=number, call="cudaMemcpyAsync", stream=9, bytes=64000)
-
-
-def pageable_copy(trace, name="Memcpy HtoD (Pageable -> Device)", call="cudaMemcpyAsync"):
-    dense(trace, 100, 10)
-    trace.op(200, 30, name=name, launched=50, call=call, stream=9, bytes=10**6)
-
-
-def sync_copy(trace, call="cudaMemcpy", size=64001):
-    dense(trace, 100, 10)
-    trace.op(200, 30, name="Memcpy HtoD (Pinned -> Device)", launched=50, call=call, call_length=1200, stream=9, bytes=size)
-
-
-def sync_memset(trace, name="Memset (Managed)"):
-    dense(trace, 100, 10)
-    trace.op(200, 30, name=name, launched=50, call="cudaMemset", call_length=10, stream=9, bytes=100)
-
-
-def steps(trace, lengths, name="step {}"):
-    start = 1000
-    for number, length in enumerate(lengths):
-        trace.range(name.format(number), start, length)
-        trace.op(start + 10, length - 20, name=f"kernel_{number % 8}", launched=start + 1)
-        start += length
-
-
-def ranges(trace, inside, outside, name="decode"):
-    for number in range(8):
-        trace.op(100 + number * inside, inside, name=f"kernel_{number}", launched=10 + number)
-        trace.op(100 + 8 * inside + number * outside, outside, name=f"kernel_{number}", launched=50 + number)
-    trace.range(name, 5, 30)
-
-
-def overhead(trace, start=150):
-    dense(trace, 100, 10)
-    trace.event("overhead", "Buffer Flush", start, 60, pid=-1, tid=0)
-    trace.event("overhead", "Buffer Flush", start + 50, 60, pid=-1, tid=0)
-
-
-def made(make, *args, **settings):
-    def write(folder):
-        trace = Trace()
-        make(trace, *args, **settings)
-        return trace.write(folder)
-
-    return write
-
-
-def sample(name):
-    return lambda folder: DATA / "nsys" / name
-
-
-# rule, how its trace is made, severity (None: silent), potential saving in us (None: not known; ...: not checked)
-CASES = [
-    ("dominant_kernel", made(one_kernel, 24), None, ...),
-    ("dominant_kernel", made(one_kernel, 34), "medium", None),
-    ("dominant_kernel", made(one_kernel, 100), "high", None),
-    ("idle_gpu", made(late_launches, 10, 2), None, ...),
-    ("idle_gpu", made(late_launches, 10, 4), "medium", None),
-    ("idle_gpu", made(late_launches, 10, 40), "high", None),
-    ("host_bound", made(dense, 100, 20), None, ...),
-    ("host_bound", made(late_launches, 100, 1), "low", 99),
-    ("host_bound", made(late_launches, 100, 2), "medium", 198),
-    ("host_bound", made(late_launches, 100, 20), "high", 1980),
-    ("host_bound", made(late_launches, 100, 1000), None, ...),  # pauses are another matter
-    ("host_stalls", made(late_launches, 10, 999), None, ...),
-    ("host_stalls", made(stalls), "high", 2000),
-    ("sync_waits", made(sync_waits), "high", 9 * 900),
-    ("sync_waits", made(late_launches, 10, 900), None, ...),
-    ("readback", made(readbacks), "high", 11 * 698),
-    ("readback", made(readbacks, waits=None, call="cudaMemcpy"), "high", 11 * 698),
-    ("readback", made(readbacks, waits=None), None, ...),
-    ("readback", made(readbacks, waits="cudaEventQuery"), None, ...),
-    ("readback", made(readbacks, count=9), None, ...),
-    ("launch_storm", made(storm), "high", None),
-    ("launch_storm", made(late_launches, 1200, 20), None, ...),
-    ("launch_storm", made(storm, nodes=100), None, ...),  # of graphs
-    ("tiny_kernels", made(tiny), "high", None),
-    ("tiny_kernels", made(late_launches, 120, 20), None, ...),
-    ("exposed_comm", made(comm, hidden=200), "medium", 200),
-    ("exposed_comm", made(comm, hidden=0, exposed=500), "high", 500),
-    ("exposed_comm", made(comm, hidden=100, exposed=500, compute=300), "high", 200),  # as compute can hide no more
-    ("exposed_comm", made(comm, hidden=500, exposed=0), None, ...),
-    ("exposed_comm", made(comm, hidden=200, exposed=20), None, ...),
-    ("exposed_comm", made(dense, 100, 10), None, ...),
-    ("poor_overlap", made(comm, hidden=0), "high", None),
-    ("poor_overlap", made(comm, hidden=50), "medium", None),
-    ("poor_overlap", made(comm, hidden=200), None, ...),
-    ("poor_overlap", made(comm, hidden=0, exposed=50), None, ...),  # too little to matter
-    ("unbalanced_devices", made(unbalanced), "high", 200),
-    ("unbalanced_devices", made(unbalanced, other=8), "medium", 100),
-    ("unbalanced_devices", made(unbalanced, other=9), "low", 50),
-    ("unbalanced_devices", made(unbalanced, other=10), None, ...),
-    ("unbalanced_devices", made(dense, 100, 10), None, ...),
-    ("copies_in_line", made(copies_in_line), "high", 200),
-    ("copies_in_line", made(copies_in_line, stream=9), None, ...),
-    ("copies_in_line", made(copies_in_line, start=300), None, ...),  # kernels of another stream run at the same time
-    ("small_copies", made(small_copies), "low", 200),
-    ("small_copies", made(small_copies, name="Memcpy DtoD (Device -> Device)"), None, ...),
-    ("pageable_copies", made(pageable_copy), "medium", None),
-    ("pageable_copies", made(pageable_copy, name="Memcpy HtoD (Pinned -> Device)"), None, ...),
-    ("pageable_copies", made(pageable_copy, call="cudaMemcpy"), None, ...),
-    ("sync_copies", made(sync_copy), "medium", None),
-    ("sync_copies", made(sync_copy, size=64000), None, ...),
-    ("sync_copies", made(sync_copy, call="cudaMemcpyAsync"), None, ...),
-    ("sync_copies", sample("extras.nsys-rep"), "medium", None),
-    ("sync_memsets", made(sync_memset), "low", None),
-    ("sync_memsets", made(sync_memset, name="Memset (Device)"), None, ...),
-    ("sync_calls", made(sync_waits), "medium", None),
-    ("sync_calls", made(readbacks, waits="cudaEventQuery"), None, ...),
-    ("step_outliers", made(steps, [100, 100, 100, 151, 100]), "medium", 51),
-    ("step_outliers", made(steps, [100, 100, 100, 150, 100]), None, ...),
-    ("warm_up", made(steps, [900, 100, 100, 100]), "medium", None),
-    ("warm_up", made(steps, [100, 100, 900, 100]), None, ...),
-    ("graph_time", sample("graph_whole.nsys-rep"), "medium", None),
-    ("graph_time", sample("extras.nsys-rep"), None, ...),
-    ("dominant_kernel", sample("graph_whole.nsys-rep"), None, ...),  # a graph is no kernel
-    ("range_coverage", made(ranges, 60, 40), "medium", None),
-    ("range_coverage", made(ranges, 80, 20), None, ...),
-    ("dominant_phase", made(ranges, 80, 20), "medium", None),
-    ("dominant_phase", made(ranges, 80, 20, name="nameless"), None, ...),
-    ("dominant_phase_cpu", made(ranges, 80, 20), "medium", None),
-    ("dominant_phase_cpu", made(ranges, 80, 20, name="nameless"), None, ...),
-    ("has_ranges", made(ranges, 80, 20), "low", None),
-    ("has_ranges", made(dense, 100, 10), None, ...),
-    ("profiler_overhead", made(overhead), "medium", None),
-    ("profiler_overhead", made(overhead, start=5000), None, ...),  # after the span
-    ("dropped_events", sample("graph_whole.nsys-rep"), "medium", None),
-    ("dropped_events", made(overhead), None, ...),
-]
-
-
-def findings_of(gputime, *args):
-    report = gputime.json("findings", *args)
-    for finding in report["findings"]:
-        assert list(finding) == KEYS and finding["evidence"] and finding["advice"] and finding["title"]
-        assert finding["id"] in RULES and finding["severity"] in ("high", "medium", "low")
-    return {finding["id"]: finding for finding in report["findings"]}
-
-
-def overlaps(finding):
-    return any(one.startswith("Overlaps finding ") for one in finding["evidence"])
-
-
-def without_ranks(sentences):
-    """What is lost may change the order of findings."""
-    return [re.sub(r"^Overlaps finding \d+", "Overlaps finding", sentence) for sentence in sentences]
-
-
-def measured_severity(found, rule):
-    """What the thresholds say: a finding is lower if another one that is as severe is about the same time."""
-    finding = found[rule]
-    others = [one for place, one in enumerate(found.values(), 1) if f"Overlaps finding {place} ({one['id']})." in finding["evidence"]]
-    assert len(others) == overlaps(finding)
-    higher = {"low": "medium", "medium": "high", "high": "high"}[finding["severity"]]
-    return higher if others and SEVERITIES.index(others[0]["severity"]) <= SEVERITIES.index(higher) else finding["severity"]
-
-
-@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{case[0]}-{case[2]}-{i}" for i, case in enumerate(CASES)])
-def test_rule(gputime, tmp_path, number):
-    rule, make, severity, recoverable_us = CASES[number]
-    found = findings_of(gputime, make(tmp_path))
-    if severity is None:
-        assert rule not in found, found[rule]
-        return
-    assert rule in found, list(found)
-    assert measured_severity(found, rule) == severity, found[rule]
-    if recoverable_us is not ...:
-        expected = None if recoverable_us is None else recoverable_us * US
-        assert found[rule]["recoverable_ns"] == expected, found[rule]
-
-
-def test_a_call_inside_itself_counts_once(gputime, tmp_path):
-    trace = made(nested_copies)(tmp_path)
-    finding = findings_of(gputime, trace)["sync_calls"]
-    assert finding["title"] == "CPU blocked in synchronizing calls for 2.3 ms"
-    assert finding["evidence"] == ["cudaMemcpy: 3 calls, 1.8 ms; all synchronizing calls: 4 calls, 2.3 ms."]
-    report = gputime.json("summary", trace, "--table", "sync_calls")
-    rows = [(row["api_name"], row["count"], row["total_ns"]) for row in report["tables"]["sync_calls"]["rows"]]
-    assert rows == [("cudaMemcpy", 3, 1800 * US), ("cudaMemcpy_v3020", 1, 500 * US)]
+def all_cases():
+    """Of every file on rules: CASES, each (rule, how its trace is made, severity or None where it is not reported, ...)."""
+    for path in sorted((ROOT / "tests/cli").glob("test_findings_*.py")):
+        yield from getattr(importlib.import_module(path.stem), "CASES", [])
 
 
 def test_every_rule_has_a_case_that_it_reports_and_one_that_it_does_not():
-    assert {case[0] for case in CASES if case[2]} == set(RULES)
-    assert {case[0] for case in CASES if not case[2]} == set(RULES)
+    cases = list(all_cases())
+    assert set(RULES) - {case[0] for case in cases if case[2]} == set(), "never reported"
+    assert set(RULES) - {case[0] for case in cases if not case[2]} == set(), "always reported"
 
 
 def test_every_rule_is_documented():
@@ -330,49 +41,60 @@ def test_every_rule_is_documented():
         assert f"| `{rule}` |" in text, rule
 
 
-def test_findings_come_by_severity_then_by_the_time_at_stake(gputime, tmp_path):
-    for make in (made(readbacks), made(steps, [900, 100, 100, 160]), made(tiny), sample("extras.nsys-rep")):
-        found = list(findings_of(gputime, make(tmp_path)).values())
+# ---- order and outputs ----
+
+
+def several(folder):
+    """A trace with findings of several severities: late launches of tiny kernels, GPUs that do not have the same to do,
+    work of the profiler."""
+    def make(trace):
+        tiny(trace)
+        for number in range(10):
+            trace.op(100 + 20 * number, 4, name=f"kernel_{number % 8}", device=1)
+        trace.event("overhead", "Buffer Flush", 200, 300, pid=-1, tid=0)
+
+    return made(make)(folder)
+
+
+def test_findings_come_by_severity_then_by_saving(gputime, tmp_path):
+    for path in (several(tmp_path), sample("extras.nsys-rep")(tmp_path)):
+        found = list(findings_of(gputime, path).values())
         assert len(found) > 2 and len({one["severity"] for one in found}) > 1
-        assert found == sorted(found, key=lambda one: (SEVERITIES.index(one["severity"]), -(one["recoverable_ns"] or 0), overlaps(one)))
+        order = [(SEVERITIES.index(one["severity"]), -(one["recoverable_ns"] or 0)) for one in found]
+        assert order == sorted(order)
 
 
-def test_idle_time_is_reported_first_where_no_call_explains_it(gputime, tmp_path):
-    trace = Trace()
-    late_launches(trace, 10, 40)
-    trace.events = [event for event in trace.events if event["cat"] == "kernel"]
-    assert list(findings_of(gputime, trace.write(tmp_path)))[0] == "idle_gpu"
+def test_the_severity_is_that_of_the_share(gputime, tmp_path):
+    savings = 0
+    for gap in (1, 2, 20):
+        for one in findings_of(gputime, made(late_launches, 100, gap)(tmp_path)).values():
+            share = one["share"]
+            savings += share is not None
+            limits = [] if share is None else [name for name, limit in (("high", 0.15), ("medium", 0.05)) if share >= limit]
+            assert one["severity"] == (limits or ["low"])[0], one
+            assert (share is None) == (one["recoverable_ns"] is None) and (share is None or share >= 0.01)
+    assert savings >= 3
 
 
-@pytest.mark.parametrize("make", [made(readbacks), made(sync_waits), made(stalls), made(late_launches, 100, 20)])
-def test_no_idle_time_is_promised_twice(gputime, tmp_path, make):
-    path = make(tmp_path)
-    found = findings_of(gputime, path)
-    promised = sum(found[rule]["recoverable_ns"] for rule in ("host_bound", "host_stalls", "sync_waits", "readback")
-                   if rule in found)
-    causes = gputime.json("gaps", path, "--per", "device")["tables"]["idle_causes"]["rows"]
-    assert 0 < promised <= sum(row["recoverable_ns"] for row in causes)
+def test_no_idle_time_is_promised_twice(gputime, tmp_path):
+    for make in (made(readbacks), made(sync_waits), made(stalls), made(late_launches, 100, 20)):
+        path = make(tmp_path)
+        promised = sum(one["recoverable_ns"] or 0 for one in findings_of(gputime, path).values())
+        causes = gputime.json("gaps", path, "--per", "device")["tables"]["idle_causes"]["rows"]
+        assert 0 < promised <= sum(row["total_ns"] for row in causes)
 
 
-def test_an_op_that_starts_late_is_no_stall_of_the_cpu(gputime, tmp_path):
-    """Its launch call ended 43 us into the gap; launches take 1 us here."""
-    trace = Trace()
-    late_launches(trace, 3, 40)
-    trace.op(210 + 463_000, 10, launched=210 + 38, call_length=5)
-    path = trace.write(tmp_path)
-    found = findings_of(gputime, path)
-    assert "host_stalls" not in found and "sync_waits" not in found
-    assert found["host_bound"]["recoverable_ns"] == (40 + 40 + 44) * US
-    assert found["idle_gpu"]["evidence"][:2] == [
-        "Idle for 463.1 ms of 463.1 ms, in 3 gaps.", "By cause: host 124 us, dependency 463 ms."]
-    on_time = Trace()
-    late_launches(on_time, 3, 40)
-    on_time.op(210 + 463_000, 10)
-    assert findings_of(gputime, on_time.write(tmp_path))["host_stalls"]["recoverable_ns"] == 463_000 * US
+def worth(finding):
+    """The words in parentheses after a title."""
+    if not finding["recoverable_ns"]:
+        return f"({finding['severity']})"
+    steps = " a step" if finding["recoverable_step_ns"] else ""
+    return re.compile(rf"\({finding['severity']}, saves up to [\d.]+ \w+{steps}, {100 * finding['share']:.1f}%\)")
 
 
-def test_all_outputs_say_the_same(gputime, tmp_path):
-    trace = made(readbacks)(tmp_path)
+@pytest.mark.parametrize("make", [several, made(steps, [900, 100, 100, 100, 160])], ids=["plain", "steps"])
+def test_all_outputs_have_the_same(gputime, tmp_path, make):
+    trace = make(tmp_path)
     found = findings_of(gputime, trace)
     rows = list(csv.DictReader(io.StringIO(gputime("findings", trace, "--csv").stdout.decode())))
     assert [row["id"] for row in rows] == list(found)
@@ -381,21 +103,43 @@ def test_all_outputs_say_the_same(gputime, tmp_path):
     for row, finding in zip(rows, found.values()):
         assert row["title"] == finding["title"] and row["severity"] == finding["severity"]
         assert row["evidence"] == " ".join(finding["evidence"]) and row["advice"] == " ".join(finding["advice"])
-        assert row["recoverable_ns"] == ("" if finding["recoverable_ns"] is None else str(finding["recoverable_ns"]))
+        for key in ("recoverable_ns", "recoverable_step_ns", "share"):
+            assert row[key] == ("" if finding[key] is None else str(finding[key]))
         for sentence in (finding["title"], *finding["evidence"], *finding["advice"]):
             assert sentence in text and sentence in markdown, sentence
+    for output in (text, markdown):
+        places = [output.index(finding["title"]) for finding in found.values()]
+        assert places == sorted(places)
+        for place, finding in zip(places, found.values()):
+            after = output[place + len(finding["title"]):].lstrip("* ")
+            assert re.match(worth(finding) if finding["recoverable_ns"] else re.escape(worth(finding)), after), after[:80]
     table = gputime("summary", trace, "--table", "findings", "--csv").stdout.decode()
     assert list(csv.DictReader(io.StringIO(table))) == rows
 
 
+def test_the_saving_of_a_step_is_part_of_the_whole(gputime, tmp_path):
+    def make(trace):
+        for number in range(4):
+            trace.range(f"step {number}", 1000 * number, 1000)
+            trace.op(1000 * number + 500, 500, name=f"kernel_{number}")
+
+    one = findings_of(gputime, made(make)(tmp_path))["host_bound"]
+    assert one["recoverable_ns"] == 3 * 500 * US and one["recoverable_step_ns"] == 3 * 500 * US // 4
+    assert "saves up to 375 us a step, 42.9%" in gputime("findings", tmp_path / "trace.json").stdout.decode()
+
+
+def test_windows_are_where_the_time_is(gputime, tmp_path):
+    trace = Trace()
+    for start, length in ((100, 100), (700, 100), (1000, 100), (1150, 100)):
+        trace.op(start, length)
+    one = findings_of(gputime, trace.write(tmp_path))["host_bound"]
+    assert one["windows"] == [{"start_ns": start * US, "end_ns": end * US, "device": 0}
+                              for start, end in ((100, 600), (700, 900), (1000, 1050))]
+
+
 def test_markdown_puts_sentences_below_their_finding(gputime, tmp_path):
     """An item belongs to a list item if it begins where the text of that one does."""
-    trace = Trace()
-    for make in (readbacks, small_copies, pageable_copy, sync_copy, sync_memset, overhead, tiny):
-        make(trace)
-    ranges(trace, 60, 40)
-    path = trace.write(tmp_path)
-    assert len(findings_of(gputime, path)) > 9
+    path = several(tmp_path)
     column = 0
     for line in gputime("findings", path, "--md").stdout.decode().split("What to do next\n\n")[1].split("\n\n")[0].split("\n"):
         number, item = re.match(r"\d+\. ", line), re.match(r"( +)- ", line)
@@ -404,7 +148,7 @@ def test_markdown_puts_sentences_below_their_finding(gputime, tmp_path):
 
 
 def test_the_summary_shows_three_and_says_where_the_others_are(gputime, tmp_path):
-    trace = made(readbacks)(tmp_path)
+    trace = several(tmp_path)
     found = findings_of(gputime, trace)
     text = gputime(trace, "--width", "200").stdout.decode()
     shown = re.search(r"\nWhat to do next\n(.*?)\n\n", text, re.DOTALL)[1]
@@ -413,16 +157,11 @@ def test_the_summary_shows_three_and_says_where_the_others_are(gputime, tmp_path
     assert gputime.json(trace)["findings"] == list(found.values())
 
 
-def test_tables_named_by_findings_exist(gputime, tmp_path):
-    tables = {row["detail"] for row in gputime_list(gputime)}
-    known = {table for detail in tables for table in detail.split(",")}
-    for make in (made(readbacks), made(small_copies), sample("extras.nsys-rep"), sample("graph_whole.nsys-rep")):
-        for finding in findings_of(gputime, make(tmp_path)).values():
-            assert finding["table"] is None or finding["table"] in known, finding
-
-
-def gputime_list(gputime):
-    return json.loads(gputime("list", "analyses", "--json").stdout)["tables"]["analyses"]["rows"]
+def test_tables_named_by_findings_exist(gputime):
+    tables = {table for row in json.loads(gputime("list", "analyses", "--json").stdout)["tables"]["analyses"]["rows"]
+              for table in row["detail"].split(",")}
+    named = set(re.findall(r"^GT_RULE\(\w+,[^\"]*\"(\w+)\"", DEFINED, re.MULTILINE))
+    assert named and named <= tables
 
 
 def test_names_of_a_trace_are_harmless_and_short(gputime, tmp_path):
@@ -430,17 +169,134 @@ def test_names_of_a_trace_are_harmless_and_short(gputime, tmp_path):
     trace.op(100, 50, name="evil\x1b|`_" + "x" * 300, launched=0)
     path = trace.write(tmp_path)
     found = findings_of(gputime, path)["dominant_kernel"]
-    assert len(found["title"]) < 140
+    assert len(found["title"]) < 160
     assert b"\x1b" not in gputime("findings", path).stdout
     assert b"\\|\\`\\_xxx" in gputime("findings", path, "--md").stdout
 
 
-def test_nothing_to_tell(gputime, tmp_path):
+# ---- where nothing stands out ----
+
+
+def test_a_trace_in_which_nothing_stands_out_says_what_the_gpu_is_busy_with(gputime, tmp_path):
+    def make(trace):
+        for number in range(80):
+            trace.op(100 + 100 * number, 100, name=f"ampere_bf16_gemm_{number % 8}", launched=number)
+
+    path = made(make)(tmp_path)
+    report = gputime.json("findings", path)
+    verdict = "Nothing stands out: the GPU is busy 100.0% of the time; 100.0% of the op time is matrix products."
+    assert report["findings"] == [] and report["facts"]["findings_verdict"] == verdict
+    for command in ("findings", "summary"):
+        assert verdict in " ".join(gputime(command, path).stdout.decode().split())
+        assert f"\n\n{verdict}\n" in gputime(command, path, "--md").stdout.decode()
+
+
+def test_low_findings_follow_the_verdict(gputime, tmp_path):
+    path = made(overhead)(tmp_path)
+    report = gputime.json("findings", path)
+    assert [one["severity"] for one in report["findings"]] == ["low"]
+    text = " ".join(gputime("findings", path).stdout.decode().split())
+    assert text.index(report["facts"]["findings_verdict"]) < text.index(report["findings"][0]["title"])
+
+
+def test_idle_time_without_a_cause_is_no_praise(gputime, tmp_path):
     trace = Trace()
-    dense(trace, 100, 80)
-    assert b"No findings." in gputime("findings", trace.write(tmp_path)).stdout
-    assert findings_of(gputime, DATA / "empty.json") == {}
-    assert findings_of(gputime, DATA / "cpu-only.json") == {}
+    late_launches(trace, 10, 40)
+    trace.events = [event for event in trace.events if event["cat"] == "kernel"]
+    report = gputime.json("findings", trace.write(tmp_path))
+    assert report["facts"]["findings_verdict"] == (
+        "Nothing above low was found, although the GPU is idle 78.3% of the time: the trace shows no single cause.")
+
+
+def test_there_is_no_verdict_over_findings_losses_and_nothing(gputime, tmp_path):
+    paths = [several(tmp_path), DATA / "empty.json", DATA / "cpu-only.json"]
+    for path in paths:
+        assert "findings_verdict" not in gputime.json("findings", path)["facts"]
+    healthy = Trace()
+    dense(healthy, 100, 80)
+    path = healthy.write(tmp_path)
+    path.write_text(path.read_text().rstrip().removesuffix("]}"))
+    report = gputime.json("findings", path)
+    assert "findings_verdict" not in report["facts"] and report["issues"]
+    assert b"No findings." in gputime("findings", path).stdout
+
+
+# ---- why ----
+
+
+def test_why_shows_one_finding_and_all_that_it_is_based_on(gputime, tmp_path):
+    path = made(stalls)(tmp_path)
+    all_of_them = gputime.json("findings", path)["findings"]
+    report = gputime.json("findings", path, "--why", "host_stalls")
+    one, = report["findings"]
+    assert one in all_of_them and one["id"] == "host_stalls"
+    thresholds = {row["threshold"]: row["number"] for row in report["tables"]["finding_thresholds"]["rows"]}
+    assert thresholds["high_share"] == 0.15 and thresholds["stall_ns"] == 1e6
+    windows = report["tables"]["finding_windows"]["rows"]
+    assert [{key: row[key] for key in ("start_ns", "end_ns", "device")} for row in windows] == one["windows"]
+    rows = report["tables"]["finding_rows"]["rows"]
+    assert sum(row["claimed_ns"] for row in rows) == one["recoverable_ns"]
+    assert [row["claimed_ns"] for row in rows] == sorted((row["claimed_ns"] for row in rows), reverse=True)
+    assert {(row["item"], row["cause"]) for row in rows} == {("gap", "host")}
+    note, = (note for note in report["inputs"][0]["notes"] if note.startswith("host_stalls: "))
+    assert one["rule"] in note and f"{100 * one['share']:.1f}% of the steady time" in note and "high from 15%" in note
+
+
+def test_the_command_of_a_window_shows_it(gputime, tmp_path):
+    path = made(stalls)(tmp_path)
+    window = gputime.json("findings", path, "--why", "host_stalls")["tables"]["finding_windows"]["rows"][0]
+    program, *args = window["command"].split()
+    assert program == "gputime" and args[-1] == "TRACE" and window["command"] in " ".join(
+        gputime("findings", path, "--why", "host_stalls").stdout.decode().split())
+    gaps = gputime.json(*args[:-1], path)["tables"]["gaps"]["rows"]
+    assert (window["start_ns"], window["end_ns"]) in {(row["start_ns"], row["end_ns"]) for row in gaps}
+
+
+def test_why_works_for_findings_without_saving_and_in_all_formats(gputime, tmp_path):
+    path = made(tiny)(tmp_path)
+    report = gputime.json("findings", path, "--why", "tiny_kernels")
+    assert [one["id"] for one in report["findings"]] == ["tiny_kernels"]
+    assert report["tables"]["finding_rows"]["rows"] == [] == report["tables"]["finding_windows"]["rows"]
+    assert any("it promises no saving by itself" in note for note in report["inputs"][0]["notes"])
+    full = gputime.json("findings", path, "--why", "host_bound")
+    rows = full["tables"]["finding_rows"]["rows"]
+    assert len(rows) > 10 and {row["name"] for row in rows} == {f"kernel_{number}" for number in range(8)}
+    table = gputime("findings", path, "--why", "host_bound", "--table", "finding_rows", "--csv").stdout.decode()
+    assert [row["claimed_ns"] for row in csv.DictReader(io.StringIO(table))] == [str(row["claimed_ns"]) for row in rows]
+    assert b"| `high_share` | 15% |" in gputime("findings", path, "--why", "host_bound", "--md").stdout
+    text = gputime("findings", path, "--why", "host_bound").stdout.decode()
+    assert text.count("kernel_") == 10 and max(map(len, text.splitlines())) <= 80
+    assert gputime("findings", path, "--why", "host_bound", "--top", "3").stdout.decode().count("kernel_") == 3
+
+
+def test_why_says_why_a_finding_is_not_reported(gputime, tmp_path):
+    def little(trace):
+        dense(trace, 100, 40)
+        trace.op(4130, 100)
+
+    path = made(little)(tmp_path)
+    done = " ".join(gputime("findings", path, "--why", "host_bound").stdout.decode().split())
+    assert "host_bound is not reported for this trace. What is reported: none." in done
+    assert "Not reported: 0.7% of the steady time could be saved, and less than 1% is not reported." in done
+    report = gputime.json("findings", path, "--why", "readback")
+    assert report["findings"] == [] and any("Not reported: the rule found nothing." in note for note in report["inputs"][0]["notes"])
+    bare = Trace()
+    late_launches(bare, 10, 40)
+    bare.events = [event for event in bare.events if event["cat"] == "kernel"]
+    done = " ".join(gputime("findings", bare.write(tmp_path), "--why", "host_bound").stdout.decode().split())
+    assert "Not reported: the trace has no " in done and "What is reported: idle_gpu." in done
+
+
+def test_an_unknown_finding_is_a_usage_error(gputime, tmp_path):
+    path = made(tiny)(tmp_path)
+    done = gputime("findings", path, "--why", "nonsense")
+    assert done.returncode == 2 and b"no finding has the id 'nonsense'; available: compilation, " in done.stderr
+    assert all(rule.encode() in done.stderr for rule in RULES)
+    done = gputime("summary", path, "--table", "finding_rows")
+    assert done.returncode == 2 and b"gputime findings --why ID" in done.stderr
+
+
+# ---- losses ----
 
 
 def changed(folder, script=None, lost_table=None):
@@ -459,9 +315,6 @@ def changed(folder, script=None, lost_table=None):
     return path
 
 
-IDLE_RULES = {"idle_gpu", "host_bound", "host_stalls", "sync_waits", "readback"}
-
-
 def test_kernels_without_names_are_not_one_kernel(gputime, tmp_path):
     path = changed(tmp_path, "UPDATE StringIds SET id = id + 1000000")
     found = findings_of(gputime, path)
@@ -476,29 +329,6 @@ def test_nothing_is_found_on_idle_time_where_the_kernels_were_lost(gputime, tmp_
     assert IDLE_RULES & set(findings_of(gputime, changed(tmp_path)))
 
 
-def test_what_goes_by_missing_work_is_less_certain_where_something_was_lost(gputime, tmp_path):
-    lower = {"high": "medium", "medium": "low", "low": "low"}
-    doubted = set()
-    for make in (case[1] for case in CASES if case[0] in DOUBTFUL and case[2]):
-        path = make(tmp_path)
-        if path.suffix != ".json":
-            continue
-        whole = findings_of(gputime, path)
-        path.write_text(path.read_text().rstrip().removesuffix("]}"))  # every event is there
-        cut = findings_of(gputime, path)
-        assert set(cut) == set(whole)
-        for rule, finding in cut.items():
-            reported = [one for one in finding["evidence"] if "was only partly read (input_cut)" in one]
-            assert len(reported) == (rule in DOUBTFUL), finding
-            severity = whole[rule]["severity"]
-            if not overlaps(finding):
-                assert finding["severity"] == (lower[severity] if reported else severity), finding
-            assert finding["recoverable_ns"] == whole[rule]["recoverable_ns"]
-            assert without_ranks(one for one in finding["evidence"] if one not in reported) == without_ranks(whole[rule]["evidence"])
-            doubted |= {rule} if reported else set()
-    assert doubted >= set(DOUBTFUL) - {"graph_time"}  # whose case is no text
-
-
 def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, unpacked, tmp_path):
     whole = unpacked(DATA / "nsys-more/infer_part.sqlite.gz").read_bytes()
     path = tmp_path / "cut.sqlite"
@@ -509,25 +339,25 @@ def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, unpacked
     assert not IDLE_RULES & {one["id"] for one in document["findings"]}
 
 
-def test_tiny_kernels_are_reported_without_the_longer_ones_of_their_names(gputime, tmp_path):
-    trace = Trace()
-    tiny(trace)
-    trace.op(4000, 5, name="kernel_0")
-    trace.op(4020, 30, name="kernel_0")
-    path = trace.write(tmp_path)
-    evidence = findings_of(gputime, path)["tiny_kernels"]["evidence"]
-    assert evidence[1] == "'kernel_0': 16 launches of 5 us or less, 4.063 us on average."
-    assert evidence[2] == "'kernel_1': 15 launches of 5 us or less, 4 us on average."
-    row = gputime.json("summary", path, "--table", "tiny_kernels")["tables"]["tiny_kernels"]["rows"][0]
-    assert (row["name"], row["count"], row["avg_ns"]) == ("kernel_0", 16, 4062.5)
-
-
-def test_copies_that_block_distinguish_cpu_and_gpu_time(gputime, tmp_path):
-    assert findings_of(gputime, made(sync_copy)(tmp_path))["sync_copies"]["evidence"] == [
-        "The CPU was blocked for 1.2 ms; moving 64 kB took the GPU 30 us.",
-        "Longest: 30 us, 'Memcpy HtoD (Pinned -> Device)' by cudaMemcpy."]
-    assert findings_of(gputime, made(sync_memset)(tmp_path))["sync_memsets"]["evidence"][0] == (
-        "The CPU was blocked for 10 us; filling 100 B took the GPU 30 us.")
+def test_what_rests_on_missing_work_is_less_certain_where_something_was_lost(gputime, tmp_path):
+    lower = {"high": "medium", "medium": "low", "low": "low"}
+    doubted = set()
+    for make in (case[1] for case in all_cases() if case[0] in DOUBTFUL and case[2]):
+        path = make(tmp_path)
+        if path.suffix != ".json":
+            continue
+        whole = findings_of(gputime, path)
+        path.write_text(path.read_text().rstrip().removesuffix("]}"))  # every event is there
+        cut = findings_of(gputime, path)
+        assert set(cut) == set(whole)
+        for rule, finding in cut.items():
+            reported = [one for one in finding["evidence"] if "was only partly read (input_cut)" in one]
+            assert len(reported) == (rule in DOUBTFUL and len(whole[rule]["evidence"]) < 6), finding
+            severity = whole[rule]["severity"]
+            assert finding["severity"] == (lower[severity] if rule in DOUBTFUL else severity), finding
+            assert finding["recoverable_ns"] == whole[rule]["recoverable_ns"]
+            doubted |= {rule} if reported else set()
+    assert doubted >= set(DOUBTFUL) - {"graph_time"}  # whose case is no text
 
 
 def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
@@ -536,19 +366,7 @@ def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
     assert "warm_up" not in findings_of(gputime, path, "--step", "1-3")
 
 
-def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime, shared):
+def test_an_export_has_the_findings_of_its_report(gputime, shared):
     found = findings_of(gputime, shared("data/h200/nsys/infer/infer.nsys-rep"))
-    host = found["host_bound"]
-    assert host["severity"] == "high" and any("Warm-up excluded" in sentence for sentence in host["evidence"])
-    assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
-    assert list(found)[:3] == ["host_bound", "readback", "warm_up"]
-    copy = found["readback"]
-    assert "[CUDA memcpy Device-to-Host]" in copy["title"] and "cudaMemcpyAsync" in copy["title"]
-    assert copy["evidence"][0].startswith("cudaMemcpyAsync copies '[CUDA memcpy Device-to-Host]' 72 times")
-    assert "cudaStreamSynchronize" in copy["evidence"][0] and "'sampling'" in copy["evidence"][1]
-    assert list(found).index("idle_gpu") < list(found).index("has_ranges")
-    assert found["idle_gpu"]["evidence"][-2:] == [
-        "Warm-up included here; it is excluded from the findings on CPU-caused gaps.",
-        f"Overlaps finding {list(found).index('host_bound') + 1} (host_bound)."]
     exported = findings_of(gputime, shared("data/h200/nsys/infer/infer.sqlite"))
-    assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]
+    assert found and [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

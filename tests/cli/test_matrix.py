@@ -98,7 +98,9 @@ def variants(name):
 COMMANDS = [command for name in REPORT_COMMANDS for command in variants(name)]
 FORMATS = [key for key in keys("outputs") if key != "html" or has_page()]
 SCREEN_TABLES = {"time_parts"}  # a picture of another table, which JSON has instead
-TABLES = [table for row in registry("analyses") for table in row["detail"].split(",") if table]
+# Those on one finding need the finding; tests/cli/test_findings.py has them.
+TABLES = [table for row in registry("analyses") for table in row["detail"].split(",")
+          if table and not table.startswith("finding_")]
 
 
 def test_there_is_something_to_try(gputime, unpacked):

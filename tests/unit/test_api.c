@@ -380,9 +380,32 @@ static void facts_and_findings_are_there(void **state) {
         struct gputime_finding finding = gputime_report_finding(report, 0, i);
         assert_true(is_text(gputime_table_text(table, i, gputime_table_find_column(table, "id")), finding.id));
         assert_true(finding.title.size && finding.evidence_count && finding.evidence[0].size);
+        assert_true(finding.rule && finding.share <= 1 && finding.window_count <= 5);
+        assert_true((finding.share < 0) == (finding.recoverable_ns < 0) &&
+                    (finding.share < 0) == !finding.window_count);
+        for (size_t w = 0; w < finding.window_count; w++)
+            assert_true(finding.windows[w].start_ns < finding.windows[w].end_ns);
     }
     assert_null(gputime_report_finding(report, 0, count).id);
     gputime_report_free(report);
+}
+
+static void one_finding_is_explained(void **state) {
+    struct gputime_option why = {.key = "why", .type = GPUTIME_OPTION_TEXT, .text = "host_bound"};
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_report *report;
+    struct gputime_error err = {0};
+    options.options = &why;
+    options.option_count = 1;
+    assert_int_equal(report_of(*state, "findings", options, &report, NULL), GPUTIME_OK);
+    assert_true(gputime_table_row_count(gputime_report_table(report, 0, "finding_thresholds")) >= 3);
+    assert_non_null(gputime_report_table(report, 0, "finding_windows"));
+    assert_non_null(gputime_report_table(report, 0, "finding_rows"));
+    assert_true(gputime_report_note_count(report, 0) > 0);
+    gputime_report_free(report);
+    why.text = "nonsense";
+    assert_int_equal(report_of(*state, "findings", options, &report, &err), GPUTIME_USAGE);
+    assert_non_null(strstr(err.message, "nonsense"));
 }
 
 static void only_tables_that_are_listed_are_shown(void **state) {
@@ -567,6 +590,7 @@ int main(void) {
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(tables_are_objects),
         cmocka_unit_test(facts_and_findings_are_there),
+        cmocka_unit_test(one_finding_is_explained),
         cmocka_unit_test(only_tables_that_are_listed_are_shown),
         cmocka_unit_test(rows_describe_themselves),
         cmocka_unit_test(references_hold),

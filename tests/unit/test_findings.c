@@ -112,6 +112,42 @@ static void columns_choose_the_parts_that_people_see(void **state) {
     assert_int_equal(gt_finding_list_advice_shown(table, finding), 0);
 }
 
+static void the_worth_has_the_saving_of_a_step_where_there_are_steps(void **state) {
+    (void)state;
+    char text[128], small[12];
+    struct gt_finding finding = {
+        .severity = GT_SEVERITY_HIGH, .recoverable_ns = 106000000, .step_ns = 26500000, .share = 0.52};
+    assert_string_equal(gt_finding_list_worth(&finding, text, sizeof text).ptr,
+                        "high, saves up to 26.5 ms a step, 52.0%");
+    finding.step_ns = -1;
+    assert_string_equal(gt_finding_list_worth(&finding, text, sizeof text).ptr, "high, saves up to 106 ms, 52.0%");
+    struct gt_str cut = gt_finding_list_worth(&finding, small, sizeof small);
+    assert_true(gt_str_eq(cut, GT_STR("high, saves")));
+    finding.recoverable_ns = -1;
+    finding.severity = GT_SEVERITY_LOW;
+    assert_string_equal(gt_finding_list_worth(&finding, text, sizeof text).ptr, "low");
+}
+
+static void one_finding_can_be_kept_with_its_rank(void **state) {
+    (void)state;
+    add("a", GT_SEVERITY_HIGH, 9);
+    add("b", GT_SEVERITY_LOW, 5);
+    gt_finding_list_keep(section, "b");
+    assert_ids((const char *const[]){"b"}, 1);
+    assert_int_equal(gt_finding_list_rank(section, gt_finding_list_at(section, table, 0)), 2);
+    assert_int_equal(table->total_rows, 1);
+    gt_finding_list_keep(section, "c");
+    assert_int_equal(table->row_count, 0);
+}
+
+static void the_verdict_is_a_fact(void **state) {
+    (void)state;
+    assert_int_equal(gt_finding_list_verdict(section).len, 0);
+    gt_section_add_fact(section, gt_section_facts(section, NULL), GT_FINDINGS_VERDICT.ptr, "Verdict", GT_UNIT_NONE,
+                        gt_cell_text(GT_STR("Nothing stands out.")));
+    assert_true(gt_str_eq(gt_finding_list_verdict(section), GT_STR("Nothing stands out.")));
+}
+
 static void a_section_without_the_block_takes_none(void **state) {
     (void)state;
     struct gt_report *other = gt_report_new("test", 1);
@@ -146,6 +182,9 @@ int main(void) {
         TEST(rows_hold_what_the_findings_do),
         TEST(sorted_rows_still_find_their_findings),
         TEST(columns_choose_the_parts_that_people_see),
+        TEST(the_worth_has_the_saving_of_a_step_where_there_are_steps),
+        TEST(one_finding_can_be_kept_with_its_rank),
+        TEST(the_verdict_is_a_fact),
         TEST(a_section_without_the_block_takes_none),
         TEST(a_finding_on_the_same_time_refers_to_the_other_by_its_number),
     };

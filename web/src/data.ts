@@ -37,6 +37,14 @@ export interface Input {
   readonly selection: string | null;
   readonly shown: readonly Fact[];
   readonly notes: readonly string[];
+  readonly facts?: Readonly<Record<string, Cell>>;
+}
+
+/** Times since the start of the first op. */
+export interface TimeWindow {
+  readonly start_ns: number;
+  readonly end_ns: number;
+  readonly device: number;
 }
 
 export interface Finding {
@@ -47,6 +55,10 @@ export interface Finding {
   readonly evidence: readonly string[];
   readonly advice: readonly string[];
   readonly recoverable_ns: number | null;
+  readonly recoverable_step_ns?: number | null;
+  readonly share?: number | null;
+  readonly rule?: string | null;
+  readonly windows?: readonly TimeWindow[];
   readonly table?: string | null;
 }
 

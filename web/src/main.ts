@@ -12,7 +12,7 @@ import { meaningsView } from './meaning';
 import { Navigation } from './navigation';
 import { TableView } from './table';
 import { followSystem } from './theme';
-import { timelineSection } from './timeline/index';
+import { timelineSection, type TimelineSection } from './timeline/index';
 
 function panel(key: string, table: Table, report: Report, tables: Map<string, TableView>): HTMLElement {
   const view = new TableView(key, table);
@@ -39,7 +39,10 @@ function panel(key: string, table: Table, report: Report, tables: Map<string, Ta
 function* sections(report: Report): Generator<HTMLElement> {
   const tables = new Map<string, TableView>();
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
-  if (report.findings.length > 0) yield findingsView(report, point);
+  let timeline: TimelineSection | null = null;
+  const look: TimelineSection['look'] = (input, span) => timeline?.look(input, span);
+  const findings = findingsView(report, point, report.timelines?.length ? look : undefined);
+  if (findings) yield findings;
 
   const verdicts = report.tables['limits'];
   if (verdicts && report.main_table !== 'limits') yield panel('limits', verdicts, report, tables); // what a gate is read for
@@ -51,7 +54,8 @@ function* sections(report: Report): Generator<HTMLElement> {
   for (const [place, [key, table]] of shown.entries()) {
     yield panel(key, table, report, tables);
     if (place > 0) continue;
-    for (const section of [inputsPanel(report), timelineSection(report)]) if (section) yield section;
+    timeline = timelineSection(report);
+    for (const section of [inputsPanel(report), timeline?.root]) if (section) yield section;
   }
   yield healthView(report);
 }

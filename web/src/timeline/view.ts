@@ -139,7 +139,11 @@ export class TimelineView implements Actions {
   enter(x: number, y: number): void {
     const found = this.itemAt(x, y);
     if (!found) return;
-    const { start, end } = this.ends(found);
+    this.look(this.ends(found));
+  }
+
+  /** Goes to a part, with something around it. */
+  look({ start, end }: Span): void {
     const margin = Math.max(end - start, 1) * 0.4;
     this.show(fit({ start: start - margin, end: end + margin }, this.whole), true);
   }

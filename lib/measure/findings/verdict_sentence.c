@@ -1,0 +1,84 @@
+/* Says how busy the GPU is and with what, where no finding is above low. */
+#include "measure/findings/verdict_sentence.h"
+
+#include "base/mem.h"
+#include "base/ns.h"
+
+/* Categories are named until they have most of the time. */
+enum { NAMED_MOST = 2 };
+static const double named_share = 0.6;
+
+/* What was lost may be what stands out. */
+static bool has_losses(const struct gt_view *view) {
+    return gt_store_loss(view->store, view->request->facts) != GT_ISSUE_COUNT;
+}
+
+static bool has_more_than_low(const struct gt_section *section) {
+    for (size_t i = 0; i < section->finding_count; i++)
+        if (section->findings[i].severity != GT_SEVERITY_LOW)
+            return true;
+    return false;
+}
+
+/* Op time by category; NULL: memory was short. */
+static __int128 *new_category_times(struct gt_evidence *evidence) {
+    const struct gt_op_groups *groups = gt_evidence_op_groups(evidence);
+    __int128 *times_ns = gt_mem_array(evidence->view->labels->category_count, sizeof *times_ns);
+    for (size_t i = 0; i < groups->count && times_ns; i++)
+        times_ns[groups->items[i].category] += groups->items[i].sum_ns;
+    return times_ns;
+}
+
+/* "matrix products and attention", with the time of both; those named are 0 afterwards. */
+static const char *name_largest(struct gt_evidence *evidence, __int128 *times_ns, __int128 total_ns,
+                                __int128 *named_ns) {
+    const struct gt_labels *labels = evidence->view->labels;
+    const char *names = "";
+    *named_ns = 0;
+    for (size_t named = 0; named < NAMED_MOST && (double)*named_ns < named_share * (double)total_ns; named++) {
+        size_t largest = 0;
+        for (size_t i = 1; i < labels->category_count; i++)
+            largest = times_ns[i] > times_ns[largest] ? i : largest;
+        if (times_ns[largest] == 0)
+            break;
+        names =
+            gt_arena_printf(evidence->arena, "%s%s%s", names, named ? " and " : "", labels->categories[largest].title)
+                .ptr;
+        *named_ns += times_ns[largest];
+        times_ns[largest] = 0;
+    }
+    return names;
+}
+
+static struct gt_str make_sentence(struct gt_evidence *evidence, __int128 *times_ns) {
+    double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
+    double busy_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_BUSY);
+    const char *busy = gt_say_share(evidence, busy_ns, span_ns);
+    const char *whose = evidence->view->device_count > 1 ? "GPUs are" : "GPU is";
+    __int128 total_ns = 0, named_ns;
+    for (size_t i = 0; i < evidence->view->labels->category_count; i++)
+        total_ns += times_ns[i];
+    if (span_ns - busy_ns >= gt_thresholds.idle_share * span_ns)
+        return gt_arena_printf(evidence->arena,
+                               "Nothing above low was found, although the %s idle %s of the time: the trace shows no "
+                               "single cause.",
+                               whose, gt_say_share(evidence, span_ns - busy_ns, span_ns));
+    const char *names = name_largest(evidence, times_ns, total_ns, &named_ns);
+    return gt_arena_printf(evidence->arena, "Nothing stands out: the %s busy %s of the time; %s of the op time is %s.",
+                           whose, busy, gt_say_share(evidence, (double)named_ns, (double)total_ns), names);
+}
+
+void gt_verdict_sentence_add(struct gt_evidence *evidence, struct gt_section *section) {
+    if (evidence->view->op_count == 0 || evidence->status != GT_OK || has_losses(evidence->view) ||
+        has_more_than_low(section))
+        return;
+    __int128 *times_ns = new_category_times(evidence);
+    if (!times_ns) {
+        gt_evidence_fail(evidence);
+        return;
+    }
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    gt_measure_fact_group_add(&facts, GT_FINDINGS_VERDICT.ptr, "Verdict", GT_UNIT_NONE,
+                              gt_cell_text(make_sentence(evidence, times_ns)));
+    gt_mem_free(times_ns);
+}

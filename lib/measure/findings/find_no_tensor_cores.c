@@ -18,10 +18,10 @@ static double gain_of(const struct gt_evidence *evidence, const struct gt_view_d
 /* What is found. */
 struct ordinary {
     size_t count;
-    double total_ns, half_ns; /* half: with 16-bit data */
-    uint32_t longest;         /* position; GT_NO_ROW */
-    double best_gain;
-    bool lacks_tf32; /* on the GPU with most of them */
+    double total_ns;
+    double half_ns, convolution_ns; /* of it with 16-bit data, and in convolutions */
+    uint32_t longest;               /* position; GT_NO_ROW */
+    bool lacks_tf32;                /* on the GPU with most of them */
 };
 
 static void claim_device(struct gt_evidence *evidence, const struct gt_traits *traits,
@@ -34,11 +34,12 @@ static void claim_device(struct gt_evidence *evidence, const struct gt_traits *t
         int64_t left_ns = evidence->ledger.op_left_ns[i];
         if (!(of_op & GT_TRAIT_ORDINARY) || left_ns == 0)
             continue;
-        gt_ledger_claim_op(&evidence->ledger, (uint32_t)i, (int64_t)((double)left_ns * (1 - 1 / gain)));
+        double op_gain = of_op & GT_TRAIT_CONVOLUTION ? fmin(gain, gt_thresholds.convolution_gain) : gain;
+        gt_ledger_claim_op(&evidence->ledger, (uint32_t)i, (int64_t)((double)left_ns * (1 - 1 / op_gain)));
         found->count++;
         found->total_ns += (double)left_ns;
         found->half_ns += of_op & GT_TRAIT_HALF ? (double)left_ns : 0;
-        found->best_gain = gain > found->best_gain ? gain : found->best_gain;
+        found->convolution_ns += of_op & GT_TRAIT_CONVOLUTION ? (double)left_ns : 0;
         found->lacks_tf32 |= major == 7;
         if (found->longest == GT_NO_ROW || gt_view_op_ns(view, i) > gt_view_op_ns(view, found->longest))
             found->longest = (uint32_t)i;
@@ -46,17 +47,17 @@ static void claim_device(struct gt_evidence *evidence, const struct gt_traits *t
 }
 
 static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct ordinary *found) {
-    double span_ns = (double)evidence->ledger.span_ns;
     bool is_half = found->half_ns > found->total_ns / 2, is_amd = evidence->context & GT_CONTEXT_AMD;
-    gt_finding_set_title(evidence, finding, "%s matrix products without %s cores cost %s of the time",
-                         is_half ? "16-bit" : "float32", is_amd ? "matrix" : "tensor",
-                         gt_say_share(evidence, (double)evidence->ledger.claimed_ns, span_ns));
+    const char *what = found->convolution_ns > found->total_ns / 2 ? "convolutions" : "matrix products";
     size_t steps = gt_evidence_step_count(evidence);
-    gt_finding_add_evidence(
-        evidence, finding,
-        "%s took %s%s; with tensor instructions the GPU does such products up to %.0f times as fast.",
-        gt_say_counted(evidence, found->count, "kernel"),
-        gt_say_ns(evidence, found->total_ns / (steps ? (double)steps : 1)), steps ? " per step" : "", found->best_gain);
+    gt_finding_set_title(evidence, finding, "%s %s without %s cores cost %s of the time",
+                         is_half ? "16-bit" : "float32", what, is_amd ? "matrix" : "tensor",
+                         gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)evidence->ledger.span_ns));
+    gt_finding_add_evidence(evidence, finding, "%s took %s%s; on %s cores they would be about %.0f times as fast.",
+                            gt_say_counted(evidence, found->count, "kernel"),
+                            gt_say_ns(evidence, found->total_ns / (steps ? (double)steps : 1)),
+                            steps ? " per step" : "", is_amd ? "matrix" : "tensor",
+                            found->total_ns / (found->total_ns - (double)evidence->ledger.claimed_ns));
     gt_finding_add_evidence(evidence, finding, "The longest is %s with %s.",
                             gt_say_kernel(evidence, evidence->view->name[found->longest]),
                             gt_say_ns(evidence, (double)gt_view_op_ns(evidence->view, found->longest)));

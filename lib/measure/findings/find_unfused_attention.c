@@ -81,9 +81,11 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
     gt_finding_set_title(evidence, finding,
                          "Unfused attention: softmax, masks and scaling as separate kernels cost %s of the time",
                          gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)evidence->ledger.span_ns));
-    gt_finding_add_evidence(evidence, finding,
-                            "%s times a softmax runs between two matrix products of attention (forward and backward).",
-                            gt_say_count(evidence, found->count));
+    gt_finding_add_evidence(
+        evidence, finding, "%s between two matrix products of attention (forward or backward).",
+        found->count == 1
+            ? "1 softmax runs"
+            : gt_arena_printf(evidence->arena, "%s softmax kernels run", gt_say_count(evidence, found->count)).ptr);
     gt_finding_add_evidence(evidence, finding, "Softmax takes %s%s, the element-wise kernels around it %s.",
                             gt_say_ns(evidence, found->softmax_ns / divisor), per_step,
                             gt_say_ns(evidence, found->other_ns / divisor));

@@ -12,6 +12,7 @@ struct chain {
     double saved_ns, total_ns;
     gt_strid names[2]; /* of operations, not of moves: the first two that differ */
     size_t name_count;
+    int64_t shortest_ns, longest_ns;
 };
 
 struct search {
@@ -48,19 +49,32 @@ static double saved_ns(const struct search *search, uint32_t position) {
     return (double)search->evidence->ledger.op_left_ns[position] * kept / tensors;
 }
 
+static void add_link(struct chain *chain, size_t at, int64_t ns) {
+    chain->first = chain->count ? chain->first : at;
+    chain->shortest_ns = chain->count == 0 || ns < chain->shortest_ns ? ns : chain->shortest_ns;
+    chain->longest_ns = ns > chain->longest_ns ? ns : chain->longest_ns;
+    chain->count++;
+}
+
 static void add_name(struct chain *chain, gt_strid name) {
     if (chain->name_count < 2 && (chain->name_count == 0 || chain->names[0] != name))
         chain->names[chain->name_count++] = name;
 }
 
-/* Claims what fusing saves: what all save but the one that saves most, for the ends of the chain remain. A loop that
-   does one thing to many tensors is no chain. */
+/* A loop that does one thing to many tensors is no chain; but one that does it to the same again and again is. */
+static bool is_chain(const struct chain *chain) {
+    bool is_loop = (double)chain->longest_ns <= gt_thresholds.loop_spread * (double)chain->shortest_ns;
+    double least = chain->name_count > 1 ? gt_thresholds.chain_length : gt_thresholds.loop_length;
+    return (double)chain->count >= least && (chain->name_count > 1 || (chain->name_count == 1 && is_loop));
+}
+
+/* Claims what fusing saves: what all save but the one that saves most, for the ends of the chain remain. */
 static void close_chain(struct search *search, struct chain *chain) {
     const struct gt_view *view = search->evidence->view;
     struct gt_ledger *ledger = &search->evidence->ledger;
     double most_ns = 0;
     uint32_t most = GT_NO_ROW;
-    if ((double)chain->count < gt_thresholds.chain_length || chain->name_count < 2)
+    if (!is_chain(chain))
         return;
     for (size_t i = chain->first; i < chain->first + chain->count; i++) {
         double ns = saved_ns(search, view->lane_order[i]);
@@ -94,8 +108,7 @@ static void search_lane(struct search *search, const struct gt_view_lane *lane) 
         }
         if (!is)
             continue;
-        chain.first = chain.count ? chain.first : i;
-        chain.count++;
+        add_link(&chain, i, gt_view_op_ns(view, position));
         if (!(gt_traits_of_op(search->traits, view, position) & GT_TRAIT_MOVE))
             add_name(&chain, view->name[position]);
     }
@@ -136,6 +149,17 @@ static const char *operators_of(struct search *search, const struct chain *chain
     return list;
 }
 
+/* The code that launches the longest chain, where a range names it. */
+static void add_range(struct search *search, struct gt_finding *finding) {
+    const struct gt_view *view = search->evidence->view;
+    uint32_t row = view->row[view->lane_order[search->longest.first]], range = view->labels->op_range[row];
+    uint32_t step = view->labels->op_step[row];
+    if (range != GT_NO_ROW && (step == GT_NO_ROW || view->labels->steps[step].range != range))
+        gt_finding_add_evidence(
+            search->evidence, finding, "It is launched in %s.",
+            gt_say_quoted(search->evidence, gt_store_string(view->store, view->store->ranges.name[range])));
+}
+
 static void describe(struct search *search, struct gt_finding *finding) {
     struct gt_evidence *evidence = search->evidence;
     const struct chain *longest = &search->longest;
@@ -152,6 +176,7 @@ static void describe(struct search *search, struct gt_finding *finding) {
                             gt_say_counted(evidence, longest->count, "kernel"), gt_say_ns(evidence, longest->total_ns),
                             *operators ? operators : gt_say_kernel(evidence, longest->names[0]),
                             *operators ? "" : " and others");
+    add_range(search, finding);
     gt_finding_add_evidence(
         evidence, finding,
         "Each writes its result to memory and the next one reads it; fused, %s of "

@@ -19,6 +19,7 @@ enum mark {
     SOFTMAX = 1 << 11,
     LOG_SOFTMAX = 1 << 12,
     BETWEEN = 1 << 13,
+    CONVOLUTION = 1 << 14,
 };
 
 enum where { SHORT, FULL };
@@ -67,7 +68,8 @@ unsigned gt_traits_of(struct gt_str name, struct gt_str short_name) {
         return GT_TRAIT_BETWEEN;
     traits |= (marks & PRODUCT) && !(marks & FUSED_ATTENTION) ? GT_TRAIT_PRODUCT : 0;
     if (is_ordinary(marks))
-        traits |= GT_TRAIT_ORDINARY | (marks & HALF ? GT_TRAIT_HALF : 0);
+        traits |=
+            GT_TRAIT_ORDINARY | (marks & HALF ? GT_TRAIT_HALF : 0) | (marks & CONVOLUTION ? GT_TRAIT_CONVOLUTION : 0);
     return traits;
 }
 

@@ -10,9 +10,10 @@ enum gt_trait {
     GT_TRAIT_PRODUCT = 1 << 2,     /* a matrix product */
     GT_TRAIT_ORDINARY = 1 << 3,    /* a product or convolution in float32 without tensor instructions */
     GT_TRAIT_HALF = 1 << 4,        /* such a kernel whose data has 16 bits */
-    GT_TRAIT_SOFTMAX = 1 << 5,     /* not its logarithm, which losses use */
-    GT_TRAIT_BETWEEN = 1 << 6,     /* may lie between the products and the softmax of attention */
-    GT_TRAIT_UPDATE = 1 << 7,      /* an operation that only optimizers use */
+    GT_TRAIT_CONVOLUTION = 1 << 5, /* likewise one that is a convolution */
+    GT_TRAIT_SOFTMAX = 1 << 6,     /* not its logarithm, which losses use */
+    GT_TRAIT_BETWEEN = 1 << 7,     /* may lie between the products and the softmax of attention */
+    GT_TRAIT_UPDATE = 1 << 8,      /* an operation that only optimizers use */
 };
 
 struct gt_traits {

@@ -12,7 +12,9 @@ static bool has_any(struct gt_str text, const char *const *words, size_t count) 
 
 /* A range around the whole of a training step may name the optimizer, too. */
 bool gt_updates_is_step_name(struct gt_str name) {
-    static const char *const words[] = {"optimizer", "optim.step", "optim_step", "adam", "sgd.step"};
+    static const char *const words[] = {"optimizer",  "optim.",       "optim_",       "opt_step",
+                                        "opt.step",   "adam",         "sgd",          "rmsprop",
+                                        "apply_grad", "update_param", "param_update", "weight_update"};
     static const char *const others[] = {"zero_grad", "forward", "backward", "train", "profilerstep"};
     return has_any(name, words, GT_ARRAY_COUNT(words)) && !has_any(name, others, GT_ARRAY_COUNT(others));
 }

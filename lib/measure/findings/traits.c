@@ -3,29 +3,29 @@
 
 #include "base/mem.h"
 
-/* What a pattern says; enum gt_trait is what follows from all. */
+/* What a pattern says; enum gt_trait is what follows from several. */
 enum mark {
-    ELEMENTWISE = 1 << 0,
-    MOVE = 1 << 1,
-    INDEXED = 1 << 2,
-    UPDATE = 1 << 3,
-    PRODUCT = 1 << 4,
-    ORDINARY = 1 << 5,
-    AMD_SINGLE = 1 << 6,
-    AMD_MATRIX = 1 << 7,
-    HALF = 1 << 8,
-    TENSOR = 1 << 9,
-    FUSED_ATTENTION = 1 << 10,
-    SOFTMAX = 1 << 11,
-    LOG_SOFTMAX = 1 << 12,
-    BETWEEN = 1 << 13,
-    CONVOLUTION = 1 << 14,
+    ELEMENTWISE,
+    MOVE,
+    INDEXED,
+    UPDATE,
+    PRODUCT,
+    ORDINARY,
+    CONVOLUTION,
+    AMD_SINGLE,
+    AMD_MATRIX,
+    HALF,
+    TENSOR,
+    FUSED_ATTENTION,
+    SOFTMAX,
+    LOG_SOFTMAX,
+    BETWEEN,
 };
 
 enum where { SHORT, FULL };
 
 static const struct {
-    unsigned mark;
+    enum mark mark;
     enum where where;
     const char *pattern;
 } patterns[] = {
@@ -40,37 +40,43 @@ static bool matches(struct gt_str name, const char *pattern) {
     return gt_str_find_nocase(name, gt_str_of(pattern)) != NULL;
 }
 
-static unsigned marks_of(struct gt_str name, struct gt_str short_name) {
-    unsigned marks = 0;
+/* What the patterns for one mark and place say. */
+static bool has(enum mark mark, struct gt_str name, enum where where) {
     for (size_t i = 0; i < GT_ARRAY_COUNT(patterns); i++)
-        if (!(marks & patterns[i].mark) && matches(patterns[i].where == FULL ? name : short_name, patterns[i].pattern))
-            marks |= patterns[i].mark;
-    return marks;
+        if (patterns[i].mark == mark && patterns[i].where == where && matches(name, patterns[i].pattern))
+            return true;
+    return false;
 }
 
-static bool is_ordinary(unsigned marks) {
-    bool is_amd = (marks & AMD_SINGLE) && (marks & PRODUCT) && !(marks & AMD_MATRIX);
-    return (is_amd || (marks & ORDINARY)) && !(marks & (TENSOR | FUSED_ATTENTION));
+/* The functor of an element-wise kernel may have any name, so nothing else is looked for in it. */
+static unsigned elementwise_traits(struct gt_str name, struct gt_str short_name) {
+    bool moves = has(MOVE, short_name, SHORT) || has(MOVE, name, FULL);
+    return GT_TRAIT_ELEMENTWISE | (moves ? GT_TRAIT_MOVE : 0u) | (has(UPDATE, name, FULL) ? GT_TRAIT_UPDATE : 0u);
+}
+
+static bool is_ordinary(struct gt_str name, bool is_product) {
+    bool is_amd = is_product && has(AMD_SINGLE, name, FULL) && !has(AMD_MATRIX, name, FULL);
+    return (is_amd || has(ORDINARY, name, FULL)) && !has(TENSOR, name, FULL);
+}
+
+static unsigned product_traits(struct gt_str name) {
+    bool is_product = has(PRODUCT, name, FULL);
+    unsigned traits = is_product ? GT_TRAIT_PRODUCT : 0;
+    if (is_ordinary(name, is_product))
+        traits |= GT_TRAIT_ORDINARY | (has(HALF, name, FULL) ? GT_TRAIT_HALF : 0u) |
+                  (has(CONVOLUTION, name, FULL) ? GT_TRAIT_CONVOLUTION : 0u);
+    return traits && has(FUSED_ATTENTION, name, FULL) ? 0 : traits;
 }
 
 unsigned gt_traits_of(struct gt_str name, struct gt_str short_name) {
-    unsigned marks = marks_of(name, short_name), traits = 0;
+    enum { LOOKED_AT = 512 }; /* what follows repeats template arguments as parameters */
+    struct gt_str start = {name.ptr, name.len < LOOKED_AT ? name.len : LOOKED_AT};
     bool is_generated = gt_str_starts(short_name, GT_STR("triton_"));
-    if ((marks & ELEMENTWISE) && !(marks & INDEXED) && !is_generated) {
-        traits |= GT_TRAIT_ELEMENTWISE;
-        traits |= marks & MOVE ? GT_TRAIT_MOVE : 0;
-        traits |= marks & UPDATE ? GT_TRAIT_UPDATE : 0;
-        return traits; /* the functor of such a kernel may have any name */
-    }
-    if ((marks & SOFTMAX) && !(marks & (LOG_SOFTMAX | FUSED_ATTENTION)))
-        return GT_TRAIT_SOFTMAX;
-    if (marks & BETWEEN)
-        return GT_TRAIT_BETWEEN;
-    traits |= (marks & PRODUCT) && !(marks & FUSED_ATTENTION) ? GT_TRAIT_PRODUCT : 0;
-    if (is_ordinary(marks))
-        traits |=
-            GT_TRAIT_ORDINARY | (marks & HALF ? GT_TRAIT_HALF : 0) | (marks & CONVOLUTION ? GT_TRAIT_CONVOLUTION : 0);
-    return traits;
+    if (!is_generated && has(ELEMENTWISE, short_name, SHORT))
+        return has(INDEXED, short_name, SHORT) || has(INDEXED, start, FULL) ? 0 : elementwise_traits(start, short_name);
+    if (has(SOFTMAX, short_name, SHORT))
+        return has(LOG_SOFTMAX, start, FULL) || has(FUSED_ATTENTION, start, FULL) ? 0 : GT_TRAIT_SOFTMAX;
+    return has(BETWEEN, short_name, SHORT) ? GT_TRAIT_BETWEEN : product_traits(start);
 }
 
 /* PyTorch passes the addresses as one array: "std::array<char*, 3ul>", "at::detail::Array<char*, 3>". Without, most

@@ -26,6 +26,7 @@ struct search {
     uint8_t *says;       /* by name: 1: not that of an optimizer, 2: it is; 0: not looked at yet */
     uint8_t *multiplies; /* by name: ranges of it launch matrix products */
     size_t *counts;      /* by name: kernels in such ranges */
+    bool has_steps;
 };
 
 /* ---- by ranges ---- */
@@ -46,6 +47,7 @@ static void find_roots(struct search *search) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
         uint32_t above = parent == GT_NO_ROW ? GT_NO_ROW : search->root[parent];
         search->root[range] = above != GT_NO_ROW ? above : is_step(search, ranges->name[range]) ? range : GT_NO_ROW;
+        search->has_steps |= search->root[range] != GT_NO_ROW;
     }
 }
 
@@ -141,7 +143,8 @@ enum gt_status gt_updates_init(struct gt_updates *updates, const struct gt_view 
     bool ok = search.root && search.says && search.multiplies && search.counts && updates->is_update;
     if (ok) {
         find_roots(&search);
-        mark_in_ranges(&search, updates);
+        if (search.has_steps)
+            mark_in_ranges(&search, updates);
         for (size_t i = 0; i < view->lane_count && (traits->of_any & GT_TRAIT_UPDATE); i++)
             mark_runs(&search, updates, &view->lanes[i]);
         count(&search, updates);

@@ -1,4 +1,5 @@
 /* Rule no_tensor_cores: products and convolutions in float32 on the ordinary cores of a GPU that has tensor cores. */
+#include "measure/findings/claim_ranges.h"
 #include "measure/findings/findings.h"
 
 /* How much faster they could be; 1: the GPU has no tensor cores. From the peak rates of the vendor: GPUs for data
@@ -50,13 +51,15 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
     bool is_half = found->half_ns > found->total_ns / 2, is_amd = evidence->context & GT_CONTEXT_AMD;
     const char *what = found->convolution_ns > found->total_ns / 2 ? "convolutions" : "matrix products";
     size_t steps = gt_evidence_step_count(evidence);
-    gt_finding_set_title(evidence, finding, "%s %s without %s cores cost %s of the time",
+    double divisor = steps ? (double)steps : 1;
+    gt_finding_set_title(evidence, finding, "%s %s without %s cores%s cost %s of the time",
                          is_half ? "16-bit" : "float32", what, is_amd ? "matrix" : "tensor",
+                         gt_claim_ranges_say(evidence),
                          gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)evidence->ledger.span_ns));
-    gt_finding_add_evidence(evidence, finding, "%s took %s%s; on %s cores they would be about %.0f times as fast.",
-                            gt_say_counted(evidence, found->count, "kernel"),
-                            gt_say_ns(evidence, found->total_ns / (steps ? (double)steps : 1)),
-                            steps ? " per step" : "", is_amd ? "matrix" : "tensor",
+    gt_finding_add_evidence(evidence, finding, "%s%s took %s; on %s cores they would be about %.0f times as fast.",
+                            gt_say_counted(evidence, (size_t)((double)found->count / divisor), "kernel"),
+                            steps ? " per step" : "", gt_say_ns(evidence, found->total_ns / divisor),
+                            is_amd ? "matrix" : "tensor",
                             found->total_ns / (found->total_ns - (double)evidence->ledger.claimed_ns));
     gt_finding_add_evidence(evidence, finding, "The longest is %s with %s.",
                             gt_say_kernel(evidence, evidence->view->name[found->longest]),

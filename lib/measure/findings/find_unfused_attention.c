@@ -1,5 +1,6 @@
 /* Rule unfused_attention: a softmax between two matrix products, with scaling, masks, dropout and casts as kernels of
    their own. A fused kernel keeps all of that on the chip; the products remain. */
+#include "measure/findings/claim_ranges.h"
 #include "measure/findings/findings.h"
 
 struct attention {
@@ -79,7 +80,8 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
     double divisor = steps ? (double)steps : 1;
     const char *per_step = steps ? " per step" : "";
     gt_finding_set_title(evidence, finding,
-                         "Unfused attention: softmax, masks and scaling as separate kernels cost %s of the time",
+                         "Unfused attention%s: softmax, masks and scaling as separate kernels cost %s of the time",
+                         gt_claim_ranges_say(evidence),
                          gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)evidence->ledger.span_ns));
     gt_finding_add_evidence(
         evidence, finding, "%s between two matrix products of attention (forward or backward).",

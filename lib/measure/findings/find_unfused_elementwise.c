@@ -1,8 +1,7 @@
 /* Rule unfused_elementwise: element-wise kernels over large tensors, each of which writes what the next one reads.
    Fused, only the first read, the last write and the other inputs remain. */
-#include <string.h>
-
 #include "base/mem.h"
+#include "measure/findings/claim_ranges.h"
 #include "measure/findings/findings.h"
 #include "measure/results/operator_set.h"
 
@@ -149,34 +148,22 @@ static const char *operators_of(struct search *search, const struct chain *chain
     return list;
 }
 
-/* The code that launches the longest chain, where a range names it. */
-static void add_range(struct search *search, struct gt_finding *finding) {
-    const struct gt_view *view = search->evidence->view;
-    uint32_t row = view->row[view->lane_order[search->longest.first]], range = view->labels->op_range[row];
-    uint32_t step = view->labels->op_step[row];
-    if (range != GT_NO_ROW && (step == GT_NO_ROW || view->labels->steps[step].range != range))
-        gt_finding_add_evidence(
-            search->evidence, finding, "It is launched in %s.",
-            gt_say_quoted(search->evidence, gt_store_string(view->store, view->store->ranges.name[range])));
-}
-
 static void describe(struct search *search, struct gt_finding *finding) {
     struct gt_evidence *evidence = search->evidence;
     const struct chain *longest = &search->longest;
     size_t steps = gt_evidence_step_count(evidence);
     const char *operators = operators_of(search, longest);
-    gt_finding_set_title(evidence, finding, "Unfused element-wise kernels over large tensors cost %s of the time",
+    gt_finding_set_title(evidence, finding, "Unfused element-wise kernels%s cost %s of the time",
+                         gt_claim_ranges_say(evidence),
                          gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)evidence->ledger.span_ns));
-    gt_finding_add_evidence(evidence, finding, "%s in %s of %.0f or more, one directly after the other: %s%s.",
-                            gt_say_counted(evidence, search->kernels, "kernel"),
-                            gt_say_counted(evidence, search->chains, "chain"), gt_thresholds.chain_length,
-                            gt_say_ns(evidence, search->total_ns / (steps ? (double)steps : 1)),
-                            steps ? " per step" : "");
+    gt_finding_add_evidence(
+        evidence, finding, "%s over large tensors, one directly after the other, in %s: %s%s.",
+        gt_say_counted(evidence, search->kernels, "kernel"), gt_say_counted(evidence, search->chains, "chain"),
+        gt_say_ns(evidence, search->total_ns / (steps ? (double)steps : 1)), steps ? " per step" : "");
     gt_finding_add_evidence(evidence, finding, "The longest chain has %s and takes %s: %s%s.",
                             gt_say_counted(evidence, longest->count, "kernel"), gt_say_ns(evidence, longest->total_ns),
                             *operators ? operators : gt_say_kernel(evidence, longest->names[0]),
                             *operators ? "" : " and others");
-    add_range(search, finding);
     gt_finding_add_evidence(
         evidence, finding,
         "Each writes its result to memory and the next one reads it; fused, %s of "

@@ -82,9 +82,10 @@ static void tensors_of_kernels(void **state) {
 }
 
 static void names_of_ranges(void **state) {
-    static const char *const steps[] = {"Optimizer.step#Adam.step", "optimizer", "AdamW", "optim_step", "opt.step"};
+    static const char *const steps[] = {
+        "Optimizer.step#Adam.step", "optimizer", "AdamW", "optim_step", "opt.step", "update"};
     static const char *const others[] = {
-        "", "Optimizer.zero_grad#Adam.zero_grad", "train (adam)", "forward", "step", "ProfilerStep#3"};
+        "", "Optimizer.zero_grad#Adam.zero_grad", "train (adam)", "forward", "step", "update_cache", "ProfilerStep#3"};
     (void)state;
     for (size_t i = 0; i < GT_ARRAY_COUNT(steps); i++)
         assert_true(gt_updates_is_step_name(gt_str_of(steps[i])));

@@ -1,6 +1,8 @@
 /* Finds what belongs to optimizers by the ranges around the launches and, without ranges, by the operations. */
 #include "measure/findings/updates.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 static bool has_any(struct gt_str text, const char *const *words, size_t count) {
@@ -10,13 +12,22 @@ static bool has_any(struct gt_str text, const char *const *words, size_t count) 
     return false;
 }
 
+static bool is_any(struct gt_str text, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (text.len == strlen(words[i]) && gt_str_find_nocase(text, gt_str_of(words[i])))
+            return true;
+    return false;
+}
+
 /* A range around the whole of a training step may name the optimizer, too. */
 bool gt_updates_is_step_name(struct gt_str name) {
-    static const char *const words[] = {"optimizer",  "optim.",       "optim_",       "opt_step",
+    static const char *const wholes[] = {"opt", "optim", "update"};
+    static const char *const parts[] = {"optimizer",  "optim.",       "optim_",       "opt_step",
                                         "opt.step",   "adam",         "sgd",          "rmsprop",
                                         "apply_grad", "update_param", "param_update", "weight_update"};
     static const char *const others[] = {"zero_grad", "forward", "backward", "train", "profilerstep"};
-    return has_any(name, words, GT_ARRAY_COUNT(words)) && !has_any(name, others, GT_ARRAY_COUNT(others));
+    bool is_named = is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || has_any(name, parts, GT_ARRAY_COUNT(parts));
+    return is_named && !has_any(name, others, GT_ARRAY_COUNT(others));
 }
 
 struct search {

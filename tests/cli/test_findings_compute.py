@@ -248,6 +248,12 @@ def test_waits_for_the_launches_of_an_optimizer_are_its_own(find):
     assert "host_bound" not in found
 
 
+def test_a_stall_is_no_wait_for_a_launch(find):
+    found = find(updates(updates(Trace(), 13), 1, gap=1000).fill(500))
+    assert found["unfused_optimizer"]["recoverable_ns"] == 56 * 2 * 0.6 * US
+    assert found["host_stalls"]["recoverable_ns"] > 3900 * US
+
+
 def test_waits_count_less_where_the_profiler_records_operators(find):
     trace = updates(Trace().fill(2000), 13, gap=10).fill(2000)
     without = find(trace)["unfused_optimizer"]

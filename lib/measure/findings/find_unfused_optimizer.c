@@ -17,12 +17,14 @@ static int64_t gap_limit_of(const struct gt_evidence *evidence, const struct gt_
     return sum_ns;
 }
 
-/* The part of a gap that the launch of the update after it caused. */
+/* The part of a gap between two updates that the launch of the second caused. Stalls have another cause. */
 static int64_t launch_wait_of(const struct gt_evidence *evidence, const struct gt_updates *updates, size_t gap,
                               const struct gt_idle_device *device) {
     const struct gt_idle_gap *of = &evidence->ledger.idle->gaps[gap];
     bool is_late = of->cause == GT_IDLE_HOST || of->cause == GT_IDLE_LAUNCH;
-    if (of->next == GT_NO_ROW || !updates->is_update[of->next] || !is_late)
+    bool is_between = of->previous != GT_NO_ROW && of->next != GT_NO_ROW && updates->is_update[of->previous] &&
+                      updates->is_update[of->next];
+    if (!is_late || !is_between || (double)gt_idle_gap_ns(of) >= gt_thresholds.stall_ns)
         return 0;
     double part = evidence->view->store->facts & GT_FACT_CPU_OPS ? gt_thresholds.launch_wait_part : 1;
     return (int64_t)((double)(gt_idle_gap_twice_recoverable_ns(of, device) / 2) * part);

@@ -143,6 +143,21 @@ const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence) {
     return evidence->chains.items;
 }
 
+const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence) {
+    if (!evidence->has_traits)
+        keep_failure(evidence, gt_traits_init(&evidence->traits, evidence->view, evidence->err));
+    evidence->has_traits = true;
+    return evidence->traits.of_name ? &evidence->traits : NULL;
+}
+
+const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence) {
+    const struct gt_traits *traits = gt_evidence_traits(evidence);
+    if (!evidence->has_updates && traits)
+        keep_failure(evidence, gt_updates_init(&evidence->updates, evidence->view, traits, evidence->err));
+    evidence->has_updates = true;
+    return &evidence->updates;
+}
+
 size_t gt_evidence_step_count(struct gt_evidence *evidence) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
     return steps->state_counts[GT_STEP_STEADY] + steps->state_counts[GT_STEP_OUTLIER];
@@ -161,4 +176,6 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_host_gaps_release(&evidence->host_gaps);
     gt_activities_release(&evidence->activities);
     gt_chains_release(&evidence->chains);
+    gt_traits_release(&evidence->traits);
+    gt_updates_release(&evidence->updates);
 }

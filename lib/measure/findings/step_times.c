@@ -1,0 +1,179 @@
+/* Lines up the parts of steps on each device. Linear, but for the medians. */
+#include "measure/findings/step_times.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+
+static int by_size(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int64_t gt_step_times_lower_median(int64_t *samples, size_t count) {
+    if (count == 0)
+        return 0;
+    qsort(samples, count, sizeof *samples, by_size);
+    return samples[(count - 1) / 2];
+}
+
+/* ---- lining up ---- */
+
+static bool counts(const struct gt_step_set *steps, const struct gt_step_part *part) {
+    return part->device != GT_NO_TRACK && steps->states[part->step] != GT_STEP_WARM_UP;
+}
+
+static void place_devices(struct gt_step_times *times, const struct gt_step_set *steps, size_t device_count) {
+    for (size_t i = 0; i < steps->count; i++)
+        if (counts(steps, &steps->parts[i]))
+            times->devices[steps->parts[i].device].count++;
+    for (size_t d = 0; d < device_count; d++) {
+        times->devices[d].first = times->count;
+        times->count += times->devices[d].count;
+        times->devices[d].count = 0;
+    }
+}
+
+/* What the parts of a device before one have reached. */
+struct reached {
+    int64_t end_ns;
+    uint32_t step; /* GT_NO_ROW: none yet */
+};
+
+/* Where a capture pauses between steps, numbers are missing, and the pause is nobody's. */
+static bool follows(const struct gt_labels *labels, uint32_t step, uint32_t before) {
+    return before != GT_NO_ROW && labels->steps[step].process == labels->steps[before].process &&
+           labels->steps[step].number == labels->steps[before].number + 1;
+}
+
+/* Parts come by step, so those of a device in the order of time. A step whose ops all ended before those of an earlier
+   one has no time of its own. */
+static void add_parts(struct gt_step_times *times, const struct gt_view *view, const struct gt_step_set *steps,
+                      struct reached *reached) {
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct gt_step_part *part = &steps->parts[i];
+        if (part->device == GT_NO_TRACK)
+            continue;
+        struct reached *before = &reached[part->device];
+        struct gt_step_times_device *device = &times->devices[part->device];
+        bool is_first = before->step == GT_NO_ROW, is_next = follows(view->labels, part->step, before->step);
+        int64_t start_ns = is_next || (!is_first && before->end_ns > part->start_ns) ? before->end_ns : part->start_ns;
+        if (counts(steps, part) && part->end_ns > start_ns)
+            times->items[device->first + device->count++] =
+                (struct gt_step_time){part->step, part->device, start_ns, part->end_ns, 0};
+        before->end_ns = is_first || part->end_ns > before->end_ns ? part->end_ns : before->end_ns;
+        before->step = part->step;
+    }
+}
+
+size_t gt_step_times_at(const struct gt_step_times *times, const struct gt_step_times_device *device, int64_t time_ns,
+                        size_t *next) {
+    *next = *next < device->first ? device->first : *next;
+    size_t end = device->first + device->count;
+    while (*next < end && times->items[*next].end_ns <= time_ns)
+        ++*next;
+    return *next < end && times->items[*next].start_ns <= time_ns ? *next : SIZE_MAX;
+}
+
+static void count_ops(struct gt_step_times *times, const struct gt_view *view, size_t index) {
+    const struct gt_view_device *device = &view->devices[index];
+    size_t next = 0;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        size_t item = gt_step_times_at(times, &times->devices[index], view->start_ns[i], &next);
+        if (item != SIZE_MAX)
+            times->items[item].ops++;
+    }
+}
+
+/* Steps without a time of their own left room. */
+static void close_up(struct gt_step_times *times, size_t device_count) {
+    times->count = 0;
+    for (size_t d = 0; d < device_count; d++) {
+        struct gt_step_times_device *device = &times->devices[d];
+        for (size_t i = 0; i < device->count; i++)
+            times->items[times->count + i] = times->items[device->first + i];
+        device->first = times->count;
+        times->count += device->count;
+    }
+}
+
+static void measure_device(const struct gt_step_times *times, struct gt_step_times_device *device, int64_t *samples) {
+    const struct gt_step_time *items = times->items + device->first;
+    for (size_t i = 0; i < device->count; i++)
+        samples[i] = gt_step_time_ns(&items[i]);
+    device->usual_ns = gt_step_times_lower_median(samples, device->count);
+    for (size_t i = 0; i < device->count; i++)
+        samples[i] = (int64_t)items[i].ops;
+    device->usual_ops = (size_t)gt_step_times_lower_median(samples, device->count);
+}
+
+static bool line_up(struct gt_step_times *times, const struct gt_view *view, const struct gt_step_set *steps) {
+    size_t device_count = view->device_count;
+    times->devices = gt_mem_array(device_count, sizeof *times->devices);
+    struct reached *reached = gt_mem_uninitialised(device_count, sizeof *reached);
+    if (times->devices)
+        place_devices(times, steps, device_count);
+    times->items = gt_mem_array(times->count, sizeof *times->items);
+    int64_t *samples = gt_mem_uninitialised(times->count, sizeof *samples);
+    bool ok = times->devices && reached && times->items && samples;
+    for (size_t d = 0; d < device_count && ok; d++)
+        reached[d] = (struct reached){0, GT_NO_ROW};
+    if (ok)
+        add_parts(times, view, steps, reached);
+    if (ok)
+        close_up(times, device_count);
+    for (size_t d = 0; d < device_count && ok; d++) {
+        count_ops(times, view, d);
+        measure_device(times, &times->devices[d], samples);
+    }
+    gt_mem_free(reached);
+    gt_mem_free(samples);
+    return ok;
+}
+
+void gt_step_times_init(struct gt_step_times *times, struct gt_evidence *evidence) {
+    const struct gt_step_set *steps = gt_evidence_steps(evidence);
+    *times = (struct gt_step_times){0};
+    if (steps->count == 0 || line_up(times, evidence->view, steps))
+        return;
+    gt_step_times_release(times);
+    times->has_failed = true;
+    gt_evidence_fail(evidence);
+}
+
+void gt_step_times_release(struct gt_step_times *times) {
+    gt_mem_free(times->items);
+    gt_mem_free(times->devices);
+    *times = (struct gt_step_times){0};
+}
+
+/* ---- lists for sentences ---- */
+
+/* "3", or "3 of process 4711" where others have steps as well */
+static const char *step_text(struct gt_evidence *evidence, const struct gt_step *step) {
+    struct gt_cell pid = gt_measure_pid_cell(evidence->view, step->process);
+    if (pid.type == GPUTIME_CELL_NULL || !gt_step_set_is_of_several(evidence->view))
+        return gt_arena_printf(evidence->arena, "%lld", (long long)step->number).ptr;
+    return gt_arena_printf(evidence->arena, "%lld of process %lld", (long long)step->number, (long long)pid.integer)
+        .ptr;
+}
+
+void gt_step_list_add(struct gt_step_list *list, uint32_t step) {
+    enum { LISTED = 5 };
+    const struct gt_step *of = &list->evidence->view->labels->steps[step];
+    if (list->count && list->latest == step)
+        return;
+    if (list->count < LISTED)
+        list->text = gt_arena_printf(list->evidence->arena, "%s%s%s", list->count ? list->text : "",
+                                     list->count ? ", " : "", step_text(list->evidence, of))
+                         .ptr;
+    else if (list->count == LISTED)
+        list->text = gt_arena_printf(list->evidence->arena, "%s ...", list->text).ptr;
+    int64_t distance = list->count ? gt_ns_between(list->last_number, of->number) : 0;
+    list->distance = list->count <= 1 ? distance : distance == list->distance ? distance : 0;
+    list->first_number = list->count ? list->first_number : of->number;
+    list->last_number = of->number;
+    list->latest = step;
+    list->count++;
+}

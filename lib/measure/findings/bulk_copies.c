@@ -350,17 +350,18 @@ void gt_bulk_copies_describe(const struct gt_bulk_copies *copies, struct gt_evid
                             say_memory(sum), sum->way == GT_COPY_TO_HOST ? "device to host" : "host to device",
                             gt_say_ns(evidence, (double)sum->total_ns),
                             say_rate(evidence, sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0));
-    gt_finding_add_evidence(
-        evidence, finding, "%s of GPU time%s: %s of copies while nothing else ran, and %s idle around them.",
-        gt_say_ns(evidence, (double)(sum->alone_ns + sum->gap_ns) / times), per,
-        gt_say_ns(evidence, (double)sum->alone_ns / times), gt_say_ns(evidence, (double)sum->gap_ns / times));
+    gt_finding_add_evidence(evidence, finding, "Nothing else ran for %s of it%s.",
+                            gt_say_ns(evidence, (double)sum->alone_ns / times), per);
+    if (sum->gap_ns > 0)
+        gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s%s around them, because of their calls.",
+                                gt_say_ns(evidence, (double)sum->gap_ns / times), per);
     gt_finding_add_evidence(evidence, finding,
                             copies->is_rate_observed[sum->way]
                                 ? "Copies of pinned memory reach %s in this trace."
                                 : "Pinned memory would allow about %s, and the copies could overlap compute.",
                             say_rate(evidence, copies->pinned_rate[sum->way]));
     if (sum->kept_ns > 0)
-        gt_finding_add_evidence(evidence, finding, "%s%s would remain: there is no compute that could hide it.",
+        gt_finding_add_evidence(evidence, finding, "%s%s of them would remain: there is no compute that could hide it.",
                                 gt_say_ns(evidence, (double)sum->kept_ns / times), per);
     add_longest(evidence, finding, sum);
 }

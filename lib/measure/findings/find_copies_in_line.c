@@ -14,7 +14,7 @@ bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *fin
     struct gt_bulk_copies copies;
     gt_bulk_copies_init(&copies, evidence->view);
     struct gt_bulk_copies_sum sum = gt_bulk_copies_claim(&copies, evidence, is_in_line);
-    if (sum.count) {
+    if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share) {
         struct gt_origin origin = gt_origins_of_claims(evidence);
         double claimed_ns = (double)evidence->ledger.claimed_ns;
         gt_finding_set_title(evidence, finding, "%s copies %s to the %s while nothing computes: %s of the time",
@@ -31,5 +31,5 @@ bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *fin
                                   "Copy on a separate stream, one step ahead of the compute that needs the data.");
     }
     gt_bulk_copies_release(&copies);
-    return sum.count > 0;
+    return finding->evidence_count > 0;
 }

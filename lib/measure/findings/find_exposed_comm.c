@@ -29,10 +29,23 @@ struct looking {
 
 /* ---- measuring ---- */
 
-static void add_kind(struct looking *it, uint32_t position, int64_t ns) {
-    const struct gt_view *view = it->evidence->view;
+/* NCCL has no kernels for all-to-all, only for the messages that it is made of; the range around it says what it is. */
+static bool is_in_all_to_all(const struct gt_view *view, uint32_t position) {
+    uint32_t range = view->labels->op_range ? view->labels->op_range[view->row[position]] : GT_NO_ROW;
+    struct gt_str name =
+        range == GT_NO_ROW ? GT_STR("") : gt_store_string(view->store, view->store->ranges.name[range]);
+    return gt_str_find_nocase(name, GT_STR("all_to_all")) || gt_str_find_nocase(name, GT_STR("alltoall"));
+}
+
+static const char *collective_of(const struct gt_view *view, uint32_t position) {
     const struct gt_name_reason *reason = view->labels->name_reason[view->name[position]];
     const char *collective = reason ? reason->collective : NULL;
+    bool is_message = collective && strcmp(collective, "send_recv") == 0;
+    return is_message && is_in_all_to_all(view, position) ? "all_to_all" : collective;
+}
+
+static void add_kind(struct looking *it, uint32_t position, int64_t ns) {
+    const char *collective = collective_of(it->evidence->view, position);
     size_t i = 0;
     while (i < it->kind_count && it->kinds[i].collective != collective &&
            !(it->kinds[i].collective && collective && strcmp(it->kinds[i].collective, collective) == 0))
@@ -164,13 +177,20 @@ static void advise(struct gt_evidence *evidence, struct gt_finding *finding, con
             gt_finding_add_advice(evidence, finding, "%s", advices[i].advice);
 }
 
+/* Ranges that communication libraries put around their own calls say no more than the kernel. */
+static bool is_of_library(struct gt_str name) {
+    return gt_str_starts(name, GT_STR("nccl")) || gt_str_starts(name, GT_STR("rccl")) ||
+           gt_str_starts(name, GT_STR("c10d")) || gt_str_starts(name, GT_STR("record_param_comms"));
+}
+
 static void describe(struct looking *it, struct gt_finding *finding) {
     struct gt_evidence *evidence = it->evidence;
     const struct kind *largest = largest_kind(it);
     struct gt_origin origin = gt_origins_of_parts(evidence, &it->own);
+    bool is_named = origin.is_range && !is_of_library(gt_store_string(evidence->view->store, origin.name));
     double exposed_ns = (double)it->exposed_ns;
     const char *share = gt_say_share(evidence, gt_ledger_share(&evidence->ledger, exposed_ns), 1);
-    if (origin.is_range)
+    if (is_named)
         gt_finding_set_title(evidence, finding, "Exposed %s in %s: %s of the time", say_kind(largest),
                              gt_origins_say(evidence, &origin, "unnamed code"), share);
     else
@@ -179,8 +199,10 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     describe_neighbours(it, finding);
     double claimed_ns = (double)evidence->ledger.claimed_ns;
     if (claimed_ns < exposed_ns)
-        gt_finding_add_evidence(evidence, finding, "Compute of the same GPU could hide %s of %s.",
-                                gt_say_ns(evidence, claimed_ns), gt_say_ns(evidence, exposed_ns));
+        gt_finding_add_evidence(
+            evidence, finding,
+            "Compute of the same GPU could hide %s of %s; the rest takes fewer bytes or faster links.",
+            gt_say_ns(evidence, claimed_ns), gt_say_ns(evidence, exposed_ns));
     gt_finding_add_evidence(evidence, finding,
                             "A collective also waits for the slowest rank; only traces of all ranks show how much of "
                             "this is waiting.");

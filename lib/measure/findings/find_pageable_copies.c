@@ -12,7 +12,7 @@ bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *fi
     struct gt_bulk_copies copies;
     gt_bulk_copies_init(&copies, evidence->view);
     struct gt_bulk_copies_sum sum = gt_bulk_copies_claim(&copies, evidence, is_pageable);
-    if (sum.count) {
+    if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share) {
         struct gt_origin origin = gt_origins_of_claims(evidence);
         double claimed_ns = (double)evidence->ledger.claimed_ns;
         gt_finding_set_title(evidence, finding, "%s copies from pageable memory: %s of the time",
@@ -26,5 +26,5 @@ bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *fi
                                     gt_say_ns(evidence, (double)sum.call_ns));
     }
     gt_bulk_copies_release(&copies);
-    return sum.count > 0;
+    return finding->evidence_count > 0;
 }

@@ -23,9 +23,9 @@ struct looking {
 };
 
 static bool is_slow(const struct looking *it, const struct gt_step_time *time) {
-    const struct gt_step_times_device *device = &it->times.devices[time->device];
-    return (double)device->count >= gt_thresholds.fewest_steps &&
-           (double)gt_step_time_ns(time) > gt_thresholds.slow_step_ratio * (double)device->usual_ns;
+    const struct gt_step_loop *loop = &it->times.loops[time->loop];
+    return (double)loop->count >= gt_thresholds.fewest_steps &&
+           (double)gt_step_time_ns(time) > gt_thresholds.slow_step_ratio * (double)loop->usual_ns;
 }
 
 /* ---- what steps are made of ---- */
@@ -63,9 +63,9 @@ static void sum_device(struct looking *it, size_t index) {
 }
 
 /* Lower median of the steps that are not slow. */
-static int64_t usual_left_ns(struct looking *it, const struct gt_step_times_device *device, int kind) {
+static int64_t usual_left_ns(struct looking *it, const struct gt_step_loop *loop, int kind) {
     size_t count = 0;
-    for (size_t i = device->first; i < device->first + device->count; i++)
+    for (size_t i = loop->first; i < loop->first + loop->count; i++)
         if (!is_slow(it, &it->times.items[i]))
             it->samples[count++] = it->left_ns[i][kind];
     return gt_step_times_lower_median(it->samples, count);
@@ -75,14 +75,14 @@ static int64_t usual_left_ns(struct looking *it, const struct gt_step_times_devi
 
 /* More ops are other work, which a step may have for good reason. */
 static bool has_usual_ops(const struct looking *it, const struct gt_step_time *time) {
-    double usual = (double)it->times.devices[time->device].usual_ops;
+    double usual = (double)it->times.loops[time->loop].usual_ops;
     return fabs((double)time->ops - usual) <= gt_thresholds.same_ops_share * usual;
 }
 
 /* How much of each kind a slow step may lose, up to its excess in all. */
 static void divide_excess(const struct looking *it, size_t item, const int64_t *usual_ns, int64_t *want_ns) {
     const struct gt_step_time *time = &it->times.items[item];
-    int64_t left_ns = gt_ns_between(it->times.devices[time->device].usual_ns, gt_step_time_ns(time));
+    int64_t left_ns = gt_ns_between(it->times.loops[time->loop].usual_ns, gt_step_time_ns(time));
     for (int kind = 0; kind < KINDS; kind++) {
         int64_t excess_ns = gt_ns_between(usual_ns[kind], it->left_ns[item][kind]);
         excess_ns = excess_ns < left_ns ? excess_ns : left_ns;
@@ -124,25 +124,30 @@ static void claim_step(struct looking *it, const struct gt_step_time *time, int6
     }
 }
 
-static void claim_device(struct looking *it, size_t index) {
-    const struct gt_step_times_device *device = &it->times.devices[index];
-    struct cursor cursor = {it->evidence->view->devices[index].first, it->evidence->ledger.idle->devices[index].first};
+static void claim_loop(struct looking *it, const struct gt_step_loop *loop, struct cursor *cursor) {
     int64_t usual_ns[KINDS], want_ns[KINDS];
     for (int kind = 0; kind < KINDS; kind++)
-        usual_ns[kind] = usual_left_ns(it, device, kind);
-    for (size_t i = device->first; i < device->first + device->count; i++) {
+        usual_ns[kind] = usual_left_ns(it, loop, kind);
+    for (size_t i = loop->first; i < loop->first + loop->count; i++) {
         const struct gt_step_time *time = &it->times.items[i];
         if (!is_slow(it, time))
             continue;
         divide_excess(it, i, usual_ns, want_ns);
-        claim_step(it, time, want_ns, &cursor);
+        claim_step(it, time, want_ns, cursor);
         gt_step_list_add(&it->slow, time->step);
         it->slow_count++;
         if (gt_step_time_ns(time) > it->longest_ns) {
             it->longest_ns = gt_step_time_ns(time);
-            it->longest_usual_ns = device->usual_ns;
+            it->longest_usual_ns = loop->usual_ns;
         }
     }
+}
+
+static void claim_device(struct looking *it, size_t index) {
+    const struct gt_step_times_device *device = &it->times.devices[index];
+    struct cursor cursor = {it->evidence->view->devices[index].first, it->evidence->ledger.idle->devices[index].first};
+    for (size_t i = device->first_loop; i < device->first_loop + device->loop_count; i++)
+        claim_loop(it, &it->times.loops[i], &cursor);
 }
 
 /* ---- sentences ---- */
@@ -199,6 +204,9 @@ static void describe_difference(struct looking *it, struct gt_finding *finding, 
         gt_finding_add_evidence(evidence, finding, "The CPU was in %s for most of the longest gap.", code);
     else if (largest == IDLE)
         gt_finding_add_evidence(evidence, finding, "The trace does not show what the CPU did meanwhile.");
+    if (largest == COMM)
+        gt_finding_add_evidence(evidence, finding,
+                                "Collectives wait for the slowest rank: the traces of the others may show why.");
     if (largest == IDLE)
         return;
     if (!find_kernel(it, &kernel, &more_ns))

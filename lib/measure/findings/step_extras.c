@@ -261,10 +261,19 @@ static void answer(struct search *it, struct gt_step_extra *extra, const struct 
     gt_mem_free(samples);
 }
 
+/* What one loop does and another does not is no extra work. */
+static bool has_several_loops(const struct gt_step_times *times, const struct gt_view *view) {
+    for (size_t d = 0; d < view->device_count && times->devices; d++)
+        if (times->devices[d].loop_count > 1)
+            return true;
+    return false;
+}
+
 void gt_step_extras_find(struct gt_step_extra *extra, struct gt_evidence *evidence, const struct gt_step_times *times) {
     const struct gt_store *store = evidence->view->store;
     *extra = (struct gt_step_extra){.name = GT_STRID_EMPTY};
-    if ((double)times->count < gt_thresholds.fewest_steps || !evidence->view->labels->op_range || !store->ranges.count)
+    if (has_several_loops(times, evidence->view) || (double)times->count < gt_thresholds.fewest_steps ||
+        !evidence->view->labels->op_range || !store->ranges.count)
         return;
     struct search it = {.evidence = evidence,
                         .view = evidence->view,

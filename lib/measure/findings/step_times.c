@@ -60,8 +60,8 @@ static void add_parts(struct gt_step_times *times, const struct gt_view *view, c
         bool is_first = before->step == GT_NO_ROW, is_next = follows(view->labels, part->step, before->step);
         int64_t start_ns = is_next || (!is_first && before->end_ns > part->start_ns) ? before->end_ns : part->start_ns;
         if (counts(steps, part) && part->end_ns > start_ns)
-            times->items[device->first + device->count++] =
-                (struct gt_step_time){part->step, part->device, start_ns, part->end_ns, 0};
+            times->items[device->first + device->count++] = (struct gt_step_time){
+                .step = part->step, .device = part->device, .start_ns = start_ns, .end_ns = part->end_ns};
         before->end_ns = is_first || part->end_ns > before->end_ns ? part->end_ns : before->end_ns;
         before->step = part->step;
     }
@@ -98,14 +98,30 @@ static void close_up(struct gt_step_times *times, size_t device_count) {
     }
 }
 
-static void measure_device(const struct gt_step_times *times, struct gt_step_times_device *device, int64_t *samples) {
-    const struct gt_step_time *items = times->items + device->first;
-    for (size_t i = 0; i < device->count; i++)
+static void measure_loop(struct gt_step_times *times, struct gt_step_loop *loop, int64_t *samples) {
+    const struct gt_step_time *items = times->items + loop->first;
+    for (size_t i = 0; i < loop->count; i++)
         samples[i] = gt_step_time_ns(&items[i]);
-    device->usual_ns = gt_step_times_lower_median(samples, device->count);
-    for (size_t i = 0; i < device->count; i++)
+    loop->usual_ns = gt_step_times_lower_median(samples, loop->count);
+    for (size_t i = 0; i < loop->count; i++)
         samples[i] = (int64_t)items[i].ops;
-    device->usual_ops = (size_t)gt_step_times_lower_median(samples, device->count);
+    loop->usual_ops = (size_t)gt_step_times_lower_median(samples, loop->count);
+}
+
+static void find_loops(struct gt_step_times *times, const struct gt_view *view, size_t index, int64_t *samples) {
+    struct gt_step_times_device *device = &times->devices[index];
+    const struct gt_step *steps = view->labels->steps;
+    device->first_loop = times->loop_count;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        struct gt_step_time *item = &times->items[i];
+        if (i == device->first || steps[item->step].number <= steps[item[-1].step].number)
+            times->loops[times->loop_count++] = (struct gt_step_loop){.first = i};
+        item->loop = (uint32_t)(times->loop_count - 1);
+        times->loops[item->loop].count++;
+    }
+    device->loop_count = times->loop_count - device->first_loop;
+    for (size_t i = device->first_loop; i < times->loop_count; i++)
+        measure_loop(times, &times->loops[i], samples);
 }
 
 static bool line_up(struct gt_step_times *times, const struct gt_view *view, const struct gt_step_set *steps) {
@@ -115,8 +131,9 @@ static bool line_up(struct gt_step_times *times, const struct gt_view *view, con
     if (times->devices)
         place_devices(times, steps, device_count);
     times->items = gt_mem_array(times->count, sizeof *times->items);
+    times->loops = gt_mem_array(times->count, sizeof *times->loops);
     int64_t *samples = gt_mem_uninitialised(times->count, sizeof *samples);
-    bool ok = times->devices && reached && times->items && samples;
+    bool ok = times->devices && reached && times->items && times->loops && samples;
     for (size_t d = 0; d < device_count && ok; d++)
         reached[d] = (struct reached){0, GT_NO_ROW};
     if (ok)
@@ -125,7 +142,7 @@ static bool line_up(struct gt_step_times *times, const struct gt_view *view, con
         close_up(times, device_count);
     for (size_t d = 0; d < device_count && ok; d++) {
         count_ops(times, view, d);
-        measure_device(times, &times->devices[d], samples);
+        find_loops(times, view, d, samples);
     }
     gt_mem_free(reached);
     gt_mem_free(samples);
@@ -145,6 +162,7 @@ void gt_step_times_init(struct gt_step_times *times, struct gt_evidence *evidenc
 void gt_step_times_release(struct gt_step_times *times) {
     gt_mem_free(times->items);
     gt_mem_free(times->devices);
+    gt_mem_free(times->loops);
     *times = (struct gt_step_times){0};
 }
 

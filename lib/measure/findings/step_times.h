@@ -10,20 +10,29 @@ struct gt_step_time {
     uint32_t step; /* index into labels->steps */
     uint32_t device;
     int64_t start_ns, end_ns; /* end of the last op of the step before, and of its own last op */
+    uint32_t loop;            /* index into loops */
     size_t ops;               /* between them, whoever launched them */
 };
 
-struct gt_step_times_device {
+/* Steps of a device whose numbers grow: where they start again, the program runs another loop. */
+struct gt_step_loop {
     size_t first, count; /* of items */
     int64_t usual_ns;    /* the lower median */
     size_t usual_ops;    /* likewise */
+};
+
+struct gt_step_times_device {
+    size_t first, count;           /* of items */
+    size_t first_loop, loop_count; /* of loops */
 };
 
 struct gt_step_times {
     struct gt_step_time *items; /* by device, then time */
     size_t count;
     struct gt_step_times_device *devices; /* those of the view */
-    bool has_failed;                      /* memory was short: all is empty */
+    struct gt_step_loop *loops;
+    size_t loop_count;
+    bool has_failed; /* memory was short: all is empty */
 };
 
 void gt_step_times_init(struct gt_step_times *times, struct gt_evidence *evidence);

@@ -327,19 +327,6 @@ static const char *say_memory(const struct gt_bulk_copies_sum *sum) {
     return pageable >= pinned ? "pageable memory" : "pinned memory";
 }
 
-static void add_longest(struct gt_evidence *evidence, struct gt_finding *finding,
-                        const struct gt_bulk_copies_sum *sum) {
-    const struct gt_view *view = evidence->view;
-    uint32_t op = view->row[sum->longest], call = view->labels->op_call[op];
-    const char *name = gt_say_quoted(evidence, gt_store_string(view->store, view->store->ops.name[op]));
-    const char *length = gt_say_ns(evidence, (double)gt_view_op_ns(view, sum->longest));
-    if (call == GT_NO_ROW)
-        gt_finding_add_evidence(evidence, finding, "Longest: %s, %s.", length, name);
-    else
-        gt_finding_add_evidence(evidence, finding, "Longest: %s, %s by %s.", length, name,
-                                gt_say_call(evidence, view->store->calls.name[call]));
-}
-
 void gt_bulk_copies_describe(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
                              struct gt_finding *finding, const struct gt_bulk_copies_sum *sum) {
     double devices = evidence->view->device_count ? (double)evidence->view->device_count : 1;
@@ -350,18 +337,32 @@ void gt_bulk_copies_describe(const struct gt_bulk_copies *copies, struct gt_evid
                             say_memory(sum), sum->way == GT_COPY_TO_HOST ? "device to host" : "host to device",
                             gt_say_ns(evidence, (double)sum->total_ns),
                             say_rate(evidence, sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0));
-    gt_finding_add_evidence(evidence, finding, "Nothing else ran for %s of it%s.",
-                            gt_say_ns(evidence, (double)sum->alone_ns / times), per);
+    const char *alone = gt_say_ns(evidence, (double)sum->alone_ns / times);
     if (sum->gap_ns > 0)
-        gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s%s around them, because of their calls.",
-                                gt_say_ns(evidence, (double)sum->gap_ns / times), per);
-    gt_finding_add_evidence(evidence, finding,
-                            copies->is_rate_observed[sum->way]
-                                ? "Copies of pinned memory reach %s in this trace."
-                                : "Pinned memory would allow about %s, and the copies could overlap compute.",
-                            say_rate(evidence, copies->pinned_rate[sum->way]));
+        gt_finding_add_evidence(evidence, finding,
+                                "Nothing else ran for %s%s, and the GPU was idle for %s more because of their calls.",
+                                alone, per, gt_say_ns(evidence, (double)sum->gap_ns / times));
+    else
+        gt_finding_add_evidence(evidence, finding, "Nothing else ran for %s%s.", alone, per);
+    const char *source = copies->is_rate_observed[sum->way] ? "reaches" : "would reach about";
+    const char *rate = say_rate(evidence, copies->pinned_rate[sum->way]);
     if (sum->kept_ns > 0)
-        gt_finding_add_evidence(evidence, finding, "%s%s of them would remain: there is no compute that could hide it.",
-                                gt_say_ns(evidence, (double)sum->kept_ns / times), per);
-    add_longest(evidence, finding, sum);
+        gt_finding_add_evidence(evidence, finding, "Pinned memory %s %s; %s%s would remain that no compute can hide.",
+                                source, rate, gt_say_ns(evidence, (double)sum->kept_ns / times), per);
+    else
+        gt_finding_add_evidence(evidence, finding, "Pinned memory %s %s, and compute can hide the copies.", source,
+                                rate);
+}
+
+void gt_bulk_copies_add_longest(struct gt_evidence *evidence, struct gt_finding *finding,
+                                const struct gt_bulk_copies_sum *sum) {
+    const struct gt_view *view = evidence->view;
+    uint32_t op = view->row[sum->longest], call = view->labels->op_call[op];
+    const char *name = gt_say_quoted(evidence, gt_store_string(view->store, view->store->ops.name[op]));
+    const char *length = gt_say_ns(evidence, (double)gt_view_op_ns(view, sum->longest));
+    if (call == GT_NO_ROW)
+        gt_finding_add_evidence(evidence, finding, "Longest: %s, %s.", length, name);
+    else
+        gt_finding_add_evidence(evidence, finding, "Longest: %s, %s by %s.", length, name,
+                                gt_say_call(evidence, view->store->calls.name[call]));
 }

@@ -55,5 +55,7 @@ struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copi
 /* Sentences: what was copied, and how fast; what remains. */
 void gt_bulk_copies_describe(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
                              struct gt_finding *finding, const struct gt_bulk_copies_sum *sum);
+void gt_bulk_copies_add_longest(struct gt_evidence *evidence, struct gt_finding *finding,
+                                const struct gt_bulk_copies_sum *sum);
 
 #endif

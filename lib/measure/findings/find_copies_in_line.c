@@ -22,6 +22,7 @@ bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *fin
                              sum.way == GT_COPY_TO_HOST ? "CPU" : "GPU",
                              gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
         gt_bulk_copies_describe(&copies, evidence, finding, &sum);
+        gt_bulk_copies_add_longest(evidence, finding, &sum);
         if (sum.way == GT_COPY_TO_HOST)
             gt_finding_add_advice(evidence, finding,
                                   "Copy to pinned buffers on a separate stream and let another thread write them; do "

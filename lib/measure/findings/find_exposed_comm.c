@@ -129,13 +129,15 @@ static void describe_kinds(struct looking *it, struct gt_finding *finding, const
     struct gt_evidence *evidence = it->evidence;
     size_t steps = gt_evidence_step_count(evidence);
     double devices = (double)evidence->view->device_count;
-    gt_finding_add_evidence(evidence, finding, "%s: %s exposed in %s, %s of all exposed communication.",
+    const char *per_step = "";
+    if (steps)
+        per_step = gt_arena_printf(evidence->arena, "; %s per step and GPU",
+                                   gt_say_ns(evidence, (double)it->exposed_ns / (double)steps / devices))
+                       .ptr;
+    gt_finding_add_evidence(evidence, finding, "%s: %s exposed in %s, %s of all exposed communication%s.",
                             say_kind(largest), gt_say_ns(evidence, (double)largest->exposed_ns),
                             gt_say_counted(evidence, largest->count, "kernel"),
-                            gt_say_share(evidence, (double)largest->exposed_ns, (double)it->exposed_ns));
-    if (steps)
-        gt_finding_add_evidence(evidence, finding, "%s per step and GPU.",
-                                gt_say_ns(evidence, (double)it->exposed_ns / (double)steps / devices));
+                            gt_say_share(evidence, (double)largest->exposed_ns, (double)it->exposed_ns), per_step);
     if (evidence->view->device_count > 1)
         gt_finding_add_evidence(evidence, finding, "Most on GPU %lld: %s, %s of its span.",
                                 (long long)evidence->view->devices[it->worst].id,

@@ -24,6 +24,7 @@ bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *fi
                                     "The calls block the CPU for %s: the driver copies pageable memory to a buffer "
                                     "of its own first.",
                                     gt_say_ns(evidence, (double)sum.call_ns));
+        gt_bulk_copies_add_longest(evidence, finding, &sum);
     }
     gt_bulk_copies_release(&copies);
     return finding->evidence_count > 0;

@@ -196,10 +196,13 @@ static void describe_difference(struct looking *it, struct gt_finding *finding, 
     const char *code = largest == IDLE ? say_gap(it) : NULL;
     gt_strid kernel = GT_STRID_EMPTY;
     double more_ns, slow = (double)it->slow_count;
+    const char *parts = "";
     for (int kind = 0; kind < KINDS; kind++)
         if (it->claimed_ns[kind] > 0)
-            gt_finding_add_evidence(evidence, finding, "%s more %s in each, which is in no other finding.",
-                                    gt_say_ns(evidence, (double)it->claimed_ns[kind] / slow), kind_names[kind]);
+            parts = gt_arena_printf(evidence->arena, "%s%s%s more %s", parts, parts[0] ? ", " : "",
+                                    gt_say_ns(evidence, (double)it->claimed_ns[kind] / slow), kind_names[kind])
+                        .ptr;
+    gt_finding_add_evidence(evidence, finding, "%s in each than in usual ones, in no other finding.", parts);
     if (code)
         gt_finding_add_evidence(evidence, finding, "The CPU was in %s for most of the longest gap.", code);
     else if (largest == IDLE)

@@ -3,6 +3,7 @@
 #include "base/ns.h"
 #include "measure/findings/findings.h"
 #include "measure/findings/step_extras.h"
+#include "measure/findings/step_list.h"
 
 /* What the steps with the extra work have beyond the others. */
 struct sum {

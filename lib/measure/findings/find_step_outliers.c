@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "measure/findings/findings.h"
+#include "measure/findings/step_list.h"
 #include "measure/findings/step_times.h"
 
 /* What a step's time on the GPU is made of: idle time, then the classes of ops. */

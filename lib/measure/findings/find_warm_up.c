@@ -1,6 +1,6 @@
 /* The rule warm_up: steps before the first one of usual length. */
 #include "measure/findings/findings.h"
-#include "measure/findings/step_times.h"
+#include "measure/findings/step_list.h"
 
 /* The steps of a state that have ops in the view, or that launched none. */
 struct sum {

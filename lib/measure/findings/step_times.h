@@ -49,15 +49,4 @@ int64_t gt_step_times_lower_median(int64_t *samples, size_t count);
 size_t gt_step_times_at(const struct gt_step_times *times, const struct gt_step_times_device *device, int64_t time_ns,
                         size_t *next);
 
-/* A list of steps for a sentence: adds one that is not the last one added. */
-struct gt_step_list {
-    struct gt_evidence *evidence;
-    const char *text; /* "3, 7, 9 ..." */
-    size_t count;
-    uint32_t latest;
-    int64_t first_number, last_number;
-    int64_t distance; /* between neighbours; 0: not the same everywhere, or only one step */
-};
-void gt_step_list_add(struct gt_step_list *list, uint32_t step);
-
 #endif

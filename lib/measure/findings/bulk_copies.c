@@ -162,6 +162,8 @@ struct claiming {
 /* NULL: the op is none that the rule takes. */
 static const struct gt_bulk_copy *find_copy(const struct claiming *it, uint32_t position) {
     size_t low = 0, high = it->copies->count;
+    if (gt_view_op_kind(it->evidence->view, position) != GT_OP_MEMCPY)
+        return NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (it->copies->items[middle].position < position)
@@ -274,27 +276,44 @@ static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
         sum->way = (enum gt_copy_way)copy->way;
 }
 
-static void claim_device(struct claiming *it, const struct device_copies *of) {
+/* Counts the copies of a GPU. How long they ran alone. */
+static int64_t count_device(struct claiming *it, const struct device_copies *of) {
+    int64_t alone_ns = 0;
+    for (size_t i = of->first; i < of->end; i++) {
+        const struct gt_bulk_copy *copy = &it->copies->items[i];
+        if (!it->takes(copy))
+            continue;
+        count_copy(it, copy);
+        alone_ns = gt_ns_add(alone_ns, it->evidence->ledger.op_left_ns[copy->position]);
+    }
+    return alone_ns;
+}
+
+/* First the copies, then the gaps, up to so much in all. */
+static void claim_up_to(struct claiming *it, const struct device_copies *of, const struct gt_idle_device *gaps,
+                        int64_t left_ns) {
     struct gt_ledger *ledger = &it->evidence->ledger;
-    const struct gt_idle_device *idle =
-        of->device < ledger->idle->device_count ? &ledger->idle->devices[of->device] : NULL;
-    size_t gap_end = idle ? idle->first + idle->count : 0;
-    int64_t kept = kept_ns(it, of), exposed_ns = 0, gaps_ns = 0;
-    for (size_t i = of->first; i < of->end; i++)
-        if (it->takes(&it->copies->items[i])) {
-            count_copy(it, &it->copies->items[i]);
-            exposed_ns = gt_ns_add(exposed_ns, ledger->op_left_ns[it->copies->items[i].position]);
-        }
-    for (size_t i = idle ? idle->first : 0; i < gap_end; i++)
-        gaps_ns = gt_ns_add(gaps_ns, smaller(ledger->gap_left_ns[i], caused_ns(it, i)));
-    int64_t left_ns = gt_ns_between(kept, gt_ns_add(exposed_ns, gaps_ns));
-    it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gaps_ns);
-    it->sum.kept_ns = gt_ns_add(it->sum.kept_ns, kept);
     for (size_t i = of->first; i < of->end && left_ns > 0; i++)
         if (it->takes(&it->copies->items[i]))
             left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
-    for (size_t i = idle ? idle->first : 0; i < gap_end && left_ns > 0; i++)
+    for (size_t i = gaps->first; i < gaps->first + gaps->count && left_ns > 0; i++)
         left_ns -= gt_ledger_claim_gap(ledger, i, smaller(left_ns, caused_ns(it, i)));
+}
+
+static void claim_device(struct claiming *it, const struct device_copies *of) {
+    static const struct gt_idle_device none;
+    const struct gt_ledger *ledger = &it->evidence->ledger;
+    const struct gt_idle_device *gaps =
+        of->device < ledger->idle->device_count ? &ledger->idle->devices[of->device] : &none;
+    int64_t gap_ns = 0, alone_ns = count_device(it, of);
+    if (alone_ns == 0)
+        return;
+    for (size_t i = gaps->first; i < gaps->first + gaps->count; i++)
+        gap_ns = gt_ns_add(gap_ns, smaller(ledger->gap_left_ns[i], caused_ns(it, i)));
+    int64_t kept = kept_ns(it, of);
+    it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gap_ns);
+    it->sum.kept_ns = gt_ns_add(it->sum.kept_ns, kept);
+    claim_up_to(it, of, gaps, gt_ns_between(kept, gt_ns_add(alone_ns, gap_ns)));
 }
 
 struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,

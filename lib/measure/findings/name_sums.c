@@ -1,0 +1,41 @@
+/* Adds up times by name: a map from the name to its place in a list. */
+#include "measure/findings/name_sums.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void gt_name_sums_add(struct gt_name_sums *sums, gt_strid name, int64_t ns) {
+    struct gt_name_sum *items = gt_mem_room(sums->items, sums->count, &sums->capacity, sizeof *items);
+    sums->has_failed |= !items;
+    if (!items)
+        return;
+    sums->items = items;
+    uint32_t place = gt_map_put_if_new(&sums->places, 0, name, (uint32_t)sums->count);
+    sums->has_failed |= sums->places.failed;
+    if (sums->has_failed)
+        return;
+    if (place == sums->count)
+        items[sums->count++] = (struct gt_name_sum){.name = name};
+    items[place].count++;
+    items[place].ns += ns;
+    sums->total_ns += ns;
+}
+
+static int by_time_and_name(const void *a, const void *b) {
+    const struct gt_name_sum *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+void gt_name_sums_sort(struct gt_name_sums *sums) {
+    if (sums->count)
+        qsort(sums->items, sums->count, sizeof *sums->items, by_time_and_name);
+}
+
+void gt_name_sums_release(struct gt_name_sums *sums) {
+    gt_mem_free(sums->items);
+    gt_map_release(&sums->places);
+    *sums = (struct gt_name_sums){0};
+}

@@ -129,8 +129,8 @@ static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *findi
     if (copies->count == 0)
         return;
     gt_finding_add_evidence(evidence, finding,
-                            "The CPU also waits for a copy from the GPU %s, after every %s on average, as a loop that "
-                            "samples and decodes token by token or checks values does: it cannot run ahead.",
+                            "The CPU also waits for a copy from the GPU %s, every %s on average, and cannot run ahead; "
+                            "decoding and sampling token by token looks like this, and so do checks of values.",
                             gt_waits_say_often(evidence, copies->count, "time"),
                             gt_say_counted(evidence, launches / copies->count, "launch"));
 }

@@ -106,8 +106,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
                             gt_say_ns(evidence, (double)claim.direct_ns));
     if (claim.later_ns)
         gt_finding_add_evidence(
-            evidence, finding,
-            "It was idle for another %s in the gaps that followed: the wait had emptied the queue of launches.",
+            evidence, finding, "It was idle for another %s in later gaps: the waits had emptied the queue of launches.",
             gt_say_ns(evidence, (double)claim.later_ns));
     add_range(evidence, finding, copies);
     add_code(evidence, finding, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);

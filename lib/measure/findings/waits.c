@@ -33,7 +33,7 @@ static void claim_later(struct gt_evidence *evidence, const struct gt_lead_loss 
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     __int128 before_ns = evidence->ledger.claimed_ns;
     claim->direct_ns = gt_ns_of_sum(before_ns);
-    if (gaps->of)
+    if (gaps->of && direct_ns)
         gt_lead_claim(&evidence->ledger, gaps->of, losses, count, direct_ns);
     claim->later_ns = gt_ns_of_sum(evidence->ledger.claimed_ns - before_ns);
 }
@@ -126,7 +126,7 @@ void gt_waits_add_claim(struct gt_evidence *evidence, struct gt_finding *finding
                             gt_say_counted(evidence, claim->gaps, "gap"));
     if (claim->later_ns)
         gt_finding_add_evidence(evidence, finding,
-                                "It was idle for another %s right after, until the CPU was ahead of the GPU again.",
+                                "It was idle for another %s in later gaps, because the CPU had fallen behind.",
                                 gt_say_ns(evidence, (double)claim->later_ns));
 }
 

@@ -275,7 +275,7 @@ static void measure(struct gathering *it, const struct gt_idle *idle, const stru
         if (!it->launches[time->thread])
             continue;
         int64_t ns = gt_ns_between(time->start_ns, time->end_ns);
-        gt_name_sums_add(&times->names, spells->items[i].name, ns);
+        gt_name_sums_add(&times->names, it->view->store, spells->items[i].name, ns);
         times->thread_ns += ns;
         times->count++;
     }

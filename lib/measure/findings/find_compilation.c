@@ -5,9 +5,10 @@ static void add_names(struct gt_evidence *evidence, struct gt_finding *finding, 
     enum { LISTED = 2 };
     for (size_t i = 0; i < times->names.count && i < LISTED; i++) {
         const struct gt_name_sum *sum = &times->names.items[i];
-        gt_finding_add_evidence(evidence, finding, "%s took the CPU %s, %s.",
-                                gt_say_quoted(evidence, gt_store_string(evidence->view->store, sum->name)),
-                                gt_say_ns(evidence, (double)sum->ns), gt_waits_say_often(evidence, sum->count, "time"));
+        gt_finding_add_evidence(
+            evidence, finding, "%s took the CPU %s, %s.",
+            gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, sum->name))),
+            gt_say_ns(evidence, (double)sum->ns), gt_waits_say_often(evidence, sum->count, "time"));
     }
 }
 

@@ -30,7 +30,7 @@ bool gt_find_data_loading(struct gt_evidence *evidence, struct gt_finding *findi
     if (claim.gaps == 0 || times->names.count == 0)
         return false;
     const struct gt_name_sum *most = &times->names.items[0];
-    struct gt_str name = gt_store_string(evidence->view->store, most->name);
+    struct gt_str name = gt_name_sums_plain(gt_store_string(evidence->view->store, most->name));
     gt_finding_set_title(evidence, finding, "%s starves the GPU: %s of the time", gt_say_quoted(evidence, name),
                          gt_waits_say_claimed(evidence));
     gt_finding_add_evidence(evidence, finding, "%s took the CPU %s, %s.", gt_say_quoted(evidence, name),

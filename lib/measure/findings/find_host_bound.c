@@ -38,7 +38,7 @@ static void add_gap(struct gt_evidence *evidence, struct late_gaps *late, const 
     late->count++;
     late->total_ns += ns;
     if (range != GT_STRID_EMPTY)
-        gt_name_sums_add(&late->names, range, ns);
+        gt_name_sums_add(&late->names, evidence->view->store, range, ns);
     else
         add_nameless(evidence, late, of->call, ns);
 }
@@ -70,7 +70,7 @@ static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *la
         gt_evidence_fail(evidence);
     for (size_t i = 0; i < late->nameless_count && rows; i++)
         if (rows[i] != GT_NO_ROW)
-            gt_name_sums_add(&late->names, operators->name[rows[i]], late->nameless[i].ns);
+            gt_name_sums_add(&late->names, evidence->view->store, operators->name[rows[i]], late->nameless[i].ns);
     gt_mem_free(calls);
     gt_mem_free(rows);
 }
@@ -78,7 +78,7 @@ static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *la
 /* ---- sentences ---- */
 
 static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
-    return gt_say_quoted(evidence, gt_store_string(evidence->view->store, name));
+    return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
 }
 
 static void set_title(struct gt_evidence *evidence, struct gt_finding *finding, const struct late_gaps *late) {

@@ -27,7 +27,7 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
                       int64_t ns) {
     gt_strid name = name_of(chain);
     stalls->count++;
-    gt_name_sums_add(&stalls->names, name, ns);
+    gt_name_sums_add(&stalls->names, evidence->view->store, name, ns);
     if (name == GT_STRID_EMPTY && is_between_steps(evidence->view, &evidence->ledger.idle->gaps[gap]))
         stalls->between_steps_ns = gt_ns_add(stalls->between_steps_ns, ns);
     if (ns > stalls->longest_ns) {
@@ -51,14 +51,15 @@ static void claim_stalls(struct gt_evidence *evidence, struct stalls *stalls) {
 }
 
 static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
-    return gt_say_quoted(evidence, gt_store_string(evidence->view->store, name));
+    return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
 }
 
 /* Nothing that the trace shows ran on the thread. */
 static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
-    const char *where = stalls->between_steps_ns > stalls->names.items[0].ns / 2 ? "between steps" : "of the loop";
-    gt_finding_set_title(evidence, finding, "Untraced CPU work %s stalls the GPU: %s of the time", where,
-                         gt_waits_say_claimed(evidence));
+    const char *where = stalls->between_steps_ns > stalls->names.items[0].ns / 2 ? " between steps" : "";
+    gt_finding_set_title(
+        evidence, finding, "Untraced CPU work%s stalls the GPU: %s of the time", where,
+        gt_say_share(evidence, gt_ledger_share(&evidence->ledger, (double)stalls->names.items[0].ns), 1));
     if (evidence->context & GT_CONTEXT_KINETO)
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range or operator: Python itself, garbage collection, I/O; record "
@@ -104,6 +105,10 @@ bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *findin
     else if (found)
         describe_named(evidence, finding, &stalls);
     if (found) {
+        if (stalls.names.items[0].count == 1)
+            gt_finding_add_evidence(evidence, finding,
+                                    "It happened once: if that was initialization, let the program warm up before the "
+                                    "capture.");
         add_others(evidence, finding, &stalls);
         gt_finding_add_evidence(
             evidence, finding, "%s of %s or more, %s in total.", gt_waits_say_often(evidence, stalls.count, "gap"),

@@ -32,7 +32,8 @@ static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, 
         if (!is_wait[i])
             continue;
         losses[count++] = (struct gt_lead_loss){calls->start_ns[i], calls->end_ns[i], calls->thread[i]};
-        gt_name_sums_add(names, calls->name[i], gt_ns_between(calls->start_ns[i], calls->end_ns[i]));
+        gt_name_sums_add(names, evidence->view->store, calls->name[i],
+                         gt_ns_between(calls->start_ns[i], calls->end_ns[i]));
     }
     gt_name_sums_sort(names);
     return count;

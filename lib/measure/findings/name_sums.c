@@ -5,13 +5,32 @@
 
 #include "base/mem.h"
 
-void gt_name_sums_add(struct gt_name_sums *sums, gt_strid name, int64_t ns) {
+struct gt_str gt_name_sums_plain(struct gt_str name) {
+    static const char *const marks[] = {", seq = ", ", op_id = ", ", sizes = "};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(marks); i++) {
+        const char *at = gt_str_find_nocase(name, gt_str_of(marks[i]));
+        if (at && at > name.ptr)
+            name.len = (size_t)(at - name.ptr);
+    }
+    return name;
+}
+
+/* FNV-1a. Names that collide, of one length, would be one; no accident makes them. */
+static uint64_t hash_of(struct gt_str text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ (unsigned char)text.ptr[i]) * 0x100000001b3u;
+    return hash;
+}
+
+void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name, int64_t ns) {
     struct gt_name_sum *items = gt_mem_room(sums->items, sums->count, &sums->capacity, sizeof *items);
     sums->has_failed |= !items;
     if (!items)
         return;
     sums->items = items;
-    uint32_t place = gt_map_put_if_new(&sums->places, 0, name, (uint32_t)sums->count);
+    struct gt_str plain = gt_name_sums_plain(gt_store_string(store, name));
+    uint32_t place = gt_map_put_if_new(&sums->places, plain.len, hash_of(plain), (uint32_t)sums->count);
     sums->has_failed |= sums->places.failed;
     if (sums->has_failed)
         return;

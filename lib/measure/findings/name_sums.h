@@ -1,4 +1,5 @@
-/* Sums of time by name, the largest first when sorted. */
+/* Sums of time by name, the largest first when sorted. PyTorch's emit_nvtx numbers its ranges ("aten::mm, seq = 5,
+   op_id = 7"): names that are equal without the numbers are one. */
 #ifndef GT_MEASURE_FINDINGS_NAME_SUMS_H
 #define GT_MEASURE_FINDINGS_NAME_SUMS_H
 
@@ -6,7 +7,7 @@
 #include "events/store.h"
 
 struct gt_name_sum {
-    gt_strid name;
+    gt_strid name; /* the first of them */
     size_t count;
     __int128 ns;
 };
@@ -20,9 +21,12 @@ struct gt_name_sums {
     bool has_failed; /* memory was short */
 };
 
-void gt_name_sums_add(struct gt_name_sums *sums, gt_strid name, int64_t ns);
+void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name, int64_t ns);
 /* By time, the most first, then by name. Nothing may be added after it. */
 void gt_name_sums_sort(struct gt_name_sums *sums);
 void gt_name_sums_release(struct gt_name_sums *sums);
+
+/* The name without such numbers. */
+struct gt_str gt_name_sums_plain(struct gt_str name);
 
 #endif

@@ -78,10 +78,15 @@ struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt
 
 /* ---- names and counts ---- */
 
+/* What torch.compile puts around each piece of its code has no name that anyone knows. */
+static bool is_generic(const struct gt_store *store, uint32_t range) {
+    return gt_str_starts(gt_store_string(store, store->ranges.name[range]), GT_STR("## Call CompiledFxGraph"));
+}
+
 gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step, uint32_t op) {
     int64_t reach_ns = gt_labels_op_reach(view->labels, view->store, op);
     uint32_t range = view->labels->op_range[op];
-    while (range != GT_NO_ROW && is_step[range])
+    while (range != GT_NO_ROW && (is_step[range] || is_generic(view->store, range)))
         range = gt_labels_next_range(view->labels, view->store, range, reach_ns);
     return range == GT_NO_ROW ? GT_STRID_EMPTY : view->store->ranges.name[range];
 }

@@ -23,8 +23,8 @@ struct gt_waits_claim gt_waits_claim_activity(struct gt_evidence *evidence, cons
 struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt_host_gap class,
                                            struct gt_lead_loss *losses, size_t loss_count);
 
-/* The innermost range around the launch of an op that is no step; GT_STRID_EMPTY: there is none. is_step: by row of
-   ranges, as chains.h makes it. */
+/* The innermost range around the launch of an op that is no step and has a name of the program; GT_STRID_EMPTY: there
+   is none. is_step: by row of ranges, as chains.h makes it. */
 gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step, uint32_t op);
 
 /* Steady kernels that were launched individually, not as nodes of a graph. */

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
@@ -31,41 +32,85 @@ static bool begins_word(struct gt_str name, const char *at) {
            (islower((unsigned char)at[-1]) && isupper((unsigned char)at[0]));
 }
 
-static bool matches(struct gt_str name, const char *pattern) {
-    char anchor = pattern[0] == '^' || pattern[0] == '<' ? *pattern++ : '\0';
-    struct gt_str rest = name;
-    for (const char *at; (at = gt_str_find_nocase(rest, gt_str_of(pattern)));) {
-        if (anchor == '\0' || at == name.ptr || (anchor == '<' && begins_word(name, at)))
-            return true;
-        rest = (struct gt_str){at + 1, (size_t)(name.ptr + name.len - at - 1)};
-    }
-    return false;
+static bool is_anchor(char c) {
+    return c == '^' || c == '<';
 }
 
-static enum gt_activity activity_of(struct gt_str name, enum where where) {
-    for (size_t i = 0; i < GT_ARRAY_COUNT(names); i++)
-        if (names[i].where == where && matches(name, names[i].pattern))
-            return names[i].activity;
-    return GT_ACTIVITY_COUNT;
+/* A line of the table, at a place in a name. */
+static bool matches_at(struct gt_str name, const char *at, const char *pattern) {
+    char anchor = is_anchor(pattern[0]) ? *pattern++ : '\0';
+    const char *end = name.ptr + name.len, *here = at;
+    for (; *pattern && here < end; pattern++, here++)
+        if (tolower((unsigned char)*pattern) != tolower((unsigned char)*here))
+            return false;
+    return !*pattern && (!anchor || at == name.ptr || (anchor == '<' && begins_word(name, at)));
+}
+
+enum { LINES = GT_ARRAY_COUNT(names) };
+
+/* Lines by the pair of letters that their patterns begin with: traces may have a million names, and few of them have
+   such a pair. */
+struct index {
+    uint8_t first[32][32]; /* by the lower five bits, which capital and small letters share: the first line, + 1 */
+    uint8_t next[LINES];   /* by line: the next one with the same pair, + 1 */
+};
+_Static_assert(LINES < UINT8_MAX, "lines are numbered in bytes");
+
+/* Bits of tables: 1 << where. */
+static void index_init(struct index *index, unsigned tables) {
+    *index = (struct index){0};
+    for (size_t i = LINES; i-- > 0;) {
+        const char *text = names[i].pattern + is_anchor(names[i].pattern[0]);
+        uint8_t *first = &index->first[text[0] & 31][text[1] & 31];
+        if (!(tables >> names[i].where & 1))
+            continue;
+        index->next[i] = *first;
+        *first = (uint8_t)(i + 1);
+    }
+}
+
+/* The first line that fits; LINES: none does. */
+static size_t find_line(const struct index *index, struct gt_str name) {
+    size_t found = LINES;
+    for (size_t at = 0; at + 1 < name.len; at++) {
+        size_t line = index->first[name.ptr[at] & 31][name.ptr[at + 1] & 31];
+        for (; line; line = index->next[line - 1])
+            if (line - 1 < found && matches_at(name, name.ptr + at, names[line - 1].pattern))
+                found = line - 1;
+    }
+    return found;
+}
+
+static enum gt_activity activity_of(const struct index *index, struct gt_str name) {
+    size_t line = find_line(index, name);
+    return line < LINES ? names[line].activity : GT_ACTIVITY_COUNT;
 }
 
 const char *gt_activities_words(struct gt_str name) {
-    for (size_t i = 0; i < GT_ARRAY_COUNT(names); i++)
-        if (matches(name, names[i].pattern))
-            return names[i].words;
-    return NULL;
+    struct index index;
+    index_init(&index, ~0u);
+    size_t line = find_line(&index, name);
+    return line < LINES ? names[line].words : NULL;
 }
 
 enum gt_activity gt_activities_of_code(struct gt_str name) {
-    return activity_of(name, CODE);
+    struct index index;
+    index_init(&index, 1u << CODE);
+    return activity_of(&index, name);
 }
 
 /* Pools are asked without the driver. */
-enum gt_activity gt_activities_of_call(struct gt_str name) {
+static enum gt_activity activity_of_call(const struct index *index, struct gt_str name) {
     struct gt_str plain = gt_call_plain_name(name);
-    enum gt_activity activity = activity_of(plain, CALL);
+    enum gt_activity activity = activity_of(index, plain);
     bool is_pooled = gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool"));
     return activity == GT_ACTIVITY_ALLOCATION && is_pooled ? GT_ACTIVITY_COUNT : activity;
+}
+
+enum gt_activity gt_activities_of_call(struct gt_str name) {
+    struct index index;
+    index_init(&index, 1u << CALL);
+    return activity_of_call(&index, name);
 }
 
 /* ---- gathering ---- */
@@ -88,6 +133,7 @@ struct gathering {
     uint8_t *known;    /* by name: its activity + 1, 0: not looked at yet */
     uint8_t *launches; /* by thread: the GPU waited for a launch of its */
     struct spells of[GT_ACTIVITY_COUNT];
+    struct index index; /* of the table that is gathered */
     bool has_failed;
 };
 
@@ -103,7 +149,8 @@ struct rows {
 static enum gt_activity look_up(struct gathering *it, gt_strid name, enum where where) {
     if (!it->known[name]) {
         struct gt_str text = gt_store_string(it->view->store, name);
-        it->known[name] = (uint8_t)((where == CALL ? gt_activities_of_call(text) : activity_of(text, where)) + 1);
+        enum gt_activity activity = where == CALL ? activity_of_call(&it->index, text) : activity_of(&it->index, text);
+        it->known[name] = (uint8_t)(activity + 1);
     }
     return (enum gt_activity)(it->known[name] - 1);
 }
@@ -118,9 +165,10 @@ static void add_spell(struct gathering *it, struct spells *spells, const struct 
 }
 
 static void gather(struct gathering *it, const struct rows *rows) {
-    size_t strings = it->view->store->strings.count;
-    for (size_t i = 0; i < strings && rows->count; i++)
-        it->known[i] = 0; /* a name may mean something else in another table */
+    if (rows->count == 0)
+        return;
+    memset(it->known, 0, it->view->store->strings.count); /* a name may mean something else in another table */
+    index_init(&it->index, 1u << rows->where);
     for (size_t i = 0; i < rows->count && !it->has_failed; i++) {
         enum gt_activity activity = look_up(it, rows->name[i], rows->where);
         if (activity == GT_ACTIVITY_COUNT || rows->end_ns[i] <= rows->start_ns[i] || rows->thread[i] == GT_NO_TRACK ||
@@ -168,12 +216,13 @@ static void gather_first_launches(struct gathering *it) {
         return;
     int64_t *first_ns = first_launches_new(view);
     it->has_failed |= !first_ns;
+    index_init(&it->index, 1u << FIRST_LAUNCH);
     for (size_t i = 0; i < view->op_count && !it->has_failed; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
         if (call == GT_NO_ROW || !is_long_launch(calls, call) || calls->start_ns[call] < it->steady_ns ||
             calls->start_ns[call] != first_ns[view->name[i]] || calls->thread[call] == GT_NO_TRACK ||
             !gt_store_kind_is_kernel(gt_view_op_kind(view, i)) ||
-            activity_of(gt_store_string(view->store, calls->name[call]), FIRST_LAUNCH) == GT_ACTIVITY_COUNT)
+            activity_of(&it->index, gt_store_string(view->store, calls->name[call])) == GT_ACTIVITY_COUNT)
             continue;
         add_spell(
             it, &it->of[GT_ACTIVITY_COMPILATION],

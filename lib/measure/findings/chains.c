@@ -231,8 +231,11 @@ static const struct wait *stall_at(const struct wait *stalls, size_t count, uint
 
 static void count_pieces(const struct wait *stalls, size_t stall_count, const int64_t *start_ns, const uint32_t *thread,
                          size_t count, struct gt_chain *chains) {
+    const struct wait *stall = NULL; /* rows come mostly in order of time: often the same as for the row before */
     for (size_t i = 0; i < count && stall_count; i++) {
-        const struct wait *stall = stall_at(stalls, stall_count, thread[i], start_ns[i]);
+        bool is_same =
+            stall && thread[i] == stall->thread && start_ns[i] >= stall->start_ns && start_ns[i] < stall->end_ns;
+        stall = is_same ? stall : stall_at(stalls, stall_count, thread[i], start_ns[i]);
         if (stall)
             chains[stall->gap].pieces++;
     }

@@ -103,8 +103,8 @@ static void add_names(struct gt_evidence *evidence, struct gt_finding *finding, 
         gt_finding_add_evidence(evidence, finding, "By the code that launched: %s%s%s.", parts[0], parts[1], parts[2]);
 }
 
-static void add_launches(struct gt_evidence *evidence, struct gt_finding *finding) {
-    size_t steps = gt_evidence_step_count(evidence), launches = gt_waits_launch_count(evidence);
+static void add_launches(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
+    size_t steps = gt_evidence_step_count(evidence);
     double step_ns = gt_evidence_steps(evidence)->median_ns;
     bool is_kineto = evidence->context & GT_CONTEXT_KINETO;
     const char *profiler = is_kineto ? "The profiler slows every operator and launch, often to half the speed"
@@ -123,9 +123,8 @@ static void add_launches(struct gt_evidence *evidence, struct gt_finding *findin
 }
 
 /* A CPU that reads results back cannot run ahead of the GPU. */
-static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *finding) {
+static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
     const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
-    size_t launches = gt_waits_launch_count(evidence);
     if (copies->count == 0)
         return;
     gt_finding_add_evidence(evidence, finding,
@@ -137,6 +136,7 @@ static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *findi
 
 static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct late_gaps *late) {
     double total_ns = (double)late->total_ns;
+    size_t launches = gt_waits_launch_count(evidence);
     set_title(evidence, finding, late);
     gt_finding_add_evidence(
         evidence, finding,
@@ -144,8 +144,8 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
         gt_waits_say_often(evidence, late->count, "gap"), gt_say_ns(evidence, total_ns),
         gt_say_ns(evidence, (double)evidence->ledger.span_ns), gt_say_ns(evidence, total_ns / (double)late->count));
     add_names(evidence, finding, late);
-    add_launches(evidence, finding);
-    add_readbacks(evidence, finding);
+    add_launches(evidence, finding, launches);
+    add_readbacks(evidence, finding, launches);
     gt_waits_add_warm_up(evidence, finding);
 }
 
@@ -154,7 +154,8 @@ bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding
     claim_gaps(evidence, &late);
     bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
     if (found) {
-        name_by_operators(evidence, &late);
+        if (2 * late.names.total_ns < late.total_ns) /* else ranges say enough */
+            name_by_operators(evidence, &late);
         gt_name_sums_sort(&late.names);
         describe(evidence, finding, &late);
     }

@@ -23,8 +23,8 @@ static bool is_between_steps(const struct gt_view *view, const struct gt_idle_ga
     return view->labels->op_step[view->row[gap->previous]] != view->labels->op_step[view->row[gap->next]];
 }
 
-static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_t gap, const struct gt_chain *chain,
-                      int64_t ns) {
+static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_t gap, int64_t ns) {
+    const struct gt_chain *chain = &gt_evidence_chains(evidence)[gap]; /* is there, or it would be no stall */
     gt_strid name = name_of(chain);
     stalls->count++;
     gt_name_sums_add(&stalls->names, evidence->view->store, name, ns);
@@ -38,12 +38,11 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
 
 static void claim_stalls(struct gt_evidence *evidence, struct stalls *stalls) {
     const struct gt_idle *idle = evidence->ledger.idle;
-    const struct gt_chain *chains = gt_evidence_chains(evidence);
-    for (size_t d = 0; d < idle->device_count && chains; d++) {
+    for (size_t d = 0; d < idle->device_count; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++)
             if (gt_waits_is_stall(evidence, i))
-                add_stall(evidence, stalls, i, &chains[i], gt_waits_claim_gap(evidence, d, i));
+                add_stall(evidence, stalls, i, gt_waits_claim_gap(evidence, d, i));
     }
     gt_name_sums_sort(&stalls->names);
     if (stalls->names.has_failed)

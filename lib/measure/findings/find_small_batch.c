@@ -40,8 +40,10 @@ static struct products count_products(struct gt_evidence *evidence, double launc
 }
 
 bool gt_find_small_batch(struct gt_evidence *evidence, struct gt_finding *finding) {
-    size_t launches = gt_waits_launch_count(evidence), devices = evidence->view->device_count;
-    if (launches == 0 || devices == 0 || late_share(evidence) < gt_thresholds.small_batch_late_share)
+    if (late_share(evidence) < gt_thresholds.small_batch_late_share)
+        return false;
+    size_t launches = gt_waits_launch_count(evidence);
+    if (launches == 0)
         return false;
     double launch_ns = (double)evidence->ledger.span_ns / (double)launches;
     struct products products = count_products(evidence, launch_ns);

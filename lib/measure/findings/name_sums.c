@@ -23,15 +23,23 @@ static uint64_t hash_of(struct gt_str text) {
     return hash;
 }
 
+/* The place of a name; GT_MAP_NONE: memory was short. */
+static uint32_t place_of(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name) {
+    enum { BY_ID, BY_TEXT };
+    uint32_t place = gt_map_get(&sums->places, BY_ID, name);
+    if (place != GT_MAP_NONE)
+        return place;
+    struct gt_str plain = gt_name_sums_plain(gt_store_string(store, name));
+    place = gt_map_put_if_new(&sums->places, BY_TEXT + plain.len, hash_of(plain), (uint32_t)sums->count);
+    gt_map_put(&sums->places, BY_ID, name, place);
+    return sums->places.failed ? GT_MAP_NONE : place;
+}
+
 void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name, int64_t ns) {
     struct gt_name_sum *items = gt_mem_room(sums->items, sums->count, &sums->capacity, sizeof *items);
-    sums->has_failed |= !items;
-    if (!items)
-        return;
-    sums->items = items;
-    struct gt_str plain = gt_name_sums_plain(gt_store_string(store, name));
-    uint32_t place = gt_map_put_if_new(&sums->places, plain.len, hash_of(plain), (uint32_t)sums->count);
-    sums->has_failed |= sums->places.failed;
+    uint32_t place = items ? place_of(sums, store, name) : GT_MAP_NONE;
+    sums->items = items ? items : sums->items;
+    sums->has_failed |= place == GT_MAP_NONE;
     if (sums->has_failed)
         return;
     if (place == sums->count)

@@ -20,24 +20,28 @@ struct copy {
     uint32_t kind;     /* GT_NO_ROW: the CPU does not wait for it */
 };
 
+struct kind {
+    struct gt_readback of;
+    __int128 gaps_ns; /* of the gaps after them */
+};
+
 /* Such copies, and their kinds: pairs of the name of the copy and of the call. */
 struct copies {
     const struct gt_view *view;
     struct copy *items; /* by position */
     size_t count;
     struct gt_map waits; /* from a call to the call after it in which its thread at once waits for the GPU */
-    struct gt_readback *kinds;
-    __int128 *gaps_ns; /* by kind: of the gaps after them */
-    size_t kind_count;
+    struct kind *kinds;
+    size_t kind_count, kind_capacity;
     struct gt_map kind_of_names;
     int64_t steady_ns;
+    bool has_failed;
 };
 
 static void copies_release(struct copies *copies) {
     gt_mem_free(copies->items);
     gt_map_release(&copies->waits);
     gt_mem_free(copies->kinds);
-    gt_mem_free(copies->gaps_ns);
     gt_map_release(&copies->kind_of_names);
 }
 
@@ -93,35 +97,37 @@ static uint32_t kind_of(struct copies *copies, uint32_t position) {
     uint32_t wait = gt_map_get(&copies->waits, 0, call);
     if (wait == GT_MAP_NONE && !waits_itself)
         return GT_NO_ROW;
+    struct kind *kinds = gt_mem_room(copies->kinds, copies->kind_count, &copies->kind_capacity, sizeof *kinds);
+    copies->has_failed |= !kinds;
+    if (!kinds)
+        return GT_NO_ROW;
+    copies->kinds = kinds;
     uint32_t next = (uint32_t)copies->kind_count;
     uint32_t kind = gt_map_put_if_new(&copies->kind_of_names, store->ops.name[op], name, next);
-    if (copies->kind_of_names.failed || (kind == next && next == store->strings.count))
-        return GT_NO_ROW; /* more pairs of names than names: no program is like that */
+    if (copies->kind_of_names.failed)
+        return GT_NO_ROW;
     if (kind == next)
-        copies->kinds[copies->kind_count++] =
-            (struct gt_readback){.copy = store->ops.name[op],
+        kinds[copies->kind_count++] =
+            (struct kind){.of = {.copy = store->ops.name[op],
                                  .call = name,
                                  .wait = waits_itself ? GT_STRID_EMPTY : store->calls.name[wait],
-                                 .longest = position};
-    copies->kinds[kind].count += copies->view->start_ns[position] >= copies->steady_ns;
+                                 .longest = position}};
+    kinds[kind].of.count += copies->view->start_ns[position] >= copies->steady_ns;
     return kind;
 }
 
 static bool copies_init(struct copies *copies, const struct gt_view *view, int64_t steady_ns) {
-    size_t most_kinds = view->store->strings.count;
     *copies = (struct copies){.view = view, .count = find_copies(view, NULL), .steady_ns = steady_ns};
     if (copies->count == 0)
         return true;
     copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
-    copies->kinds = gt_mem_array(most_kinds, sizeof *copies->kinds);
-    copies->gaps_ns = gt_mem_array(most_kinds, sizeof *copies->gaps_ns);
-    if (!copies->items || !copies->kinds || !copies->gaps_ns)
+    if (!copies->items)
         return false;
     find_copies(view, copies->items);
     bool ok = find_waits(copies);
     for (size_t i = 0; i < copies->count && ok; i++)
         copies->items[i].kind = kind_of(copies, copies->items[i].position);
-    return ok && !copies->kind_of_names.failed;
+    return ok && !copies->kind_of_names.failed && !copies->has_failed;
 }
 
 static uint32_t kind_at(const struct copies *copies, uint32_t position) {
@@ -165,10 +171,11 @@ static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *i
     for (size_t i = 0; i < idle->count && copies->kind_count; i++) {
         uint32_t kind = kind_before(copies, &idle->gaps[i]);
         if (kind != GT_NO_ROW && !is_pause_after(copies, &idle->gaps[i]))
-            copies->gaps_ns[kind] += gt_idle_gap_ns(&idle->gaps[i]);
+            copies->kinds[kind].gaps_ns += gt_idle_gap_ns(&idle->gaps[i]);
     }
     for (uint32_t i = 0; i < copies->kind_count; i++)
-        if (copies->kinds[i].count >= fewest && (chosen == GT_NO_ROW || copies->gaps_ns[i] > copies->gaps_ns[chosen]))
+        if (copies->kinds[i].of.count >= fewest &&
+            (chosen == GT_NO_ROW || copies->kinds[i].gaps_ns > copies->kinds[chosen].gaps_ns))
             chosen = i;
     return chosen;
 }
@@ -176,7 +183,7 @@ static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *i
 /* The copies of the chosen kind. false: memory was short. */
 static bool list_readbacks(const struct copies *copies, uint32_t chosen, struct gt_readback *readback) {
     size_t count = 0;
-    *readback = copies->kinds[chosen];
+    *readback = copies->kinds[chosen].of;
     readback->calls = gt_mem_uninitialised(readback->count, sizeof *readback->calls);
     readback->waits = gt_mem_uninitialised(readback->count, sizeof *readback->waits);
     for (size_t i = 0; i < copies->count && readback->calls && readback->waits; i++) {

@@ -2,6 +2,7 @@
 #include "measure/findings/evidence.h"
 
 #include "base/ns.h"
+#include "measure/findings/thresholds.h"
 
 static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
     if (evidence->status == GT_OK)
@@ -119,10 +120,17 @@ int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
     return sum_ns;
 }
 
+/* In a short capture what happens once in every step is no accident either. */
+static size_t fewest_readbacks(struct gt_evidence *evidence) {
+    size_t steps = gt_evidence_step_count(evidence), fewest = (size_t)gt_thresholds.readback_count;
+    return steps >= (size_t)gt_thresholds.readback_steps && steps < fewest ? steps : fewest;
+}
+
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
     if (!evidence->has_host_gaps)
-        keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
-                                                 evidence->ledger.steady_ns, evidence->err));
+        keep_failure(evidence,
+                     gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
+                                       evidence->ledger.steady_ns, fewest_readbacks(evidence), evidence->err));
     evidence->has_host_gaps = true;
     return &evidence->host_gaps;
 }

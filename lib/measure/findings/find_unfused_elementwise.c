@@ -100,12 +100,12 @@ static void search_lane(struct search *search, const struct gt_view_lane *lane) 
     struct chain chain = {0};
     for (size_t i = lane->first; i < lane->first + lane->count; i++) {
         uint32_t position = view->lane_order[i];
-        bool is = is_link(search, position);
-        if (chain.count && (!is || !continues(search, view->lane_order[i - 1], position))) {
+        bool is_next = is_link(search, position);
+        if (chain.count && (!is_next || !continues(search, view->lane_order[i - 1], position))) {
             close_chain(search, &chain);
             chain = (struct chain){0};
         }
-        if (!is)
+        if (!is_next)
             continue;
         add_link(&chain, i, gt_view_op_ns(view, position));
         if (!(gt_traits_of_op(search->traits, view, position) & GT_TRAIT_MOVE))

@@ -1,10 +1,14 @@
 """Findings on steps: compared on the GPU, not on the CPU; what makes some of them longer is named and claimed."""
 
+import csv
+import re
+import tarfile
+
 import pytest
 from kineto_by_hand import US, Trace, findings_of
 
 
-def loop(extras, name="evaluate", extra_name=None, inner=None, work=1000, lead=0, first=0, range_name="ProfilerStep#{}"):
+def loop(extras, name="evaluate", extra_name=None, inner=None, work=1000, first=0):
     """A step for each number: 10 kernels of 100 us in forward, then so many more in the named range. The GPU is always
     busy. The CPU is so far ahead that its steps take 100 us, except for the last, which waits for the GPU."""
     trace, gpu, cpu = Trace(), 1000, 0
@@ -18,8 +22,8 @@ def loop(extras, name="evaluate", extra_name=None, inner=None, work=1000, lead=0
             for index in range(count):
                 gpu = trace.op(gpu, 100, f"{extra_name or part}_{index % 8}", launched=cpu + 5 + index, call_length=0.5)
             cpu += 30 + count
-        cpu = gpu + 10 if number + 1 == len(extras) else cpu + lead
-        trace.range(range_name.format(first + number), start, cpu - start - 1)
+        cpu = gpu + 10 if number + 1 == len(extras) else cpu
+        trace.range(f"ProfilerStep#{first + number}", start, cpu - start - 1)
     return trace
 
 
@@ -93,21 +97,20 @@ def test_another_loop_is_no_extra_work(gputime, tmp_path):
 # ---- slow steps ----
 
 
-def steps(trace, lengths, kernel=lambda number: 1000, first=0, pause=0):
+def steps(trace, lengths, kernel=lambda number: 1000):
     """Steps of such lengths on the CPU, each with one kernel launched at its start."""
     start = 1000
     for number, length in enumerate(lengths):
-        trace.range(f"step {first + number}", start, length)
+        trace.range(f"step {number}", start, length)
         trace.op(start + 10, kernel(number), launched=start + 1)
-        start += length + pause
+        start += length
     return trace
 
 
 def test_a_step_with_a_slow_kernel_is_found(gputime, tmp_path):
     lengths = [1010, 1010, 1010, 1510 + 1, 1010]
     trace = steps(Trace(), lengths, lambda number: lengths[number] - 10)
-    finding = findings_of(gputime, trace, tmp_path)
-    assert "step_outliers" not in finding  # 1501 of 1010 us is not 1.5 times as much
+    assert "step_outliers" not in findings_of(gputime, trace, tmp_path)  # 1501 of 1010 us is not 1.5 times as much
     lengths[3] = 2010
     trace = steps(Trace(), lengths, lambda number: lengths[number] - 10)
     finding = findings_of(gputime, trace, tmp_path)["step_outliers"]
@@ -165,9 +168,6 @@ def test_warm_up_is_low(gputime, tmp_path):
 
 
 def test_faults_of_copies_and_steps(gputime, shared, tmp_path):
-    import csv
-    import re
-    import tarfile
     with tarfile.open(shared("data/h200/faults.tar.xz")) as archive:
         for wanted in csv.DictReader(shared("golden/faults/expected.csv").read_text().splitlines()):
             if wanted["trace"] not in ("pageable_copy", "checkpoint", "eval_steps", "healthy"):

@@ -78,12 +78,15 @@ static size_t item_of_op(struct search *it, const struct gt_step_times_device *d
     return gt_step_times_at(it->times, device, it->view->start_ns[position], next);
 }
 
-/* Up to a range that is known to be in this item, as then those around it are, too. */
+/* Up to a range that is known to be in this item, as then those around it are, too. No program nests ranges deeper than
+   is looked at; damaged traces may. */
 static void note_ranges(struct search *it, uint32_t op, size_t item) {
+    enum { DEEPEST = 100 };
     const struct gt_labels *labels = it->view->labels;
     uint32_t step = labels->op_step[op], end = step == GT_NO_ROW ? GT_NO_ROW : labels->steps[step].range;
-    for (uint32_t range = labels->op_range[op]; range != GT_NO_ROW && range != end;
-         range = labels->range_parent[range]) {
+    uint32_t range = labels->op_range[op];
+    for (int depth = 0; range != GT_NO_ROW && range != end && depth < DEEPEST;
+         depth++, range = labels->range_parent[range]) {
         if (it->latest_item[range] == item + 1)
             return;
         it->latest_item[range] = item + 1;
@@ -239,7 +242,8 @@ static void measure_others(const struct search *it, struct gt_step_extra *extra,
         for (size_t i = device->first; i < device->first + device->count; i++)
             if (!extra->has_it[i])
                 samples[count++] = gt_step_time_ns(&it->times->items[i]);
-        extra->usual_ns[d] = count ? gt_step_times_lower_median(samples, count) : (int64_t)extra->others_ns;
+        extra->usual_ns[d] =
+            count ? gt_step_times_lower_median(samples, count) : gt_ns_of_sum((__int128)extra->others_ns);
     }
 }
 
@@ -282,7 +286,7 @@ void gt_step_extras_find(struct gt_step_extra *extra, struct gt_evidence *eviden
                         .group_of = gt_mem_array(store->strings.count, sizeof *it.group_of),
                         .latest_item = gt_mem_array(store->ranges.count, sizeof *it.latest_item),
                         .inside_ns = gt_mem_array(store->ranges.count, sizeof *it.inside_ns),
-                        .item_of = gt_mem_array(it.view->labels->step_count, sizeof *it.item_of)};
+                        .item_of = gt_mem_array(evidence->view->labels->step_count, sizeof *it.item_of)};
     it.has_failed = !it.group_of || !it.latest_item || !it.inside_ns || !it.item_of;
     for (size_t d = 0; d < it.view->device_count && !it.has_failed; d++)
         note_device(&it, d);

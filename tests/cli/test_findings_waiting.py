@@ -185,6 +185,21 @@ def test_a_stall_outside_everything_is_called_untraced(find):
     assert "garbage collection" in finding["evidence"][0]
 
 
+def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
+    """The command 'findings' reads call stacks, the default report does not."""
+    def frames(trace, start, length):
+        trace.event("python_function", "train.py(10): main", 0, start + length)
+        trace.event("python_function", "train.py(41): write_log", start, length - 100)
+        trace.event("python_function", "<built-in method sleep>", start, length - 100)
+
+    path = gap_of(2000, frames).write(tmp_path)
+    document = gputime.json("findings", path)
+    finding = document["findings"][0]
+    assert document["facts"]["python_calls"] == 3
+    assert finding["id"] == "host_stalls" and finding["title"].startswith("'train.py(41): write_log' stalls the CPU")
+    assert gputime.json(path)["findings"][0]["title"].startswith("Untraced CPU work stalls the GPU")
+
+
 # ---- what has a name of its own ----
 
 @pytest.mark.parametrize("name", ["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "next_batch",

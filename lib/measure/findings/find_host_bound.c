@@ -125,7 +125,7 @@ static void add_launches(struct gt_evidence *evidence, struct gt_finding *findin
 /* A CPU that reads results back cannot run ahead of the GPU. */
 static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
     const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
-    if (copies->count == 0)
+    if ((double)copies->count < gt_thresholds.readback_count)
         return;
     gt_finding_add_evidence(evidence, finding,
                             "The CPU also waits for a copy from the GPU %s, every %s on average, and cannot run ahead; "

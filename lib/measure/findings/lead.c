@@ -98,11 +98,17 @@ static void claim_of_device(struct account *account, const struct gt_idle_device
     }
 }
 
+/* Every device looks at all losses. No program has so many of both; a made-up trace shall not take forever. */
+static bool is_too_much(const struct gt_ledger *ledger, size_t count) {
+    enum { MOST = 100000000 };
+    return ledger->idle->device_count > MOST / (count + ledger->view->store->threads.count);
+}
+
 void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const struct gt_lead_loss *losses, size_t count,
                    const int64_t *direct_ns) {
     size_t thread_count = ledger->view->store->threads.count;
     struct account account = {.ledger = ledger, .losses = losses};
-    if (count == 0)
+    if (count == 0 || is_too_much(ledger, count))
         return;
     account.queues = gt_mem_array(thread_count, sizeof *account.queues);
     account.left_ns = gt_mem_uninitialised(count, sizeof *account.left_ns);

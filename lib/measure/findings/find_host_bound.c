@@ -62,7 +62,7 @@ static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
 /* The operators of gaps that no range has. To find them all would cost more than all other rules together, so where
    there are many, one of every few counts for its neighbours. */
 static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *late) {
-    enum { MOST = 500 };
+    enum { MOST = 100 };
     const struct gt_cpu_ops *operators = &evidence->view->store->cpu_ops;
     size_t stride = late->nameless_count / MOST + 1, count = (late->nameless_count + stride - 1) / stride;
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
@@ -161,7 +161,7 @@ bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding
     claim_gaps(evidence, &late);
     bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
     if (found) {
-        if (2 * late.names.total_ns < late.total_ns) /* else ranges say enough */
+        if (4 * late.names.total_ns < late.total_ns) /* else ranges say enough */
             name_by_operators(evidence, &late);
         gt_name_sums_sort(&late.names);
         describe(evidence, finding, &late);

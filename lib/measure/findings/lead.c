@@ -88,13 +88,16 @@ static void claim_of_device(struct account *account, const struct gt_idle_device
             continue;
         before = last != GT_NO_TRACK && last != thread ? last : before;
         struct queue *own = &account->queues[thread], *other = before == GT_NO_TRACK ? own : &account->queues[before];
+        if (own->end == 0 && other->end == 0)
+            continue; /* these threads never lost any */
         advance(account, own, calls->start_ns[gap->call], gap->next);
         advance(account, other, calls->start_ns[gap->call], gap->next);
         take(account, own, direct_ns[i]);
         int64_t want_ns = wanted_ns(ledger, device, i, class_of[i]);
         int64_t paid_ns = take(account, other, want_ns);
         paid_ns += take(account, own, want_ns - paid_ns);
-        gt_ledger_claim_gap(ledger, i, paid_ns);
+        if (paid_ns > 0)
+            gt_ledger_claim_gap(ledger, i, paid_ns);
     }
 }
 

@@ -275,13 +275,14 @@ static void merge(struct spells *spells) {
 
 /* ---- measuring ---- */
 
-/* The first that ends after a moment of a thread. */
-static size_t find_loss(const struct gt_activity_times *times, uint32_t thread, int64_t time_ns) {
+/* The first of a thread that ends (or starts) after a moment. */
+static size_t find_loss(const struct gt_activity_times *times, uint32_t thread, int64_t time_ns, bool by_start) {
     size_t low = 0, high = times->loss_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct gt_lead_loss *loss = &times->losses[middle];
-        if (loss->thread < thread || (loss->thread == thread && loss->end_ns <= time_ns))
+        int64_t bound_ns = by_start ? loss->start_ns : loss->end_ns;
+        if (loss->thread < thread || (loss->thread == thread && bound_ns <= time_ns))
             low = middle + 1;
         else
             high = middle;
@@ -289,28 +290,36 @@ static size_t find_loss(const struct gt_activity_times *times, uint32_t thread, 
     return low;
 }
 
-static int64_t time_inside(const struct gt_activity_times *times, uint32_t thread, int64_t start_ns, int64_t end_ns) {
-    int64_t sum_ns = 0;
-    for (size_t i = find_loss(times, thread, start_ns); i < times->loss_count; i++) {
-        const struct gt_lead_loss *loss = &times->losses[i];
-        if (loss->thread != thread || loss->start_ns >= end_ns)
-            break;
-        int64_t from_ns = loss->start_ns > start_ns ? loss->start_ns : start_ns;
-        int64_t to_ns = loss->end_ns < end_ns ? loss->end_ns : end_ns;
-        sum_ns = gt_ns_add(sum_ns, gt_ns_between(from_ns, to_ns));
-    }
-    return sum_ns;
+/* before_ns: by loss the sum of those before it. */
+static int64_t time_inside(const struct gt_activity_times *times, const __int128 *before_ns, uint32_t thread,
+                           int64_t start_ns, int64_t end_ns) {
+    size_t first = find_loss(times, thread, start_ns, false), end = find_loss(times, thread, end_ns, true);
+    if (first >= end)
+        return 0;
+    int64_t from_ns = times->losses[first].start_ns, to_ns = times->losses[end - 1].end_ns;
+    __int128 sum_ns = before_ns[end] - before_ns[first];
+    sum_ns -= from_ns < start_ns ? gt_ns_between(from_ns, start_ns) : 0;
+    sum_ns -= to_ns > end_ns ? gt_ns_between(end_ns, to_ns) : 0;
+    return gt_ns_of_sum(sum_ns);
+}
+
+/* NULL: memory was short. */
+static __int128 *sums_before_new(const struct gt_activity_times *times) {
+    __int128 *before_ns = gt_mem_array(times->loss_count + 1, sizeof *before_ns);
+    for (size_t i = 0; i < times->loss_count && before_ns; i++)
+        before_ns[i + 1] = before_ns[i] + gt_ns_between(times->losses[i].start_ns, times->losses[i].end_ns);
+    return before_ns;
 }
 
 /* From the start of the gap until the launch had been made. Of a late start the rest is not the thread's. */
-static int64_t of_gap(const struct gt_view *view, const struct gt_activity_times *times,
+static int64_t of_gap(const struct gt_view *view, const struct gt_activity_times *times, const __int128 *before_ns,
                       const struct gt_idle_gap *gap) {
     const struct gt_calls *calls = &view->store->calls;
     if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
         return 0;
     int64_t call_end_ns = calls->end_ns[gap->call];
     int64_t end_ns = call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns;
-    return end_ns > gap->start_ns ? time_inside(times, calls->thread[gap->call], gap->start_ns, end_ns) : 0;
+    return end_ns > gap->start_ns ? time_inside(times, before_ns, calls->thread[gap->call], gap->start_ns, end_ns) : 0;
 }
 
 static void measure(struct gathering *it, const struct gt_idle *idle, const struct spells *spells,
@@ -330,8 +339,11 @@ static void measure(struct gathering *it, const struct gt_idle *idle, const stru
     }
     gt_name_sums_sort(&times->names);
     it->has_failed |= times->names.has_failed;
+    __int128 *before_ns = sums_before_new(times);
+    it->has_failed |= !before_ns;
     for (size_t i = 0; i < idle->count && !it->has_failed; i++)
-        times->gap_ns[i] = of_gap(it->view, times, &idle->gaps[i]);
+        times->gap_ns[i] = of_gap(it->view, times, before_ns, &idle->gaps[i]);
+    gt_mem_free(before_ns);
 }
 
 static void find_launching_threads(struct gathering *it, const struct gt_idle *idle) {

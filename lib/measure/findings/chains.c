@@ -216,27 +216,33 @@ static size_t list_stalls(const struct search *search, struct wait *stalls) {
     return count;
 }
 
-static const struct wait *stall_at(const struct wait *stalls, size_t count, uint32_t thread, int64_t time_ns) {
-    size_t low = 0, high = count; /* the first that starts later */
+static bool starts_later(const struct wait *stall, uint32_t thread, int64_t time_ns) {
+    return stall->thread > thread || (stall->thread == thread && stall->start_ns > time_ns);
+}
+
+/* The first that starts later. Rows come mostly in order of time, so it is often the same as for the row before. */
+static size_t find_later(const struct wait *stalls, size_t count, uint32_t thread, int64_t time_ns, size_t guess) {
+    if ((guess == 0 || !starts_later(&stalls[guess - 1], thread, time_ns)) &&
+        (guess == count || starts_later(&stalls[guess], thread, time_ns)))
+        return guess;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (stalls[middle].thread < thread || (stalls[middle].thread == thread && stalls[middle].start_ns <= time_ns))
-            low = middle + 1;
-        else
+        if (starts_later(&stalls[middle], thread, time_ns))
             high = middle;
+        else
+            low = middle + 1;
     }
-    bool is_inside = low && stalls[low - 1].thread == thread && time_ns < stalls[low - 1].end_ns;
-    return is_inside ? &stalls[low - 1] : NULL;
+    return low;
 }
 
 static void count_pieces(const struct wait *stalls, size_t stall_count, const int64_t *start_ns, const uint32_t *thread,
                          size_t count, struct gt_chain *chains) {
-    const struct wait *stall = NULL; /* rows come mostly in order of time: often the same as for the row before */
+    size_t later = 0;
     for (size_t i = 0; i < count && stall_count; i++) {
-        bool is_same =
-            stall && thread[i] == stall->thread && start_ns[i] >= stall->start_ns && start_ns[i] < stall->end_ns;
-        stall = is_same ? stall : stall_at(stalls, stall_count, thread[i], start_ns[i]);
-        if (stall)
+        later = find_later(stalls, stall_count, thread[i], start_ns[i], later);
+        const struct wait *stall = later ? &stalls[later - 1] : NULL;
+        if (stall && stall->thread == thread[i] && start_ns[i] < stall->end_ns)
             chains[stall->gap].pieces++;
     }
 }

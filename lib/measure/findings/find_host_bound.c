@@ -59,18 +59,25 @@ static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
     gt_mem_free(is_step);
 }
 
-/* The operators of gaps that no range has. */
+/* The operators of gaps that no range has. To find them all would cost more than all other rules together, so where
+   there are many, one of every few counts for its neighbours. */
 static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *late) {
+    enum { MOST = 100 };
     const struct gt_cpu_ops *operators = &evidence->view->store->cpu_ops;
-    uint32_t *calls = gt_mem_uninitialised(late->nameless_count, sizeof *calls);
-    for (size_t i = 0; i < late->nameless_count && calls; i++)
-        calls[i] = late->nameless[i].call;
-    uint32_t *rows = calls ? gt_operator_set_of_calls(evidence->view, calls, late->nameless_count) : NULL;
+    size_t stride = late->nameless_count / MOST + 1, count = (late->nameless_count + stride - 1) / stride;
+    uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
+    for (size_t i = 0; i < count && calls; i++)
+        calls[i] = late->nameless[i * stride].call;
+    uint32_t *rows = calls ? gt_operator_set_of_calls(evidence->view, calls, count) : NULL;
     if (!rows)
         gt_evidence_fail(evidence);
-    for (size_t i = 0; i < late->nameless_count && rows; i++)
+    for (size_t i = 0; i < count && rows; i++) {
+        int64_t ns = 0;
+        for (size_t k = i * stride; k < (i + 1) * stride && k < late->nameless_count; k++)
+            ns = gt_ns_add(ns, late->nameless[k].ns);
         if (rows[i] != GT_NO_ROW)
-            gt_name_sums_add(&late->names, evidence->view->store, operators->name[rows[i]], late->nameless[i].ns);
+            gt_name_sums_add(&late->names, evidence->view->store, operators->name[rows[i]], ns);
+    }
     gt_mem_free(calls);
     gt_mem_free(rows);
 }
@@ -125,7 +132,7 @@ static void add_launches(struct gt_evidence *evidence, struct gt_finding *findin
 /* A CPU that reads results back cannot run ahead of the GPU. */
 static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
     const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
-    if (copies->count == 0)
+    if ((double)copies->count < gt_thresholds.readback_count)
         return;
     gt_finding_add_evidence(evidence, finding,
                             "The CPU also waits for a copy from the GPU %s, every %s on average, and cannot run ahead; "
@@ -154,7 +161,7 @@ bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding
     claim_gaps(evidence, &late);
     bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
     if (found) {
-        if (2 * late.names.total_ns < late.total_ns) /* else ranges say enough */
+        if (4 * late.names.total_ns < late.total_ns) /* else ranges say enough */
             name_by_operators(evidence, &late);
         gt_name_sums_sort(&late.names);
         describe(evidence, finding, &late);

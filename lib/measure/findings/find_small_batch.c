@@ -48,6 +48,7 @@ bool gt_find_small_batch(struct gt_evidence *evidence, struct gt_finding *findin
     double launch_ns = (double)evidence->ledger.span_ns / (double)launches;
     struct products products = count_products(evidence, launch_ns);
     if ((double)products.count < gt_thresholds.small_batch_count ||
+        (double)products.ns >= launch_ns * (double)products.count ||
         (double)products.small < gt_thresholds.small_batch_share * (double)products.count)
         return false;
     gt_finding_set_title(evidence, finding, "Small batch: %s of the matrix products are shorter than a launch takes",

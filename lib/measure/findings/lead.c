@@ -46,10 +46,10 @@ static void advance(struct account *account, struct queue *queue, int64_t launch
         queue->oldest++;
 }
 
-/* Takes so much from the losses, or all that is left of them; NULL: there are none. Returns what was taken. */
+/* Takes so much from the losses, or all that is left of them. Returns what was taken. */
 static int64_t take(struct account *account, struct queue *queue, int64_t want_ns) {
     int64_t taken_ns = 0;
-    while (queue && taken_ns < want_ns && queue->oldest < queue->next) {
+    while (taken_ns < want_ns && queue->oldest < queue->next) {
         int64_t *left_ns = &account->left_ns[queue->oldest], rest_ns = want_ns - taken_ns;
         int64_t ns = *left_ns < rest_ns ? *left_ns : rest_ns;
         *left_ns -= ns;
@@ -69,36 +69,49 @@ static int64_t wanted_ns(const struct gt_ledger *ledger, const struct gt_idle_de
     return left_ns < most_ns ? left_ns : most_ns;
 }
 
+/* The thread that launched an op; GT_NO_TRACK: not known. */
+static uint32_t thread_of(const struct gt_view *view, uint32_t position) {
+    uint32_t call = position == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[position]];
+    return call == GT_NO_ROW ? GT_NO_TRACK : view->store->calls.thread[call];
+}
+
 static void claim_of_device(struct account *account, const struct gt_idle_device *device, const uint8_t *class_of,
                             const int64_t *direct_ns) {
     struct gt_ledger *ledger = account->ledger;
     const struct gt_calls *calls = &ledger->view->store->calls;
-    struct queue *own = NULL, *before = NULL; /* of the thread that launches, and of the one that did before */
+    uint32_t before = GT_NO_TRACK; /* the thread that launched before the current one did */
     for (size_t i = device->first; i < device->first + device->count; i++) {
         const struct gt_idle_gap *gap = &ledger->idle->gaps[i];
         uint32_t thread = gap->call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[gap->call];
+        uint32_t last = thread_of(ledger->view, gap->previous);
         if (thread == GT_NO_TRACK || gap->part == GT_GAP_QUEUED)
             continue;
-        if (own != &account->queues[thread]) {
-            before = own;
-            own = &account->queues[thread];
-        }
+        before = last != GT_NO_TRACK && last != thread ? last : before;
+        struct queue *own = &account->queues[thread], *other = before == GT_NO_TRACK ? own : &account->queues[before];
+        if (own->end == 0 && other->end == 0)
+            continue; /* these threads never lost any */
         advance(account, own, calls->start_ns[gap->call], gap->next);
-        if (before)
-            advance(account, before, calls->start_ns[gap->call], gap->next);
+        advance(account, other, calls->start_ns[gap->call], gap->next);
         take(account, own, direct_ns[i]);
         int64_t want_ns = wanted_ns(ledger, device, i, class_of[i]);
-        int64_t paid_ns = take(account, before, want_ns);
+        int64_t paid_ns = take(account, other, want_ns);
         paid_ns += take(account, own, want_ns - paid_ns);
-        gt_ledger_claim_gap(ledger, i, paid_ns);
+        if (paid_ns > 0)
+            gt_ledger_claim_gap(ledger, i, paid_ns);
     }
+}
+
+/* Every device looks at all losses. No program has so many of both; a made-up trace shall not take forever. */
+static bool is_too_much(const struct gt_ledger *ledger, size_t count) {
+    enum { MOST = 100000000 };
+    return ledger->idle->device_count > MOST / (count + ledger->view->store->threads.count);
 }
 
 void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const struct gt_lead_loss *losses, size_t count,
                    const int64_t *direct_ns) {
     size_t thread_count = ledger->view->store->threads.count;
     struct account account = {.ledger = ledger, .losses = losses};
-    if (count == 0)
+    if (count == 0 || is_too_much(ledger, count))
         return;
     account.queues = gt_mem_array(thread_count, sizeof *account.queues);
     account.left_ns = gt_mem_uninitialised(count, sizeof *account.left_ns);

@@ -82,6 +82,7 @@ const struct gt_layout gt_layouts[] = {
     {.key = "explain-brief",
      .parts = {{.issue = "no_gpu_work", .head = "The trace has no GPU work.\n"},
                {.issue = "nothing_selected", .head = "No GPU work in the selection.\n"},
+               {.fact = "findings_verdict", .head = "{findings_verdict}\n"},
                {.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
                {.head = "",
                 .table = "kernels",

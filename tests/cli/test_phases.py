@@ -171,6 +171,21 @@ def test_phases_of_a_whole_inference(gputime, shared):
     check_phases_of_an_inference(gputime, shared("data/h200/nsys/infer/infer.nsys-rep"), [3, 72, 72], ["unmapped"])
 
 
+def test_a_phase_that_most_of_the_time_belongs_to_is_noted_below_the_phases(gputime, unpacked, tmp_path):
+    train = unpacked(own_capture("train").export)
+    names = tmp_path / "map.json"
+    names.write_text(json.dumps({"all": ["re:."]}))
+    for options in ((), ("--phase-map", names)):
+        phases = [row for row in gputime.json("ranges", train, *options)["tables"]["phases"]["rows"] if row["phase"] != "unmapped"]
+        text = " ".join(gputime("ranges", train, *options).stdout.decode().split())
+        for words, column in (("op", "share"), ("CPU", "cpu_share")):
+            top = max(phases, key=lambda row: row[column])
+            note = f"Phase '{top['phase']}' takes {100 * top[column]:.1f}% of {words} time in ranges."
+            assert (note in text) == (top[column] >= 0.7), note
+    assert "Phase 'all' takes 100.0% of op time in ranges." in text
+    assert "Phase 'all'" not in gputime("summary", train, "--phase-map", names).stdout.decode(), "it does not show the phases"
+
+
 def test_op_time_outside_ranges_is_reported_below_the_phases(gputime, unpacked, tmp_path):
     train = unpacked(own_capture("train").export)
     text = gputime("ranges", train).stdout.decode()

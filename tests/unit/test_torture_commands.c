@@ -37,6 +37,7 @@ static const struct command_line {
     {{"ranges", trace, "--tree", "--md", "-o", output}},
     {{"steps", trace}},
     {{"findings", trace, "--json"}},
+    {{"findings", trace, "--why", "host_bound"}},
     {{"graph", trace, "--out-dir", out_dir}},
     {{"explain", trace, "--out", out_dir}},
     {{"stats", trace, "--iters", "2"}},

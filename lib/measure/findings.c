@@ -105,6 +105,10 @@ static void take_claims(struct gt_evidence *evidence, struct gt_finding *finding
     finding->share = gt_ledger_share(ledger, (double)ledger->claimed_ns);
     memcpy(finding->windows, ledger->windows, sizeof finding->windows);
     finding->window_count = ledger->window_count;
+    finding->savings = gt_arena_array(evidence->arena, evidence->view->device_count, sizeof *finding->savings);
+    finding->saving_count = finding->savings ? evidence->view->device_count : 0;
+    for (size_t d = 0; d < finding->saving_count; d++)
+        finding->savings[d] = ledger->savings[d];
 }
 
 static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_evidence *evidence,

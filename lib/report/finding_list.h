@@ -18,6 +18,13 @@ struct gt_finding_window {
     int64_t device;           /* as printed */
 };
 
+/* What could be saved on one GPU. */
+struct gt_finding_saving {
+    int64_t device;     /* as printed */
+    int64_t waiting_ns; /* of idle time, exposed communication and exposed memory */
+    int64_t compute_ns;
+};
+
 /* Something worth doing about the program or the capture. Sentences are text for people that may hold names of the
    trace; those of a count after the last are empty. Text is borrowed as in cells. */
 struct gt_finding {
@@ -34,6 +41,8 @@ struct gt_finding {
     const char *rule;       /* what is looked for, in a sentence */
     struct gt_finding_window windows[GT_FINDING_WINDOWS]; /* where most of it is, the most first */
     size_t window_count;
+    struct gt_finding_saving *savings; /* one for each GPU, in the report's arena; NULL: there is none */
+    size_t saving_count;
     const char *overlaps_id; /* id of a finding that describes the same time and says more; NULL: none */
     const char *table;       /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };

@@ -184,6 +184,15 @@ static void write_windows(struct gt_out *out, const struct gt_finding *finding) 
     gt_out_char(out, ']');
 }
 
+static void write_savings(struct gt_out *out, const struct gt_finding *finding) {
+    gt_out_text(out, ",\n     \"savings\": [");
+    for (size_t i = 0; i < finding->saving_count; i++)
+        gt_out_printf(out, "%s{\"device\": %" PRId64 ", \"waiting_ns\": %" PRId64 ", \"compute_ns\": %" PRId64 "}",
+                      i ? ", " : "", finding->savings[i].device, finding->savings[i].waiting_ns,
+                      finding->savings[i].compute_ns);
+    gt_out_char(out, ']');
+}
+
 static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding,
                           bool has_recommendation) {
     gt_out_char(out, '{');
@@ -212,6 +221,7 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
     gt_out_text(out, ",\n     ");
     gt_json_value_text(out, "rule", gt_str_of(finding->rule));
     write_windows(out, finding);
+    write_savings(out, finding);
     gt_out_char(out, '}');
 }
 

@@ -2,57 +2,122 @@
    measures how much of each gap they have on the thread that launched the op after it. */
 #include "measure/findings/activities.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/findings/thresholds.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 
 /* ---- names ---- */
 
-enum where { CODE, CALL, DRIVER };
+enum where { CODE, CALL, DRIVER, PYTHON, FIRST_LAUNCH };
 
 static const struct {
     enum gt_activity activity;
     enum where where;
-    const char *pattern;
+    const char *pattern, *words;
 } names[] = {
-#define GT_ACTIVITY_NAME(activity, where, pattern) {GT_ACTIVITY_##activity, where, pattern},
+#define GT_ACTIVITY_NAME(activity, where, pattern, words) {GT_ACTIVITY_##activity, where, pattern, words},
 #include "measure/findings/activities.def"
 #undef GT_ACTIVITY_NAME
 };
 
-static bool matches(struct gt_str name, const char *pattern) {
-    const char *at = gt_str_find_nocase(name, gt_str_of(pattern + (pattern[0] == '^')));
-    return at && (pattern[0] != '^' || at == name.ptr);
+/* A word begins where no letter or digit is before it, or a capital after a small letter. */
+static bool begins_word(struct gt_str name, const char *at) {
+    return at == name.ptr || !isalnum((unsigned char)at[-1]) ||
+           (islower((unsigned char)at[-1]) && isupper((unsigned char)at[0]));
 }
 
-static enum gt_activity activity_of(struct gt_str name, enum where where) {
-    for (size_t i = 0; i < GT_ARRAY_COUNT(names); i++)
-        if (names[i].where == where && matches(name, names[i].pattern))
-            return names[i].activity;
-    return GT_ACTIVITY_COUNT;
+static bool is_anchor(char c) {
+    return c == '^' || c == '<';
+}
+
+/* A line of the table, at a place in a name. */
+static bool matches_at(struct gt_str name, const char *at, const char *pattern) {
+    char anchor = is_anchor(pattern[0]) ? *pattern++ : '\0';
+    const char *end = name.ptr + name.len, *here = at;
+    for (; *pattern && here < end; pattern++, here++)
+        if (tolower((unsigned char)*pattern) != tolower((unsigned char)*here))
+            return false;
+    return !*pattern && (!anchor || at == name.ptr || (anchor == '<' && begins_word(name, at)));
+}
+
+enum { LINES = GT_ARRAY_COUNT(names) };
+
+/* Lines by the pair of letters that their patterns begin with: traces may have a million names, and few of them have
+   such a pair. */
+struct index {
+    uint8_t first[32][32]; /* by the lower five bits, which capital and small letters share: the first line, + 1 */
+    uint8_t next[LINES];   /* by line: the next one with the same pair, + 1 */
+};
+_Static_assert(LINES < UINT8_MAX, "lines are numbered in bytes");
+
+/* Bits of tables: 1 << where. */
+static void index_init(struct index *index, unsigned tables) {
+    *index = (struct index){0};
+    for (size_t i = LINES; i-- > 0;) {
+        const char *text = names[i].pattern + is_anchor(names[i].pattern[0]);
+        uint8_t *first = &index->first[text[0] & 31][text[1] & 31];
+        if (!(tables >> names[i].where & 1))
+            continue;
+        index->next[i] = *first;
+        *first = (uint8_t)(i + 1);
+    }
+}
+
+/* The first line that fits; LINES: none does. */
+static size_t find_line(const struct index *index, struct gt_str name) {
+    size_t found = LINES;
+    for (size_t at = 0; at + 1 < name.len; at++) {
+        size_t line = index->first[name.ptr[at] & 31][name.ptr[at + 1] & 31];
+        for (; line; line = index->next[line - 1])
+            if (line - 1 < found && matches_at(name, name.ptr + at, names[line - 1].pattern))
+                found = line - 1;
+    }
+    return found;
+}
+
+static enum gt_activity activity_of(const struct index *index, struct gt_str name) {
+    size_t line = find_line(index, name);
+    return line < LINES ? names[line].activity : GT_ACTIVITY_COUNT;
+}
+
+const char *gt_activities_words(struct gt_str name) {
+    struct index index;
+    index_init(&index, ~0u);
+    size_t line = find_line(&index, name);
+    return line < LINES ? names[line].words : NULL;
 }
 
 enum gt_activity gt_activities_of_code(struct gt_str name) {
-    return activity_of(name, CODE);
+    struct index index;
+    index_init(&index, 1u << CODE);
+    return activity_of(&index, name);
 }
 
 /* Pools are asked without the driver. */
-enum gt_activity gt_activities_of_call(struct gt_str name) {
+static enum gt_activity activity_of_call(const struct index *index, struct gt_str name) {
     struct gt_str plain = gt_call_plain_name(name);
-    enum gt_activity activity = activity_of(plain, CALL);
+    enum gt_activity activity = activity_of(index, plain);
     bool is_pooled = gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool"));
     return activity == GT_ACTIVITY_ALLOCATION && is_pooled ? GT_ACTIVITY_COUNT : activity;
+}
+
+enum gt_activity gt_activities_of_call(struct gt_str name) {
+    struct index index;
+    index_init(&index, 1u << CALL);
+    return activity_of_call(&index, name);
 }
 
 /* ---- gathering ---- */
 
 /* A time on a thread that a name gives to an activity. */
 struct spell {
-    int64_t start_ns, end_ns;
-    uint32_t thread;
+    struct gt_lead_loss time;
     gt_strid name;
 };
 
@@ -65,8 +130,10 @@ struct gathering {
     const struct gt_view *view;
     int64_t steady_ns;
     const bool *processes;
-    uint8_t *known; /* by name: its activity + 1, 0: not looked at yet */
+    uint8_t *known;    /* by name: its activity + 1, 0: not looked at yet */
+    uint8_t *launches; /* by thread: the GPU waited for a launch of its */
     struct spells of[GT_ACTIVITY_COUNT];
+    struct index index; /* of the table that is gathered */
     bool has_failed;
 };
 
@@ -82,7 +149,8 @@ struct rows {
 static enum gt_activity look_up(struct gathering *it, gt_strid name, enum where where) {
     if (!it->known[name]) {
         struct gt_str text = gt_store_string(it->view->store, name);
-        it->known[name] = (uint8_t)((where == CALL ? gt_activities_of_call(text) : activity_of(text, where)) + 1);
+        enum gt_activity activity = where == CALL ? activity_of_call(&it->index, text) : activity_of(&it->index, text);
+        it->known[name] = (uint8_t)(activity + 1);
     }
     return (enum gt_activity)(it->known[name] - 1);
 }
@@ -97,9 +165,10 @@ static void add_spell(struct gathering *it, struct spells *spells, const struct 
 }
 
 static void gather(struct gathering *it, const struct rows *rows) {
-    size_t strings = it->view->store->strings.count;
-    for (size_t i = 0; i < strings; i++)
-        it->known[i] = 0; /* a name may mean something else in another table */
+    if (rows->count == 0)
+        return;
+    memset(it->known, 0, it->view->store->strings.count); /* a name may mean something else in another table */
+    index_init(&it->index, 1u << rows->where);
     for (size_t i = 0; i < rows->count && !it->has_failed; i++) {
         enum gt_activity activity = look_up(it, rows->name[i], rows->where);
         if (activity == GT_ACTIVITY_COUNT || rows->end_ns[i] <= rows->start_ns[i] || rows->thread[i] == GT_NO_TRACK ||
@@ -107,32 +176,85 @@ static void gather(struct gathering *it, const struct rows *rows) {
             !gt_view_has_moment(it->view, it->processes, rows->start_ns[i], rows->thread[i]))
             continue;
         add_spell(it, &it->of[activity],
-                  &(struct spell){rows->start_ns[i], rows->end_ns[i], rows->thread[i], rows->name[i]});
+                  &(struct spell){{rows->start_ns[i], rows->end_ns[i], rows->thread[i]}, rows->name[i]});
     }
+}
+
+static bool is_long_launch(const struct gt_calls *calls, size_t call) {
+    return (double)gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= gt_thresholds.first_launch_ns;
+}
+
+/* By name of an op: when it was first launched; NULL: memory was short. */
+static int64_t *first_launches_new(const struct gt_view *view) {
+    const struct gt_calls *calls = &view->store->calls;
+    int64_t *first_ns = gt_mem_uninitialised(view->store->strings.count, sizeof *first_ns);
+    for (size_t i = 0; i < view->store->strings.count && first_ns; i++)
+        first_ns[i] = INT64_MAX;
+    for (size_t i = 0; i < view->op_count && first_ns; i++) {
+        uint32_t call = view->labels->op_call[view->row[i]];
+        if (call != GT_NO_ROW && calls->start_ns[call] < first_ns[view->name[i]])
+            first_ns[view->name[i]] = calls->start_ns[call];
+    }
+    return first_ns;
+}
+
+static bool has_long_launches(const struct gt_view *view) {
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t call = view->labels->op_call[view->row[i]];
+        if (call != GT_NO_ROW && is_long_launch(&view->store->calls, call) &&
+            gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
+            return true;
+    }
+    return false;
+}
+
+/* Code is loaded when its first kernel is launched, which makes that call long. */
+static void gather_first_launches(struct gathering *it) {
+    const struct gt_view *view = it->view;
+    const struct gt_calls *calls = &view->store->calls;
+    if (!has_long_launches(view))
+        return;
+    int64_t *first_ns = first_launches_new(view);
+    it->has_failed |= !first_ns;
+    index_init(&it->index, 1u << FIRST_LAUNCH);
+    for (size_t i = 0; i < view->op_count && !it->has_failed; i++) {
+        uint32_t call = view->labels->op_call[view->row[i]];
+        if (call == GT_NO_ROW || !is_long_launch(calls, call) || calls->start_ns[call] < it->steady_ns ||
+            calls->start_ns[call] != first_ns[view->name[i]] || calls->thread[call] == GT_NO_TRACK ||
+            !gt_store_kind_is_kernel(gt_view_op_kind(view, i)) ||
+            activity_of(&it->index, gt_store_string(view->store, calls->name[call])) == GT_ACTIVITY_COUNT)
+            continue;
+        add_spell(
+            it, &it->of[GT_ACTIVITY_COMPILATION],
+            &(struct spell){{calls->start_ns[call], calls->end_ns[call], calls->thread[call]}, calls->name[call]});
+    }
+    gt_mem_free(first_ns);
 }
 
 static void gather_all(struct gathering *it) {
     const struct gt_store *store = it->view->store;
-    gather(it, &(struct rows){store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread,
-                              store->calls.name, CALL});
-    gather(it, &(struct rows){store->ranges.count, store->ranges.start_ns, store->ranges.end_ns, store->ranges.thread,
-                              store->ranges.name, CODE});
-    gather(it, &(struct rows){store->cpu_ops.count, store->cpu_ops.start_ns, store->cpu_ops.end_ns,
-                              store->cpu_ops.thread, store->cpu_ops.name, CODE});
-    gather(it, &(struct rows){store->driver_work.count, store->driver_work.start_ns, store->driver_work.end_ns,
-                              store->driver_work.thread, store->driver_work.name, DRIVER});
+#define ROWS(table, where)                                                                                             \
+    &(struct rows){store->table.count,  store->table.start_ns, store->table.end_ns,                                    \
+                   store->table.thread, store->table.name,     where}
+    gather(it, ROWS(calls, CALL));
+    gather(it, ROWS(ranges, CODE));
+    gather(it, ROWS(cpu_ops, CODE));
+    gather(it, ROWS(driver_work, DRIVER));
+    gather(it, ROWS(python_calls, PYTHON));
+#undef ROWS
+    gather_first_launches(it);
 }
 
 /* ---- merging ---- */
 
 static int by_thread_and_time(const void *a, const void *b) {
     const struct spell *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
+    if (x->time.thread != y->time.thread)
+        return x->time.thread < y->time.thread ? -1 : 1;
+    if (x->time.start_ns != y->time.start_ns)
+        return x->time.start_ns < y->time.start_ns ? -1 : 1;
+    if (x->time.end_ns != y->time.end_ns)
+        return x->time.end_ns > y->time.end_ns ? -1 : 1;
     return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -143,23 +265,24 @@ static void merge(struct spells *spells) {
         qsort(spells->items, spells->count, sizeof *spells->items, by_thread_and_time);
     for (size_t i = 0; i < spells->count; i++) {
         struct spell *last = kept ? &spells->items[kept - 1] : NULL, *next = &spells->items[i];
-        if (!last || last->thread != next->thread || next->start_ns >= last->end_ns)
+        if (!last || last->time.thread != next->time.thread || next->time.start_ns >= last->time.end_ns)
             spells->items[kept++] = *next;
-        else if (next->end_ns > last->end_ns)
-            last->end_ns = next->end_ns;
+        else if (next->time.end_ns > last->time.end_ns)
+            last->time.end_ns = next->time.end_ns;
     }
     spells->count = kept;
 }
 
 /* ---- measuring ---- */
 
-/* The first that ends after a moment of a thread. */
-static size_t find_spell(const struct spells *spells, uint32_t thread, int64_t time_ns) {
-    size_t low = 0, high = spells->count;
+/* The first of a thread that ends (or starts) after a moment. */
+static size_t find_loss(const struct gt_activity_times *times, uint32_t thread, int64_t time_ns, bool by_start) {
+    size_t low = 0, high = times->loss_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct spell *spell = &spells->items[middle];
-        if (spell->thread < thread || (spell->thread == thread && spell->end_ns <= time_ns))
+        const struct gt_lead_loss *loss = &times->losses[middle];
+        int64_t bound_ns = by_start ? loss->start_ns : loss->end_ns;
+        if (loss->thread < thread || (loss->thread == thread && bound_ns <= time_ns))
             low = middle + 1;
         else
             high = middle;
@@ -167,57 +290,69 @@ static size_t find_spell(const struct spells *spells, uint32_t thread, int64_t t
     return low;
 }
 
-static int64_t time_inside(const struct spells *spells, uint32_t thread, int64_t start_ns, int64_t end_ns) {
-    int64_t sum_ns = 0;
-    for (size_t i = find_spell(spells, thread, start_ns); i < spells->count; i++) {
-        const struct spell *spell = &spells->items[i];
-        if (spell->thread != thread || spell->start_ns >= end_ns)
-            break;
-        int64_t from_ns = spell->start_ns > start_ns ? spell->start_ns : start_ns;
-        int64_t to_ns = spell->end_ns < end_ns ? spell->end_ns : end_ns;
-        sum_ns = gt_ns_add(sum_ns, gt_ns_between(from_ns, to_ns));
-    }
-    return sum_ns;
+/* before_ns: by loss the sum of those before it. */
+static int64_t time_inside(const struct gt_activity_times *times, const __int128 *before_ns, uint32_t thread,
+                           int64_t start_ns, int64_t end_ns) {
+    size_t first = find_loss(times, thread, start_ns, false), end = find_loss(times, thread, end_ns, true);
+    if (first >= end)
+        return 0;
+    int64_t from_ns = times->losses[first].start_ns, to_ns = times->losses[end - 1].end_ns;
+    __int128 sum_ns = before_ns[end] - before_ns[first];
+    sum_ns -= from_ns < start_ns ? gt_ns_between(from_ns, start_ns) : 0;
+    sum_ns -= to_ns > end_ns ? gt_ns_between(end_ns, to_ns) : 0;
+    return gt_ns_of_sum(sum_ns);
+}
+
+/* NULL: memory was short. */
+static __int128 *sums_before_new(const struct gt_activity_times *times) {
+    __int128 *before_ns = gt_mem_array(times->loss_count + 1, sizeof *before_ns);
+    for (size_t i = 0; i < times->loss_count && before_ns; i++)
+        before_ns[i + 1] = before_ns[i] + gt_ns_between(times->losses[i].start_ns, times->losses[i].end_ns);
+    return before_ns;
 }
 
 /* From the start of the gap until the launch had been made. Of a late start the rest is not the thread's. */
-static int64_t of_gap(const struct gt_view *view, const struct spells *spells, const struct gt_idle_gap *gap) {
+static int64_t of_gap(const struct gt_view *view, const struct gt_activity_times *times, const __int128 *before_ns,
+                      const struct gt_idle_gap *gap) {
     const struct gt_calls *calls = &view->store->calls;
     if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
         return 0;
     int64_t call_end_ns = calls->end_ns[gap->call];
     int64_t end_ns = call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns;
-    return end_ns > gap->start_ns ? time_inside(spells, calls->thread[gap->call], gap->start_ns, end_ns) : 0;
+    return end_ns > gap->start_ns ? time_inside(times, before_ns, calls->thread[gap->call], gap->start_ns, end_ns) : 0;
 }
-
-/* By name, for the one with the most time. */
-struct name_sum {
-    __int128 ns;
-    size_t count;
-};
 
 static void measure(struct gathering *it, const struct gt_idle *idle, const struct spells *spells,
                     struct gt_activity_times *times) {
-    struct name_sum *sums = gt_mem_array(it->view->store->strings.count, sizeof *sums);
+    times->losses = gt_mem_uninitialised(spells->count, sizeof *times->losses);
     times->gap_ns = gt_mem_uninitialised(idle->count, sizeof *times->gap_ns);
-    it->has_failed |= !sums || !times->gap_ns;
-    for (size_t i = 0; i < idle->count && !it->has_failed; i++)
-        times->gap_ns[i] = of_gap(it->view, spells, &idle->gaps[i]);
+    it->has_failed |= !times->losses || !times->gap_ns;
     for (size_t i = 0; i < spells->count && !it->has_failed; i++) {
-        const struct spell *spell = &spells->items[i];
-        struct name_sum *sum = &sums[spell->name];
-        int64_t ns = gt_ns_between(spell->start_ns, spell->end_ns);
-        sum->count++;
-        sum->ns += ns;
+        const struct gt_lead_loss *time = &spells->items[i].time;
+        times->losses[times->loss_count++] = *time;
+        if (!it->launches[time->thread])
+            continue;
+        int64_t ns = gt_ns_between(time->start_ns, time->end_ns);
+        gt_name_sums_add(&times->names, it->view->store, spells->items[i].name, ns);
         times->thread_ns += ns;
-        if (sum->ns > times->longest_ns || (sum->ns == times->longest_ns && spell->name < times->longest)) {
-            times->longest = spell->name;
-            times->longest_ns = sum->ns;
-            times->longest_count = sum->count;
-        }
+        times->count++;
     }
-    times->count = spells->count;
-    gt_mem_free(sums);
+    gt_name_sums_sort(&times->names);
+    it->has_failed |= times->names.has_failed;
+    __int128 *before_ns = sums_before_new(times);
+    it->has_failed |= !before_ns;
+    for (size_t i = 0; i < idle->count && !it->has_failed; i++)
+        times->gap_ns[i] = of_gap(it->view, times, before_ns, &idle->gaps[i]);
+    gt_mem_free(before_ns);
+}
+
+static void find_launching_threads(struct gathering *it, const struct gt_idle *idle) {
+    const struct gt_calls *calls = &it->view->store->calls;
+    it->launches = gt_mem_array(it->view->store->threads.count, 1);
+    it->has_failed |= !it->launches;
+    for (size_t i = 0; i < idle->count && it->launches; i++)
+        if (idle->gaps[i].call != GT_NO_ROW && calls->thread[idle->gaps[i].call] != GT_NO_TRACK)
+            it->launches[calls->thread[idle->gaps[i].call]] = 1;
 }
 
 enum gt_status gt_activities_init(struct gt_activities *activities, const struct gt_view *view,
@@ -227,6 +362,7 @@ enum gt_status gt_activities_init(struct gt_activities *activities, const struct
     struct gathering it = {.view = view, .steady_ns = steady_ns, .processes = processes};
     it.known = gt_mem_uninitialised(view->store->strings.count, 1);
     it.has_failed = !processes || !it.known;
+    find_launching_threads(&it, idle);
     if (!it.has_failed)
         gather_all(&it);
     for (size_t i = 0; i < GT_ACTIVITY_COUNT; i++) {
@@ -236,12 +372,16 @@ enum gt_status gt_activities_init(struct gt_activities *activities, const struct
         gt_mem_free(it.of[i].items);
     }
     gt_mem_free(it.known);
+    gt_mem_free(it.launches);
     gt_mem_free(processes);
     return it.has_failed ? gt_fail_memory(err) : GT_OK;
 }
 
 void gt_activities_release(struct gt_activities *activities) {
-    for (size_t i = 0; i < GT_ACTIVITY_COUNT; i++)
+    for (size_t i = 0; i < GT_ACTIVITY_COUNT; i++) {
         gt_mem_free(activities->of[i].gap_ns);
+        gt_mem_free(activities->of[i].losses);
+        gt_name_sums_release(&activities->of[i].names);
+    }
     *activities = (struct gt_activities){0};
 }

@@ -3,18 +3,19 @@
 #ifndef GT_MEASURE_FINDINGS_ACTIVITIES_H
 #define GT_MEASURE_FINDINGS_ACTIVITIES_H
 
-#include "measure/results/idle.h"
+#include "measure/findings/lead.h"
+#include "measure/findings/name_sums.h"
 
 enum gt_activity { GT_ACTIVITY_COMPILATION, GT_ACTIVITY_DATA_LOADING, GT_ACTIVITY_ALLOCATION, GT_ACTIVITY_COUNT };
 
 /* One activity of all threads. */
 struct gt_activity_times {
-    int64_t *gap_ns;     /* by gap: how much of it the launching thread spent so; NULL: nowhere */
-    __int128 thread_ns;  /* in all, on any thread of the view's processes, whether the GPU was idle or not */
-    size_t count;        /* how often: what is nested in another one of its kind counts once */
-    gt_strid longest;    /* the name with the most time */
-    __int128 longest_ns; /* that of it */
-    size_t longest_count;
+    int64_t *gap_ns;             /* by gap: how much of it the launching thread spent so; NULL: nowhere */
+    __int128 thread_ns;          /* in all, on threads that launch, whether the GPU was idle or not */
+    size_t count;                /* how often: what is nested in another one of its kind counts once */
+    struct gt_name_sums names;   /* on these threads; sorted */
+    struct gt_lead_loss *losses; /* on all threads: by thread, then time; none overlap */
+    size_t loss_count;
 };
 
 struct gt_activities {
@@ -24,6 +25,8 @@ struct gt_activities {
 /* What a name means there; GT_ACTIVITY_COUNT: nothing of these. */
 enum gt_activity gt_activities_of_code(struct gt_str name);
 enum gt_activity gt_activities_of_call(struct gt_str name);
+/* The same in words that users know: "torch.compile"; NULL: nothing of these. */
+const char *gt_activities_words(struct gt_str name);
 
 /* Linear in calls, ranges and operators; n log n in those that are such activities. */
 enum gt_status gt_activities_init(struct gt_activities *activities, const struct gt_view *view,

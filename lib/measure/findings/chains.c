@@ -87,15 +87,21 @@ static void gather_spell(struct search *search, int64_t start_ns, int64_t end_ns
     spells[search->spell_count++] = (struct spell){start_ns, end_ns, thread, name, (uint8_t)kind};
 }
 
+uint8_t *gt_chains_step_ranges_new(const struct gt_view *view) {
+    const struct gt_labels *labels = view->labels;
+    size_t count = view->store->ranges.count;
+    uint8_t *is_step = gt_mem_array(count, 1);
+    for (size_t i = 0; i < labels->step_count && is_step; i++)
+        if (labels->steps[i].range < count)
+            is_step[labels->steps[i].range] = 1;
+    return is_step;
+}
+
 /* Steps enclose everything and say nothing; marks and annotations of the GPU are not code. */
 static void gather_ranges(struct search *search) {
     const struct gt_ranges *ranges = &search->view->store->ranges;
-    const struct gt_labels *labels = search->view->labels;
-    uint8_t *is_step = gt_mem_array(ranges->count, 1);
+    uint8_t *is_step = gt_chains_step_ranges_new(search->view);
     search->has_failed |= !is_step;
-    for (size_t i = 0; i < labels->step_count && is_step; i++)
-        if (labels->steps[i].range < ranges->count)
-            is_step[labels->steps[i].range] = 1;
     for (size_t i = 0; i < ranges->count && is_step; i++)
         if (!is_step[i] && ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU)
             gather_spell(search, ranges->start_ns[i], ranges->end_ns[i], ranges->thread[i], ranges->name[i], RANGE);
@@ -140,7 +146,7 @@ static int by_thread_and_middle(const void *a, const void *b) {
     int64_t x_ns = middle_of(x), y_ns = middle_of(y);
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
-    return (x_ns > y_ns) - (x_ns < y_ns);
+    return x_ns != y_ns ? (x_ns < y_ns ? -1 : 1) : (x->gap > y->gap) - (x->gap < y->gap);
 }
 
 static bool has_most(const struct spell *spell, const struct wait *wait) {
@@ -153,7 +159,7 @@ static bool has_most(const struct spell *spell, const struct wait *wait) {
 static struct gt_chain chain_of(const struct spell *spells, const uint32_t *open, size_t open_count,
                                 const struct wait *wait) {
     enum { DEEPEST = 1000 };
-    struct gt_chain chain = {GT_STRID_EMPTY, GT_STRID_EMPTY, GT_STRID_EMPTY, false};
+    struct gt_chain chain = {GT_STRID_EMPTY, GT_STRID_EMPTY, GT_STRID_EMPTY, false, 0};
     size_t last = open_count > DEEPEST ? open_count - DEEPEST : 0;
     for (size_t i = open_count; i-- > last;) {
         const struct spell *spell = &spells[open[i]];
@@ -199,6 +205,59 @@ static bool match(struct search *search, struct gt_chain *chains) {
     return open;
 }
 
+/* ---- pieces ---- */
+
+/* The stalls among the waits, in the same order: by thread and middle, which is by start where they do not overlap. */
+static size_t list_stalls(const struct search *search, struct wait *stalls) {
+    size_t count = 0;
+    for (size_t i = 0; i < search->wait_count; i++)
+        if ((double)gt_ns_between(search->waits[i].start_ns, search->waits[i].end_ns) >= gt_thresholds.stall_ns)
+            stalls[count++] = search->waits[i];
+    return count;
+}
+
+static bool starts_later(const struct wait *stall, uint32_t thread, int64_t time_ns) {
+    return stall->thread > thread || (stall->thread == thread && stall->start_ns > time_ns);
+}
+
+/* The first that starts later. Rows come mostly in order of time, so it is often the same as for the row before. */
+static size_t find_later(const struct wait *stalls, size_t count, uint32_t thread, int64_t time_ns, size_t guess) {
+    if ((guess == 0 || !starts_later(&stalls[guess - 1], thread, time_ns)) &&
+        (guess == count || starts_later(&stalls[guess], thread, time_ns)))
+        return guess;
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (starts_later(&stalls[middle], thread, time_ns))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void count_pieces(const struct wait *stalls, size_t stall_count, const int64_t *start_ns, const uint32_t *thread,
+                         size_t count, struct gt_chain *chains) {
+    size_t later = 0;
+    for (size_t i = 0; i < count && stall_count; i++) {
+        later = find_later(stalls, stall_count, thread[i], start_ns[i], later);
+        const struct wait *stall = later ? &stalls[later - 1] : NULL;
+        if (stall && stall->thread == thread[i] && start_ns[i] < stall->end_ns)
+            chains[stall->gap].pieces++;
+    }
+}
+
+/* Where stalls of several devices overlap, one of them has the pieces. */
+static bool find_pieces(const struct search *search, struct gt_chain *chains) {
+    const struct gt_store *store = search->view->store;
+    struct wait *stalls = gt_mem_uninitialised(search->wait_count, sizeof *stalls);
+    size_t count = stalls ? list_stalls(search, stalls) : 0;
+    count_pieces(stalls, count, store->calls.start_ns, store->calls.thread, store->calls.count, chains);
+    count_pieces(stalls, count, store->cpu_ops.start_ns, store->cpu_ops.thread, store->cpu_ops.count, chains);
+    gt_mem_free(stalls);
+    return stalls;
+}
+
 enum gt_status gt_chains_init(struct gt_chains *chains, const struct gt_view *view, const struct gt_idle *idle,
                               struct gt_error *err) {
     struct search search = {.view = view};
@@ -210,7 +269,7 @@ enum gt_status gt_chains_init(struct gt_chains *chains, const struct gt_view *vi
         qsort(search.waits, search.wait_count, sizeof *search.waits, by_thread_and_middle);
         if (search.spell_count)
             qsort(search.spells, search.spell_count, sizeof *search.spells, by_thread_and_start);
-        ok = !search.has_failed && match(&search, chains->items);
+        ok = !search.has_failed && match(&search, chains->items) && find_pieces(&search, chains->items);
     }
     gt_mem_free(search.waits);
     gt_mem_free(search.has_waits);

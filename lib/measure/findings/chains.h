@@ -11,6 +11,7 @@ struct gt_chain {
     gt_strid code;   /* the innermost range or operator, steps left out, that has */
     gt_strid python; /* the innermost Python function with a file and line that has */
     bool is_range;   /* code is a range */
+    uint32_t pieces; /* operators and calls that began in the CPU part of a stall */
 };
 
 struct gt_chains {
@@ -18,9 +19,13 @@ struct gt_chains {
 };
 
 /* Only gaps of the threshold named_ns and longer, with a launch call, have one; that of others is empty. The CPU part
-   of a gap lasts from its start until the launch call has returned. n log n in the long calls, ranges and operators. */
+   of a gap lasts from its start until the launch call has returned. n log n in the long calls, ranges and
+   operators. */
 enum gt_status gt_chains_init(struct gt_chains *chains, const struct gt_view *view, const struct gt_idle *idle,
                               struct gt_error *err);
 void gt_chains_release(struct gt_chains *chains);
+
+/* By row of ranges: not 0 for steps. To be freed with gt_mem_free; NULL: memory was short. */
+uint8_t *gt_chains_step_ranges_new(const struct gt_view *view);
 
 #endif

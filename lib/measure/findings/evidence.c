@@ -2,6 +2,7 @@
 #include "measure/findings/evidence.h"
 
 #include "base/ns.h"
+#include "measure/findings/thresholds.h"
 
 static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
     if (evidence->status == GT_OK)
@@ -119,10 +120,17 @@ int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
     return sum_ns;
 }
 
+/* In a short capture what happens once in every step is no accident either. */
+static size_t fewest_readbacks(struct gt_evidence *evidence) {
+    size_t steps = gt_evidence_step_count(evidence), fewest = (size_t)gt_thresholds.readback_count;
+    return steps >= (size_t)gt_thresholds.readback_steps && steps < fewest ? steps : fewest;
+}
+
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
     if (!evidence->has_host_gaps)
-        keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
-                                                 evidence->ledger.steady_ns, evidence->err));
+        keep_failure(evidence,
+                     gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
+                                       evidence->ledger.steady_ns, fewest_readbacks(evidence), evidence->err));
     evidence->has_host_gaps = true;
     return &evidence->host_gaps;
 }
@@ -143,6 +151,21 @@ const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence) {
     return evidence->chains.items;
 }
 
+const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence) {
+    if (!evidence->has_traits)
+        keep_failure(evidence, gt_traits_init(&evidence->traits, evidence->view, evidence->err));
+    evidence->has_traits = true;
+    return evidence->traits.of_name ? &evidence->traits : NULL;
+}
+
+const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence) {
+    const struct gt_traits *traits = gt_evidence_traits(evidence);
+    if (!evidence->has_updates && traits)
+        keep_failure(evidence, gt_updates_init(&evidence->updates, evidence->view, traits, evidence->err));
+    evidence->has_updates = true;
+    return &evidence->updates;
+}
+
 size_t gt_evidence_step_count(struct gt_evidence *evidence) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
     return steps->state_counts[GT_STEP_STEADY] + steps->state_counts[GT_STEP_OUTLIER];
@@ -161,4 +184,6 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_host_gaps_release(&evidence->host_gaps);
     gt_activities_release(&evidence->activities);
     gt_chains_release(&evidence->chains);
+    gt_traits_release(&evidence->traits);
+    gt_updates_release(&evidence->updates);
 }

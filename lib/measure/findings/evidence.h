@@ -6,6 +6,7 @@
 #include "measure/findings/chains.h"
 #include "measure/findings/context.h"
 #include "measure/findings/ledger.h"
+#include "measure/findings/updates.h"
 #include "measure/results/host_gaps.h"
 #include "measure/results/results.h"
 
@@ -19,10 +20,12 @@ struct gt_evidence {
     uint32_t context; /* bits of enum gt_context */
 
     /* Made when they are asked for. */
-    bool has_host_gaps, has_activities, has_chains;
+    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
+    struct gt_traits traits;
+    struct gt_updates updates;
 };
 
 /* The ledger and the context. After a failure the ledger is empty, and nothing can be claimed in it. */
@@ -41,8 +44,10 @@ const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL after a failure */
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
 const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidence, enum gt_activity activity);
-const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence); /* by gap; NULL after a failure */
-void gt_evidence_fail(struct gt_evidence *evidence);                     /* memory was short */
+const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by gap; NULL after a failure */
+const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence); /* by name; NULL after a failure */
+const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
+void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided
    by it and by the number of devices is what a step could save. */

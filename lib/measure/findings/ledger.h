@@ -26,6 +26,7 @@ struct gt_ledger {
     struct gt_ledger_claim *claims;
     size_t count, capacity;
     __int128 claimed_ns;
+    struct gt_finding_saving *savings;                    /* by device of the view */
     struct gt_finding_window windows[GT_FINDING_WINDOWS]; /* the largest claims, the largest first */
     int64_t window_ns[GT_FINDING_WINDOWS];
     size_t window_count;

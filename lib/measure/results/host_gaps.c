@@ -8,10 +8,6 @@
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
 
-int64_t gt_host_gaps_sum_recoverable(const struct gt_gap_sum *sum) {
-    return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
-}
-
 static bool is_of_host(const struct gt_idle_gap *gap) {
     return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST || gap->cause == GT_IDLE_LAUNCH;
 }
@@ -24,23 +20,28 @@ struct copy {
     uint32_t kind;     /* GT_NO_ROW: the CPU does not wait for it */
 };
 
+struct kind {
+    struct gt_readback of;
+    __int128 gaps_ns; /* of the gaps after them */
+};
+
 /* Such copies, and their kinds: pairs of the name of the copy and of the call. */
 struct copies {
     const struct gt_view *view;
     struct copy *items; /* by position */
     size_t count;
     struct gt_map waits; /* from a call to the call after it in which its thread at once waits for the GPU */
-    struct gt_readback *kinds;
-    __int128 *gaps_ns; /* by kind: of the gaps after them */
-    size_t kind_count;
+    struct kind *kinds;
+    size_t kind_count, kind_capacity;
     struct gt_map kind_of_names;
+    int64_t steady_ns;
+    bool has_failed;
 };
 
 static void copies_release(struct copies *copies) {
     gt_mem_free(copies->items);
     gt_map_release(&copies->waits);
     gt_mem_free(copies->kinds);
-    gt_mem_free(copies->gaps_ns);
     gt_map_release(&copies->kind_of_names);
 }
 
@@ -96,35 +97,37 @@ static uint32_t kind_of(struct copies *copies, uint32_t position) {
     uint32_t wait = gt_map_get(&copies->waits, 0, call);
     if (wait == GT_MAP_NONE && !waits_itself)
         return GT_NO_ROW;
+    struct kind *kinds = gt_mem_room(copies->kinds, copies->kind_count, &copies->kind_capacity, sizeof *kinds);
+    copies->has_failed |= !kinds;
+    if (!kinds)
+        return GT_NO_ROW;
+    copies->kinds = kinds;
     uint32_t next = (uint32_t)copies->kind_count;
     uint32_t kind = gt_map_put_if_new(&copies->kind_of_names, store->ops.name[op], name, next);
-    if (copies->kind_of_names.failed || (kind == next && next == store->strings.count))
-        return GT_NO_ROW; /* more pairs of names than names: no program is like that */
+    if (copies->kind_of_names.failed)
+        return GT_NO_ROW;
     if (kind == next)
-        copies->kinds[copies->kind_count++] =
-            (struct gt_readback){.copy = store->ops.name[op],
+        kinds[copies->kind_count++] =
+            (struct kind){.of = {.copy = store->ops.name[op],
                                  .call = name,
                                  .wait = waits_itself ? GT_STRID_EMPTY : store->calls.name[wait],
-                                 .range = copies->view->labels->op_range[op]};
-    copies->kinds[kind].count++;
+                                 .longest = position}};
+    kinds[kind].of.count += copies->view->start_ns[position] >= copies->steady_ns;
     return kind;
 }
 
-static bool copies_init(struct copies *copies, const struct gt_view *view) {
-    size_t most_kinds = view->store->strings.count;
-    *copies = (struct copies){.view = view, .count = find_copies(view, NULL)};
+static bool copies_init(struct copies *copies, const struct gt_view *view, int64_t steady_ns) {
+    *copies = (struct copies){.view = view, .count = find_copies(view, NULL), .steady_ns = steady_ns};
     if (copies->count == 0)
         return true;
     copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
-    copies->kinds = gt_mem_array(most_kinds, sizeof *copies->kinds);
-    copies->gaps_ns = gt_mem_array(most_kinds, sizeof *copies->gaps_ns);
-    if (!copies->items || !copies->kinds || !copies->gaps_ns)
+    if (!copies->items)
         return false;
     find_copies(view, copies->items);
     bool ok = find_waits(copies);
     for (size_t i = 0; i < copies->count && ok; i++)
         copies->items[i].kind = kind_of(copies, copies->items[i].position);
-    return ok && !copies->kind_of_names.failed;
+    return ok && !copies->kind_of_names.failed && !copies->has_failed;
 }
 
 static uint32_t kind_at(const struct copies *copies, uint32_t position) {
@@ -139,39 +142,58 @@ static uint32_t kind_at(const struct copies *copies, uint32_t position) {
     return low < copies->count && copies->items[low].position == position ? copies->items[low].kind : GT_NO_ROW;
 }
 
-static uint32_t kind_before(const struct copies *copies, const struct gt_idle_gap *gap, int64_t steady_ns) {
-    bool counts = gap->start_ns >= steady_ns && is_of_host(gap) && gap->previous != GT_NO_ROW &&
+static uint32_t kind_before(const struct copies *copies, const struct gt_idle_gap *gap) {
+    bool counts = gap->start_ns >= copies->steady_ns && is_of_host(gap) && gap->previous != GT_NO_ROW &&
                   gt_view_op_kind(copies->view, gap->previous) == GT_OP_MEMCPY;
     return counts ? kind_at(copies, gap->previous) : GT_NO_ROW;
 }
 
+/* The call in which a thread waits for a copy. */
+static uint32_t wait_of(const struct copies *copies, uint32_t position) {
+    uint32_t call = call_of(copies->view, position), wait = gt_map_get(&copies->waits, 0, call);
+    bool waits_itself =
+        gt_call_is_blocking(gt_store_string(copies->view->store, copies->view->store->calls.name[call]));
+    return waits_itself || wait == GT_MAP_NONE ? call : wait;
+}
+
+/* The CPU had the data and did something else for long before it launched: that is not the copy's fault. */
+static bool is_pause_after(const struct copies *copies, const struct gt_idle_gap *gap) {
+    const struct gt_calls *calls = &copies->view->store->calls;
+    int64_t had_ns = calls->end_ns[wait_of(copies, gap->previous)], launched_ns = calls->start_ns[gap->call];
+    had_ns = had_ns > gap->start_ns ? had_ns : gap->start_ns;
+    return launched_ns > had_ns && gt_ns_between(had_ns, launched_ns) >= GT_PAUSE_NS;
+}
+
 /* The kind with the longest gaps after it, of those that occur too often to be an accident; GT_NO_ROW: there is none.
  */
-static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *idle, int64_t steady_ns) {
-    enum { FEWEST = 10 };
+static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *idle, size_t fewest) {
     uint32_t chosen = GT_NO_ROW;
     for (size_t i = 0; i < idle->count && copies->kind_count; i++) {
-        uint32_t kind = kind_before(copies, &idle->gaps[i], steady_ns);
-        if (kind != GT_NO_ROW)
-            copies->gaps_ns[kind] += gt_idle_gap_ns(&idle->gaps[i]);
+        uint32_t kind = kind_before(copies, &idle->gaps[i]);
+        if (kind != GT_NO_ROW && !is_pause_after(copies, &idle->gaps[i]))
+            copies->kinds[kind].gaps_ns += gt_idle_gap_ns(&idle->gaps[i]);
     }
     for (uint32_t i = 0; i < copies->kind_count; i++)
-        if (copies->kinds[i].count >= FEWEST && (chosen == GT_NO_ROW || copies->gaps_ns[i] > copies->gaps_ns[chosen]))
+        if (copies->kinds[i].of.count >= fewest &&
+            (chosen == GT_NO_ROW || copies->kinds[i].gaps_ns > copies->kinds[chosen].gaps_ns))
             chosen = i;
     return chosen;
 }
 
-/* How many copies of a kind are in ranges of the same name as the first one's. */
-static size_t count_in_range(const struct copies *copies, uint32_t kind) {
-    const struct gt_view *view = copies->view;
-    const struct gt_ranges *ranges = &view->store->ranges;
-    uint32_t first = copies->kinds[kind].range;
+/* The copies of the chosen kind. false: memory was short. */
+static bool list_readbacks(const struct copies *copies, uint32_t chosen, struct gt_readback *readback) {
     size_t count = 0;
-    for (size_t i = 0; i < copies->count && first != GT_NO_ROW; i++) {
-        uint32_t range = view->labels->op_range[view->row[copies->items[i].position]];
-        count += copies->items[i].kind == kind && range != GT_NO_ROW && ranges->name[range] == ranges->name[first];
+    *readback = copies->kinds[chosen].of;
+    readback->calls = gt_mem_uninitialised(readback->count, sizeof *readback->calls);
+    readback->waits = gt_mem_uninitialised(readback->count, sizeof *readback->waits);
+    for (size_t i = 0; i < copies->count && readback->calls && readback->waits; i++) {
+        uint32_t position = copies->items[i].position;
+        if (copies->items[i].kind != chosen || copies->view->start_ns[position] < copies->steady_ns)
+            continue;
+        readback->calls[count] = call_of(copies->view, position);
+        readback->waits[count++] = wait_of(copies, position);
     }
-    return count;
+    return readback->calls && readback->waits;
 }
 
 /* ---- every gap ---- */
@@ -190,36 +212,22 @@ static enum gt_host_gap classify(const struct gt_idle_gap *gap, int64_t steady_n
     return gap->cause == GT_IDLE_HOST ? GT_HOST_GAP_STALL : GT_HOST_GAP_NONE;
 }
 
-static void add_gap(struct gt_host_gaps *gaps, const struct gt_idle_gap *gap, const struct gt_idle_device *device,
-                    enum gt_host_gap class) {
-    struct gt_gap_sum *sum = &gaps->sums[class];
-    int64_t gap_ns = gt_idle_gap_ns(gap);
-    sum->count++;
-    sum->total_ns += gap_ns;
-    sum->twice_recoverable_ns += gt_idle_gap_twice_recoverable_ns(gap, device);
-    if (class == GT_HOST_GAP_STALL && (!gaps->longest_stall || gap_ns > gt_idle_gap_ns(gaps->longest_stall)))
-        gaps->longest_stall = gap;
-    if (class != GT_HOST_GAP_WARM_UP && gap_ns >= GT_PAUSE_NS)
-        gaps->pauses_ns += gap_ns;
-}
-
 enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
-                                 int64_t steady_ns, struct gt_error *err) {
+                                 int64_t steady_ns, size_t fewest_copies, struct gt_error *err) {
     struct copies copies;
     *gaps = (struct gt_host_gaps){.of = gt_mem_uninitialised(idle->count, 1)};
-    bool ok = copies_init(&copies, view) && gaps->of;
-    uint32_t chosen = ok ? choose_kind(&copies, idle, steady_ns) : GT_NO_ROW;
-    if (chosen != GT_NO_ROW) {
-        gaps->readback = copies.kinds[chosen];
-        gaps->readback.in_range = count_in_range(&copies, chosen);
-    }
-    for (size_t d = 0; d < idle->device_count && ok; d++) {
-        const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first; i < device->first + device->count; i++) {
-            const struct gt_idle_gap *gap = &idle->gaps[i];
-            bool is_after = chosen != GT_NO_ROW && kind_before(&copies, gap, steady_ns) == chosen;
-            gaps->of[i] = (uint8_t)classify(gap, steady_ns, is_after);
-            add_gap(gaps, gap, device, gaps->of[i]);
+    bool ok = copies_init(&copies, view, steady_ns) && gaps->of;
+    uint32_t chosen = ok ? choose_kind(&copies, idle, fewest_copies) : GT_NO_ROW;
+    if (chosen != GT_NO_ROW)
+        ok = list_readbacks(&copies, chosen, &gaps->readback);
+    int64_t longest_ns = 0;
+    for (size_t i = 0; i < idle->count && ok; i++) {
+        const struct gt_idle_gap *gap = &idle->gaps[i];
+        bool is_after = chosen != GT_NO_ROW && kind_before(&copies, gap) == chosen && !is_pause_after(&copies, gap);
+        gaps->of[i] = (uint8_t)classify(gap, steady_ns, is_after);
+        if (is_after && gt_idle_gap_ns(gap) > longest_ns) {
+            longest_ns = gt_idle_gap_ns(gap);
+            gaps->readback.longest = gap->previous;
         }
     }
     copies_release(&copies);
@@ -228,5 +236,7 @@ enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view
 
 void gt_host_gaps_release(struct gt_host_gaps *gaps) {
     gt_mem_free(gaps->of);
+    gt_mem_free(gaps->readback.calls);
+    gt_mem_free(gaps->readback.waits);
     *gaps = (struct gt_host_gaps){0};
 }

@@ -5,91 +5,129 @@
 
 #include "base/mem.h"
 #include "base/radix.h"
+#include "base/spans.h"
 
 /* Operators that overlap instead of nesting stay open below others. So many that have not ended are looked at for a
    call, which is far more than any program nests, so that a damaged trace costs no more than a sound one. */
 enum { DEEPEST = 1000 };
 
+/* Intervals on threads, by number. */
+struct intervals {
+    int64_t *start_ns, *end_ns;
+    uint32_t *thread;
+};
+
 struct sweep {
     const struct gt_store *store;
-    const uint32_t *wanted;                  /* the list of calls */
-    struct gt_radix_item *operators, *calls; /* rows, and places in the list: by thread, start, longer first */
+    struct intervals wanted;     /* the calls of the list; those that count have a thread */
+    uint32_t *operators, *calls; /* rows, and places in the list: by thread, start, longer first */
     size_t operator_count, call_count;
     uint32_t *open; /* stack of operators */
     size_t depth;
 };
 
 static void sweep_release(struct sweep *sweep) {
+    gt_mem_free(sweep->wanted.start_ns);
+    gt_mem_free(sweep->wanted.end_ns);
+    gt_mem_free(sweep->wanted.thread);
     gt_mem_free(sweep->operators);
     gt_mem_free(sweep->calls);
     gt_mem_free(sweep->open);
 }
 
-/* Columns of intervals on threads. */
-struct intervals {
-    const int64_t *start_ns, *end_ns;
-    const uint32_t *thread;
-    const uint32_t *rows; /* of the items' values; NULL: those are rows */
-};
-
-static size_t row_of(const struct intervals *intervals, const struct gt_radix_item *item) {
-    return intervals->rows ? intervals->rows[item->value] : item->value;
+/* Those of each thread next to each other, in the order they had. */
+static bool group_by_thread(uint32_t *rows, size_t count, const uint32_t *thread) {
+    size_t i = 1;
+    while (i < count && thread[rows[i - 1]] <= thread[rows[i]])
+        i++;
+    if (i >= count)
+        return true;
+    struct gt_radix_item *items = gt_mem_uninitialised(count, sizeof *items);
+    for (i = 0; i < count && items; i++)
+        items[i] = (struct gt_radix_item){thread[rows[i]], rows[i]};
+    bool ok = items && gt_radix_sort(items, count);
+    for (i = 0; i < count && ok; i++)
+        rows[i] = items[i].value;
+    gt_mem_free(items);
+    return ok;
 }
 
-/* By thread, start, longer first. */
-static bool sort_intervals(struct gt_radix_item *items, size_t count, const struct intervals *intervals) {
-    for (size_t i = 0; i < count; i++)
-        items[i].key = ~gt_radix_key(intervals->end_ns[row_of(intervals, &items[i])]);
-    bool ok = gt_radix_sort(items, count);
-    for (size_t i = 0; i < count; i++)
-        items[i].key = gt_radix_key(intervals->start_ns[row_of(intervals, &items[i])]);
-    ok = ok && gt_radix_sort(items, count);
-    for (size_t i = 0; i < count; i++)
-        items[i].key = intervals->thread[row_of(intervals, &items[i])];
-    return ok && gt_radix_sort(items, count);
+/* By thread, start, longer first. Most programs write what a thread did in nearly that order. */
+static bool sort_rows(uint32_t *rows, size_t count, const struct intervals *of) {
+    bool ok = group_by_thread(rows, count, of->thread);
+    for (size_t first = 0, end; first < count && ok; first = end) {
+        for (end = first; end < count && of->thread[rows[end]] == of->thread[rows[first]];)
+            end++;
+        ok = gt_spans_sort(rows + first, end - first, of->start_ns, of->end_ns);
+    }
+    return ok;
 }
 
-static bool add_calls(struct sweep *sweep, size_t count) {
+static bool add_calls(struct sweep *sweep, const uint32_t *list, size_t count) {
     const struct gt_calls *calls = &sweep->store->calls;
+    struct intervals *wanted = &sweep->wanted;
+    wanted->start_ns = gt_mem_uninitialised(count, sizeof *wanted->start_ns);
+    wanted->end_ns = gt_mem_uninitialised(count, sizeof *wanted->end_ns);
+    wanted->thread = gt_mem_uninitialised(count, sizeof *wanted->thread);
     sweep->calls = gt_mem_uninitialised(count, sizeof *sweep->calls);
-    for (uint32_t place = 0; place < count && sweep->calls; place++)
-        if (sweep->wanted[place] != GT_NO_ROW && calls->thread[sweep->wanted[place]] != GT_NO_TRACK)
-            sweep->calls[sweep->call_count++].value = place;
-    const struct intervals intervals = {calls->start_ns, calls->end_ns, calls->thread, sweep->wanted};
-    return sweep->calls && sort_intervals(sweep->calls, sweep->call_count, &intervals);
+    if (!wanted->start_ns || !wanted->end_ns || !wanted->thread || !sweep->calls)
+        return false;
+    for (uint32_t place = 0; place < count; place++) {
+        uint32_t call = list[place];
+        if (call == GT_NO_ROW || calls->thread[call] == GT_NO_TRACK)
+            continue;
+        wanted->start_ns[place] = calls->start_ns[call];
+        wanted->end_ns[place] = calls->end_ns[call];
+        wanted->thread[place] = calls->thread[call];
+        sweep->calls[sweep->call_count++] = place;
+    }
+    return sort_rows(sweep->calls, sweep->call_count, wanted);
 }
 
-/* Does one of the calls start while the operator runs? */
-static bool has_call(const struct sweep *sweep, size_t row) {
-    const struct gt_calls *calls = &sweep->store->calls;
+/* Whether a call starts before an operator does, on its thread or on one before it. */
+static bool is_before(const struct sweep *sweep, size_t call, size_t row) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
-    size_t low = 0, high = sweep->call_count; /* the first that does not start before it */
+    uint32_t place = sweep->calls[call], thread = sweep->wanted.thread[place];
+    return thread != cpu_ops->thread[row] ? thread < cpu_ops->thread[row]
+                                          : sweep->wanted.start_ns[place] < cpu_ops->start_ns[row];
+}
+
+/* The first call that is not before an operator. Mostly it is that of the operator before. */
+static size_t find_call(const struct sweep *sweep, size_t row, size_t guess) {
+    bool is_right = (guess == 0 || is_before(sweep, guess - 1, row)) &&
+                    (guess == sweep->call_count || !is_before(sweep, guess, row));
+    size_t low = is_right ? guess : 0, high = is_right ? guess : sweep->call_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        uint32_t call = sweep->wanted[sweep->calls[middle].value];
-        if (calls->thread[call] < cpu_ops->thread[row] ||
-            (calls->thread[call] == cpu_ops->thread[row] && calls->start_ns[call] < cpu_ops->start_ns[row]))
+        if (is_before(sweep, middle, row))
             low = middle + 1;
         else
             high = middle;
     }
-    uint32_t call = low < sweep->call_count ? sweep->wanted[sweep->calls[low].value] : GT_NO_ROW;
-    return call != GT_NO_ROW && calls->thread[call] == cpu_ops->thread[row] &&
-           calls->start_ns[call] <= cpu_ops->end_ns[row];
+    return low;
+}
+
+/* Does one of the calls start while the operator runs? */
+static bool has_call(const struct sweep *sweep, size_t row, size_t *guess) {
+    const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
+    *guess = find_call(sweep, row, *guess);
+    if (*guess == sweep->call_count)
+        return false;
+    uint32_t place = sweep->calls[*guess];
+    return sweep->wanted.thread[place] == cpu_ops->thread[row] && sweep->wanted.start_ns[place] <= cpu_ops->end_ns[row];
 }
 
 /* Few calls are in few operators: to find these costs less than to sort all. */
 static bool add_operators(struct sweep *sweep) {
-    enum { SORTING_PASSES = 16 };
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
-    bool are_few = sweep->call_count < cpu_ops->count / SORTING_PASSES;
+    size_t guess = 0;
     sweep->operators = gt_mem_uninitialised(cpu_ops->count, sizeof *sweep->operators);
     for (uint32_t i = 0; i < cpu_ops->count && sweep->operators; i++)
-        if (cpu_ops->thread[i] != GT_NO_TRACK && (!are_few || has_call(sweep, i)))
-            sweep->operators[sweep->operator_count++].value = i;
+        if (cpu_ops->thread[i] != GT_NO_TRACK && has_call(sweep, i, &guess))
+            sweep->operators[sweep->operator_count++] = i;
     sweep->open = gt_mem_uninitialised(sweep->operator_count, sizeof *sweep->open);
-    const struct intervals intervals = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread, NULL};
-    return sweep->operators && sweep->open && sort_intervals(sweep->operators, sweep->operator_count, &intervals);
+    const struct intervals all = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread};
+    return sweep->operators && sweep->open && sort_rows(sweep->operators, sweep->operator_count, &all);
 }
 
 /* The innermost open operator that reaches the end of the call. Those above it that have ended are forgotten, for later
@@ -112,33 +150,33 @@ static uint32_t find_open(struct sweep *sweep, int64_t start_ns, int64_t end_ns)
 }
 
 static void run_sweep(struct sweep *sweep, uint32_t *operators) {
-    const struct gt_calls *calls = &sweep->store->calls;
+    const struct intervals *wanted = &sweep->wanted;
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
     uint32_t thread = GT_NO_TRACK;
     for (size_t c = 0, next = 0; c < sweep->call_count; c++) {
-        uint32_t place = sweep->calls[c].value, call = sweep->wanted[place];
-        if (calls->thread[call] != thread)
+        uint32_t place = sweep->calls[c];
+        if (wanted->thread[place] != thread)
             sweep->depth = 0;
-        thread = calls->thread[call];
-        while (next < sweep->operator_count && cpu_ops->thread[sweep->operators[next].value] < thread)
+        thread = wanted->thread[place];
+        while (next < sweep->operator_count && cpu_ops->thread[sweep->operators[next]] < thread)
             next++;
         for (; next < sweep->operator_count; next++) {
-            uint32_t row = sweep->operators[next].value;
-            if (cpu_ops->thread[row] != thread || cpu_ops->start_ns[row] > calls->start_ns[call])
+            uint32_t row = sweep->operators[next];
+            if (cpu_ops->thread[row] != thread || cpu_ops->start_ns[row] > wanted->start_ns[place])
                 break;
             sweep->open[sweep->depth++] = row;
         }
-        operators[place] = find_open(sweep, calls->start_ns[call], calls->end_ns[call]);
+        operators[place] = find_open(sweep, wanted->start_ns[place], wanted->end_ns[place]);
     }
 }
 
 uint32_t *gt_operator_set_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
     uint32_t *operators = gt_mem_uninitialised(count, sizeof *operators);
-    struct sweep sweep = {.store = view->store, .wanted = calls};
+    struct sweep sweep = {.store = view->store};
     bool has_operators = view->store->cpu_ops.count > 0;
     for (size_t i = 0; i < count && operators; i++)
         operators[i] = GT_NO_ROW;
-    bool ok = operators && (!has_operators || (add_calls(&sweep, count) && add_operators(&sweep)));
+    bool ok = operators && (!has_operators || (add_calls(&sweep, calls, count) && add_operators(&sweep)));
     if (ok && has_operators)
         run_sweep(&sweep, operators);
     sweep_release(&sweep);

@@ -1,64 +1,6 @@
-/* Rules on kernels and their launches: one that takes most of the time, too many launches, too short kernels. */
-#include "base/mem.h"
+/* Tiny kernels: the GPU waits for the launches of kernels that run for 5 us or less. */
 #include "measure/findings/findings.h"
 #include "measure/results/tiny.h"
-
-/* The longest by name that is no graph traced as a whole; NULL: there is none. */
-static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
-    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
-    for (size_t i = 0; i < kernels->count; i++)
-        if (!gt_say_name_is_lost(evidence, kernels->items[i].full_name) &&
-            (evidence->view->is_summed || gt_view_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL))
-            return &kernels->items[i];
-    return NULL;
-}
-
-bool gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_named *top = longest_kernel(evidence);
-    double all_ns = (double)gt_evidence_kernels(evidence)->total_ns;
-    if (!top || all_ns <= 0)
-        return false;
-    const char *name = gt_say_kernel(evidence, top->full_name);
-    double total_ns = (double)top->total_ns;
-    gt_finding_set_title(evidence, finding, "One kernel takes %s of kernel time: %s",
-                         gt_say_share(evidence, total_ns, all_ns), name);
-    gt_finding_add_evidence(evidence, finding, "%s: %s in %s, %s each on average.", name, gt_say_ns(evidence, total_ns),
-                            gt_say_counted(evidence, top->count, "launch"), gt_say_ns(evidence, top->mean_ns));
-    return total_ns / all_ns >= gt_thresholds.dominant_share;
-}
-
-/* Kernels that were launched one by one, not as nodes of a graph. SIZE_MAX: memory was short. */
-static size_t count_launches(const struct gt_view *view) {
-    uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
-    size_t count = 0;
-    if (!seen)
-        return SIZE_MAX;
-    for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t op = view->row[i], call = view->labels->op_call[op];
-        bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
-        count += gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !is_node;
-        if (call != GT_NO_ROW)
-            seen[call] = 1;
-    }
-    gt_mem_free(seen);
-    return count;
-}
-
-bool gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_launch_rate *rate = gt_evidence_launch_rate(evidence);
-    size_t launches = count_launches(evidence->view);
-    if (launches == SIZE_MAX)
-        gt_evidence_fail(evidence);
-    /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
-    if (rate->count < 1000 || launches < rate->count / 2)
-        return false;
-    gt_finding_set_title(evidence, finding, "%s kernel launches per second, median kernel %s",
-                         gt_say_count(evidence, (size_t)rate->per_second), gt_say_ns(evidence, rate->median_ns));
-    gt_finding_add_evidence(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
-                            gt_say_counted(evidence, rate->count, "launch"),
-                            gt_say_ns(evidence, (double)rate->window_ns));
-    return rate->is_storm || rate->per_second >= 100000;
-}
 
 static bool is_tiny(const struct gt_view *view, uint32_t position) {
     return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_KERNEL &&

@@ -1,0 +1,387 @@
+/* Gathers series of copies, looks up the idle time around them, and claims what could be saved. Linear, but for a
+   logarithm to find the copy next to a gap. */
+#include "measure/findings/bulk_copies.h"
+
+#include "base/mem.h"
+#include "base/ns.h"
+#include "measure/findings/origins.h"
+#include "measure/results/copies.h"
+
+/* ---- gathering ---- */
+
+/* GT_COPY_WAY_COUNT: inside the GPU, between GPUs, or not known. */
+static enum gt_copy_way way_of(const struct gt_store *store, uint32_t op, uint8_t src, uint8_t dst) {
+    bool from_host = gt_copy_memory_is_host(src), to_host = gt_copy_memory_is_host(dst);
+    if (from_host != to_host)
+        return to_host ? GT_COPY_TO_HOST : GT_COPY_TO_GPU;
+    struct gt_str name = gt_store_string(store, store->ops.name[op]);
+    if (src != GT_MEMORY_UNKNOWN || dst != GT_MEMORY_UNKNOWN)
+        return GT_COPY_WAY_COUNT;
+    if (gt_str_find_nocase(name, GT_STR("HtoD")) || gt_str_find_nocase(name, GT_STR("Host-to-Device")))
+        return GT_COPY_TO_GPU;
+    return gt_copy_is_to_host(store, op) ? GT_COPY_TO_HOST : GT_COPY_WAY_COUNT;
+}
+
+static bool is_asynchronous(const struct gt_store *store, uint32_t call) {
+    return call == GT_NO_ROW ||
+           gt_str_find_nocase(gt_store_string(store, store->calls.name[call]), GT_STR("Async")) != NULL;
+}
+
+struct gathering {
+    struct gt_bulk_copies *copies;
+    const struct gt_view *view;
+    const uint8_t *computes; /* by lane */
+    uint32_t next_row;       /* of copies */
+    size_t series_first;     /* index of the first copy of the series that is open */
+    uint64_t series_bytes;
+};
+
+/* false: it is no copy between host and GPU. */
+static bool read_copy(struct gathering *it, uint32_t position, struct gt_bulk_copy *copy) {
+    const struct gt_view *view = it->view;
+    const struct gt_store *store = view->store;
+    if (gt_view_op_kind(view, position) != GT_OP_MEMCPY)
+        return false;
+    uint32_t op = view->row[position], row = gt_copy_next_of_op(store, op, &it->next_row);
+    if (row == GT_NO_ROW)
+        return false;
+    uint8_t src = store->copies.src[row], dst = store->copies.dst[row];
+    enum gt_copy_way way = way_of(store, op, src, dst);
+    uint8_t memory = way == GT_COPY_TO_GPU ? src : dst;
+    uint32_t call = view->labels->op_call[op];
+    *copy = (struct gt_bulk_copy){.position = position,
+                                  .call = call,
+                                  .bytes = store->copies.bytes[row],
+                                  .way = (uint8_t)way,
+                                  .memory = memory,
+                                  .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call),
+                                  .is_on_compute_stream = it->computes[view->lane[position]]};
+    return way != GT_COPY_WAY_COUNT;
+}
+
+static void close_series(struct gathering *it) {
+    if ((double)it->series_bytes < gt_thresholds.bulk_copy_bytes)
+        it->copies->count = it->series_first;
+    it->series_first = it->copies->count;
+    it->series_bytes = 0;
+}
+
+static void add_copy(struct gathering *it, struct gt_bulk_copy *copy) {
+    struct gt_bulk_copies *copies = it->copies;
+    struct gt_bulk_copy *last = copies->count > it->series_first ? &copies->items[copies->count - 1] : NULL;
+    if (last && last->way != copy->way)
+        close_series(it);
+    struct gt_bulk_copy *items = gt_mem_room(copies->items, copies->count, &copies->capacity, sizeof *items);
+    copies->has_failed |= !items;
+    if (!items)
+        return;
+    copies->items = items;
+    copy->series = copies->count > it->series_first ? items[it->series_first].position : copy->position;
+    it->series_bytes = it->series_bytes + copy->bytes < it->series_bytes ? UINT64_MAX : it->series_bytes + copy->bytes;
+    items[copies->count++] = *copy;
+}
+
+/* Nothing on the GPU can hide what comes before its first or after its last compute. */
+static void mark_compute_around(struct gathering *it, const struct gt_view_device *device, size_t first_copy) {
+    size_t first = device->first, last = device->first + device->count;
+    while (first < last && gt_view_op_class(it->view, first) != GT_CLASS_COMPUTE)
+        first++;
+    while (last > first && gt_view_op_class(it->view, last - 1) != GT_CLASS_COMPUTE)
+        last--;
+    for (size_t i = first_copy; i < it->copies->count; i++) {
+        struct gt_bulk_copy *copy = &it->copies->items[i];
+        copy->has_compute_around = copy->position > first && copy->position < last;
+    }
+}
+
+static void gather_device(struct gathering *it, uint32_t index) {
+    const struct gt_view_device *device = &it->view->devices[index];
+    size_t first_copy = it->series_first = it->copies->count;
+    for (size_t i = device->first; i < device->first + device->count && !it->copies->has_failed; i++) {
+        struct gt_bulk_copy copy;
+        if (!read_copy(it, (uint32_t)i, &copy)) {
+            close_series(it);
+            continue;
+        }
+        copy.device = index;
+        add_copy(it, &copy);
+    }
+    close_series(it);
+    mark_compute_around(it, device, first_copy);
+}
+
+/* The best of pinned memory; else a usual one, or what pageable memory reached where that is more. */
+static void measure_rates(struct gt_bulk_copies *copies, const struct gt_view *view) {
+    double any[GT_COPY_WAY_COUNT] = {0};
+    for (size_t i = 0; i < copies->count; i++) {
+        const struct gt_bulk_copy *copy = &copies->items[i];
+        int64_t ns = gt_view_op_whole_ns(view, copy->position);
+        double rate = ns > 0 ? (double)copy->bytes / (double)ns : 0;
+        bool is_pinned = copy->memory == GT_MEMORY_PINNED && (double)copy->bytes >= gt_thresholds.bulk_copy_bytes;
+        any[copy->way] = fmax(any[copy->way], rate);
+        if (is_pinned)
+            copies->pinned_rate[copy->way] = fmax(copies->pinned_rate[copy->way], rate);
+    }
+    for (int way = 0; way < GT_COPY_WAY_COUNT; way++) {
+        copies->is_rate_observed[way] = copies->pinned_rate[way] > 0;
+        if (!copies->is_rate_observed[way])
+            copies->pinned_rate[way] = fmax(any[way], gt_thresholds.pinned_bytes_per_s / 1e9);
+    }
+}
+
+void gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view) {
+    *copies = (struct gt_bulk_copies){0};
+    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
+    struct gathering it = {.copies = copies, .view = view, .computes = computes};
+    copies->has_failed = !computes;
+    for (size_t i = 0; i < view->op_count && computes; i++)
+        if (gt_view_op_class(view, i) == GT_CLASS_COMPUTE)
+            computes[view->lane[i]] = 1;
+    for (uint32_t d = 0; d < view->device_count && !copies->has_failed && view->store->copies.count; d++)
+        gather_device(&it, d);
+    gt_mem_free(computes);
+    if (copies->has_failed)
+        copies->count = 0;
+    measure_rates(copies, view);
+}
+
+void gt_bulk_copies_release(struct gt_bulk_copies *copies) {
+    gt_mem_free(copies->items);
+    *copies = (struct gt_bulk_copies){0};
+}
+
+/* ---- gaps ---- */
+
+struct claiming {
+    const struct gt_bulk_copies *copies;
+    struct gt_evidence *evidence;
+    gt_bulk_copies_taking *takes;
+    struct gt_bulk_copies_sum sum;
+};
+
+/* NULL: the op is none that the rule takes. */
+static const struct gt_bulk_copy *find_copy(const struct claiming *it, uint32_t position) {
+    size_t low = 0, high = it->copies->count;
+    if (gt_view_op_kind(it->evidence->view, position) != GT_OP_MEMCPY)
+        return NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (it->copies->items[middle].position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct gt_bulk_copy *found = low < it->copies->count ? &it->copies->items[low] : NULL;
+    return found && found->position == position && it->takes(found) ? found : NULL;
+}
+
+static int64_t inside_call(const struct claiming *it, const struct gt_idle_gap *gap, const struct gt_bulk_copy *copy) {
+    const struct gt_calls *calls = &it->evidence->view->store->calls;
+    if (!copy || !copy->blocks || copy->call == GT_NO_ROW)
+        return 0;
+    int64_t start_ns = calls->start_ns[copy->call], end_ns = calls->end_ns[copy->call];
+    start_ns = start_ns > gap->start_ns ? start_ns : gap->start_ns;
+    end_ns = end_ns < gap->end_ns ? end_ns : gap->end_ns;
+    return end_ns > start_ns ? gt_ns_between(start_ns, end_ns) : 0;
+}
+
+/* Copies of one series that one range launched. */
+static bool are_together(const struct gt_view *view, const struct gt_bulk_copy *before,
+                         const struct gt_bulk_copy *after) {
+    if (!before || !after || before->series != after->series)
+        return false;
+    uint32_t range = gt_origins_outermost_range(view, before->position);
+    return range != GT_NO_ROW && range == gt_origins_outermost_range(view, after->position);
+}
+
+/* A call that blocks takes the CPU its lead: the short gap until it has launched again is the copy's. */
+static bool cost_the_lead(const struct gt_idle_gap *gap, const struct gt_bulk_copy *before) {
+    return before && before->blocks && before->call != GT_NO_ROW && gt_idle_gap_is_of_cpu(gap) &&
+           (double)gt_idle_gap_ns(gap) < gt_thresholds.stall_ns;
+}
+
+/* How much of a gap the copies next to it cause. */
+static int64_t caused_ns(const struct claiming *it, size_t index) {
+    const struct gt_idle_gap *gap = &it->evidence->ledger.idle->gaps[index];
+    const struct gt_bulk_copy *before = gap->previous == GT_NO_ROW ? NULL : find_copy(it, gap->previous);
+    const struct gt_bulk_copy *after = gap->next == GT_NO_ROW ? NULL : find_copy(it, gap->next);
+    if (!before && !after)
+        return 0;
+    if (are_together(it->evidence->view, before, after) || cost_the_lead(gap, before))
+        return gt_idle_gap_ns(gap);
+    return gt_ns_add(inside_call(it, gap, before), inside_call(it, gap, after));
+}
+
+static int64_t smaller(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* ---- claiming ---- */
+
+/* The copies of one GPU, from one index to before another. */
+struct device_copies {
+    size_t first, end;
+    uint32_t device;
+};
+
+static int64_t pinned_ns(const struct claiming *it, const struct gt_bulk_copy *copy) {
+    double ns = (double)copy->bytes / it->copies->pinned_rate[copy->way];
+    int64_t op_ns = gt_view_op_ns(it->evidence->view, copy->position);
+    return ns < (double)op_ns ? (int64_t)ns : op_ns;
+}
+
+/* Compute of a GPU in the steady span that hides no copy yet. */
+static int64_t free_compute_ns(struct gt_evidence *evidence, uint32_t index) {
+    const struct gt_view_device *device = &evidence->view->devices[index];
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    __int128 sum_ns = 0;
+    for (size_t i = device->first; i < device->first + device->count && accounts; i++)
+        if (gt_view_op_class(evidence->view, i) == GT_CLASS_COMPUTE)
+            sum_ns += evidence->ledger.op_left_ns[i];
+    if (accounts)
+        sum_ns -= gt_ns_between(accounts[index].ns[GT_AMOUNT_EXPOSED_MEMORY], accounts[index].ns[GT_AMOUNT_MEMORY]);
+    return sum_ns > 0 ? gt_ns_of_sum(sum_ns) : 0;
+}
+
+/* What remains of the copies when they run as fast as pinned memory allows and compute hides as much as it can. */
+static int64_t kept_ns(const struct claiming *it, const struct device_copies *of) {
+    int64_t hideable_ns = 0, rest_ns = 0;
+    for (size_t i = of->first; i < of->end; i++) {
+        const struct gt_bulk_copy *copy = &it->copies->items[i];
+        int64_t left_ns = it->evidence->ledger.op_left_ns[copy->position];
+        if (!it->takes(copy) || left_ns <= 0)
+            continue;
+        int64_t *sum_ns = copy->has_compute_around ? &hideable_ns : &rest_ns;
+        *sum_ns = gt_ns_add(*sum_ns, smaller(pinned_ns(it, copy), left_ns));
+    }
+    int64_t over_ns = gt_ns_between(free_compute_ns(it->evidence, of->device), hideable_ns);
+    return gt_ns_add(rest_ns, over_ns > 0 ? over_ns : 0);
+}
+
+static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
+    const struct gt_view *view = it->evidence->view;
+    const struct gt_calls *calls = &view->store->calls;
+    struct gt_bulk_copies_sum *sum = &it->sum;
+    if (view->end_ns[copy->position] <= it->evidence->ledger.steady_ns)
+        return;
+    sum->bytes = sum->bytes + copy->bytes < sum->bytes ? UINT64_MAX : sum->bytes + copy->bytes;
+    sum->memory_bytes[copy->memory] += sum->bytes == UINT64_MAX ? 0 : copy->bytes;
+    sum->total_ns = gt_ns_add(sum->total_ns, gt_view_op_ns(view, copy->position));
+    sum->alone_ns = gt_ns_add(sum->alone_ns, it->evidence->ledger.op_left_ns[copy->position]);
+    if (copy->call != GT_NO_ROW)
+        sum->call_ns = gt_ns_add(sum->call_ns, gt_ns_between(calls->start_ns[copy->call], calls->end_ns[copy->call]));
+    if (sum->count++ == 0 || gt_view_op_ns(view, copy->position) > gt_view_op_ns(view, sum->longest))
+        sum->longest = copy->position;
+    if (sum->longest == copy->position)
+        sum->way = (enum gt_copy_way)copy->way;
+}
+
+/* Counts the copies of a GPU. How long they ran alone. */
+static int64_t count_device(struct claiming *it, const struct device_copies *of) {
+    int64_t alone_ns = 0;
+    for (size_t i = of->first; i < of->end; i++) {
+        const struct gt_bulk_copy *copy = &it->copies->items[i];
+        if (!it->takes(copy))
+            continue;
+        count_copy(it, copy);
+        alone_ns = gt_ns_add(alone_ns, it->evidence->ledger.op_left_ns[copy->position]);
+    }
+    return alone_ns;
+}
+
+/* First the copies, then the gaps, up to so much in all. */
+static void claim_up_to(struct claiming *it, const struct device_copies *of, const struct gt_idle_device *gaps,
+                        int64_t left_ns) {
+    struct gt_ledger *ledger = &it->evidence->ledger;
+    for (size_t i = of->first; i < of->end && left_ns > 0; i++)
+        if (it->takes(&it->copies->items[i]))
+            left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
+    for (size_t i = gaps->first; i < gaps->first + gaps->count && left_ns > 0; i++)
+        left_ns -= gt_ledger_claim_gap(ledger, i, smaller(left_ns, caused_ns(it, i)));
+}
+
+static void claim_device(struct claiming *it, const struct device_copies *of) {
+    static const struct gt_idle_device none;
+    const struct gt_ledger *ledger = &it->evidence->ledger;
+    const struct gt_idle_device *gaps =
+        of->device < ledger->idle->device_count ? &ledger->idle->devices[of->device] : &none;
+    int64_t gap_ns = 0, alone_ns = count_device(it, of);
+    if (alone_ns == 0)
+        return;
+    for (size_t i = gaps->first; i < gaps->first + gaps->count; i++)
+        gap_ns = gt_ns_add(gap_ns, smaller(ledger->gap_left_ns[i], caused_ns(it, i)));
+    int64_t kept = kept_ns(it, of);
+    it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gap_ns);
+    it->sum.kept_ns = gt_ns_add(it->sum.kept_ns, kept);
+    claim_up_to(it, of, gaps, gt_ns_between(kept, gt_ns_add(alone_ns, gap_ns)));
+}
+
+struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
+                                               gt_bulk_copies_taking *takes) {
+    struct claiming it = {.copies = copies, .evidence = evidence, .takes = takes};
+    struct device_copies of = {0};
+    if (copies->has_failed)
+        gt_evidence_fail(evidence);
+    for (; of.first < copies->count; of.first = of.end) {
+        of.device = copies->items[of.first].device;
+        for (of.end = of.first; of.end < copies->count && copies->items[of.end].device == of.device;)
+            of.end++;
+        claim_device(&it, &of);
+    }
+    return it.sum;
+}
+
+/* ---- sentences ---- */
+
+/* "8.4 GB/s" */
+static const char *say_rate(struct gt_evidence *evidence, double bytes_per_ns) {
+    return gt_arena_printf(evidence->arena, "%.1f GB/s", bytes_per_ns).ptr;
+}
+
+/* "pageable memory", "pinned memory": the kind that has most of the bytes */
+static const char *say_memory(const struct gt_bulk_copies_sum *sum) {
+    uint64_t pageable = sum->memory_bytes[GT_MEMORY_PAGEABLE], pinned = sum->memory_bytes[GT_MEMORY_PINNED];
+    if (pageable == 0 && pinned == 0)
+        return "host memory";
+    return pageable >= pinned ? "pageable memory" : "pinned memory";
+}
+
+void gt_bulk_copies_describe(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
+                             struct gt_finding *finding, const struct gt_bulk_copies_sum *sum) {
+    double devices = evidence->view->device_count ? (double)evidence->view->device_count : 1;
+    double steps = (double)gt_evidence_step_count(evidence), times = steps > 0 ? steps * devices : devices;
+    const char *per = steps > 0 ? " per step" : "";
+    gt_finding_add_evidence(evidence, finding, "%s moved %s between %s and the GPU (%s) in %s, at %s.",
+                            gt_say_counted(evidence, sum->count, "copy"), gt_say_bytes(evidence, sum->bytes),
+                            say_memory(sum), sum->way == GT_COPY_TO_HOST ? "device to host" : "host to device",
+                            gt_say_ns(evidence, (double)sum->total_ns),
+                            say_rate(evidence, sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0));
+    const char *alone = gt_say_ns(evidence, (double)sum->alone_ns / times);
+    if (sum->gap_ns > 0)
+        gt_finding_add_evidence(evidence, finding,
+                                "Nothing else ran for %s%s, and the GPU was idle for %s more because of their calls.",
+                                alone, per, gt_say_ns(evidence, (double)sum->gap_ns / times));
+    else
+        gt_finding_add_evidence(evidence, finding, "Nothing else ran for %s%s.", alone, per);
+    const char *source = copies->is_rate_observed[sum->way] ? "reaches" : "would reach about";
+    const char *rate = say_rate(evidence, copies->pinned_rate[sum->way]);
+    if (sum->kept_ns > 0)
+        gt_finding_add_evidence(evidence, finding, "Pinned memory %s %s; %s%s would remain that no compute can hide.",
+                                source, rate, gt_say_ns(evidence, (double)sum->kept_ns / times), per);
+    else
+        gt_finding_add_evidence(evidence, finding, "Pinned memory %s %s, and compute can hide the copies.", source,
+                                rate);
+}
+
+void gt_bulk_copies_add_longest(struct gt_evidence *evidence, struct gt_finding *finding,
+                                const struct gt_bulk_copies_sum *sum) {
+    const struct gt_view *view = evidence->view;
+    uint32_t op = view->row[sum->longest], call = view->labels->op_call[op];
+    const char *name = gt_say_quoted(evidence, gt_store_string(view->store, view->store->ops.name[op]));
+    const char *length = gt_say_ns(evidence, (double)gt_view_op_ns(view, sum->longest));
+    if (call == GT_NO_ROW)
+        gt_finding_add_evidence(evidence, finding, "Longest: %s, %s.", length, name);
+    else
+        gt_finding_add_evidence(evidence, finding, "Longest: %s, %s by %s.", length, name,
+                                gt_say_call(evidence, view->store->calls.name[call]));
+}

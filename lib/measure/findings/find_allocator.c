@@ -1,0 +1,48 @@
+/* Allocator: the launching thread took memory from the driver or gave it back while the GPU was idle. */
+#include "measure/findings/waits.h"
+#include "measure/results/calls.h"
+
+enum { LISTED = 3 };
+
+static bool frees(struct gt_evidence *evidence, const struct gt_name_sum *sum) {
+    return gt_str_find_nocase(gt_store_string(evidence->view->store, sum->name), GT_STR("Free")) != NULL;
+}
+
+/* Half as many frees as there are allocations, once per step or more: the cache is emptied again and again. */
+static bool empties_cache(struct gt_evidence *evidence, const struct gt_name_sums *names) {
+    size_t freed = 0, all = 0, steps = gt_evidence_step_count(evidence);
+    for (size_t i = 0; i < names->count; i++) {
+        freed += frees(evidence, &names->items[i]) ? names->items[i].count : 0;
+        all += names->items[i].count;
+    }
+    return 3 * freed >= all && freed > 1 && freed >= steps;
+}
+
+/* "cudaFree and cudaMalloc" */
+static const char *say_calls(struct gt_evidence *evidence, const struct gt_name_sums *names) {
+    const char *first = gt_say_call(evidence, names->items[0].name);
+    if (names->count == 1)
+        return first;
+    return gt_arena_printf(evidence->arena, "%s and %s", first, gt_say_call(evidence, names->items[1].name)).ptr;
+}
+
+bool gt_find_allocator(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_activity_times *times = gt_evidence_activity(evidence, GT_ACTIVITY_ALLOCATION);
+    const struct gt_name_sums *names = &times->names;
+    struct gt_waits_claim claim = gt_waits_claim_activity(evidence, times);
+    if (claim.gaps == 0 || names->count == 0)
+        return false;
+    gt_finding_set_title(evidence, finding, "%s keep%s the GPU waiting: %s of the time", say_calls(evidence, names),
+                         names->count == 1 ? "s" : "", gt_waits_say_claimed(evidence));
+    for (size_t i = 0; i < names->count && i < LISTED; i++)
+        gt_finding_add_evidence(evidence, finding, "%s: %s, %s on the CPU.",
+                                gt_say_call(evidence, names->items[i].name),
+                                gt_waits_say_often(evidence, names->items[i].count, "call"),
+                                gt_say_ns(evidence, (double)names->items[i].ns));
+    gt_waits_add_claim(evidence, finding, &claim);
+    if (empties_cache(evidence, names) && (evidence->context & GT_CONTEXT_TORCH))
+        gt_finding_add_advice(evidence, finding,
+                              "Memory is freed and allocated again: look for torch.cuda.empty_cache() in the loop, or "
+                              "for retries because the GPU's memory is nearly full.");
+    return true;
+}

@@ -1,0 +1,85 @@
+/* Rule dominant_kernel: kernels of one name that take a large part of the kernel time, unless another finding is about
+   them already. */
+#include "base/mem.h"
+#include "base/ns.h"
+#include "measure/findings/findings.h"
+
+/* A name with its template arguments: kernels that differ in them do different things. */
+struct kernel {
+    gt_strid name;
+    size_t count;
+    int64_t total_ns;
+    int64_t steady_ns, left_ns; /* of those after the warm-up, in all and what no rule has claimed */
+};
+
+/* Communication waits for other GPUs: a profiler of kernels shows nothing there. */
+static bool is_candidate(struct gt_evidence *evidence, size_t position) {
+    return gt_view_op_kind(evidence->view, position) == GT_OP_KERNEL &&
+           gt_view_op_class(evidence->view, position) != GT_CLASS_COMM &&
+           !gt_say_name_is_lost(evidence, evidence->view->name[position]);
+}
+
+/* The name with the most time; an empty one: there is none. */
+static gt_strid longest_name(struct gt_evidence *evidence) {
+    const struct gt_view *view = evidence->view;
+    int64_t *sums_ns = gt_mem_array(view->store->strings.count, sizeof *sums_ns);
+    gt_strid longest = GT_STRID_EMPTY;
+    if (!sums_ns)
+        gt_evidence_fail(evidence);
+    for (size_t i = 0; i < view->op_count && sums_ns; i++)
+        if (gt_view_op_kind(view, i) == GT_OP_KERNEL)
+            sums_ns[view->name[i]] = gt_ns_add(sums_ns[view->name[i]], gt_view_op_ns(view, i));
+    for (size_t i = 0; i < view->op_count && sums_ns; i++)
+        if (sums_ns[view->name[i]] > sums_ns[longest] && is_candidate(evidence, i))
+            longest = view->name[i];
+    gt_mem_free(sums_ns);
+    return longest;
+}
+
+static struct kernel kernel_of(const struct gt_evidence *evidence, gt_strid name) {
+    const struct gt_view *view = evidence->view;
+    struct kernel kernel = {.name = name};
+    for (size_t i = 0; i < view->op_count; i++) {
+        if (view->name[i] != name || gt_view_op_kind(view, i) != GT_OP_KERNEL)
+            continue;
+        int64_t ns = gt_view_op_ns(view, i);
+        kernel.count++;
+        kernel.total_ns = gt_ns_add(kernel.total_ns, ns);
+        if (view->start_ns[i] < evidence->ledger.steady_ns)
+            continue;
+        kernel.steady_ns = gt_ns_add(kernel.steady_ns, ns);
+        kernel.left_ns = gt_ns_add(kernel.left_ns, evidence->ledger.op_left_ns[i]);
+    }
+    return kernel;
+}
+
+/* Of an input that is summed already. */
+static struct kernel longest_summed(struct gt_evidence *evidence) {
+    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
+    for (size_t i = 0; i < kernels->count; i++) {
+        const struct gt_named *of = &kernels->items[i];
+        if (!gt_say_name_is_lost(evidence, of->full_name))
+            return (struct kernel){.name = of->full_name, .count = of->count, .total_ns = of->total_ns};
+    }
+    return (struct kernel){0};
+}
+
+bool gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
+    double all_ns = (double)kernels->total_ns, least_ns = gt_thresholds.dominant_share * all_ns;
+    /* Simplified names sum up several, so none has more than the first. */
+    if (kernels->count == 0 || all_ns <= 0 || (double)kernels->items[0].total_ns < least_ns)
+        return false;
+    bool is_summed = evidence->view->is_summed;
+    struct kernel top = is_summed ? longest_summed(evidence) : kernel_of(evidence, longest_name(evidence));
+    if (top.count == 0 || (double)top.total_ns < least_ns || (top.steady_ns > 0 && top.left_ns <= top.steady_ns / 2))
+        return false;
+    const char *name = gt_say_kernel(evidence, top.name);
+    double total_ns = (double)top.total_ns;
+    gt_finding_set_title(evidence, finding, "One kernel takes %s of kernel time: %s",
+                         gt_say_share(evidence, total_ns, all_ns), name);
+    gt_finding_add_evidence(evidence, finding, "%s: %s in %s, %s each on average.", name, gt_say_ns(evidence, total_ns),
+                            gt_say_counted(evidence, top.count, "launch"),
+                            gt_say_ns(evidence, total_ns / (double)top.count));
+    return true;
+}

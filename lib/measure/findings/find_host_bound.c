@@ -1,0 +1,174 @@
+/* Host-bound: many short gaps in which the next op had not been launched yet, by the code that launches. */
+#include "base/mem.h"
+#include "measure/findings/waits.h"
+#include "measure/results/operator_set.h"
+
+/* A gap whose op was launched outside ranges; its operator may have a name. */
+struct nameless {
+    uint32_t call;
+    int64_t ns;
+};
+
+struct late_gaps {
+    struct gt_name_sums names; /* ranges and operators that launched the ops after them */
+    size_t count;
+    __int128 total_ns;
+    struct nameless *nameless;
+    size_t nameless_count, nameless_capacity;
+};
+
+static void add_nameless(struct gt_evidence *evidence, struct late_gaps *late, uint32_t call, int64_t ns) {
+    struct nameless *items = gt_mem_room(late->nameless, late->nameless_count, &late->nameless_capacity, sizeof *items);
+    if (!items) {
+        gt_evidence_fail(evidence);
+        return;
+    }
+    late->nameless = items;
+    items[late->nameless_count++] = (struct nameless){call, ns};
+}
+
+static void add_gap(struct gt_evidence *evidence, struct late_gaps *late, const uint8_t *is_step, size_t gap,
+                    int64_t ns) {
+    const struct gt_idle_gap *of = &evidence->ledger.idle->gaps[gap];
+    if (ns <= 0)
+        return;
+    gt_strid range = of->next == GT_NO_ROW
+                         ? GT_STRID_EMPTY
+                         : gt_waits_range_of_op(evidence->view, is_step, evidence->view->row[of->next]);
+    late->count++;
+    late->total_ns += ns;
+    if (range != GT_STRID_EMPTY)
+        gt_name_sums_add(&late->names, evidence->view->store, range, ns);
+    else
+        add_nameless(evidence, late, of->call, ns);
+}
+
+static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    const struct gt_idle *idle = evidence->ledger.idle;
+    uint8_t *is_step = gt_chains_step_ranges_new(evidence->view);
+    if (!is_step)
+        gt_evidence_fail(evidence);
+    for (size_t d = 0; d < idle->device_count && gaps->of && is_step; d++) {
+        const struct gt_idle_device *device = &idle->devices[d];
+        for (size_t i = device->first; i < device->first + device->count; i++)
+            if (gaps->of[i] == GT_HOST_GAP_LATE ||
+                (gaps->of[i] == GT_HOST_GAP_STALL && !gt_waits_is_stall(evidence, i)))
+                add_gap(evidence, late, is_step, i, gt_waits_claim_gap(evidence, d, i));
+    }
+    gt_mem_free(is_step);
+}
+
+/* The operators of gaps that no range has. To find them all would cost more than all other rules together, so where
+   there are many, one of every few counts for its neighbours. */
+static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *late) {
+    enum { MOST = 100 };
+    const struct gt_cpu_ops *operators = &evidence->view->store->cpu_ops;
+    size_t stride = late->nameless_count / MOST + 1, count = (late->nameless_count + stride - 1) / stride;
+    uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
+    for (size_t i = 0; i < count && calls; i++)
+        calls[i] = late->nameless[i * stride].call;
+    uint32_t *rows = calls ? gt_operator_set_of_calls(evidence->view, calls, count) : NULL;
+    if (!rows)
+        gt_evidence_fail(evidence);
+    for (size_t i = 0; i < count && rows; i++) {
+        int64_t ns = 0;
+        for (size_t k = i * stride; k < (i + 1) * stride && k < late->nameless_count; k++)
+            ns = gt_ns_add(ns, late->nameless[k].ns);
+        if (rows[i] != GT_NO_ROW)
+            gt_name_sums_add(&late->names, evidence->view->store, operators->name[rows[i]], ns);
+    }
+    gt_mem_free(calls);
+    gt_mem_free(rows);
+}
+
+/* ---- sentences ---- */
+
+static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
+    return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
+}
+
+static void set_title(struct gt_evidence *evidence, struct gt_finding *finding, const struct late_gaps *late) {
+    bool has_most = late->names.count && 2 * late->names.items[0].ns > late->total_ns;
+    if (has_most)
+        gt_finding_set_title(evidence, finding, "Host-bound in %s: the GPU waits for launches %s of the time",
+                             say_name(evidence, late->names.items[0].name), gt_waits_say_claimed(evidence));
+    else
+        gt_finding_set_title(evidence, finding, "Host-bound: the GPU waits for launches %s of the time",
+                             gt_waits_say_claimed(evidence));
+}
+
+static void add_names(struct gt_evidence *evidence, struct gt_finding *finding, const struct late_gaps *late) {
+    enum { LISTED = 3 };
+    const char *parts[LISTED] = {"", "", ""};
+    for (size_t i = 0; i < late->names.count && i < LISTED; i++)
+        parts[i] =
+            gt_arena_printf(evidence->arena, "%s%s %s", i ? ", " : "", say_name(evidence, late->names.items[i].name),
+                            gt_say_share(evidence, (double)late->names.items[i].ns, (double)late->total_ns))
+                .ptr;
+    if (late->names.count)
+        gt_finding_add_evidence(evidence, finding, "By the code that launched: %s%s%s.", parts[0], parts[1], parts[2]);
+}
+
+static void add_launches(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
+    size_t steps = gt_evidence_step_count(evidence);
+    double step_ns = gt_evidence_steps(evidence)->median_ns;
+    bool is_kineto = evidence->context & GT_CONTEXT_KINETO;
+    const char *profiler = is_kineto ? "The profiler slows every operator and launch, often to half the speed"
+                                     : "Tracing slows every call";
+    if (steps && launches >= steps && step_ns > 0) {
+        double each = (double)launches / (double)steps;
+        gt_finding_add_evidence(evidence, finding, "%s kernel launches per step of %s, one every %s.",
+                                gt_say_count(evidence, (size_t)each), gt_say_ns(evidence, step_ns),
+                                gt_say_ns(evidence, step_ns / each));
+        gt_finding_add_evidence(evidence, finding,
+                                "%s; compare with a step of a run without it: the loss is smaller there.", profiler);
+    } else {
+        gt_finding_add_evidence(evidence, finding, "%s: %s kernel launches here; the loss is smaller without it.",
+                                profiler, gt_say_count(evidence, launches));
+    }
+}
+
+/* A CPU that reads results back cannot run ahead of the GPU. */
+static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
+    const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
+    if ((double)copies->count < gt_thresholds.readback_count)
+        return;
+    gt_finding_add_evidence(evidence, finding,
+                            "The CPU also waits for a copy from the GPU %s, every %s on average, and cannot run ahead; "
+                            "decoding and sampling token by token looks like this, and so do checks of values.",
+                            gt_waits_say_often(evidence, copies->count, "time"),
+                            gt_say_counted(evidence, launches / copies->count, "launch"));
+}
+
+static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct late_gaps *late) {
+    double total_ns = (double)late->total_ns;
+    size_t launches = gt_waits_launch_count(evidence);
+    set_title(evidence, finding, late);
+    gt_finding_add_evidence(
+        evidence, finding,
+        "In %s the next op had not been launched or had not reached the GPU: %s of %s, %s each on average.",
+        gt_waits_say_often(evidence, late->count, "gap"), gt_say_ns(evidence, total_ns),
+        gt_say_ns(evidence, (double)evidence->ledger.span_ns), gt_say_ns(evidence, total_ns / (double)late->count));
+    add_names(evidence, finding, late);
+    add_launches(evidence, finding, launches);
+    add_readbacks(evidence, finding, launches);
+    gt_waits_add_warm_up(evidence, finding);
+}
+
+bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct late_gaps late = {0};
+    claim_gaps(evidence, &late);
+    bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
+    if (found) {
+        if (4 * late.names.total_ns < late.total_ns) /* else ranges say enough */
+            name_by_operators(evidence, &late);
+        gt_name_sums_sort(&late.names);
+        describe(evidence, finding, &late);
+    }
+    if (late.names.has_failed)
+        gt_evidence_fail(evidence);
+    gt_name_sums_release(&late.names);
+    gt_mem_free(late.nameless);
+    return found;
+}

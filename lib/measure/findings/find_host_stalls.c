@@ -1,0 +1,119 @@
+/* Host stalls: long gaps in which the CPU had launched nothing, by the code that the launching thread was in. */
+#include "measure/findings/waits.h"
+
+/* The code is named by a range or operator, else by a Python function, else by a call. */
+static gt_strid name_of(const struct gt_chain *chain) {
+    if (chain->code != GT_STRID_EMPTY)
+        return chain->code;
+    return chain->python != GT_STRID_EMPTY ? chain->python : chain->call;
+}
+
+/* Stalls, by name; those that no name has are under the empty one. */
+struct stalls {
+    struct gt_name_sums names;
+    size_t count;
+    int64_t between_steps_ns; /* of those without a name */
+    gt_strid python;          /* of the longest gap with a name; GT_STRID_EMPTY */
+    int64_t longest_ns;
+};
+
+static bool is_between_steps(const struct gt_view *view, const struct gt_idle_gap *gap) {
+    if (gap->previous == GT_NO_ROW || gap->next == GT_NO_ROW)
+        return false;
+    return view->labels->op_step[view->row[gap->previous]] != view->labels->op_step[view->row[gap->next]];
+}
+
+static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_t gap, int64_t ns) {
+    const struct gt_chain *chain = &gt_evidence_chains(evidence)[gap]; /* is there, or it would be no stall */
+    gt_strid name = name_of(chain);
+    stalls->count++;
+    gt_name_sums_add(&stalls->names, evidence->view->store, name, ns);
+    if (name == GT_STRID_EMPTY && is_between_steps(evidence->view, &evidence->ledger.idle->gaps[gap]))
+        stalls->between_steps_ns = gt_ns_add(stalls->between_steps_ns, ns);
+    if (ns > stalls->longest_ns) {
+        stalls->longest_ns = ns;
+        stalls->python = chain->python;
+    }
+}
+
+static void claim_stalls(struct gt_evidence *evidence, struct stalls *stalls) {
+    const struct gt_idle *idle = evidence->ledger.idle;
+    for (size_t d = 0; d < idle->device_count; d++) {
+        const struct gt_idle_device *device = &idle->devices[d];
+        for (size_t i = device->first; i < device->first + device->count; i++)
+            if (gt_waits_is_stall(evidence, i))
+                add_stall(evidence, stalls, i, gt_waits_claim_gap(evidence, d, i));
+    }
+    gt_name_sums_sort(&stalls->names);
+    if (stalls->names.has_failed)
+        gt_evidence_fail(evidence);
+}
+
+static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
+    return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
+}
+
+/* Nothing that the trace shows ran on the thread. */
+static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    const char *where = stalls->between_steps_ns > stalls->names.items[0].ns / 2 ? " between steps" : "";
+    gt_finding_set_title(
+        evidence, finding, "Untraced CPU work%s stalls the GPU: %s of the time", where,
+        gt_say_share(evidence, gt_ledger_share(&evidence->ledger, (double)stalls->names.items[0].ns), 1));
+    if (evidence->context & GT_CONTEXT_KINETO)
+        gt_finding_add_evidence(evidence, finding,
+                                "It is outside any range or operator: Python itself, garbage collection, I/O; record "
+                                "with_stack=True to see it.");
+    else
+        gt_finding_add_evidence(evidence, finding,
+                                "It is outside any range: the program itself, garbage collection, I/O; nsys "
+                                "--trace=cuda,nvtx,osrt --python-sampling=true shows it.");
+    if (evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX))
+        gt_finding_add_advice(evidence, finding,
+                              "If it is garbage collection: gc.freeze() after the setup, gc.disable() in the loop and "
+                              "gc.collect() where it does not hurt.");
+}
+
+static void describe_named(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    const struct gt_name_sum *most = &stalls->names.items[0];
+    gt_finding_set_title(evidence, finding, "%s stalls the CPU: the GPU waits %s of the time",
+                         say_name(evidence, most->name),
+                         gt_say_share(evidence, gt_ledger_share(&evidence->ledger, (double)most->ns), 1));
+    gt_finding_add_evidence(evidence, finding, "%s: %s, %s of idle time.", say_name(evidence, most->name),
+                            gt_waits_say_often(evidence, most->count, "gap"), gt_say_ns(evidence, (double)most->ns));
+    if (stalls->python != GT_STRID_EMPTY && stalls->python != most->name)
+        gt_finding_add_evidence(evidence, finding, "The longest one is in %s.", say_name(evidence, stalls->python));
+}
+
+static void add_others(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    enum { LISTED = 3 };
+    for (size_t i = 1; i < stalls->names.count && i < LISTED; i++) {
+        const struct gt_name_sum *sum = &stalls->names.items[i];
+        const char *name =
+            sum->name == GT_STRID_EMPTY ? "Outside any range or operator" : say_name(evidence, sum->name);
+        gt_finding_add_evidence(evidence, finding, "%s: %s, %s.", name, gt_say_counted(evidence, sum->count, "gap"),
+                                gt_say_ns(evidence, (double)sum->ns));
+    }
+}
+
+bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct stalls stalls = {0};
+    claim_stalls(evidence, &stalls);
+    bool found = stalls.names.count > 0 && stalls.names.total_ns > 0;
+    if (found && stalls.names.items[0].name == GT_STRID_EMPTY)
+        describe_untraced(evidence, finding, &stalls);
+    else if (found)
+        describe_named(evidence, finding, &stalls);
+    if (found) {
+        if (stalls.names.items[0].count == 1)
+            gt_finding_add_evidence(evidence, finding,
+                                    "It happened once: if that was initialization, let the program warm up before the "
+                                    "capture.");
+        add_others(evidence, finding, &stalls);
+        gt_finding_add_evidence(
+            evidence, finding, "%s of %s or more, %s in total.", gt_waits_say_often(evidence, stalls.count, "gap"),
+            gt_say_ns(evidence, gt_thresholds.stall_ns), gt_say_ns(evidence, (double)stalls.names.total_ns));
+        gt_waits_add_warm_up(evidence, finding);
+    }
+    gt_name_sums_release(&stalls.names);
+    return found;
+}

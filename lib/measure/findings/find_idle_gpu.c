@@ -1,0 +1,43 @@
+/* Idle GPU: what no other rule claimed, as far as the CPU did not cause it. */
+#include "measure/findings/waits.h"
+
+struct rest {
+    size_t count;
+    __int128 ns;
+};
+
+static void sum_rests(const struct gt_ledger *ledger, struct rest rests[GT_IDLE_CAUSE_COUNT]) {
+    for (size_t i = 0; i < ledger->idle->count; i++) {
+        struct rest *rest = &rests[ledger->idle->gaps[i].cause];
+        rest->count += ledger->gap_left_ns[i] > 0;
+        rest->ns += ledger->gap_left_ns[i];
+    }
+}
+
+static void add_rest(struct gt_evidence *evidence, struct gt_finding *finding, const struct rest *rest,
+                     const char *what) {
+    if (rest->count)
+        gt_finding_add_evidence(evidence, finding, "%s in %s, %s each on average: %s.",
+                                gt_say_ns(evidence, (double)rest->ns), gt_say_counted(evidence, rest->count, "gap"),
+                                gt_say_ns(evidence, (double)rest->ns / (double)rest->count), what);
+}
+
+/* What is left of gaps that the CPU made is too little to save, or below the threshold of its rule. */
+bool gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct rest rests[GT_IDLE_CAUSE_COUNT] = {0};
+    sum_rests(&evidence->ledger, rests);
+    const struct rest *queued = &rests[GT_IDLE_DEPENDENCY], *unknown = &rests[GT_IDLE_UNKNOWN];
+    double share = gt_ledger_share(&evidence->ledger, (double)(queued->ns + unknown->ns));
+    if (share < gt_thresholds.idle_share)
+        return false;
+    const char *part = gt_say_share(evidence, share, 1);
+    if (queued->ns > unknown->ns)
+        gt_finding_set_title(evidence, finding, "The GPU is idle %s of the time although work is queued", part);
+    else
+        gt_finding_set_title(evidence, finding,
+                             "The GPU was idle %s of the time for reasons that the trace does not show", part);
+    add_rest(evidence, finding, queued,
+             "the next op had been launched and waited for another stream or for its turn on the GPU");
+    add_rest(evidence, finding, unknown, "the trace has no launch call for the next op");
+    return true;
+}

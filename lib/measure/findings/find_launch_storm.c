@@ -1,0 +1,16 @@
+/* Launch storm: many launches of short kernels. */
+#include "measure/findings/waits.h"
+
+bool gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_launch_rate *rate = gt_evidence_launch_rate(evidence);
+    /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
+    bool is_high = rate->is_storm || rate->per_second >= 100000;
+    if (!is_high || rate->count < 1000 || gt_waits_launch_count(evidence) < rate->count / 2)
+        return false;
+    gt_finding_set_title(evidence, finding, "%s kernel launches per second, median kernel %s",
+                         gt_say_count(evidence, (size_t)rate->per_second), gt_say_ns(evidence, rate->median_ns));
+    gt_finding_add_evidence(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
+                            gt_say_counted(evidence, rate->count, "launch"),
+                            gt_say_ns(evidence, (double)rate->window_ns));
+    return true;
+}

@@ -1,0 +1,114 @@
+/* Readback: copies from the GPU that the CPU waits for: the token that ends a step, the loss that is printed. The GPU
+   is idle until the CPU has read it and launched more, and often in the gaps right after, for the queue is empty. */
+#include "base/mem.h"
+#include "measure/findings/waits.h"
+
+/* Rows of operators or Python functions around a call of a thread. */
+struct around {
+    uint32_t outermost, innermost; /* GT_NO_ROW: there is none */
+};
+
+static struct around find_around(size_t count, const int64_t *start_ns, const int64_t *end_ns, const uint32_t *thread,
+                                 const struct gt_calls *calls, uint32_t call) {
+    struct around around = {GT_NO_ROW, GT_NO_ROW};
+    for (uint32_t i = 0; i < count; i++) {
+        if (thread[i] != calls->thread[call] || start_ns[i] > calls->start_ns[call] || end_ns[i] < calls->end_ns[call])
+            continue;
+        if (around.outermost == GT_NO_ROW || start_ns[i] < start_ns[around.outermost])
+            around.outermost = i;
+        if (around.innermost == GT_NO_ROW || start_ns[i] >= start_ns[around.innermost])
+            around.innermost = i;
+    }
+    return around;
+}
+
+static bool is_line(const struct gt_store *store, uint32_t python_call) {
+    return gt_str_find_nocase(gt_store_string(store, store->python_calls.name[python_call]), GT_STR(".py(")) != NULL;
+}
+
+static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t call) {
+    const struct gt_store *store = evidence->view->store;
+    const struct gt_python_calls *python = &store->python_calls;
+    struct around frames =
+        find_around(python->count, python->start_ns, python->end_ns, python->thread, &store->calls, call);
+    if (frames.innermost != GT_NO_ROW && is_line(store, frames.innermost))
+        gt_finding_add_evidence(evidence, finding, "The longest gap follows one in %s.",
+                                gt_say_quoted(evidence, gt_store_string(store, python->name[frames.innermost])));
+}
+
+/* The operator that the user called: aten::item, not the aten::_local_scalar_dense in it. */
+static const char *say_reader(struct gt_evidence *evidence, const struct gt_readback *copies) {
+    const struct gt_store *store = evidence->view->store;
+    const struct gt_cpu_ops *operators = &store->cpu_ops;
+    uint32_t call = evidence->view->labels->op_call[evidence->view->row[copies->longest]];
+    struct around around =
+        find_around(operators->count, operators->start_ns, operators->end_ns, operators->thread, &store->calls, call);
+    if (around.outermost != GT_NO_ROW)
+        return gt_say_quoted(evidence, gt_store_string(store, operators->name[around.outermost]));
+    return gt_say_call(evidence, copies->wait == GT_STRID_EMPTY ? copies->call : copies->wait);
+}
+
+static void add_range(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_readback *copies) {
+    const struct gt_view *view = evidence->view;
+    uint8_t *is_step = gt_chains_step_ranges_new(view);
+    if (!is_step)
+        gt_evidence_fail(evidence);
+    gt_strid range = is_step ? gt_waits_range_of_op(view, is_step, view->row[copies->longest]) : GT_STRID_EMPTY;
+    gt_mem_free(is_step);
+    if (range != GT_STRID_EMPTY)
+        gt_finding_add_evidence(evidence, finding, "The longest gap follows one in range %s.",
+                                gt_say_quoted(evidence, gt_store_string(view->store, range)));
+}
+
+static void add_copies(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_readback *copies) {
+    const char *copy = gt_say_quoted(evidence, gt_store_string(evidence->view->store, copies->copy));
+    const char *often = gt_waits_say_often(evidence, copies->count, "time");
+    const char *call = gt_say_call(evidence, copies->call);
+    if (copies->wait == GT_STRID_EMPTY)
+        gt_finding_add_evidence(evidence, finding, "%s copies %s %s and blocks until the data has arrived.", call, copy,
+                                often);
+    else
+        gt_finding_add_evidence(evidence, finding, "%s copies %s %s, each immediately followed by %s.", call, copy,
+                                often, gt_say_call(evidence, copies->wait));
+}
+
+static struct gt_waits_claim claim_copies(struct gt_evidence *evidence, const struct gt_readback *copies) {
+    const struct gt_calls *calls = &evidence->view->store->calls;
+    struct gt_waits_claim claim = {0};
+    struct gt_lead_loss *losses = gt_mem_uninitialised(copies->count, sizeof *losses);
+    size_t count = 0;
+    if (!losses)
+        gt_evidence_fail(evidence);
+    for (size_t i = 0; i < copies->count && losses; i++) {
+        uint32_t wait = copies->waits[i];
+        if (calls->thread[wait] != GT_NO_TRACK)
+            losses[count++] = (struct gt_lead_loss){calls->start_ns[wait], calls->end_ns[wait], calls->thread[wait]};
+    }
+    if (losses)
+        claim = gt_waits_claim_class(evidence, GT_HOST_GAP_READBACK, losses, count);
+    gt_mem_free(losses);
+    return claim;
+}
+
+bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
+    if (copies->count == 0 || !copies->waits)
+        return false;
+    struct gt_waits_claim claim = claim_copies(evidence, copies);
+    if (claim.direct_ns == 0)
+        return false;
+    gt_finding_set_title(evidence, finding, "%s makes the CPU wait for a copy from the GPU %s: %s of the time",
+                         say_reader(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
+                         gt_waits_say_claimed(evidence));
+    add_copies(evidence, finding, copies);
+    gt_finding_add_evidence(evidence, finding,
+                            "The GPU was idle for %s after these copies, until the next op was launched.",
+                            gt_say_ns(evidence, (double)claim.direct_ns));
+    if (claim.later_ns)
+        gt_finding_add_evidence(
+            evidence, finding, "It was idle for another %s in later gaps: the waits had emptied the queue of launches.",
+            gt_say_ns(evidence, (double)claim.later_ns));
+    add_range(evidence, finding, copies);
+    add_code(evidence, finding, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);
+    return true;
+}

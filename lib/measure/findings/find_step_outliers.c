@@ -1,0 +1,272 @@
+/* The rule step_outliers: steps that take much longer on the GPU than usual, and what of it no other rule has claimed.
+ */
+#include "base/mem.h"
+#include "base/ns.h"
+#include "measure/findings/findings.h"
+#include "measure/findings/step_list.h"
+#include "measure/findings/step_times.h"
+
+/* What a step's time on the GPU is made of: idle time, then the classes of ops. */
+enum { IDLE, COMPUTE, COMM, MEMORY, KINDS };
+static const char *const kind_names[KINDS] = {"idle time", "compute", "communication", "memory ops"};
+
+struct looking {
+    struct gt_evidence *evidence;
+    struct gt_step_times times;
+    int64_t (*left_ns)[KINDS]; /* by item: what nobody has claimed */
+    int64_t *samples;
+    struct gt_step_list slow;
+    size_t slow_count;        /* items */
+    int64_t longest_ns;       /* of the slow ones */
+    int64_t longest_usual_ns; /* of its device */
+    __int128 claimed_ns[KINDS];
+    size_t longest_gap; /* that was claimed; SIZE_MAX: none */
+};
+
+static bool is_slow(const struct looking *it, const struct gt_step_time *time) {
+    const struct gt_step_loop *loop = &it->times.loops[time->loop];
+    return (double)loop->count >= gt_thresholds.fewest_steps &&
+           (double)gt_step_time_ns(time) > gt_thresholds.slow_step_ratio * (double)loop->usual_ns;
+}
+
+/* ---- what steps are made of ---- */
+
+static int kind_of_op(const struct gt_view *view, size_t position) {
+    switch (gt_view_op_class(view, position)) {
+    case GT_CLASS_COMPUTE:
+        return COMPUTE;
+    case GT_CLASS_COMM:
+        return COMM;
+    case GT_CLASS_MEMORY:
+        break;
+    }
+    return MEMORY;
+}
+
+static void sum_device(struct looking *it, size_t index) {
+    const struct gt_view_device *device = &it->evidence->view->devices[index];
+    const struct gt_ledger *ledger = &it->evidence->ledger;
+    const struct gt_step_times_device *steps = &it->times.devices[index];
+    size_t next = 0;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        size_t item = gt_step_times_at(&it->times, steps, it->evidence->view->start_ns[i], &next);
+        int64_t *sum_ns = item == SIZE_MAX ? NULL : &it->left_ns[item][kind_of_op(it->evidence->view, i)];
+        if (sum_ns)
+            *sum_ns = gt_ns_add(*sum_ns, ledger->op_left_ns[i]);
+    }
+    const struct gt_idle_device *idle = index < ledger->idle->device_count ? &ledger->idle->devices[index] : NULL;
+    next = 0;
+    for (size_t i = idle ? idle->first : 0; idle && i < idle->first + idle->count; i++) {
+        size_t item = gt_step_times_at(&it->times, steps, ledger->idle->gaps[i].start_ns, &next);
+        if (item != SIZE_MAX)
+            it->left_ns[item][IDLE] = gt_ns_add(it->left_ns[item][IDLE], ledger->gap_left_ns[i]);
+    }
+}
+
+/* Lower median of the steps that are not slow. */
+static int64_t usual_left_ns(struct looking *it, const struct gt_step_loop *loop, int kind) {
+    size_t count = 0;
+    for (size_t i = loop->first; i < loop->first + loop->count; i++)
+        if (!is_slow(it, &it->times.items[i]))
+            it->samples[count++] = it->left_ns[i][kind];
+    return gt_step_times_lower_median(it->samples, count);
+}
+
+/* ---- claiming ---- */
+
+/* More ops are other work, which a step may have for good reason. */
+static bool has_usual_ops(const struct looking *it, const struct gt_step_time *time) {
+    double usual = (double)it->times.loops[time->loop].usual_ops;
+    return fabs((double)time->ops - usual) <= gt_thresholds.same_ops_share * usual;
+}
+
+/* How much of each kind a slow step may lose, up to its excess in all. */
+static void divide_excess(const struct looking *it, size_t item, const int64_t *usual_ns, int64_t *want_ns) {
+    const struct gt_step_time *time = &it->times.items[item];
+    int64_t left_ns = gt_ns_between(it->times.loops[time->loop].usual_ns, gt_step_time_ns(time));
+    for (int kind = 0; kind < KINDS; kind++) {
+        int64_t excess_ns = gt_ns_between(usual_ns[kind], it->left_ns[item][kind]);
+        excess_ns = excess_ns < left_ns ? excess_ns : left_ns;
+        want_ns[kind] = excess_ns > 0 && (kind != COMPUTE || has_usual_ops(it, time)) ? excess_ns : 0;
+        left_ns -= want_ns[kind];
+    }
+}
+
+/* Positions in ops and gaps of a device, which only grow. */
+struct cursor {
+    size_t op, gap;
+};
+
+static void claim_step(struct looking *it, const struct gt_step_time *time, int64_t *want_ns, struct cursor *cursor) {
+    struct gt_ledger *ledger = &it->evidence->ledger;
+    const struct gt_view *view = it->evidence->view;
+    size_t op_end = view->devices[time->device].first + view->devices[time->device].count;
+    const struct gt_idle_device *idle = &ledger->idle->devices[time->device];
+    for (; cursor->op < op_end && view->start_ns[cursor->op] < time->end_ns; cursor->op++) {
+        int kind = kind_of_op(view, cursor->op);
+        if (view->start_ns[cursor->op] < time->start_ns || want_ns[kind] <= 0)
+            continue;
+        int64_t ns = gt_ledger_claim_op(ledger, (uint32_t)cursor->op, want_ns[kind]);
+        want_ns[kind] -= ns;
+        it->claimed_ns[kind] += ns;
+    }
+    for (; cursor->gap < idle->first + idle->count; cursor->gap++) {
+        const struct gt_idle_gap *gap = &ledger->idle->gaps[cursor->gap];
+        if (gap->start_ns >= time->end_ns)
+            break;
+        if (gap->start_ns < time->start_ns || want_ns[IDLE] <= 0)
+            continue;
+        int64_t ns = gt_ledger_claim_gap(ledger, cursor->gap, want_ns[IDLE]);
+        want_ns[IDLE] -= ns;
+        it->claimed_ns[IDLE] += ns;
+        if (ns > 0 &&
+            (it->longest_gap == SIZE_MAX || gt_idle_gap_ns(gap) > gt_idle_gap_ns(&ledger->idle->gaps[it->longest_gap])))
+            it->longest_gap = cursor->gap;
+    }
+}
+
+static void claim_loop(struct looking *it, const struct gt_step_loop *loop, struct cursor *cursor) {
+    int64_t usual_ns[KINDS], want_ns[KINDS];
+    for (int kind = 0; kind < KINDS; kind++)
+        usual_ns[kind] = usual_left_ns(it, loop, kind);
+    for (size_t i = loop->first; i < loop->first + loop->count; i++) {
+        const struct gt_step_time *time = &it->times.items[i];
+        if (!is_slow(it, time))
+            continue;
+        divide_excess(it, i, usual_ns, want_ns);
+        claim_step(it, time, want_ns, cursor);
+        gt_step_list_add(&it->slow, time->step);
+        it->slow_count++;
+        if (gt_step_time_ns(time) > it->longest_ns) {
+            it->longest_ns = gt_step_time_ns(time);
+            it->longest_usual_ns = loop->usual_ns;
+        }
+    }
+}
+
+static void claim_device(struct looking *it, size_t index) {
+    const struct gt_step_times_device *device = &it->times.devices[index];
+    struct cursor cursor = {it->evidence->view->devices[index].first, it->evidence->ledger.idle->devices[index].first};
+    for (size_t i = device->first_loop; i < device->first_loop + device->loop_count; i++)
+        claim_loop(it, &it->times.loops[i], &cursor);
+}
+
+/* ---- sentences ---- */
+
+/* The name of kernels that take the most time more in slow steps than in others, by how much per step. */
+static bool find_kernel(struct looking *it, gt_strid *name, double *more_ns) {
+    const struct gt_view *view = it->evidence->view;
+    double *sums_ns = gt_mem_array(view->store->strings.count, sizeof *sums_ns);
+    double slow = (double)it->slow_count, others = (double)(it->times.count - it->slow_count);
+    *more_ns = 0;
+    for (size_t d = 0; d < view->device_count && sums_ns; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        size_t next = 0;
+        for (size_t i = device->first; i < device->first + device->count; i++) {
+            size_t item = gt_step_times_at(&it->times, &it->times.devices[d], view->start_ns[i], &next);
+            if (item == SIZE_MAX)
+                continue;
+            bool in_slow = is_slow(it, &it->times.items[item]);
+            sums_ns[view->name[i]] += (double)gt_view_op_ns(view, i) / (in_slow ? slow : -others);
+        }
+    }
+    for (gt_strid i = 0; i < view->store->strings.count && sums_ns; i++)
+        if (sums_ns[i] > *more_ns) {
+            *more_ns = sums_ns[i];
+            *name = i;
+        }
+    bool ok = sums_ns;
+    gt_mem_free(sums_ns);
+    return ok;
+}
+
+static const char *say_gap(struct looking *it) {
+    const struct gt_chain *chains = gt_evidence_chains(it->evidence);
+    if (!chains || it->longest_gap == SIZE_MAX)
+        return NULL;
+    const struct gt_chain *chain = &chains[it->longest_gap];
+    gt_strid name = chain->code != GT_STRID_EMPTY     ? chain->code
+                    : chain->python != GT_STRID_EMPTY ? chain->python
+                                                      : chain->call;
+    return name == GT_STRID_EMPTY ? NULL
+                                  : gt_say_quoted(it->evidence, gt_store_string(it->evidence->view->store, name));
+}
+
+static void describe_difference(struct looking *it, struct gt_finding *finding, int largest) {
+    struct gt_evidence *evidence = it->evidence;
+    const char *code = largest == IDLE ? say_gap(it) : NULL;
+    gt_strid kernel = GT_STRID_EMPTY;
+    double more_ns, slow = (double)it->slow_count;
+    const char *parts = "";
+    for (int kind = 0; kind < KINDS; kind++)
+        if (it->claimed_ns[kind] > 0)
+            parts = gt_arena_printf(evidence->arena, "%s%s%s more %s", parts, parts[0] ? ", " : "",
+                                    gt_say_ns(evidence, (double)it->claimed_ns[kind] / slow), kind_names[kind])
+                        .ptr;
+    gt_finding_add_evidence(evidence, finding, "%s in each than in usual ones, in no other finding.", parts);
+    if (code)
+        gt_finding_add_evidence(evidence, finding, "The CPU was in %s for most of the longest gap.", code);
+    else if (largest == IDLE)
+        gt_finding_add_evidence(evidence, finding, "The trace does not show what the CPU did meanwhile.");
+    if (largest == COMM)
+        gt_finding_add_evidence(evidence, finding,
+                                "Collectives wait for the slowest rank: the traces of the others may show why.");
+    if (largest == IDLE)
+        return;
+    if (!find_kernel(it, &kernel, &more_ns))
+        gt_evidence_fail(evidence);
+    else if (kernel != GT_STRID_EMPTY)
+        gt_finding_add_evidence(evidence, finding, "Most of it: %s, %s more per step.", gt_say_kernel(evidence, kernel),
+                                gt_say_ns(evidence, more_ns));
+}
+
+static void describe(struct looking *it, struct gt_finding *finding) {
+    struct gt_evidence *evidence = it->evidence;
+    int largest = 0;
+    for (int kind = 1; kind < KINDS; kind++)
+        largest = it->claimed_ns[kind] > it->claimed_ns[largest] ? kind : largest;
+    double claimed_ns = (double)evidence->ledger.claimed_ns;
+    gt_finding_set_title(evidence, finding, "%s %s take%s longer than usual: %s of the time, mostly %s",
+                         it->slow.count == 1 ? "Step" : "Steps", it->slow.text, it->slow.count == 1 ? "s" : "",
+                         gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1),
+                         kind_names[largest]);
+    gt_finding_add_evidence(evidence, finding,
+                            "Up to %s on the GPU, from the end of the step before to their own; "
+                            "usual are %s.",
+                            gt_say_ns(evidence, (double)it->longest_ns),
+                            gt_say_ns(evidence, (double)it->longest_usual_ns));
+    describe_difference(it, finding, largest);
+}
+
+static bool has_slow(const struct looking *it) {
+    for (size_t i = 0; i < it->times.count; i++)
+        if (is_slow(it, &it->times.items[i]))
+            return true;
+    return false;
+}
+
+static void claim_all(struct looking *it) {
+    for (size_t d = 0; d < it->evidence->view->device_count; d++)
+        sum_device(it, d);
+    for (size_t d = 0; d < it->evidence->ledger.idle->device_count; d++)
+        claim_device(it, d);
+}
+
+bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct looking it = {.evidence = evidence, .slow = {.evidence = evidence}, .longest_gap = SIZE_MAX};
+    gt_step_times_init(&it.times, evidence);
+    if (has_slow(&it)) {
+        it.left_ns = gt_mem_array(it.times.count, sizeof *it.left_ns);
+        it.samples = gt_mem_uninitialised(it.times.count, sizeof *it.samples);
+        if (it.left_ns && it.samples)
+            claim_all(&it);
+        else
+            gt_evidence_fail(evidence);
+        if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share)
+            describe(&it, finding);
+        gt_mem_free(it.left_ns);
+        gt_mem_free(it.samples);
+    }
+    gt_step_times_release(&it.times);
+    return finding->evidence_count > 0;
+}

@@ -1,0 +1,78 @@
+/* Sync waits: the launching thread waited in a synchronizing call, and the GPU was idle then or right after. */
+#include "base/mem.h"
+#include "measure/findings/waits.h"
+
+/* Waits for copies from the GPU belong to another rule. */
+static void leave_out_readbacks(struct gt_evidence *evidence, uint8_t *is_wait) {
+    const struct gt_readback *readback = &gt_evidence_host_gaps(evidence)->readback;
+    for (size_t i = 0; i < readback->count && readback->waits; i++)
+        is_wait[readback->waits[i]] = 0;
+}
+
+/* Copies block, too, but it is their data that the CPU waits for. */
+static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
+    const struct gt_calls *calls = &evidence->view->store->calls;
+    const uint8_t *blocks = gt_evidence_blocking_calls(evidence);
+    uint8_t *is_wait = gt_mem_array(calls->count, 1);
+    for (size_t i = 0; i < calls->count && is_wait && blocks; i++)
+        is_wait[i] = blocks[i] && calls->start_ns[i] >= evidence->ledger.steady_ns && calls->thread[i] != GT_NO_TRACK &&
+                     gt_str_find_nocase(gt_store_string(evidence->view->store, calls->name[i]), GT_STR("Synchronize"));
+    if (!is_wait)
+        gt_evidence_fail(evidence);
+    else
+        leave_out_readbacks(evidence, is_wait);
+    return is_wait;
+}
+
+static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, struct gt_lead_loss *losses,
+                          struct gt_name_sums *names) {
+    const struct gt_calls *calls = &evidence->view->store->calls;
+    size_t count = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        if (!is_wait[i])
+            continue;
+        losses[count++] = (struct gt_lead_loss){calls->start_ns[i], calls->end_ns[i], calls->thread[i]};
+        gt_name_sums_add(names, evidence->view->store, calls->name[i],
+                         gt_ns_between(calls->start_ns[i], calls->end_ns[i]));
+    }
+    gt_name_sums_sort(names);
+    return count;
+}
+
+static size_t count_marks(const uint8_t *marks, size_t count) {
+    size_t marked = 0;
+    for (size_t i = 0; i < count; i++)
+        marked += marks[i];
+    return marked;
+}
+
+static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt_name_sums *names) {
+    size_t call_count = evidence->view->store->calls.count;
+    struct gt_waits_claim claim = {0};
+    uint8_t *is_wait = synchronizing_calls_new(evidence);
+    struct gt_lead_loss *losses =
+        is_wait ? gt_mem_uninitialised(count_marks(is_wait, call_count), sizeof *losses) : NULL;
+    if (losses)
+        claim = gt_waits_claim_class(evidence, GT_HOST_GAP_SYNC, losses, list_losses(evidence, is_wait, losses, names));
+    if (!losses || names->has_failed)
+        gt_evidence_fail(evidence);
+    gt_mem_free(is_wait);
+    gt_mem_free(losses);
+    return claim;
+}
+
+bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct gt_name_sums names = {0};
+    struct gt_waits_claim claim = claim_waits(evidence, &names);
+    const char *call = names.count ? gt_say_call(evidence, names.items[0].name) : "a synchronizing call";
+    gt_finding_set_title(evidence, finding, "The CPU waits in %s while the GPU runs dry: %s of the time", call,
+                         gt_waits_say_claimed(evidence));
+    if (names.count)
+        gt_finding_add_evidence(evidence, finding, "%s: %s, %s on the CPU.", call,
+                                gt_waits_say_often(evidence, names.items[0].count, "call"),
+                                gt_say_ns(evidence, (double)names.items[0].ns));
+    gt_waits_add_claim(evidence, finding, &claim);
+    gt_waits_add_warm_up(evidence, finding);
+    gt_name_sums_release(&names);
+    return claim.direct_ns > 0 || claim.later_ns > 0;
+}

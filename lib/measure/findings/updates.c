@@ -1,0 +1,173 @@
+/* Finds what belongs to optimizers by the ranges around the launches and, without ranges, by the operations. */
+#include "measure/findings/updates.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static bool has_any(struct gt_str text, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (gt_str_find_nocase(text, gt_str_of(words[i])))
+            return true;
+    return false;
+}
+
+static bool is_any(struct gt_str text, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (text.len == strlen(words[i]) && gt_str_find_nocase(text, gt_str_of(words[i])))
+            return true;
+    return false;
+}
+
+/* A range around the whole of a training step may name the optimizer, too. */
+bool gt_updates_is_step_name(struct gt_str name) {
+    static const char *const wholes[] = {"opt", "optim", "update"};
+    static const char *const parts[] = {"optimizer",  "optim.",       "optim_",       "opt_step",
+                                        "opt.step",   "adam",         "sgd",          "rmsprop",
+                                        "apply_grad", "update_param", "param_update", "weight_update"};
+    static const char *const others[] = {"zero_grad", "forward", "backward", "train", "profilerstep"};
+    bool is_named = is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || has_any(name, parts, GT_ARRAY_COUNT(parts));
+    return is_named && !has_any(name, others, GT_ARRAY_COUNT(others));
+}
+
+struct search {
+    const struct gt_view *view;
+    const struct gt_traits *traits;
+    uint32_t *root;      /* by range: the outermost range of an optimizer around it, or itself; GT_NO_ROW */
+    uint8_t *says;       /* by name: 1: not that of an optimizer, 2: it is; 0: not looked at yet */
+    uint8_t *multiplies; /* by name: ranges of it launch matrix products */
+    size_t *counts;      /* by name: kernels in such ranges */
+    bool has_steps;
+};
+
+/* ---- by ranges ---- */
+
+static bool is_step(struct search *search, gt_strid name) {
+    if (!search->says[name])
+        search->says[name] = gt_updates_is_step_name(gt_store_string(search->view->store, name)) ? 2 : 1;
+    return search->says[name] == 2;
+}
+
+/* The order has every range after its parent. */
+static void find_roots(struct search *search) {
+    const struct gt_labels *labels = search->view->labels;
+    const struct gt_ranges *ranges = &search->view->store->ranges;
+    for (size_t i = 0; i < ranges->count; i++)
+        search->root[i] = GT_NO_ROW;
+    for (size_t i = 0; i < labels->range_order_count; i++) {
+        uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
+        uint32_t above = parent == GT_NO_ROW ? GT_NO_ROW : search->root[parent];
+        search->root[range] = above != GT_NO_ROW ? above : is_step(search, ranges->name[range]) ? range : GT_NO_ROW;
+        search->has_steps |= search->root[range] != GT_NO_ROW;
+    }
+}
+
+/* The name of the optimizer's range around an op; GT_STRID_EMPTY: there is none. */
+static gt_strid step_name_of(const struct search *search, size_t position) {
+    uint32_t range = search->view->labels->op_range[search->view->row[position]];
+    uint32_t root = range == GT_NO_ROW ? GT_NO_ROW : search->root[range];
+    return root == GT_NO_ROW ? GT_STRID_EMPTY : search->view->store->ranges.name[root];
+}
+
+static void mark_in_ranges(struct search *search, struct gt_updates *updates) {
+    const struct gt_view *view = search->view;
+    for (size_t i = 0; i < view->op_count; i++)
+        if (gt_traits_of_op(search->traits, view, i) & GT_TRAIT_PRODUCT)
+            search->multiplies[step_name_of(search, i)] = 1;
+    for (size_t i = 0; i < view->op_count; i++) {
+        if (!(gt_traits_of_op(search->traits, view, i) & GT_TRAIT_ELEMENTWISE))
+            continue;
+        gt_strid name = step_name_of(search, i);
+        if (name == GT_STRID_EMPTY || search->multiplies[name])
+            continue;
+        updates->is_update[i] = 1;
+        if (++search->counts[name] > search->counts[updates->range] || updates->range == GT_STRID_EMPTY)
+            updates->range = name;
+    }
+}
+
+/* ---- by operations ---- */
+
+/* Adam has eight kernels for each addcdiv, its relatives up to twice as many. */
+enum { MOST_KERNELS_EACH = 16, FEWEST_PARAMETERS = 2 };
+
+struct run {
+    size_t first, end; /* of lane_order */
+    size_t kernels, signs;
+};
+
+static void close_run(const struct search *search, struct gt_updates *updates, struct run *run) {
+    if (run->signs >= FEWEST_PARAMETERS && run->kernels <= MOST_KERNELS_EACH * run->signs)
+        for (size_t i = run->first; i < run->end; i++) {
+            uint32_t position = search->view->lane_order[i];
+            if (gt_traits_of_op(search->traits, search->view, position) & GT_TRAIT_ELEMENTWISE)
+                updates->is_update[position] = 1;
+        }
+    *run = (struct run){0};
+}
+
+/* Copies and fills of the driver do not end a run, other kernels do. */
+static void mark_runs(const struct search *search, struct gt_updates *updates, const struct gt_view_lane *lane) {
+    const struct gt_view *view = search->view;
+    struct run run = {0};
+    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+        uint32_t position = view->lane_order[i];
+        unsigned traits = gt_traits_of_op(search->traits, view, position);
+        if (gt_view_op_kind(view, position) == GT_OP_KERNEL && !(traits & GT_TRAIT_ELEMENTWISE)) {
+            close_run(search, updates, &run);
+            continue;
+        }
+        if (run.kernels == 0)
+            run.first = i;
+        run.end = i + 1;
+        run.kernels += (traits & GT_TRAIT_ELEMENTWISE) != 0;
+        run.signs += (traits & GT_TRAIT_UPDATE) != 0;
+    }
+    close_run(search, updates, &run);
+}
+
+/* ---- all ---- */
+
+static void count(const struct search *search, struct gt_updates *updates) {
+    const struct gt_view *view = search->view;
+    for (size_t i = 0; i < view->op_count; i++) {
+        updates->count += updates->is_update[i];
+        updates->parameters += updates->is_update[i] && (gt_traits_of_op(search->traits, view, i) & GT_TRAIT_UPDATE);
+    }
+}
+
+enum gt_status gt_updates_init(struct gt_updates *updates, const struct gt_view *view, const struct gt_traits *traits,
+                               struct gt_error *err) {
+    *updates = (struct gt_updates){.range = GT_STRID_EMPTY};
+    if (!(traits->of_any & GT_TRAIT_ELEMENTWISE))
+        return GT_OK;
+    size_t names = view->store->strings.count;
+    struct search search = {
+        .view = view,
+        .traits = traits,
+        .root = gt_mem_uninitialised(view->store->ranges.count, sizeof *search.root),
+        .says = gt_mem_array(names, 1),
+        .multiplies = gt_mem_array(names, 1),
+        .counts = gt_mem_array(names, sizeof *search.counts),
+    };
+    updates->is_update = gt_mem_array(view->op_count, 1);
+    bool ok = search.root && search.says && search.multiplies && search.counts && updates->is_update;
+    if (ok) {
+        find_roots(&search);
+        if (search.has_steps)
+            mark_in_ranges(&search, updates);
+        for (size_t i = 0; i < view->lane_count && (traits->of_any & GT_TRAIT_UPDATE); i++)
+            mark_runs(&search, updates, &view->lanes[i]);
+        count(&search, updates);
+    }
+    gt_mem_free(search.root);
+    gt_mem_free(search.says);
+    gt_mem_free(search.multiplies);
+    gt_mem_free(search.counts);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_updates_release(struct gt_updates *updates) {
+    gt_mem_free(updates->is_update);
+    *updates = (struct gt_updates){0};
+}

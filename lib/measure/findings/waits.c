@@ -1,0 +1,144 @@
+/* Claims gaps that the CPU made, directly and for lost lead, and says it. */
+#include "measure/findings/waits.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+
+/* ---- claims ---- */
+
+/* Launching is slow where the CPU works through many operators and none of them has most of the time. */
+static bool is_slow_launching(const struct gt_chain *chain, int64_t gap_ns) {
+    return (double)chain->pieces >= gt_thresholds.busy_pieces_per_ms * (double)gap_ns / 1e6;
+}
+
+bool gt_waits_is_stall(struct gt_evidence *evidence, size_t gap) {
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    if (!gaps->of || gaps->of[gap] != GT_HOST_GAP_STALL ||
+        (double)evidence->ledger.gap_left_ns[gap] < gt_thresholds.stall_ns)
+        return false;
+    const struct gt_chain *chains = gt_evidence_chains(evidence);
+    return chains && !is_slow_launching(&chains[gap], gt_idle_gap_ns(&evidence->ledger.idle->gaps[gap]));
+}
+
+int64_t gt_waits_claim_gap(struct gt_evidence *evidence, size_t device, size_t gap) {
+    const struct gt_idle *idle = evidence->ledger.idle;
+    return gt_ledger_claim_gap(&evidence->ledger, gap,
+                               gt_idle_gap_twice_recoverable_ns(&idle->gaps[gap], &idle->devices[device]) / 2);
+}
+
+static void claim_later(struct gt_evidence *evidence, const struct gt_lead_loss *losses, size_t count,
+                        const int64_t *direct_ns, struct gt_waits_claim *claim) {
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    __int128 before_ns = evidence->ledger.claimed_ns;
+    claim->direct_ns = gt_ns_of_sum(before_ns);
+    if (gaps->of && direct_ns)
+        gt_lead_claim(&evidence->ledger, gaps->of, losses, count, direct_ns);
+    claim->later_ns = gt_ns_of_sum(evidence->ledger.claimed_ns - before_ns);
+}
+
+struct gt_waits_claim gt_waits_claim_activity(struct gt_evidence *evidence, const struct gt_activity_times *times) {
+    struct gt_waits_claim claim = {0};
+    for (size_t i = 0; i < evidence->ledger.idle->count && times->gap_ns; i++)
+        claim.gaps += gt_ledger_claim_gap(&evidence->ledger, i, times->gap_ns[i]) > 0;
+    claim_later(evidence, times->losses, times->loss_count, times->gap_ns, &claim);
+    return claim;
+}
+
+static int by_thread_and_end(const void *a, const void *b) {
+    const struct gt_lead_loss *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt_host_gap class,
+                                           struct gt_lead_loss *losses, size_t loss_count) {
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    const struct gt_idle *idle = evidence->ledger.idle;
+    struct gt_waits_claim claim = {0};
+    int64_t *direct_ns = gt_mem_array(idle->count, sizeof *direct_ns);
+    if (!direct_ns)
+        gt_evidence_fail(evidence);
+    for (size_t d = 0; d < idle->device_count && gaps->of && direct_ns; d++) {
+        const struct gt_idle_device *device = &idle->devices[d];
+        for (size_t i = device->first; i < device->first + device->count; i++) {
+            direct_ns[i] = gaps->of[i] == class ? gt_waits_claim_gap(evidence, d, i) : 0;
+            claim.gaps += direct_ns[i] > 0;
+        }
+    }
+    if (loss_count)
+        qsort(losses, loss_count, sizeof *losses, by_thread_and_end);
+    if (direct_ns)
+        claim_later(evidence, losses, loss_count, direct_ns, &claim);
+    gt_mem_free(direct_ns);
+    return claim;
+}
+
+/* ---- names and counts ---- */
+
+/* What torch.compile puts around each piece of its code has no name that anyone knows. */
+static bool is_generic(const struct gt_store *store, uint32_t range) {
+    return gt_str_starts(gt_store_string(store, store->ranges.name[range]), GT_STR("## Call CompiledFxGraph"));
+}
+
+gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step, uint32_t op) {
+    int64_t reach_ns = gt_labels_op_reach(view->labels, view->store, op);
+    uint32_t range = view->labels->op_range[op];
+    while (range != GT_NO_ROW && (is_step[range] || is_generic(view->store, range)))
+        range = gt_labels_next_range(view->labels, view->store, range, reach_ns);
+    return range == GT_NO_ROW ? GT_STRID_EMPTY : view->store->ranges.name[range];
+}
+
+size_t gt_waits_launch_count(struct gt_evidence *evidence) {
+    const struct gt_view *view = evidence->view;
+    uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
+    size_t count = 0;
+    if (!seen)
+        gt_evidence_fail(evidence);
+    for (size_t i = 0; i < view->op_count && seen; i++) {
+        uint32_t op = view->row[i], call = view->labels->op_call[op];
+        bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
+        bool is_steady = view->start_ns[i] >= evidence->ledger.steady_ns;
+        count += is_steady && gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !is_node;
+        if (call != GT_NO_ROW)
+            seen[call] = 1;
+    }
+    gt_mem_free(seen);
+    return count;
+}
+
+/* ---- sentences ---- */
+
+const char *gt_waits_say_often(struct gt_evidence *evidence, size_t count, const char *noun) {
+    const char *counted = gt_say_counted(evidence, count, noun);
+    size_t steps = gt_evidence_step_count(evidence);
+    if (steps == 0 || count < steps)
+        return counted;
+    double each = (double)count / (double)steps;
+    return gt_arena_printf(evidence->arena, "%s (%.*f per step)", counted, each < 10 && count % steps ? 1 : 0, each)
+        .ptr;
+}
+
+const char *gt_waits_say_claimed(struct gt_evidence *evidence) {
+    return gt_say_share(evidence, gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns), 1);
+}
+
+void gt_waits_add_claim(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_waits_claim *claim) {
+    gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s in %s meanwhile.",
+                            gt_say_ns(evidence, (double)claim->direct_ns),
+                            gt_say_counted(evidence, claim->gaps, "gap"));
+    if (claim->later_ns)
+        gt_finding_add_evidence(evidence, finding,
+                                "It was idle for another %s in later gaps, because the CPU had fallen behind.",
+                                gt_say_ns(evidence, (double)claim->later_ns));
+}
+
+void gt_waits_add_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
+    int64_t steady_ns = evidence->ledger.steady_ns;
+    if (steady_ns != INT64_MIN)
+        gt_finding_add_evidence(
+            evidence, finding, "Warm-up excluded: the first %s of GPU work.",
+            gt_say_ns(evidence, (double)gt_ns_between(evidence->view->store->origin_ns, steady_ns)));
+}

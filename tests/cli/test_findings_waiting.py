@@ -1,0 +1,468 @@
+"""Findings on idle time that the CPU causes: which rule has which gap, to the nanosecond, and which name it gives."""
+
+import json
+
+import pytest
+
+US = 1000
+
+
+class Trace:
+    """A Kineto trace by hand; times in microseconds."""
+
+    def __init__(self):
+        self.events = []
+        self.correlation = 0
+
+    def event(self, category, name, start, length, pid=1, tid=1, **args):
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
+                            "args": args})
+
+    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, stream=7, tid=1):
+        """A kernel or, by its name, a copy; launched just before it starts unless given."""
+        self.correlation += 1
+        launched = start - call_length - 1 if launched is None else launched
+        category = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
+        self.event("cuda_runtime", call, launched, call_length, tid=tid, correlation=self.correlation)
+        self.event(category, name, start, length, 0, stream, device=0, stream=stream, correlation=self.correlation)
+        return start + length
+
+    def range(self, name, start, length, tid=1):
+        self.event("user_annotation", name, start, length, tid=tid)
+
+    def operator(self, name, start, length, tid=1):
+        self.event("cpu_op", name, start, length, tid=tid)
+
+    def call(self, name, start, length, tid=1):
+        self.event("cuda_runtime", name, start, length, tid=tid)
+
+    def write(self, folder):
+        path = folder / "trace.json"
+        path.write_text(json.dumps({"traceEvents": self.events}))
+        return path
+
+
+@pytest.fixture
+def find(gputime, tmp_path):
+    """What is found in a trace, by rule."""
+    def look(trace):
+        return {one["id"]: one for one in gputime.json("findings", trace.write(tmp_path))["findings"]}
+    return look
+
+
+def dense(trace, start, count, length=100):
+    """Kernels back to back, all launched long before. Returns their end."""
+    for number in range(count):
+        trace.op(start + number * length, length, name=f"kernel_{'abcdefgh'[number % 8]}", launched=number * 2)
+    return start + count * length
+
+
+def late_launches(trace, count, gap, length=10, name="kernel_{}"):
+    """The CPU launches each kernel `gap` us after the one before has ended."""
+    for number in range(count):
+        trace.op(100 + number * (gap + length), length, name=name.format("abcdefgh"[number % 8]))
+
+
+def gap_of(length, what=None, busy=40, after=10):
+    """A busy GPU, a gap in which the CPU does something, then a kernel. The CPU part ends 1 us before the gap."""
+    trace = Trace()
+    start = dense(trace, 100, busy)
+    if what:
+        what(trace, start, length)
+    trace.op(start + length, 100 * after, launched=start + length - 2)
+    return trace
+
+
+def said(finding):
+    return " ".join([finding["title"], *finding["evidence"]])
+
+
+# ---- host-bound ----
+
+def test_late_launches_are_host_bound(find):
+    trace = Trace()
+    late_launches(trace, 100, 20)
+    finding = find(trace)["host_bound"]
+    assert finding["severity"] == "high" and finding["recoverable_ns"] == 99 * 20 * US
+    assert finding["title"] == "Host-bound: the GPU waits for launches 66.4% of the time"
+    assert "20 us each on average" in finding["evidence"][0]
+    assert any("slows every operator and launch" in one for one in finding["evidence"])
+
+
+def test_launches_that_cost_less_than_a_percent_are_not_reported(find):
+    trace = Trace()
+    late_launches(trace, 100, 20, length=2000)
+    assert "host_bound" not in find(trace)
+
+
+def test_the_range_that_launches_late_is_named_and_steps_are_not(find):
+    trace = Trace()
+    late_launches(trace, 120, 20)
+    for number in range(4):
+        start = 50 + 900 * number
+        trace.range(f"ProfilerStep#{number}", start, 899)
+        trace.range("decode", start + 10, 800)
+    finding = find(trace)["host_bound"]
+    assert finding["title"].startswith("Host-bound in 'decode': the GPU waits for launches")
+    assert "ProfilerStep" not in said(finding)
+    assert any(one.startswith("30 kernel launches per step of 899 us, one every") for one in finding["evidence"])
+
+
+def test_without_ranges_the_operators_that_launch_late_are_named(find):
+    trace = Trace()
+    late_launches(trace, 81, 20)
+    for number in range(81):
+        trace.operator("aten::add" if number % 4 else "aten::mul", 100 + 30 * number - 5, 4)
+    finding = find(trace)["host_bound"]
+    assert finding["title"].startswith("Host-bound in 'aten::add'")
+    assert "By the code that launched: 'aten::add' 75.0%, 'aten::mul' 25.0%." in finding["evidence"]
+
+
+def test_a_long_gap_full_of_small_operators_is_slow_launching(find):
+    """The CPU works all the time, and nothing has most of it: that is no stall."""
+    def operators(trace, start, length):
+        for number in range(length // 40):
+            trace.operator("aten::view", start + number * 40, 30)
+
+    found = find(gap_of(2000, operators))
+    assert "host_stalls" not in found and found["host_bound"]["recoverable_ns"] == 2000 * US
+    found = find(gap_of(2000, lambda trace, start, length: operators(trace, start, 1000)))
+    assert "host_bound" not in found and found["host_stalls"]["recoverable_ns"] == 2000 * US
+
+
+# ---- stalls ----
+
+def test_a_stall_is_named_by_its_range(find):
+    finding = find(gap_of(2000, lambda trace, start, length: trace.range("log_metrics", start - 100, 1900)))["host_stalls"]
+    assert finding["recoverable_ns"] == 2000 * US
+    assert finding["title"] == "'log_metrics' stalls the CPU: the GPU waits 28.6% of the time"
+    assert finding["evidence"][0] == "'log_metrics': 1 gap, 2 ms of idle time."
+
+
+def test_a_gap_below_a_millisecond_is_no_stall(find):
+    found = find(gap_of(999, lambda trace, start, length: trace.range("log_metrics", start - 100, 900)))
+    assert "host_stalls" not in found and found["host_bound"]["recoverable_ns"] == 999 * US
+
+
+def test_stalls_are_summed_by_name(find):
+    """The longest single gap is not the name with the most time. Numbers that emit_nvtx appends do not count."""
+    trace = Trace()
+    start = 100
+    for number, (name, length) in enumerate([("tokenize, seq = 1, op_id = 7", 2000), ("save", 3000),
+                                             ("tokenize, seq = 2, op_id = 9", 2000)]):
+        start = trace.op(start, 1000, launched=start - 2 if number else 0)
+        trace.range(name, start, length - 100)
+        start += length
+    trace.op(start, 1000)
+    finding = find(trace)["host_stalls"]
+    assert finding["title"] == "'tokenize' stalls the CPU: the GPU waits 36.4% of the time"
+    assert finding["evidence"][:2] == ["'tokenize': 2 gaps, 4 ms of idle time.", "'save': 1 gap, 3 ms."]
+    assert finding["recoverable_ns"] == 7000 * US
+
+
+def test_what_other_rules_claimed_does_not_count_as_stall(find):
+    def free_then_nothing(trace, start, length):
+        trace.call("cudaFree", start, length - 900)
+
+    found = find(gap_of(6000, free_then_nothing))  # less than 1 ms is left
+    assert "host_stalls" not in found and found["allocator"]["recoverable_ns"] == 5100 * US
+    assert found["host_bound"]["recoverable_ns"] == 900 * US
+    found = find(gap_of(6000, lambda trace, start, length: trace.call("cudaFree", start, 3000)))
+    assert found["allocator"]["recoverable_ns"] == 3000 * US and found["host_stalls"]["recoverable_ns"] == 3000 * US
+    assert "27.3% of the time" in found["host_stalls"]["title"]
+
+
+def test_a_stall_outside_everything_is_called_untraced(find):
+    trace = Trace()
+    for number in range(4):
+        start = 100 + 5000 * number
+        trace.range(f"ProfilerStep#{number}", start - 50, 1000)
+        trace.op(start, 1000, launched=start - 10)
+    finding = find(trace)["host_stalls"]
+    assert finding["title"] == "Untraced CPU work between steps stalls the GPU: 75.0% of the time"
+    assert finding["recoverable_ns"] == 3 * 4000 * US
+    assert "outside any range or operator" in finding["evidence"][0] and "with_stack=True" in finding["evidence"][0]
+    assert "garbage collection" in finding["evidence"][0]
+
+
+def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
+    """The command 'findings' reads call stacks, the default report does not."""
+    def frames(trace, start, length):
+        trace.event("python_function", "train.py(10): main", 0, start + length)
+        trace.event("python_function", "train.py(41): write_log", start, length - 100)
+        trace.event("python_function", "<built-in method sleep>", start, length - 100)
+
+    path = gap_of(2000, frames).write(tmp_path)
+    document = gputime.json("findings", path)
+    finding = document["findings"][0]
+    assert document["facts"]["python_calls"] == 3
+    assert finding["id"] == "host_stalls" and finding["title"].startswith("'train.py(41): write_log' stalls the CPU")
+    assert gputime.json(path)["findings"][0]["title"].startswith("Untraced CPU work stalls the GPU")
+
+
+# ---- what has a name of its own ----
+
+@pytest.mark.parametrize("name", ["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "next_batch",
+                                  "train/get_batch", "load_batch", "fetch_batch", "dataload", "tf.data::Iterator",
+                                  "dali.pipeline", "DataLoader", "Iterator::GetNext"])
+def test_loaders_are_recognized(find, name):
+    finding = find(gap_of(2000, lambda trace, start, length: trace.range(name, start, 1500)))["data_loading"]
+    assert name[:60] in finding["title"] and finding["title"].endswith("starves the GPU: 21.4% of the time")
+    assert finding["recoverable_ns"] == 1500 * US
+
+
+@pytest.mark.parametrize("name", ["load_weights", "prefetch", "FSDP::pre_forward_prefetch", "vandalism", "forget_batch",
+                                  "download", "workload"])
+def test_other_names_are_not(find, name):
+    found = find(gap_of(2000, lambda trace, start, length: trace.range(name, start, 1500)))
+    assert "data_loading" not in found and name in found["host_stalls"]["title"]
+
+
+def test_loading_per_step_says_how_many_workers_would_hide_it(find):
+    trace = Trace()
+    for number in range(4):
+        start = 100 + 10000 * number
+        trace.range(f"ProfilerStep#{number}", start, 10000)
+        trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start + 1, 7000)
+        trace.op(start + 8000, 2000, launched=start + 7998)
+    finding = find(trace)["data_loading"]
+    assert finding["recoverable_ns"] == 3 * 7000 * US
+    assert "Per step: 7 ms in the loader, 25.0% of it hidden by GPU work." in finding["evidence"]
+    assert "The rest of a step takes 4.75 ms, so 2 workers in the background would hide the loading." in finding["evidence"]
+    assert any("has no workers" in one for one in finding["advice"])
+
+
+def test_allocations_are_counted_per_step(find):
+    trace = Trace()
+    for number in range(4):
+        start = 100 + 1000 * number
+        trace.range(f"ProfilerStep#{number}", start - 20, 1000)
+        trace.op(start, 500, launched=start - 15)
+        trace.call("cudaFree", start + 500, 200)
+        trace.call("cudaMalloc", start + 720, 50)
+        trace.call("cudaMalloc", start + 780, 50)
+    finding = find(trace)["allocator"]
+    assert finding["title"].startswith("cudaFree and cudaMalloc keep the GPU waiting:")
+    assert finding["evidence"][:2] == ["cudaFree: 4 calls (1 per step), 800 us on the CPU.",
+                                       "cudaMalloc: 8 calls (2 per step), 400 us on the CPU."]
+    assert finding["recoverable_ns"] == 3 * 300 * US
+    assert any("empty_cache" in one for one in finding["advice"])
+
+
+def test_pools_are_not_the_allocator(find):
+    found = find(gap_of(500, lambda trace, start, length: trace.call("cudaMallocAsync", start, 450)))
+    assert "allocator" not in found
+
+
+@pytest.mark.parametrize("name, words", [("torch/_dynamo/convert_frame.compile_inner", "torch.compile"),
+                                         ("CachingAutotuner.benchmark_all_configs", "kernel autotuning"),
+                                         ("XlaCompile:#module=jit_f#", "XLA")])
+def test_compilers_are_named_in_words(find, name, words):
+    finding = find(gap_of(2000, lambda trace, start, length: trace.range(name, start, 1900)))["compilation"]
+    assert finding["title"] == f"Compilation stalls the GPU: 27.1% of the time, most of it {words}"
+    assert finding["recoverable_ns"] == 1900 * US
+
+
+@pytest.mark.parametrize("name", ["TorchDynamo Cache Lookup", "## Call CompiledFxGraph fabc ##", "Torch-Compiled Region: 0/0"])
+def test_running_compiled_code_is_no_compilation(find, name):
+    assert "compilation" not in find(gap_of(2000, lambda trace, start, length: trace.range(name, start, 1900)))
+
+
+def test_only_the_first_launch_of_a_kernel_loads_code(find):
+    def slow_launch(name):
+        trace = Trace()
+        end = dense(trace, 100, 40)
+        trace.op(end + 800, 1000, name=name, launched=end, call_length=790)
+        return find(trace)
+
+    found = slow_launch("kernel_new")
+    assert found["compilation"]["recoverable_ns"] == 790 * US
+    assert "first launches of kernels (lazy loading)" in found["compilation"]["title"]
+    assert "compilation" not in slow_launch("kernel_a")
+
+
+# ---- waiting for the GPU ----
+
+def readbacks(waits="cudaStreamSynchronize", call="cudaMemcpyAsync", count=12, pause=0):
+    trace = Trace()
+    for number in range(count):
+        start = (1000 + pause) * number
+        trace.op(start + 20, 300, launched=start)
+        trace.operator("aten::item", start + 4, 330)
+        trace.operator("aten::_local_scalar_dense", start + 4.5, 328)
+        trace.op(start + 320, 2, name="Memcpy DtoH (Device -> Pinned)", launched=start + 5, call=call, call_length=2)
+        if waits:
+            trace.call(waits, start + 8, 320)
+        trace.range("sampling", start + 1, 500)
+    return trace
+
+
+@pytest.mark.parametrize("settings", [{}, {"waits": None, "call": "cudaMemcpy"}])
+def test_copies_that_the_cpu_waits_for_are_readbacks(find, settings):
+    finding = find(readbacks(**settings))["readback"]
+    assert finding["recoverable_ns"] == 11 * 698 * US and finding["severity"] == "high"
+    assert finding["title"] == ("'aten::item' makes the CPU wait for a copy from the GPU 12 times: "
+                                "67.9% of the time")
+    assert "The longest gap follows one in range 'sampling'." in finding["evidence"]
+
+
+@pytest.mark.parametrize("settings", [{"waits": None}, {"waits": "cudaEventQuery"}, {"count": 9}])
+def test_copies_that_nobody_waits_for_or_that_are_few_are_not(find, settings):
+    assert "readback" not in find(readbacks(**settings))
+
+
+def test_few_copies_count_if_every_step_has_one(find):
+    trace = readbacks(count=4)
+    for number in range(4):
+        trace.range(f"ProfilerStep#{number}", 1000 * number, 999)
+    finding = find(trace)["readback"]
+    assert finding["recoverable_ns"] == 3 * 698 * US and "4 times (1 per step)" in finding["title"]
+
+
+def test_a_long_pause_after_a_readback_is_a_stall(find):
+    """The CPU has the value and does something else for 1.67 ms and more: that has a name of its own."""
+    trace = readbacks(pause=1000)
+    for number in range(12):
+        trace.range("log_metrics", 2000 * number + 510, 1480)
+    found = find(trace)
+    assert "readback" not in found and found["host_stalls"]["recoverable_ns"] == 11 * 1698 * US
+    assert "'log_metrics'" in found["host_stalls"]["title"]
+
+
+def behind(wait, after=1, tid=1):
+    """The CPU is far ahead, waits `wait` us for the GPU, then launches `after` kernels late, 30 us each."""
+    trace = Trace()
+    end = dense(trace, 100, 40)
+    trace.call("cudaDeviceSynchronize", end - wait, wait)
+    for number in range(after):
+        trace.op(end + 30 + 130 * number, 100, tid=tid)
+    return trace
+
+
+def test_gaps_after_a_wait_are_its_fault_as_far_as_it_cost_lead(find):
+    found = find(behind(wait=3000, after=20))
+    assert found["sync_waits"]["recoverable_ns"] == 20 * 30 * US and "host_bound" not in found
+    assert found["sync_waits"]["title"] == ("The CPU waits in cudaDeviceSynchronize while the GPU runs dry: 9.1% of the time")
+    found = find(behind(wait=150, after=20))
+    assert found["sync_waits"]["recoverable_ns"] == 150 * US and found["host_bound"]["recoverable_ns"] == 450 * US
+
+
+def test_a_thread_that_takes_over_is_behind_too(find):
+    """As autograd's does for the backward pass."""
+    found = find(behind(wait=3000, after=20, tid=2))
+    assert found["sync_waits"]["recoverable_ns"] == 20 * 30 * US and "host_bound" not in found
+
+
+def test_a_wait_is_forgotten_after_as_many_ops_as_the_queue_holds(find):
+    found = find(behind(wait=3900, after=1200))
+    assert found["sync_waits"]["recoverable_ns"] == 3900 * US
+    trace = behind(wait=3900, after=0)
+    end = 4100
+    for number in range(1200):  # launched in time after the wait
+        end = trace.op(end + 1, 10, launched=4101 - 1 + number / 100, call_length=0.005)
+    for number in range(20):
+        trace.op(end + 30 + 130 * number, 100)
+    assert "sync_waits" not in find(trace)
+
+
+def test_a_gap_inside_a_synchronizing_call_is_a_sync_wait(find):
+    trace = Trace()
+    for number in range(10):
+        start = 1000 * number
+        trace.op(start + 10, 100, launched=start)
+        trace.call("cudaStreamSynchronize", start + 2, 900)
+    finding = find(trace)["sync_waits"]
+    assert finding["recoverable_ns"] == 9 * 900 * US
+    assert finding["evidence"][0] == "cudaStreamSynchronize: 10 calls, 9 ms on the CPU."
+    trace = Trace()
+    late_launches(trace, 10, 900)
+    assert "sync_waits" not in find(trace)
+
+
+# ---- what saves nothing by itself ----
+
+def test_idle_time_without_a_launch_call_has_no_cause(find):
+    trace = Trace()
+    late_launches(trace, 10, 3)
+    trace.events = [event for event in trace.events if event["cat"] == "kernel"]
+    finding = find(trace)["idle_gpu"]
+    assert finding["title"] == "The GPU was idle 21.3% of the time for reasons that the trace does not show"
+    assert finding["recoverable_ns"] is None
+    assert finding["evidence"] == ["27 us in 9 gaps, 3 us each on average: the trace has no launch call for the next op."]
+    late = Trace()
+    late_launches(late, 10, 2)
+    late.events = [event for event in late.events if event["cat"] == "kernel"]
+    assert "idle_gpu" not in find(late)
+
+
+def test_idle_time_of_queued_work_is_worded_as_such(find):
+    trace = Trace()
+    for number in range(20):
+        trace.op(200 + 40 * number, 20, launched=number)
+    finding = find(trace)["idle_gpu"]
+    assert finding["title"].endswith("of the time although work is queued")
+    assert finding["evidence"][0].startswith("380 us in 19 gaps, 20 us each on average: the next op had been launched")
+
+
+def test_small_matrix_products_are_a_small_batch(find):
+    trace = Trace()
+    late_launches(trace, 100, 20, length=4, name="sm80_xmma_gemm_f16f16_{}")
+    finding = find(trace)["small_batch"]
+    assert finding["severity"] == "low" and finding["recoverable_ns"] is None
+    assert finding["title"] == "Small batch: 100.0% of the matrix products are shorter than a launch takes"
+    assert finding["evidence"][0].startswith("100 matrix products take 4 us on average; the CPU launches one kernel every 23.8")
+    trace = Trace()
+    late_launches(trace, 100, 20, length=4)
+    assert "small_batch" not in find(trace)  # no matrix products
+    trace = Trace()
+    late_launches(trace, 100, 20, length=200, name="sm80_xmma_gemm_f16f16_{}")
+    assert "small_batch" not in find(trace)  # long ones
+
+
+def storm(nodes=1):
+    """Each launch brings so many kernels."""
+    trace = Trace()
+    for number in range(1200):
+        trace.op(100 + 10 * number, 8, name=f"kernel_{number % 8}", launched=number / 100)
+    for event in trace.events:
+        event["args"]["correlation"] = (event["args"]["correlation"] - 1) // nodes
+    return trace
+
+
+def test_a_storm_is_of_launches_not_of_graphs(find):
+    finding = find(storm())["launch_storm"]
+    assert finding["severity"] == "low" and "kernel launches per second, median kernel 8 us" in finding["title"]
+    assert "launch_storm" not in find(storm(nodes=100))
+    trace = Trace()
+    late_launches(trace, 1200, 20)
+    assert "launch_storm" not in find(trace)
+
+
+def test_tiny_kernels_are_reported_without_the_longer_ones_of_their_names(gputime, find, tmp_path):
+    trace = Trace()
+    for number in range(120):
+        trace.op(100 + 20 * number, 4, name=f"kernel_{number % 8}")
+    trace.op(4000, 5, name="kernel_0")
+    trace.op(4020, 30, name="kernel_0")
+    evidence = find(trace)["tiny_kernels"]["evidence"]
+    assert evidence[1] == "'kernel_0': 16 launches of 5 us or less, 4.063 us on average."
+    assert evidence[2] == "'kernel_1': 15 launches of 5 us or less, 4 us on average."
+    row = gputime.json("summary", tmp_path / "trace.json", "--table", "tiny_kernels")["tables"]["tiny_kernels"]["rows"][0]
+    assert (row["name"], row["count"], row["avg_ns"]) == ("kernel_0", 16, 4062.5)
+    longer = Trace()
+    late_launches(longer, 120, 20)
+    assert "tiny_kernels" not in find(longer)
+
+
+def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime, shared):
+    def of(name):
+        return {one["id"]: one for one in gputime.json("findings", shared(f"data/h200/nsys/infer/infer.{name}"))["findings"]}
+
+    found = of("nsys-rep")
+    host, copy = found["host_bound"], found["readback"]
+    assert host["severity"] == "high" and host["title"].startswith("Host-bound in 'decode'")
+    assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
+    assert any("Warm-up excluded" in sentence for sentence in host["evidence"])
+    assert copy["evidence"][0].startswith("cudaMemcpyAsync copies '[CUDA memcpy Device-to-Host]' 48 times (24 per step)")
+    assert "'sampling'" in said(copy)
+    assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in of("sqlite").values()]

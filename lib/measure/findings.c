@@ -120,10 +120,11 @@ static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_ev
         take_claims(evidence, finding);
     if (evidence->ledger.has_failed)
         gt_evidence_fail(evidence);
-    if (!found || !finding->evidence_count || evidence->status != GT_OK)
-        return GT_WHY_NOTHING;
-    if (rule->level == GT_LEVEL_BY_SAVING && finding->share < gt_thresholds.low_share)
+    bool is_little = rule->level == GT_LEVEL_BY_SAVING && finding->share < gt_thresholds.low_share;
+    if (is_little && evidence->ledger.count)
         return GT_WHY_TOO_LITTLE;
+    if (is_little || !found || !finding->evidence_count || evidence->status != GT_OK)
+        return GT_WHY_NOTHING;
     finding->severity = severity_of(rule, finding->share);
     if (rule->needs & GT_NEEDS_WHOLE)
         doubt_loss(evidence, finding);

@@ -28,6 +28,11 @@ def check_laws(report):
     assert promised(COMPUTE) <= mean("compute_ns")
     assert promised() <= mean("span_ns")
     assert sum(one["share"] or 0 for one in found) < 1 + 1e-9
+    for row in accounts:
+        claims = [saving for one in found for saving in one["savings"] if saving["device"] == row["device"]]
+        waiting, compute = (sum(saving[key] for saving in claims) for key in ("waiting_ns", "compute_ns"))
+        assert waiting <= row["idle_ns"] + row["exposed_comm_ns"] + row["exposed_memory_ns"]
+        assert compute <= row["compute_ns"] and waiting + compute <= row["span_ns"]
     for one in found:
         check_windows(one, {row["device"]: row["span_ns"] for row in accounts})
 

@@ -182,10 +182,12 @@ demo: setup
 SHARED ?= $(wildcard ../shared)
 export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 
-# Failing allocations and calls (test_torture*) are tried with sanitizers, which see more.
+# Unit tests run with sanitizers, which see more; without them here those that look at speed or at limits of the system,
+# and in `make clang` all.
+PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows
-	@$(MAKE) --no-print-directory -s unit SKIP="test_torture%"
+	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s corrupt N=250
 	@$(MAKE) --no-print-directory -s pytest
@@ -215,11 +217,12 @@ $(BUILD)/unit/%.run: $(BUILD)/unit/%
 pytest:
 	$(PYTHON) -m pytest -q -n $(JOBS) --dist loadgroup $(if $(MARK),-m $(MARK)) tests/cli
 
-# The whole with the other compiler, whose warnings are errors, too.
+# The whole with the other compiler, whose warnings are errors, too. Failing allocations and calls (test_torture*) are tried
+# with sanitizers alone.
 clang:
 	@./setup.sh build test fuzz
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror" all
-	@$(MAKE) --no-print-directory -s unit BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror"
+	@$(MAKE) --no-print-directory -s unit SKIP="test_torture%" BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror"
 
 # Pages in a browser; pictures of them in build/browser.
 browser: $(if $(PAGE),all build/web/packages)

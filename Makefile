@@ -19,7 +19,7 @@ NUMBERS := $(subst ., ,$(VERSION))
 SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NUMBERS))),.$(word 2,$(NUMBERS)))
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
-UNPROBED := setup setup-% demo test test-shared unit replay unit-replay corrupt pytest asan tsan clang fuzz lint lint-deep lint-page format bench \
+UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz lint lint-deep lint-page format bench \
     page static clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -133,13 +133,24 @@ $(BUILD)/static/gputime: $(CLI_OBJECTS) $(STATIC_OBJECTS)
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 	@mkdir -p $(@D)
-	$(COMPILE) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $< $(filter %/libprogram.a,$^) $(BUILD)/libgputime.a -lcmocka -lz $(LIBS)
+	$(COMPILE) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o %/libprogram.a,$^) $(BUILD)/libgputime.a -lcmocka -lz $(LIBS)
 
 # Calls that these tests make fail, one after the other.
 TORTURED := malloc calloc realloc free strdup asprintf mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
     gt_arena_alloc gt_arena_array gt_arena_room gt_arena_copy
 $(filter $(BUILD)/unit/test_torture%,$(UNIT_TESTS)): OWN_LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
 $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
+
+# Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
+# that the list is complete.
+THREADED := api cache collectives comparison counters late_start measure_graph measure_idle measure_launches measure_nsight \
+    measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
+    nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
+    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots
+THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,members torch_broken timeline,$(THREADED)))
+NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
+$(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
+$(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)
@@ -171,16 +182,18 @@ demo: setup
 SHARED ?= $(wildcard ../shared)
 export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 
-# Failing allocations and calls (test_torture*) are tried with sanitizers, which see more.
+# Unit tests run with sanitizers, which see more; without them here those that look at speed or at limits of the system,
+# and in `make clang` all.
+PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows
-	@$(MAKE) --no-print-directory -s unit SKIP="test_torture%"
+	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s corrupt N=250
 	@$(MAKE) --no-print-directory -s pytest
 	@$(MAKE) --no-print-directory -s browser
 
-.PHONY: test-shared unit-replay clang lint-page lint-deep lint-deep-all
+.PHONY: test-shared unit-replay threaded clang lint-page lint-deep lint-deep-all
 
 # What a clone without those samples skips.
 test-shared:
@@ -204,11 +217,12 @@ $(BUILD)/unit/%.run: $(BUILD)/unit/%
 pytest:
 	$(PYTHON) -m pytest -q -n $(JOBS) --dist loadgroup $(if $(MARK),-m $(MARK)) tests/cli
 
-# The whole with the other compiler, whose warnings are errors, too.
+# The whole with the other compiler, whose warnings are errors, too. Failing allocations and calls (test_torture*) are tried
+# with sanitizers alone.
 clang:
 	@./setup.sh build test fuzz
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror" all
-	@$(MAKE) --no-print-directory -s unit BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror"
+	@$(MAKE) --no-print-directory -s unit SKIP="test_torture%" BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror"
 
 # Pages in a browser; pictures of them in build/browser.
 browser: $(if $(PAGE),all build/web/packages)
@@ -224,10 +238,12 @@ TSAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) -fsanitize=thread" LDFLAGS="-fsanitize=th
 asan:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
 
-# The torture tests make allocations fail, which ThreadSanitizer's own runtime does not survive.
+# Not the torture tests: they make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
-	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture%" $(TSAN)
+	@$(MAKE) --no-print-directory -s threaded BUILD=build/tsan $(TSAN)
+
+threaded:
+	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(THREADED:=.run)
 
 # What each fuzz target starts from: its seeds, which hold every input that ever failed, and files of tests/data.
 seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)

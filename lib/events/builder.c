@@ -221,37 +221,30 @@ static size_t key_number(struct gt_builder *builder, struct gt_strtab *keys, con
     return keys->failed ? SIZE_MAX : id - 1;
 }
 
+/* number_comm_groups(builder, keys, &row) and so on: the number of the row that has the same in all columns, which is
+   appended where there is none. GT_NO_TRACK when memory is short. */
+#define GT_TABLE(table, columns)                                                                                       \
+    __attribute__((unused)) static uint32_t number_##table(struct gt_builder *builder, struct gt_strtab *keys,         \
+                                                           const struct gt_##table##_row *row) {                       \
+        const struct gt_##table *rows = &builder->store.table;                                                         \
+        struct gt_##table##_row key;                                                                                   \
+        memset(&key, 0, sizeof key); /* padding is part of the key */                                                  \
+        columns size_t number = key_number(builder, keys, &key, sizeof key);                                           \
+        if (number == rows->count)                                                                                     \
+            append_##table(builder, row);                                                                              \
+        return number < rows->count ? (uint32_t)number : GT_NO_TRACK;                                                  \
+    }
+#define GT_COLUMN(table, type, name, refers) key.name = row->name;
+#include "events/columns.def"
+#undef GT_TABLE
+#undef GT_COLUMN
+
 uint32_t gt_builder_counter_track(struct gt_builder *builder, const struct gt_counter_tracks_row *row) {
-    struct gt_counter_tracks_row key;
-    memset(&key, 0, sizeof key); /* padding is part of the key */
-    key.process = row->process;
-    key.device = row->device;
-    key.name = row->name;
-    key.series = row->series;
-    key.unit = row->unit;
-    key.period_ns = row->period_ns;
-    key.kind = row->kind;
-    size_t number = key_number(builder, &builder->counter_keys, &key, sizeof key);
-    if (number == builder->store.counter_tracks.count)
-        append_counter_tracks(builder, row);
-    return number < builder->store.counter_tracks.count ? (uint32_t)number : GT_NO_TRACK;
+    return number_counter_tracks(builder, &builder->counter_keys, row);
 }
 
 uint32_t gt_builder_comm_group(struct gt_builder *builder, const struct gt_comm_groups_row *row) {
-    struct gt_comm_groups_row key;
-    memset(&key, 0, sizeof key); /* padding is part of the key */
-    key.communicator = row->communicator;
-    key.size = row->size;
-    key.first_rank = row->first_rank;
-    key.stride = row->stride;
-    key.name = row->name;
-    key.description = row->description;
-    key.ranks = row->ranks;
-    key.source = row->source;
-    size_t number = key_number(builder, &builder->group_keys, &key, sizeof key);
-    if (number == builder->store.comm_groups.count)
-        append_comm_groups(builder, row);
-    return number < builder->store.comm_groups.count ? (uint32_t)number : GT_NO_TRACK;
+    return number_comm_groups(builder, &builder->group_keys, row);
 }
 
 /* Ids of tracks that could not be stored because memory was short are past the end. */

@@ -253,7 +253,7 @@ static bool has_communicator(const struct resolver *resolver, uint32_t row) {
     return resolver->rows->communicator[row] != UINT64_MAX;
 }
 
-/* Groups that are told apart by what their rows themselves say: by communicator, or by name and members. */
+/* Groups that differ in what their rows themselves say: in communicator, or in name and members. */
 static void number_known(struct resolver *resolver, uint32_t row) {
     struct members members = members_of(resolver, row);
     if (has_communicator(resolver, row)) {

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -187,9 +188,14 @@ struct holdings {
 };
 
 static struct holdings holdings_now(void) {
+    enum { DESCRIPTORS_MAX = 256 };
     struct holdings now = {system_state.blocks, system_state.mappings, 0};
-    for (int fd = 0; fd < 256; fd++)
-        now.descriptors += fcntl(fd, F_GETFD) >= 0;
+    struct pollfd descriptors[DESCRIPTORS_MAX];
+    for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
+        descriptors[fd] = (struct pollfd){.fd = fd};
+    poll(descriptors, DESCRIPTORS_MAX, 0); /* one call for all */
+    for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
+        now.descriptors += !(descriptors[fd].revents & POLLNVAL);
     return now;
 }
 

@@ -265,12 +265,15 @@ static inline void print_rep_counters(FILE *out, const struct gt_store *store) {
         print_process(out, store, tracks->process[track]);
         print_known(out, "period", (uint64_t)tracks->period_ns[track], 0);
         fprintf(out, "%s", tracks->kind[track] == GT_COUNTER_STATE ? " states" : "");
-        for (size_t k = 0; k < count; k++) {
-            int64_t time_ns;
-            double value;
-            assert_int_equal(gt_counter_track_read(store, track, k, 1, &time_ns, &value), 1);
-            fprintf(out, " %" PRId64 ":%.17g", time_ns, value);
-        }
+        int64_t *times_ns = calloc(count, sizeof *times_ns);
+        double *values = calloc(count, sizeof *values);
+        assert_non_null(times_ns);
+        assert_non_null(values);
+        assert_int_equal(gt_counter_track_read(store, track, 0, count, times_ns, values), count);
+        for (size_t k = 0; k < count; k++)
+            fprintf(out, " %" PRId64 ":%.17g", times_ns[k], values[k]);
+        free(times_ns);
+        free(values);
         fprintf(out, "\n");
     }
 }

@@ -1,11 +1,7 @@
-/* Collectives of ops: which records belong to which kernels, as one record each; names of operations; bytes on the bus;
-   and the search for spans around spans against a plain one. */
+/* Collectives of ops: which records belong to which kernels, as one record each; bytes on the bus. */
 #include <math.h>
 
 #include "events/comms.h"
-#include "label/enclose.h"
-#include "label/nccl_name.h"
-#include "random.h"
 #include "small_trace.h"
 
 #define KERNEL "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
@@ -389,87 +385,10 @@ static void many_kernels_and_collectives_of_one_group_take_no_more_than_themselv
     trace_free(&trace);
 }
 
-/* ---- names ---- */
+/* ---- names of kernels ---- */
 
-static void operations_have_one_name_each(void **state) {
+static void a_reason_has_what_the_name_of_the_kernel_says(void **state) {
     (void)state;
-    static const struct {
-        const char *name;
-        enum gt_comm_op op;
-    } cases[] = {
-        {"allreduce", GT_COMM_all_reduce},
-        {"ncclAllReduce", GT_COMM_all_reduce},
-        {"nccl:all_reduce", GT_COMM_all_reduce},
-        {"allreduce_coalesced", GT_COMM_all_reduce},
-        {"_allgather_base", GT_COMM_all_gather},
-        {"all_gather_into_tensor_coalesced", GT_COMM_all_gather},
-        {"ALLGATHER", GT_COMM_all_gather},
-        {"_reduce_scatter_base", GT_COMM_reduce_scatter},
-        {"reduce_scatter_tensor_coalesced", GT_COMM_reduce_scatter},
-        {"ncclReduceScatter", GT_COMM_reduce_scatter},
-        {"all_to_allv", GT_COMM_all_to_all},
-        {"all_to_all_single", GT_COMM_all_to_all},
-        {"alltoall_base", GT_COMM_all_to_all},
-        {"ncclAlltoAll", GT_COMM_all_to_all},
-        {"broadcast", GT_COMM_broadcast},
-        {"ncclBcast", GT_COMM_broadcast},
-        {"ncclReduce", GT_COMM_reduce},
-        {"gather", GT_COMM_gather},
-        {"scatter", GT_COMM_scatter},
-        {"barrier", GT_COMM_barrier},
-        {"send", GT_COMM_send},
-        {"ncclRecv", GT_COMM_recv},
-        {"recvAnySource", GT_COMM_recv},
-        {"wait", GT_COMM_OTHER},
-        {"", GT_COMM_OTHER},
-        {"nccl", GT_COMM_OTHER},
-        {"ncclCommInitRank", GT_COMM_OTHER},
-        {"_base_base", GT_COMM_OTHER},
-        {"allreduceallreduceallreduceallreduceallreduceallreduceallreduceallreduce", GT_COMM_OTHER},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (gt_comms_op_of_name(gt_str_of(cases[i].name)) != cases[i].op)
-            fail_msg("'%s' is something else", cases[i].name);
-    assert_string_equal(gt_comms_op_key(GT_COMM_reduce_scatter), "reduce_scatter");
-    assert_null(gt_comms_op_key(GT_COMM_OTHER));
-    assert_int_equal(gt_comms_op_kind(GT_COMM_barrier), GT_COMM_KIND_SYNC);
-    assert_int_equal(gt_comms_op_kind(GT_COMM_scatter), GT_COMM_KIND_DIRECTED);
-    assert_int_equal(gt_comms_op_kind(GT_COMM_recv), GT_COMM_KIND_MESSAGE);
-}
-
-static void names_of_kernels_say_how_they_communicate(void **state) {
-    (void)state;
-    static const struct {
-        const char *name, *algorithm, *protocol;
-    } cases[] = {
-        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "Ring", "LL"},
-        {"ncclDevKernel_AllReduce_Sum_f32_TREE_LL128", "Tree", "LL128"},
-        {"ncclDevKernel_AllReduce_Sum_f32_COLLNET_DIRECT_SIMPLE", "CollnetDirect", "Simple"},
-        {"ncclDevKernel_AllReduce_Sum_f32_NVLS_TREE_SIMPLE", "NVLSTree", "Simple"},
-        {"ncclDevKernel_AllGather_NVLS_SIMPLE", "NVLS", "Simple"},
-        {"ncclDevKernel_ReduceScatter_Sum_f16_PAT_SIMPLE", "PAT", "Simple"},
-        {"ncclKernel_AllReduce_RING_LL_Sum_float", "Ring", "LL"},
-        {"ncclKernel_AllGather_COLLNET_CHAIN_SIMPLE_Sum_int8_t", "CollnetChain", "Simple"},
-        {"ncclAllReduceRingLLKernel_sum_f32", "Ring", "LL"},
-        {"ncclAllReduceTreeLL128Kernel_sum_f16", "Tree", "LL128"},
-        {"ncclAllReduceRingSimpleKernel_sum_f16", "Ring", "Simple"},
-        {"ncclDevKernel_SendRecv", NULL, NULL},
-        {"ncclDevKernel_Generic", NULL, NULL},
-        {"ncclDevKernel_Generic_4", NULL, NULL},
-        {"ncclSymkDevKernel_AllReduce_AGxLL_R_sum_f32", NULL, NULL},
-        {"void cross_device_reduce_RING_LL", NULL, NULL},
-        {"nccl", NULL, NULL},
-        {"Kernel", NULL, NULL},
-        {"", NULL, NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *algorithm, *protocol;
-        gt_nccl_name_read(gt_str_of(cases[i].name), &algorithm, &protocol);
-        if (!algorithm != !cases[i].algorithm || (algorithm && strcmp(algorithm, cases[i].algorithm) != 0))
-            fail_msg("%s has algorithm %s", cases[i].name, algorithm ? algorithm : "none");
-        if (!protocol != !cases[i].protocol || (protocol && strcmp(protocol, cases[i].protocol) != 0))
-            fail_msg("%s has protocol %s", cases[i].name, protocol ? protocol : "none");
-    }
     struct small_trace trace;
     trace_begin(&trace);
     add_kernel(&trace, 1, 0, 1, KERNEL);
@@ -536,54 +455,6 @@ static void bandwidth_counts_the_bytes_of_the_busiest_link(void **state) {
     trace_free(&trace);
 }
 
-/* ---- spans around spans ---- */
-
-enum { MOST = 60 };
-
-static void keep(void *context, uint32_t inner, uint32_t outer) {
-    ((uint32_t *)context)[inner] = outer;
-}
-
-static uint32_t plain_innermost(const struct gt_enclose_span *outer, size_t count, const struct gt_enclose_span *span) {
-    const struct gt_enclose_span *best = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const struct gt_enclose_span *one = &outer[i];
-        if (one->track != span->track || one->start_ns > span->start_ns || one->end_ns < span->end_ns)
-            continue;
-        if (!best || one->start_ns > best->start_ns ||
-            (one->start_ns == best->start_ns &&
-             (one->end_ns < best->end_ns || (one->end_ns == best->end_ns && one->id > best->id))))
-            best = one;
-    }
-    return best ? best->id : UINT32_MAX;
-}
-
-static void fill(struct gt_enclose_span *spans, size_t count, uint64_t *random, int64_t longest) {
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t start = random_between(random, 0, 40);
-        spans[i] = (struct gt_enclose_span){start, start + random_between(random, 0, longest),
-                                            (uint32_t)random_below(random, 3), i};
-    }
-}
-
-static void the_innermost_span_is_found_however_they_overlap(void **state) {
-    (void)state;
-    for (uint64_t seed = 1; seed < 500; seed++) {
-        uint64_t random = seed;
-        struct gt_enclose_span outer[MOST], inner[MOST];
-        size_t outer_count = (size_t)random_below(&random, MOST), inner_count = (size_t)random_below(&random, MOST);
-        uint32_t found[MOST], expected[MOST];
-        fill(outer, outer_count, &random, 30);
-        fill(inner, inner_count, &random, 6);
-        memset(found, 0xFF, sizeof found);
-        for (size_t i = 0; i < inner_count; i++)
-            expected[i] = plain_innermost(outer, outer_count, &inner[i]);
-        assert_true(gt_enclose(outer, outer_count, inner, inner_count, keep, found));
-        for (size_t i = 0; i < inner_count; i++)
-            assert_int_equal(found[i], expected[i]);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_records_there_is_nothing),
@@ -600,10 +471,8 @@ int main(void) {
         cmocka_unit_test(all_kernels_of_a_group_carry_all_of_it),
         cmocka_unit_test(groups_that_lost_a_call_end_where_kernels_are_launched),
         cmocka_unit_test(many_kernels_and_collectives_of_one_group_take_no_more_than_themselves),
-        cmocka_unit_test(operations_have_one_name_each),
-        cmocka_unit_test(names_of_kernels_say_how_they_communicate),
+        cmocka_unit_test(a_reason_has_what_the_name_of_the_kernel_says),
         cmocka_unit_test(bandwidth_counts_the_bytes_of_the_busiest_link),
-        cmocka_unit_test(the_innermost_span_is_found_however_they_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

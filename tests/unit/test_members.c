@@ -167,7 +167,7 @@ static void damage_is_reported_as_without_threads(void **state) {
     uint64_t random = 5;
     for (enum gt_packing packing = GT_PACKING_GZIP; packing <= GT_PACKING_ZSTD; packing++) {
         size_t size = pack(packing);
-        for (int i = 0; i < 30; i++) {
+        for (int i = 0; i < 12; i++) {
             size_t at = random_below(&random, size);
             unsigned char was = packed[at];
             write_file(packed, at);

@@ -347,6 +347,21 @@ static double seconds_to_decode(const char *text, size_t size, uint32_t facts) {
     return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
 }
 
+/* The store of a text that a stream wrote, with ' for quotes; the text is freed. */
+static struct gt_store *store_of(char *text, size_t threads, const struct gt_torch_sizes *sizes, uint32_t facts) {
+    char path[32];
+    struct gt_decode_options options = {.threads = threads, .facts = facts};
+    struct gt_source *source;
+    struct gt_store *store = NULL;
+    write_file(path, quote(text), strlen(text));
+    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
+    assert_int_equal(gt_torch_json_decode_sized(source, &options, sizes, &store, NULL), GT_OK);
+    gt_source_close(source);
+    unlink(path);
+    free(text);
+    return store;
+}
+
 /* As many groups as records: far more than any job has. */
 static void many_groups(void **state) {
     (void)state;
@@ -361,23 +376,14 @@ static void many_groups(void **state) {
                 -i);
     fputs("]", out);
     fclose(out);
-    char path[32];
-    write_file(path, quote(text), size);
     struct gt_torch_sizes chunks = {64 << 10, 16 << 10, 64 << 20, GT_TORCH_USUAL};
-    struct gt_decode_options options = {.threads = 4, .facts = GT_FACT_COMMS};
-    struct gt_source *source;
-    struct gt_store *store = NULL;
-    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_int_equal(gt_torch_json_decode_sized(source, &options, &chunks, &store, NULL), GT_OK);
-    gt_source_close(source);
-    unlink(path);
+    struct gt_store *store = store_of(text, 4, &chunks, GT_FACT_COMMS);
     assert_int_equal(store->comms.count, GROUPS);
     assert_int_equal(store->comm_groups.count, GROUPS);
     assert_int_equal(gt_store_issue(store, GT_ISSUE_NUMBER_UNREADABLE, GT_FACTS_ALL).count, GROUPS);
     for (uint32_t i = 0; i < GROUPS; i++)
         assert_int_equal(store->comms.group[i], i);
     gt_store_free(store);
-    free(text);
 }
 
 /* A list of ranks of megabytes that every record repeats is stored once. */
@@ -396,20 +402,11 @@ static void long_lists_are_stored_once(void **state) {
         fprintf(out, "%s" KERNEL("'Process Group Ranks':'[%s]'"), i ? "," : "[", ranks);
     fputs("]", out);
     fclose(out);
-    char path[32];
-    write_file(path, quote(text), size);
-    struct gt_decode_options options = {.threads = 1, .facts = GT_FACT_COMMS};
-    struct gt_source *source;
-    struct gt_store *store = NULL;
-    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_int_equal(gt_torch_json_decode_sized(source, &options, &usual_sizes, &store, NULL), GT_OK);
-    gt_source_close(source);
-    unlink(path);
+    struct gt_store *store = store_of(text, 1, &usual_sizes, GT_FACT_COMMS);
     assert_int_equal(store->comms.count, RECORDS);
     assert_int_equal(store->comm_groups.count, 1);
     assert_int_equal(gt_store_string(store, store->comm_groups.ranks[0]).len, RANKS_BYTES + 2);
     gt_store_free(store);
-    free(text);
     free(ranks);
 }
 
@@ -417,7 +414,7 @@ static void long_lists_are_stored_once(void **state) {
 static void a_counter_with_many_series_takes_no_more_than_its_text(void **state) {
     (void)state;
     enum { SERIES = 10000, NAME_BYTES = 100000 };
-    char *name = malloc(NAME_BYTES + 1), *text = NULL, path[32];
+    char *name = malloc(NAME_BYTES + 1), *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(name);
@@ -429,19 +426,11 @@ static void a_counter_with_many_series_takes_no_more_than_its_text(void **state)
         fprintf(out, "%s'series %d':%d", i ? "," : "", i, i);
     fputs("}}]", out);
     fclose(out);
-    write_file(path, quote(text), size);
-    struct gt_decode_options options = {.threads = 2, .facts = GT_FACT_COUNTERS};
-    struct gt_source *source;
-    struct gt_store *store = NULL;
-    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_int_equal(gt_torch_json_decode_sized(source, &options, &usual_sizes, &store, NULL), GT_OK);
-    gt_source_close(source);
-    unlink(path);
+    struct gt_store *store = store_of(text, 2, &usual_sizes, GT_FACT_COUNTERS);
     assert_int_equal(store->counter_tracks.count, SERIES);
     assert_int_equal(store->counters.count, SERIES);
     assert_true(store->strings.text.total_bytes <= 4 * size);
     gt_store_free(store);
-    free(text);
     free(name);
 }
 

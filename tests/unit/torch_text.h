@@ -282,24 +282,36 @@ static inline void write_file(char *path, const char *bytes, size_t size) {
 static const struct gt_torch_sizes usual_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_USUAL};
 static const struct gt_torch_sizes portable_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_PORTABLE};
 
-/* Decodes in one go, and with many threads, chunks and windows, fast or not: all must give the same. The result is to
-   be freed. */
-static inline char *decode_all_ways(const char *bytes, size_t size, uint32_t facts) {
-    static const size_t threads[] = {1, 2, 3, 8}, chunks[] = {64, 100, 333, 4096}, windows[] = {16, 1 << 16};
+/* With so many threads and all chunks and windows, fast or not, the file decodes as expected. */
+static inline void decodes_as(const char *path, size_t threads, uint32_t facts, const char *expected) {
+    static const size_t chunks[] = {64, 100, 333, 4096}, windows[] = {16, 1 << 16};
+    for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
+        for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
+            for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_PORTABLE; mode++) {
+                struct gt_torch_sizes sizes = {chunks[c], windows[w], 64 << 20, mode};
+                char *found = decode_facts(path, threads, &sizes, facts);
+                assert_string_equal(found, expected);
+                free(found);
+            }
+}
+
+/* Decodes in one go, and with each of these numbers of threads: all must give the same. The result is to be freed. */
+static inline char *decode_with_threads(const char *bytes, size_t size, uint32_t facts, const size_t *threads,
+                                        size_t count) {
     char path[32];
     write_file(path, bytes, size);
     char *expected = decode_facts(path, 1, &portable_sizes, facts);
-    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
-        for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
-            for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
-                for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_PORTABLE; mode++) {
-                    struct gt_torch_sizes sizes = {chunks[c], windows[w], 64 << 20, mode};
-                    char *found = decode_facts(path, threads[t], &sizes, facts);
-                    assert_string_equal(found, expected);
-                    free(found);
-                }
+    for (size_t i = 0; i < count; i++)
+        decodes_as(path, threads[i], facts, expected);
     unlink(path);
     return expected;
+}
+
+static const size_t thread_counts[] = {1, 2, 3, 8};
+enum { THREAD_COUNTS = sizeof thread_counts / sizeof *thread_counts };
+
+static inline char *decode_all_ways(const char *bytes, size_t size, uint32_t facts) {
+    return decode_with_threads(bytes, size, facts, thread_counts, THREAD_COUNTS);
 }
 
 /* The path is not part of messages that tests compare. */

@@ -12,19 +12,32 @@ static bool is_old_table(const struct gt_nsys_table *table) {
            table->columns[GT_NSYS_SYNC_RECORD] == GT_SQLITE_NO_COLUMN;
 }
 
+/* What waits and recorded events have in common. */
+static struct gt_nsys_event_record event_in(const struct gt_sqlite_row *row) {
+    return (struct gt_nsys_event_record){
+        .correlation = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_CORRELATION),
+        .global_pid = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_GLOBAL_PID),
+        .stream = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_STREAM),
+        .event = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_EVENT),
+        .record = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_RECORD),
+        .device = gt_sqlite_record_int(row, GT_NSYS_SYNC_DEVICE, -1),
+    };
+}
+
 static void take_sync(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
+    struct gt_nsys_event_record event = event_in(row);
     uint64_t old_type = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_OLD_TYPE);
     bool has_old_type = old_type != GT_NSYS_NO_ID;
     gt_nsys_add_sync(rows->sink, &(struct gt_nsys_sync){
                                      .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_SYNC_START),
                                      .end_ns = gt_nsys_sqlite_time(row, GT_NSYS_SYNC_END),
-                                     .correlation = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_CORRELATION),
-                                     .global_pid = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_GLOBAL_PID),
-                                     .stream = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_STREAM),
-                                     .event = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_EVENT),
-                                     .record = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_RECORD),
-                                     .device = gt_sqlite_record_int(row, GT_NSYS_SYNC_DEVICE, -1),
+                                     .correlation = event.correlation,
+                                     .global_pid = event.global_pid,
+                                     .stream = event.stream,
+                                     .event = event.event,
+                                     .record = event.record,
+                                     .device = event.device,
                                      .type = has_old_type ? old_type : gt_nsys_sqlite_id(row, GT_NSYS_SYNC_TYPE),
                                      .is_old = has_old_type || is_old_table(rows->table),
                                  });
@@ -32,14 +45,8 @@ static void take_sync(void *context, const struct gt_sqlite_row *row) {
 
 static void take_event_record(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
-    gt_nsys_add_event_record(rows->sink, &(struct gt_nsys_event_record){
-                                             .correlation = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_CORRELATION),
-                                             .global_pid = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_GLOBAL_PID),
-                                             .stream = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_STREAM),
-                                             .event = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_EVENT),
-                                             .record = gt_nsys_sqlite_id(row, GT_NSYS_SYNC_RECORD),
-                                             .device = gt_sqlite_record_int(row, GT_NSYS_SYNC_DEVICE, -1),
-                                         });
+    struct gt_nsys_event_record event = event_in(row);
+    gt_nsys_add_event_record(rows->sink, &event);
 }
 
 /* ---- memory ---- */

@@ -122,10 +122,10 @@ static void gather_spells(struct search *search) {
     for (size_t i = 0; i < store->cpu_ops.count; i++)
         gather_spell(search, store->cpu_ops.start_ns[i], store->cpu_ops.end_ns[i], store->cpu_ops.thread[i],
                      store->cpu_ops.name[i], OPERATOR);
-    for (size_t i = 0; i < store->python_calls.count; i++)
-        if (names_a_line(gt_store_string(store, store->python_calls.name[i])))
-            gather_spell(search, store->python_calls.start_ns[i], store->python_calls.end_ns[i],
-                         store->python_calls.thread[i], store->python_calls.name[i], PYTHON);
+    const struct gt_python_calls *python = gt_measure_python_calls(search->view);
+    for (size_t i = 0; i < python->count; i++)
+        if (names_a_line(gt_store_string(store, python->name[i])))
+            gather_spell(search, python->start_ns[i], python->end_ns[i], python->thread[i], python->name[i], PYTHON);
 }
 
 /* ---- matching ---- */

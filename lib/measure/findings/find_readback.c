@@ -28,7 +28,7 @@ static bool is_line(const struct gt_store *store, uint32_t python_call) {
 
 static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t call) {
     const struct gt_store *store = evidence->view->store;
-    const struct gt_python_calls *python = &store->python_calls;
+    const struct gt_python_calls *python = gt_measure_python_calls(evidence->view);
     struct around frames =
         find_around(python->count, python->start_ns, python->end_ns, python->thread, &store->calls, call);
     if (frames.innermost != GT_NO_ROW && is_line(store, frames.innermost))

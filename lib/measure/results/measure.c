@@ -67,3 +67,8 @@ void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *
     }
     gt_section_add_fact(group->section, group->block, key, title, unit, value);
 }
+
+const struct gt_python_calls *gt_measure_python_calls(const struct gt_view *view) {
+    static const struct gt_python_calls none;
+    return view->request->facts & GT_FACT_STACKS ? &view->store->python_calls : &none;
+}

@@ -200,6 +200,18 @@ def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
     assert gputime.json(path)["findings"][0]["title"].startswith("Untraced CPU work stalls the GPU")
 
 
+def test_a_stall_in_a_library_is_named_by_its_caller(find):
+    def frames(trace, start, length):
+        trace.event("python_function", "train.py(1): <module>", 0, start + length)
+        trace.event("python_function", "train.py(41): write_log", start, length - 100)
+        trace.event("python_function", "json/encoder.py(205): iterencode", start + 1, length - 110)
+
+    finding = find(gap_of(2000, frames))["host_stalls"]
+    assert finding["title"].startswith("'train.py(41): write_log' stalls the CPU")
+    assert ("Most of the longest one is spent in 'json/encoder.py(205): iterencode', called from there."
+            in finding["evidence"])
+
+
 # ---- what has a name of its own ----
 
 @pytest.mark.parametrize("name", ["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "next_batch",

@@ -33,9 +33,15 @@ struct gt_host_gaps {
     struct gt_readback readback;
 };
 
-/* Gaps before `steady_ns` are warm-up. Copies that are fewer than `fewest_copies` are no readback. */
+/* Which copies count as readback. */
+struct gt_readback_limits {
+    size_t fewest_copies;
+    double most_bytes; /* those of so many or more move data, and are not read for a value */
+};
+
+/* Gaps before `steady_ns` are warm-up. */
 enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
-                                 int64_t steady_ns, size_t fewest_copies, struct gt_error *err);
+                                 int64_t steady_ns, struct gt_readback_limits limits, struct gt_error *err);
 void gt_host_gaps_release(struct gt_host_gaps *gaps);
 
 #endif

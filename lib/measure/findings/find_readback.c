@@ -2,30 +2,15 @@
    is idle until the CPU has read it and launched more, and often in the gaps right after, for the queue is empty. */
 #include "base/mem.h"
 #include "measure/findings/python_code.h"
+#include "measure/findings/readers.h"
 #include "measure/findings/waits.h"
-
-/* Whether an operator or a Python function lasts from before a call of its thread until after it. */
-static bool is_around(int64_t start_ns, int64_t end_ns, uint32_t thread, const struct gt_calls *calls, uint32_t call) {
-    return thread == calls->thread[call] && start_ns <= calls->start_ns[call] && end_ns >= calls->end_ns[call];
-}
-
-/* The operator that the user called: aten::item, not the aten::_local_scalar_dense in it. GT_NO_ROW: there is none. */
-static uint32_t outermost_operator(const struct gt_store *store, uint32_t call) {
-    const struct gt_cpu_ops *operators = &store->cpu_ops;
-    uint32_t found = GT_NO_ROW;
-    for (uint32_t i = 0; i < operators->count; i++)
-        if (is_around(operators->start_ns[i], operators->end_ns[i], operators->thread[i], &store->calls, call) &&
-            (found == GT_NO_ROW || operators->start_ns[i] < operators->start_ns[found]))
-            found = i;
-    return found;
-}
 
 /* The innermost Python function of the program itself; GT_NO_ROW: there is none. */
 static uint32_t innermost_python(const struct gt_store *store, uint32_t call) {
     const struct gt_python_calls *python = &store->python_calls;
     uint32_t found = GT_NO_ROW;
     for (uint32_t i = 0; i < python->count; i++)
-        if (is_around(python->start_ns[i], python->end_ns[i], python->thread[i], &store->calls, call) &&
+        if (gt_readers_is_around(python->start_ns[i], python->end_ns[i], python->thread[i], &store->calls, call) &&
             (found == GT_NO_ROW || python->start_ns[i] >= python->start_ns[found]) &&
             gt_python_code_is_own(gt_store_string(store, python->name[i])))
             found = i;
@@ -38,14 +23,6 @@ static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, u
     if (python != GT_NO_ROW)
         gt_finding_add_evidence(evidence, finding, "The longest gap follows one in %s.",
                                 gt_say_quoted(evidence, gt_store_string(store, store->python_calls.name[python])));
-}
-
-static const char *say_reader(struct gt_evidence *evidence, const struct gt_readback *copies) {
-    const struct gt_store *store = evidence->view->store;
-    uint32_t reader = outermost_operator(store, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);
-    if (reader != GT_NO_ROW)
-        return gt_say_quoted(evidence, gt_store_string(store, store->cpu_ops.name[reader]));
-    return gt_say_call(evidence, copies->wait == GT_STRID_EMPTY ? copies->call : copies->wait);
 }
 
 static void add_range(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_readback *copies) {
@@ -98,7 +75,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
     if (claim.direct_ns == 0)
         return false;
     gt_finding_set_title(evidence, finding, "%s makes the CPU wait for a copy from the GPU %s: %s of the time",
-                         say_reader(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
+                         gt_readers_say(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
                          gt_waits_say_claimed(evidence));
     add_copies(evidence, finding, copies);
     gt_finding_add_evidence(evidence, finding,
@@ -110,5 +87,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
             gt_say_ns(evidence, (double)claim.later_ns));
     add_range(evidence, finding, copies);
     add_code(evidence, finding, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);
+    evidence->has_found_readback =
+        gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share;
     return true;
 }

@@ -49,10 +49,16 @@ static uint32_t call_of(const struct gt_view *view, uint32_t position) {
     return view->labels->op_call[view->row[position]];
 }
 
-/* A copy whose size the trace does not have counts as small. */
-static bool is_bulk(const struct gt_store *store, uint32_t op, double most_bytes) {
+/* UINT64_MAX: the trace does not say. */
+static uint64_t bytes_of(const struct gt_store *store, uint32_t op) {
     uint32_t row = gt_copy_of_op(store, op);
-    return row != GT_NO_ROW && (double)store->copies.bytes[row] >= most_bytes;
+    return row == GT_NO_ROW ? UINT64_MAX : store->copies.bytes[row];
+}
+
+/* A copy whose size is not known counts as small. */
+static bool is_bulk(const struct gt_store *store, uint32_t op, double most_bytes) {
+    uint64_t bytes = bytes_of(store, op);
+    return bytes != UINT64_MAX && (double)bytes >= most_bytes;
 }
 
 /* The small copies from the GPU with a call; without `items` it counts them. */
@@ -119,6 +125,8 @@ static uint32_t kind_of(struct copies *copies, uint32_t position) {
                                  .wait = waits_itself ? GT_STRID_EMPTY : store->calls.name[wait],
                                  .longest = position}};
     kinds[kind].of.count += copies->view->start_ns[position] >= copies->steady_ns;
+    uint64_t bytes = bytes_of(store, op);
+    kinds[kind].of.most_bytes = bytes > kinds[kind].of.most_bytes ? bytes : kinds[kind].of.most_bytes;
     return kind;
 }
 

@@ -23,6 +23,7 @@ enum gt_host_gap {
 struct gt_readback {
     gt_strid copy, call, wait; /* wait: the call after it; GT_STRID_EMPTY: the copy call itself waits */
     size_t count;              /* steady; 0: there are none worth reporting */
+    uint64_t most_bytes;       /* of the largest of them; UINT64_MAX where the trace does not say */
     uint32_t longest;          /* position of the one with the longest gap after it */
     uint32_t *calls;           /* of all of them, in the order of the view */
     uint32_t *waits;           /* in which each is waited for: the call itself or the one after it */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "measure/findings/readers.h"
 #include "measure/findings/small_products.h"
+#include "measure/findings/training.h"
 #include "measure/findings/waits.h"
 #include "measure/results/operator_set.h"
 
@@ -131,28 +132,11 @@ static void add_launches(struct gt_evidence *evidence, struct gt_finding *findin
     }
 }
 
-/* Ranges or kernels of backward passes and optimizers. */
-static bool is_training(struct gt_evidence *evidence) {
-    static const char *const kernels[] = {"backward", "bwd", "wgrad", "dgrad", "multi_tensor_apply"};
-    const struct gt_phase_set *phases = gt_evidence_phases(evidence);
-    const struct gt_named_set *names = gt_evidence_kernels(evidence);
-    for (size_t i = 0; i < phases->count; i++)
-        if (gt_str_eq(phases->phases[i].name, GT_STR("backward")) ||
-            gt_str_eq(phases->phases[i].name, GT_STR("optimizer")))
-            return true;
-    for (size_t i = 0; i < names->count; i++)
-        for (size_t k = 0; k < GT_ARRAY_COUNT(kernels); k++)
-            if (gt_str_find_nocase(gt_store_string(evidence->view->store, names->items[i].full_name),
-                                   gt_str_of(kernels[k])))
-                return true;
-    return false;
-}
-
 /* A pass through a model, then a copy that is large enough for a few tokens, again and again. */
 static bool looks_like_decoding(struct gt_evidence *evidence, const struct gt_readback *copies, size_t launches) {
     return (double)copies->most_bytes <= gt_thresholds.token_bytes &&
            (double)launches >= gt_thresholds.token_launches * (double)copies->count &&
-           gt_small_products_of(evidence).are_usual && !is_training(evidence);
+           gt_small_products_of(evidence).are_usual && !gt_training_is_seen(evidence);
 }
 
 /* A CPU that reads results back cannot run ahead of the GPU. */

@@ -133,8 +133,7 @@ struct gt_str gt_finding_list_worth(const struct gt_finding *finding, char *text
         bytes = snprintf(text, size, "%s", severity);
     } else {
         gt_num_format_duration(gain, (double)(is_per_step ? finding->step_ns : finding->recoverable_ns));
-        bytes = snprintf(text, size, "%s, saves up to %s%s, %.1f%%", severity, gain, is_per_step ? " a step" : "",
-                         100 * finding->share);
+        bytes = snprintf(text, size, "%s, saves up to %s%s", severity, gain, is_per_step ? " a step" : "");
     }
     return (struct gt_str){text, bytes < 0 ? 0 : (size_t)bytes < size ? (size_t)bytes : size - 1};
 }

@@ -54,7 +54,8 @@ struct gt_table *gt_finding_list_new(struct gt_section *section);
 void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
 /* After the last finding: each that has overlaps_id says so in its evidence, by the number of the other. */
 void gt_finding_list_link(struct gt_section *section);
-/* What it is worth, for people: "high, saves up to 26.5 ms a step, 52.0%". Without steps it is the whole saving. */
+/* What it is worth, for people: "high, saves up to 26.5 ms a step". Without steps it is the whole saving. Its share of
+   the time is in the title. */
 struct gt_str gt_finding_list_worth(const struct gt_finding *finding, char *text, size_t size);
 /* The fact with the sentence that comes before the findings where none is above low. */
 #define GT_FINDINGS_VERDICT GT_STR("findings_verdict")

@@ -163,6 +163,32 @@ def test_copies_inside_a_gpu_are_none(gputime, tmp_path):
     assert not set(WAITING) & set(findings_of(gputime, trace, tmp_path))
 
 
+def test_what_would_remain_of_a_series_is_no_readback(gputime, tmp_path):
+    """Twelve copies of 1 ms that the CPU waits for, 300 us apart: 4.8 ms would remain, of which 200 us can be hidden."""
+    trace = Trace()
+    trace.op(100, 100)
+    for number in range(12):
+        start = 200 + 1300 * number
+        trace.copy(start, 1000, 10 * MB, "Device", "Pageable", launched=start - 10, call_length=20)
+        trace.event("cuda_runtime", "cudaStreamSynchronize", start + 11, 990)
+    trace.op(200 + 1300 * 12, 100)
+    trace.range("save", 180, 1300 * 12 - 100)
+    found = findings_of(gputime, trace, tmp_path)
+    assert "readback" not in found
+    assert only(found, "copies_in_line")["recoverable_ns"] == (12 * 1300 - (12 * 400 - 200)) * US
+
+
+@pytest.mark.parametrize("size, is_readback", [(255_999, True), (256_000, False)])
+def test_copies_of_much_data_are_not_read_for_a_value(gputime, tmp_path, size, is_readback):
+    trace = Trace()
+    for number in range(12):
+        start = 1000 * number
+        trace.op(start + 20, 300, launched=start)
+        trace.copy(start + 320, 2, size, "Device", "Pinned", launched=start + 5, stream=9)
+        trace.event("cuda_runtime", "cudaStreamSynchronize", start + 8, 320)
+    assert ("readback" in findings_of(gputime, trace, tmp_path)) == is_readback
+
+
 # ---- small copies ----
 
 

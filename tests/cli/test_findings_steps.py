@@ -94,6 +94,57 @@ def test_another_loop_is_no_extra_work(gputime, tmp_path):
     assert not {"periodic_work", "step_outliers"} & set(findings_of(gputime, trace, tmp_path))
 
 
+def unnamed(extras, usual=lambda number: 20, backward="gamma_backward", extra_names=("alpha", "beta"), lacks=0):
+    """Steps without ranges in them: usual kernels of 50 us, and in some steps so many more of the first two names.
+    These lack some of the usual ones."""
+    trace, gpu, cpu = Trace(), 1000, 0
+    for number, extra in enumerate(extras):
+        names = [("alpha", "beta", backward, "update")[index % 4] for index in range(usual(number))]
+        names = names[:len(names) - (lacks if extra else 0)] + [extra_names[index % 2] for index in range(extra)]
+        start = cpu
+        for name in names:
+            gpu = trace.op(gpu, 50, name, launched=cpu + 1, call_length=0.5)
+            cpu += 2
+        cpu = gpu + 10 if number + 1 == len(extras) else cpu + 10
+        trace.range(f"ProfilerStep#{number}", start, cpu - start - 1)
+    return trace
+
+
+def test_extra_work_without_a_range_is_found_by_its_ops(gputime, tmp_path):
+    finding = findings_of(gputime, unnamed([0, 0, 10, 0, 0, 10, 0]), tmp_path)["periodic_work"]
+    assert finding["recoverable_ns"] == 2 * 500 * US and finding["severity"] == "medium"
+    assert finding["title"] == "Extra work without a name runs every 3 steps (2, 5): +500 us each, 12.5% of the time"
+    assert finding["evidence"] == [
+        "These steps take 1.5 ms on the GPU and run 10 more ops than the others, which take 1 ms for 20 ops on average.",
+        "Most of what each of them adds: 'alpha' (5, 250 us), 'beta' (5, 250 us).",
+        "They run the usual work, too: evaluation inside the loop looks like this. A range around it "
+        "(torch.profiler.record_function or NVTX) would name it.",
+        "Run every 3 steps, it takes 14.3% of a long run."]
+
+
+@pytest.mark.parametrize("extras, is_found", [
+    ([0, 0, 4, 0, 0], True),                  # 1.2 times the ops
+    ([0, 0, 3, 0, 0], False),                 # fewer
+    ([0, 0, 10, 10, 0, 0], True),             # two of three are usual
+    ([0, 10, 0, 10, 0], False),               # fewer
+    ([10, 0, 0, 0, 0], False),                # the first alone may be the program's start
+    ([0, 10, 0], False),                      # two are not enough to be usual
+], ids=str)
+def test_the_usual_steps_are_the_clear_majority(gputime, tmp_path, extras, is_found):
+    assert ("periodic_work" in findings_of(gputime, unnamed(extras), tmp_path)) == is_found
+
+
+@pytest.mark.parametrize("settings", [
+    {"usual": lambda number: 20 + number % 2},                 # usual steps differ by a twentieth
+    {"backward": "layer_norm"},                                # no training: steps of a server differ by their nature
+    {"lacks": 6},                                              # not in addition to the usual work, but instead
+    {"extra_names": ("multi_tensor_apply_kernel", "beta")}, # half of it is an optimizer: gradients are accumulated
+    {"extra_names": ("ncclDevKernel_AllReduce", "ncclDevKernel_AllReduce")},
+], ids=["usual", "backward", "lacks", "optimizer", "communication"])
+def test_steps_that_differ_for_other_reasons_are_no_extra_work(gputime, tmp_path, settings):
+    assert "periodic_work" not in findings_of(gputime, unnamed([0, 0, 10, 0, 0, 10, 0], **settings), tmp_path)
+
+
 # ---- slow steps ----
 
 

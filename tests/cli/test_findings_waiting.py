@@ -18,13 +18,15 @@ class Trace:
         self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
                             "args": args})
 
-    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, stream=7, tid=1):
+    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, stream=7, tid=1,
+           **args):
         """A kernel or, by its name, a copy; launched just before it starts unless given."""
         self.correlation += 1
         launched = start - call_length - 1 if launched is None else launched
         category = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
         self.event("cuda_runtime", call, launched, call_length, tid=tid, correlation=self.correlation)
-        self.event(category, name, start, length, 0, stream, device=0, stream=stream, correlation=self.correlation)
+        self.event(category, name, start, length, 0, stream, device=0, stream=stream, correlation=self.correlation,
+                   **args)
         return start + length
 
     def range(self, name, start, length, tid=1):
@@ -198,6 +200,60 @@ def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
     assert document["facts"]["python_calls"] == 3
     assert finding["id"] == "host_stalls" and finding["title"].startswith("'train.py(41): write_log' stalls the CPU")
     assert gputime.json(path)["findings"][0]["title"].startswith("Untraced CPU work stalls the GPU")
+
+
+def test_a_stall_in_a_library_is_named_by_its_caller(find):
+    def frames(trace, start, length):
+        trace.event("python_function", "train.py(1): <module>", 0, start + length)
+        trace.event("python_function", "train.py(41): write_log", start, length - 100)
+        trace.event("python_function", "json/encoder.py(205): iterencode", start + 1, length - 110)
+
+    finding = find(gap_of(2000, frames))["host_stalls"]
+    assert finding["title"].startswith("'train.py(41): write_log' stalls the CPU")
+    assert ("Most of the longest one is spent in 'json/encoder.py(205): iterencode', called from there."
+            in finding["evidence"])
+
+
+# ---- a CPU that reads results back ----
+
+
+def passes(count=12, launches=30, size=8, name="gemm_kernel", reader="aten::item"):
+    """Again and again: kernels of 10 us, each launched 20 us after the one before has ended, then a copy that the CPU
+    waits for."""
+    trace, now = Trace(), 100
+    for _ in range(count):
+        for number in range(launches):
+            now = trace.op(now + 20, 10, name=f"{name}_{number % 4}")
+        trace.operator(reader, now + 1, 60)
+        now = trace.op(now + 20, 2, name="Memcpy DtoH (Device -> Pinned)", call="cudaMemcpyAsync", bytes=size)
+        trace.call("cudaStreamSynchronize", now - 1, 20)
+        now += 40
+    return trace
+
+
+def test_host_bound_refers_to_the_reads_that_stop_the_cpu(find):
+    found = find(passes(launches=4))
+    assert {"readback", "host_bound"} <= set(found)
+    assert ("'aten::item' makes the CPU wait for a copy 12 times, every 4 launches on average, so it cannot run ahead (see "
+            "readback).") in found["host_bound"]["evidence"]
+    assert "decoding" not in said(found["host_bound"])
+
+
+def test_passes_that_each_end_with_a_token_look_like_decoding(find):
+    assert "; 8 B or less each after many short kernels: probably decoding token by token." in said(find(passes())["host_bound"])
+
+
+@pytest.mark.parametrize("settings", [{"launches": 19}, {"size": 1001}, {"name": "softmax_kernel"},
+                                      {"name": "gemm_wgrad"}], ids=str)
+def test_other_reads_do_not(find, settings):
+    finding = find(passes(**settings))["host_bound"]
+    assert "cannot run ahead" in said(finding) and "decoding" not in said(finding)
+
+
+def test_a_program_that_trains_does_not_decode(find):
+    trace = passes()
+    trace.range("Optimizer.step#AdamW.step", 105, 30)
+    assert "decoding" not in said(find(trace)["host_bound"])
 
 
 # ---- what has a name of its own ----

@@ -77,6 +77,27 @@ static void calls_and_python_functions_have_names_of_their_own(void **state) {
     end(&it);
 }
 
+static void functions_of_libraries_are_named_by_their_caller(void **state) {
+    (void)state;
+    struct waiting it;
+    waiting_begin(&it);
+    waiting_python(&it, "train.py(1): <module>", 0, 5000 * US);
+    waiting_python(&it, "train.py(41): save", GAP_START, GAP_START + 900 * US);
+    waiting_python(&it, "json/__init__.py(183): dumps", GAP_START, GAP_START + 890 * US);
+    waiting_python(&it, "json/encoder.py(205): iterencode", GAP_START, GAP_START + 880 * US);
+    const struct gt_chain *chain = find(&it, 1000 * US);
+    assert_name(&it, chain->python, "train.py(41): save");
+    assert_name(&it, chain->callee, "json/encoder.py(205): iterencode");
+    end(&it);
+    waiting_begin(&it);
+    waiting_python(&it, "train.py(1): <module>", 0, 5000 * US);
+    waiting_python(&it, "/opt/lib/python3.12/site-packages/x/y.py(7): f", GAP_START, GAP_START + 880 * US);
+    chain = find(&it, 1000 * US);
+    assert_name(&it, chain->python, "/opt/lib/python3.12/site-packages/x/y.py(7): f");
+    assert_int_equal(chain->callee, GT_STRID_EMPTY);
+    end(&it);
+}
+
 static void short_gaps_are_not_looked_at(void **state) {
     (void)state;
     struct waiting it;
@@ -108,6 +129,7 @@ int main(void) {
         cmocka_unit_test(exactly_half_is_not_most),
         cmocka_unit_test(steps_and_other_threads_name_nothing),
         cmocka_unit_test(calls_and_python_functions_have_names_of_their_own),
+        cmocka_unit_test(functions_of_libraries_are_named_by_their_caller),
         cmocka_unit_test(short_gaps_are_not_looked_at),
         cmocka_unit_test(pieces_are_what_began_in_a_stall),
     };

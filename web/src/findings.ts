@@ -16,13 +16,13 @@ function sentences(title: string, texts: readonly string[]): HTMLElement | null 
   return element('div', {}, element('h4', {}, title), element('ul', {}, ...items));
 }
 
-/** As the terminal has it: 26.5 ms a step, 52.0%. */
+/** As the terminal has it: 26.5 ms a step. */
 function worth(finding: Finding): string | null {
   const step = finding.recoverable_step_ns ?? 0;
   const total = finding.recoverable_ns ?? 0;
   if (total <= 0 || finding.share == null) return null;
   const gain = withUnit(step > 0 ? step : total, 'ns');
-  return `saves up to ${gain}${step > 0 ? ' a step' : ''}, ${withUnit(finding.share, 'share')}`;
+  return `saves up to ${gain}${step > 0 ? ' a step' : ''}`;
 }
 
 /** Where most of it is: each goes to that part of the timeline. */

@@ -289,15 +289,16 @@ static int64_t count_device(struct claiming *it, const struct device_copies *of)
     return alone_ns;
 }
 
-/* First the copies, then the gaps, up to so much in all. */
+/* First the gaps, then the copies, up to so much in all: what would remain is time of copies, and no other rule takes
+   it for idle time. */
 static void claim_up_to(struct claiming *it, const struct device_copies *of, const struct gt_idle_device *gaps,
                         int64_t left_ns) {
     struct gt_ledger *ledger = &it->evidence->ledger;
+    for (size_t i = gaps->first; i < gaps->first + gaps->count && left_ns > 0; i++)
+        left_ns -= gt_ledger_claim_gap(ledger, i, smaller(left_ns, caused_ns(it, i)));
     for (size_t i = of->first; i < of->end && left_ns > 0; i++)
         if (it->takes(&it->copies->items[i]))
             left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
-    for (size_t i = gaps->first; i < gaps->first + gaps->count && left_ns > 0; i++)
-        left_ns -= gt_ledger_claim_gap(ledger, i, smaller(left_ns, caused_ns(it, i)));
 }
 
 static void claim_device(struct claiming *it, const struct device_copies *of) {

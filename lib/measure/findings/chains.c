@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/findings/python_code.h"
 #include "measure/findings/thresholds.h"
 #include "measure/results/measure.h"
 
@@ -108,11 +109,6 @@ static void gather_ranges(struct search *search) {
     gt_mem_free(is_step);
 }
 
-/* "train.py(41): log_metrics", unlike "<built-in method sleep of ...>" */
-static bool names_a_line(struct gt_str name) {
-    return gt_str_find_nocase(name, GT_STR(".py(")) != NULL;
-}
-
 static void gather_spells(struct search *search) {
     const struct gt_store *store = search->view->store;
     for (size_t i = 0; i < store->calls.count; i++)
@@ -124,7 +120,7 @@ static void gather_spells(struct search *search) {
                      store->cpu_ops.name[i], OPERATOR);
     const struct gt_python_calls *python = gt_measure_python_calls(search->view);
     for (size_t i = 0; i < python->count; i++)
-        if (names_a_line(gt_store_string(store, python->name[i])))
+        if (gt_python_code_has_line(gt_store_string(store, python->name[i])))
             gather_spell(search, python->start_ns[i], python->end_ns[i], python->thread[i], python->name[i], PYTHON);
 }
 
@@ -156,10 +152,11 @@ static bool has_most(const struct spell *spell, const struct wait *wait) {
 }
 
 /* The open spells come from the outermost inwards. No program nests deeper than is looked at here. */
-static struct gt_chain chain_of(const struct spell *spells, const uint32_t *open, size_t open_count,
-                                const struct wait *wait) {
+static struct gt_chain chain_of(const struct gt_store *store, const struct spell *spells, const uint32_t *open,
+                                size_t open_count, const struct wait *wait) {
     enum { DEEPEST = 1000 };
-    struct gt_chain chain = {GT_STRID_EMPTY, GT_STRID_EMPTY, GT_STRID_EMPTY, false, 0};
+    struct gt_chain chain = {.call = GT_STRID_EMPTY};
+    gt_strid innermost = GT_STRID_EMPTY;
     size_t last = open_count > DEEPEST ? open_count - DEEPEST : 0;
     for (size_t i = open_count; i-- > last;) {
         const struct spell *spell = &spells[open[i]];
@@ -168,13 +165,18 @@ static struct gt_chain chain_of(const struct spell *spells, const uint32_t *open
             continue;
         if (spell->kind == CALL)
             chain.call = spell->name;
-        if (spell->kind == PYTHON && chain.python == GT_STRID_EMPTY)
+        if (spell->kind == PYTHON && innermost == GT_STRID_EMPTY)
+            innermost = spell->name;
+        if (spell->kind == PYTHON && chain.python == GT_STRID_EMPTY &&
+            gt_python_code_is_own(gt_store_string(store, spell->name)))
             chain.python = spell->name;
         if (is_code && chain.code == GT_STRID_EMPTY) {
             chain.code = spell->name;
             chain.is_range = spell->kind == RANGE;
         }
     }
+    chain.python = chain.python == GT_STRID_EMPTY ? innermost : chain.python;
+    chain.callee = innermost == chain.python ? GT_STRID_EMPTY : innermost;
     return chain;
 }
 
@@ -199,7 +201,7 @@ static bool match(struct search *search, struct gt_chain *chains) {
         while (open_count && (spells[open[open_count - 1]].thread != wait->thread ||
                               spells[open[open_count - 1]].end_ns <= middle_ns))
             open_count--;
-        chains[wait->gap] = chain_of(spells, open, open_count, wait);
+        chains[wait->gap] = chain_of(search->view->store, spells, open, open_count, wait);
     }
     gt_mem_free(open);
     return open;

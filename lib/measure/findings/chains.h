@@ -9,7 +9,8 @@
 struct gt_chain {
     gt_strid call;   /* the outermost call that has more than half of the gap's CPU part */
     gt_strid code;   /* the innermost range or operator, steps left out, that has */
-    gt_strid python; /* the innermost Python function with a file and line that has */
+    gt_strid python; /* the innermost Python function of the program itself that has, else that of a library */
+    gt_strid callee; /* the innermost Python function that has, where that is another one */
     bool is_range;   /* code is a range */
     uint32_t pieces; /* operators and calls that began in the CPU part of a stall */
 };

@@ -127,10 +127,11 @@ static size_t fewest_readbacks(struct gt_evidence *evidence) {
 }
 
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
-    if (!evidence->has_host_gaps)
-        keep_failure(evidence,
-                     gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
-                                       evidence->ledger.steady_ns, fewest_readbacks(evidence), evidence->err));
+    if (!evidence->has_host_gaps) {
+        struct gt_readback_limits limits = {fewest_readbacks(evidence), gt_thresholds.bulk_copy_bytes};
+        keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
+                                                 evidence->ledger.steady_ns, limits, evidence->err));
+    }
     evidence->has_host_gaps = true;
     return &evidence->host_gaps;
 }

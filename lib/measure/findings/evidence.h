@@ -17,7 +17,8 @@ struct gt_evidence {
     struct gt_error *err;
     enum gt_status status; /* the first failure; rules need not look */
     struct gt_ledger ledger;
-    uint32_t context; /* bits of enum gt_context */
+    uint32_t context;        /* bits of enum gt_context */
+    bool has_found_readback; /* that rule has reported something, and later ones may refer to it */
 
     /* Made when they are asked for. */
     bool has_host_gaps, has_activities, has_chains, has_traits, has_updates;

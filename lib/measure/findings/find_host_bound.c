@@ -1,5 +1,8 @@
 /* Host-bound: many short gaps in which the next op had not been launched yet, by the code that launches. */
 #include "base/mem.h"
+#include "measure/findings/readers.h"
+#include "measure/findings/small_products.h"
+#include "measure/findings/training.h"
 #include "measure/findings/waits.h"
 #include "measure/results/operator_set.h"
 
@@ -37,7 +40,7 @@ static void add_gap(struct gt_evidence *evidence, struct late_gaps *late, const 
                          : gt_waits_range_of_op(evidence->view, is_step, evidence->view->row[of->next]);
     late->count++;
     late->total_ns += ns;
-    if (range != GT_STRID_EMPTY)
+    if (range != GT_STRID_EMPTY && !gt_say_name_is_lost(evidence, range))
         gt_name_sums_add(&late->names, evidence->view->store, range, ns);
     else
         add_nameless(evidence, late, of->call, ns);
@@ -129,16 +132,29 @@ static void add_launches(struct gt_evidence *evidence, struct gt_finding *findin
     }
 }
 
+/* A pass through a model, then a copy that is large enough for a few tokens, again and again. */
+static bool looks_like_decoding(struct gt_evidence *evidence, const struct gt_readback *copies, size_t launches) {
+    return (double)copies->most_bytes <= gt_thresholds.token_bytes &&
+           (double)launches >= gt_thresholds.token_launches * (double)copies->count &&
+           gt_small_products_of(evidence).are_usual && !gt_training_is_seen(evidence);
+}
+
 /* A CPU that reads results back cannot run ahead of the GPU. */
 static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *finding, size_t launches) {
     const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
     if ((double)copies->count < gt_thresholds.readback_count)
         return;
+    const char *tokens = "";
+    if (looks_like_decoding(evidence, copies, launches))
+        tokens = gt_arena_printf(evidence->arena,
+                                 "; %s or less each after many short kernels: probably decoding token by token",
+                                 gt_say_bytes(evidence, copies->most_bytes))
+                     .ptr;
     gt_finding_add_evidence(evidence, finding,
-                            "The CPU also waits for a copy from the GPU %s, every %s on average, and cannot run ahead; "
-                            "decoding and sampling token by token looks like this, and so do checks of values.",
-                            gt_waits_say_often(evidence, copies->count, "time"),
-                            gt_say_counted(evidence, launches / copies->count, "launch"));
+                            "%s makes the CPU wait for a copy %s, every %s on average, so it cannot run ahead%s%s.",
+                            gt_readers_say(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
+                            gt_say_counted(evidence, launches / copies->count, "launch"),
+                            evidence->has_found_readback ? " (see readback)" : "", tokens);
 }
 
 static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct late_gaps *late) {

@@ -13,7 +13,7 @@ struct stalls {
     struct gt_name_sums names;
     size_t count;
     int64_t between_steps_ns; /* of those without a name */
-    gt_strid python;          /* of the longest gap with a name; GT_STRID_EMPTY */
+    gt_strid python, callee;  /* of the longest gap; GT_STRID_EMPTY */
     int64_t longest_ns;
 };
 
@@ -33,6 +33,7 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
     if (ns > stalls->longest_ns) {
         stalls->longest_ns = ns;
         stalls->python = chain->python;
+        stalls->callee = chain->callee;
     }
 }
 
@@ -82,6 +83,9 @@ static void describe_named(struct gt_evidence *evidence, struct gt_finding *find
                             gt_waits_say_often(evidence, most->count, "gap"), gt_say_ns(evidence, (double)most->ns));
     if (stalls->python != GT_STRID_EMPTY && stalls->python != most->name)
         gt_finding_add_evidence(evidence, finding, "The longest one is in %s.", say_name(evidence, stalls->python));
+    if (stalls->callee != GT_STRID_EMPTY)
+        gt_finding_add_evidence(evidence, finding, "Most of the longest one is spent in %s, called from there.",
+                                say_name(evidence, stalls->callee));
 }
 
 static void add_others(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {

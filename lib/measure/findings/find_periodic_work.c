@@ -4,6 +4,16 @@
 #include "measure/findings/findings.h"
 #include "measure/findings/step_extras.h"
 #include "measure/findings/step_list.h"
+#include "measure/findings/step_surplus.h"
+
+/* What only some steps do: a range, or ops that no range names. */
+struct extra_work {
+    struct gt_step_extra range;
+    struct gt_step_surplus unnamed;
+    const uint8_t *has_it;   /* by item: of the one or the other */
+    const int64_t *usual_ns; /* by device */
+    double others_ns;
+};
 
 /* What the steps with the extra work have beyond the others. */
 struct sum {
@@ -12,34 +22,38 @@ struct sum {
     __int128 with_ns, excess_ns;
 };
 
-static int64_t excess_of(const struct gt_step_extra *extra, const struct gt_step_time *time) {
-    int64_t excess_ns = gt_ns_between(extra->usual_ns[time->device], gt_step_time_ns(time));
+static int64_t excess_of(const struct extra_work *work, const struct gt_step_time *time) {
+    int64_t excess_ns = gt_ns_between(work->usual_ns[time->device], gt_step_time_ns(time));
     return excess_ns > 0 ? excess_ns : 0;
+}
+
+static bool has_op(const struct extra_work *work, const struct gt_view *view, uint32_t position) {
+    return work->unnamed.runs ? work->unnamed.is_op[position] : gt_step_extras_has_op(&work->range, view, position);
 }
 
 /* ---- claiming ---- */
 
 /* Claims work and idle time of the extra code in one step, up to what makes it longer than the others. */
-static void claim_step(struct gt_evidence *evidence, const struct gt_step_extra *extra, const struct gt_step_time *time,
+static void claim_step(struct gt_evidence *evidence, const struct extra_work *work, const struct gt_step_time *time,
                        size_t *op, size_t *gap) {
     struct gt_ledger *ledger = &evidence->ledger;
     const struct gt_view *view = evidence->view;
     const struct gt_view_device *device = &view->devices[time->device];
     const struct gt_idle_device *idle = &ledger->idle->devices[time->device];
-    int64_t left_ns = excess_of(extra, time);
+    int64_t left_ns = excess_of(work, time);
     for (; *op < device->first + device->count && view->start_ns[*op] < time->end_ns; ++*op)
-        if (view->start_ns[*op] >= time->start_ns && left_ns > 0 && gt_step_extras_has_op(extra, view, (uint32_t)*op))
+        if (view->start_ns[*op] >= time->start_ns && left_ns > 0 && has_op(work, view, (uint32_t)*op))
             left_ns -= gt_ledger_claim_op(ledger, (uint32_t)*op, left_ns);
     for (; *gap < idle->first + idle->count && ledger->idle->gaps[*gap].start_ns < time->end_ns; ++*gap) {
         uint32_t next = ledger->idle->gaps[*gap].next;
         if (ledger->idle->gaps[*gap].start_ns >= time->start_ns && left_ns > 0 && next != GT_NO_ROW &&
-            gt_step_extras_has_op(extra, view, next))
+            has_op(work, view, next))
             left_ns -= gt_ledger_claim_gap(ledger, *gap, left_ns);
     }
 }
 
 static struct sum claim_all(struct gt_evidence *evidence, const struct gt_step_times *times,
-                            const struct gt_step_extra *extra) {
+                            const struct extra_work *work) {
     struct sum sum = {.steps = {.evidence = evidence}};
     size_t op = 0, gap = 0;
     for (size_t i = 0; i < times->count; i++) {
@@ -49,13 +63,13 @@ static struct sum claim_all(struct gt_evidence *evidence, const struct gt_step_t
             op = evidence->view->devices[time->device].first;
             gap = evidence->ledger.idle->devices[time->device].first;
         }
-        if (!extra->has_it[i])
+        if (!work->has_it[i])
             continue;
         gt_step_list_add(&sum.steps, time->step);
         sum.items++;
         sum.with_ns += gt_step_time_ns(time);
-        sum.excess_ns += excess_of(extra, time);
-        claim_step(evidence, extra, time, &op, &gap);
+        sum.excess_ns += excess_of(work, time);
+        claim_step(evidence, work, time, &op, &gap);
     }
     return sum;
 }
@@ -71,21 +85,12 @@ static const char *say_when(struct gt_evidence *evidence, const struct sum *sum)
     return gt_arena_printf(evidence->arena, "in step%s %s", sum->steps.count > 1 ? "s" : "", sum->steps.text).ptr;
 }
 
-static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_step_extra *extra,
-                     const struct sum *sum) {
-    const char *name = gt_say_quoted(evidence, gt_store_string(evidence->view->store, extra->name));
-    double excess_ns = (double)sum->excess_ns / (double)sum->items, claimed_ns = (double)evidence->ledger.claimed_ns;
-    const char *more = gt_say_ns(evidence, excess_ns);
-    gt_finding_set_title(evidence, finding, "%s runs %s: +%s each, %s of the time", name, say_when(evidence, sum), more,
-                         gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
-    gt_finding_add_evidence(evidence, finding, "Steps with %s take %s on the GPU, the others %s on average.", name,
-                            gt_say_ns(evidence, (double)sum->with_ns / (double)sum->items),
-                            gt_say_ns(evidence, extra->others_ns));
-    gt_finding_add_evidence(evidence, finding,
-                            "%s of the time of these steps is work that %s launched, or idle time in it.",
-                            gt_say_share(evidence, claimed_ns, (double)sum->with_ns), name);
+/* How much it is of a long run. */
+static void add_part(struct gt_evidence *evidence, struct gt_finding *finding, const struct sum *sum, double others_ns,
+                     const char *name) {
+    double excess_ns = (double)sum->excess_ns / (double)sum->items;
     if (sum->steps.count > 1 && sum->steps.distance > 1) {
-        double all_ns = excess_ns + (double)sum->steps.distance * extra->others_ns;
+        double all_ns = excess_ns + (double)sum->steps.distance * others_ns;
         gt_finding_add_evidence(evidence, finding, "Run every %lld steps, it takes %s of a long run.",
                                 (long long)sum->steps.distance, gt_say_share(evidence, excess_ns, all_ns));
     } else {
@@ -94,17 +99,86 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
     }
 }
 
+static void set_title(struct gt_evidence *evidence, struct gt_finding *finding, const struct sum *sum,
+                      const char *name) {
+    double claimed_ns = (double)evidence->ledger.claimed_ns;
+    gt_finding_set_title(evidence, finding, "%s runs %s: +%s each, %s of the time", name, say_when(evidence, sum),
+                         gt_say_ns(evidence, (double)sum->excess_ns / (double)sum->items),
+                         gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
+}
+
+static void describe_range(struct gt_evidence *evidence, struct gt_finding *finding, const struct extra_work *work,
+                           const struct sum *sum) {
+    const char *name = gt_say_quoted(evidence, gt_store_string(evidence->view->store, work->range.name));
+    set_title(evidence, finding, sum, name);
+    gt_finding_add_evidence(evidence, finding, "Steps with %s take %s on the GPU, the others %s on average.", name,
+                            gt_say_ns(evidence, (double)sum->with_ns / (double)sum->items),
+                            gt_say_ns(evidence, work->others_ns));
+    gt_finding_add_evidence(evidence, finding,
+                            "%s of the time of these steps is work that %s launched, or idle time in it.",
+                            gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)sum->with_ns), name);
+    add_part(evidence, finding, sum, work->others_ns, name);
+}
+
+static void add_kernels(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_step_surplus *more) {
+    const char *parts = "";
+    for (size_t i = 0; i < GT_STEP_SURPLUS_NAMES && more->names[i].count; i++)
+        parts = gt_arena_printf(evidence->arena, "%s%s%s (%s, %s)", parts, i ? ", " : "",
+                                gt_say_kernel(evidence, more->names[i].name),
+                                gt_say_count(evidence, (more->names[i].count + more->runs / 2) / more->runs),
+                                gt_say_ns(evidence, (double)more->names[i].ns / (double)more->runs))
+                    .ptr;
+    gt_finding_add_evidence(evidence, finding, "Most of what each of them adds: %s.", parts);
+}
+
+static void describe_unnamed(struct gt_evidence *evidence, struct gt_finding *finding, const struct extra_work *work,
+                             const struct sum *sum) {
+    const struct gt_step_surplus *more = &work->unnamed;
+    bool is_torch = evidence->context & GT_CONTEXT_TORCH;
+    set_title(evidence, finding, sum, "Extra work without a name");
+    gt_finding_add_evidence(evidence, finding,
+                            "These steps take %s on the GPU and run %s more ops than the others, which take %s for "
+                            "%s ops on average.",
+                            gt_say_ns(evidence, (double)sum->with_ns / (double)sum->items),
+                            gt_say_count(evidence, more->more_ops), gt_say_ns(evidence, work->others_ns),
+                            gt_say_count(evidence, more->usual_ops));
+    add_kernels(evidence, finding, more);
+    gt_finding_add_evidence(evidence, finding,
+                            "They run the usual work, too: evaluation inside the loop looks like this. A range around "
+                            "it (%s) would name it.",
+                            is_torch ? "torch.profiler.record_function or NVTX" : "NVTX");
+    add_part(evidence, finding, sum, work->others_ns, "it");
+}
+
+/* A range says more than ops do. */
+static bool find_work(struct extra_work *work, struct gt_evidence *evidence, const struct gt_step_times *times) {
+    gt_step_extras_find(&work->range, evidence, times);
+    if (work->range.name != GT_STRID_EMPTY) {
+        work->has_it = work->range.has_it;
+        work->usual_ns = work->range.usual_ns;
+        work->others_ns = work->range.others_ns;
+        return true;
+    }
+    gt_step_surplus_find(&work->unnamed, evidence, times);
+    work->has_it = work->unnamed.has_it;
+    work->usual_ns = work->unnamed.usual_ns;
+    work->others_ns = work->unnamed.others_ns;
+    return work->unnamed.runs > 0;
+}
+
 bool gt_find_periodic_work(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct gt_step_times times;
-    struct gt_step_extra extra;
+    struct extra_work work = {0};
     gt_step_times_init(&times, evidence);
-    gt_step_extras_find(&extra, evidence, &times);
-    if (extra.name != GT_STRID_EMPTY && evidence->ledger.idle->device_count) {
-        struct sum sum = claim_all(evidence, &times, &extra);
-        if (evidence->ledger.claimed_ns > 0 && sum.items)
-            describe(evidence, finding, &extra, &sum);
+    if (find_work(&work, evidence, &times) && evidence->ledger.idle->device_count) {
+        struct sum sum = claim_all(evidence, &times, &work);
+        if (evidence->ledger.claimed_ns > 0 && sum.items && work.unnamed.runs)
+            describe_unnamed(evidence, finding, &work, &sum);
+        else if (evidence->ledger.claimed_ns > 0 && sum.items)
+            describe_range(evidence, finding, &work, &sum);
     }
-    gt_step_extras_release(&extra);
+    gt_step_surplus_release(&work.unnamed);
+    gt_step_extras_release(&work.range);
     gt_step_times_release(&times);
     return finding->evidence_count > 0;
 }

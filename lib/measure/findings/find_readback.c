@@ -1,51 +1,29 @@
 /* Readback: copies from the GPU that the CPU waits for: the token that ends a step, the loss that is printed. The GPU
    is idle until the CPU has read it and launched more, and often in the gaps right after, for the queue is empty. */
 #include "base/mem.h"
+#include "measure/findings/python_code.h"
+#include "measure/findings/readers.h"
 #include "measure/findings/waits.h"
 
-/* Rows of operators or Python functions around a call of a thread. */
-struct around {
-    uint32_t outermost, innermost; /* GT_NO_ROW: there is none */
-};
-
-static struct around find_around(size_t count, const int64_t *start_ns, const int64_t *end_ns, const uint32_t *thread,
-                                 const struct gt_calls *calls, uint32_t call) {
-    struct around around = {GT_NO_ROW, GT_NO_ROW};
-    for (uint32_t i = 0; i < count; i++) {
-        if (thread[i] != calls->thread[call] || start_ns[i] > calls->start_ns[call] || end_ns[i] < calls->end_ns[call])
-            continue;
-        if (around.outermost == GT_NO_ROW || start_ns[i] < start_ns[around.outermost])
-            around.outermost = i;
-        if (around.innermost == GT_NO_ROW || start_ns[i] >= start_ns[around.innermost])
-            around.innermost = i;
-    }
-    return around;
-}
-
-static bool is_line(const struct gt_store *store, uint32_t python_call) {
-    return gt_str_find_nocase(gt_store_string(store, store->python_calls.name[python_call]), GT_STR(".py(")) != NULL;
+/* The innermost Python function of the program itself; GT_NO_ROW: there is none. */
+static uint32_t innermost_python(const struct gt_view *view, uint32_t call) {
+    const struct gt_store *store = view->store;
+    const struct gt_python_calls *python = gt_measure_python_calls(view);
+    uint32_t found = GT_NO_ROW;
+    for (uint32_t i = 0; i < python->count; i++)
+        if (gt_readers_is_around(python->start_ns[i], python->end_ns[i], python->thread[i], &store->calls, call) &&
+            (found == GT_NO_ROW || python->start_ns[i] >= python->start_ns[found]) &&
+            gt_python_code_is_own(gt_store_string(store, python->name[i])))
+            found = i;
+    return found;
 }
 
 static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t call) {
     const struct gt_store *store = evidence->view->store;
-    const struct gt_python_calls *python = gt_measure_python_calls(evidence->view);
-    struct around frames =
-        find_around(python->count, python->start_ns, python->end_ns, python->thread, &store->calls, call);
-    if (frames.innermost != GT_NO_ROW && is_line(store, frames.innermost))
+    uint32_t python = innermost_python(evidence->view, call);
+    if (python != GT_NO_ROW)
         gt_finding_add_evidence(evidence, finding, "The longest gap follows one in %s.",
-                                gt_say_quoted(evidence, gt_store_string(store, python->name[frames.innermost])));
-}
-
-/* The operator that the user called: aten::item, not the aten::_local_scalar_dense in it. */
-static const char *say_reader(struct gt_evidence *evidence, const struct gt_readback *copies) {
-    const struct gt_store *store = evidence->view->store;
-    const struct gt_cpu_ops *operators = &store->cpu_ops;
-    uint32_t call = evidence->view->labels->op_call[evidence->view->row[copies->longest]];
-    struct around around =
-        find_around(operators->count, operators->start_ns, operators->end_ns, operators->thread, &store->calls, call);
-    if (around.outermost != GT_NO_ROW)
-        return gt_say_quoted(evidence, gt_store_string(store, operators->name[around.outermost]));
-    return gt_say_call(evidence, copies->wait == GT_STRID_EMPTY ? copies->call : copies->wait);
+                                gt_say_quoted(evidence, gt_store_string(store, store->python_calls.name[python])));
 }
 
 static void add_range(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_readback *copies) {
@@ -98,7 +76,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
     if (claim.direct_ns == 0)
         return false;
     gt_finding_set_title(evidence, finding, "%s makes the CPU wait for a copy from the GPU %s: %s of the time",
-                         say_reader(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
+                         gt_readers_say(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
                          gt_waits_say_claimed(evidence));
     add_copies(evidence, finding, copies);
     gt_finding_add_evidence(evidence, finding,
@@ -110,5 +88,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
             gt_say_ns(evidence, (double)claim.later_ns));
     add_range(evidence, finding, copies);
     add_code(evidence, finding, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);
+    evidence->has_found_readback =
+        gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share;
     return true;
 }

@@ -49,12 +49,24 @@ static uint32_t call_of(const struct gt_view *view, uint32_t position) {
     return view->labels->op_call[view->row[position]];
 }
 
-/* The copies from the GPU with a call; without `items` it counts them. */
-static size_t find_copies(const struct gt_view *view, struct copy *items) {
+/* UINT64_MAX: the trace does not say. */
+static uint64_t bytes_of(const struct gt_store *store, uint32_t op) {
+    uint32_t row = gt_copy_of_op(store, op);
+    return row == GT_NO_ROW ? UINT64_MAX : store->copies.bytes[row];
+}
+
+/* A copy whose size is not known counts as small. */
+static bool is_bulk(const struct gt_store *store, uint32_t op, double most_bytes) {
+    uint64_t bytes = bytes_of(store, op);
+    return bytes != UINT64_MAX && (double)bytes >= most_bytes;
+}
+
+/* The small copies from the GPU with a call; without `items` it counts them. */
+static size_t find_copies(const struct gt_view *view, double most_bytes, struct copy *items) {
     size_t count = 0;
     for (uint32_t i = 0; i < view->op_count; i++) {
         if (gt_view_op_kind(view, i) != GT_OP_MEMCPY || call_of(view, i) == GT_NO_ROW ||
-            !gt_copy_is_to_host(view->store, view->row[i]))
+            !gt_copy_is_to_host(view->store, view->row[i]) || is_bulk(view->store, view->row[i], most_bytes))
             continue;
         if (items)
             items[count] = (struct copy){i, GT_NO_ROW};
@@ -113,17 +125,19 @@ static uint32_t kind_of(struct copies *copies, uint32_t position) {
                                  .wait = waits_itself ? GT_STRID_EMPTY : store->calls.name[wait],
                                  .longest = position}};
     kinds[kind].of.count += copies->view->start_ns[position] >= copies->steady_ns;
+    uint64_t bytes = bytes_of(store, op);
+    kinds[kind].of.most_bytes = bytes > kinds[kind].of.most_bytes ? bytes : kinds[kind].of.most_bytes;
     return kind;
 }
 
-static bool copies_init(struct copies *copies, const struct gt_view *view, int64_t steady_ns) {
-    *copies = (struct copies){.view = view, .count = find_copies(view, NULL), .steady_ns = steady_ns};
+static bool copies_init(struct copies *copies, const struct gt_view *view, int64_t steady_ns, double most_bytes) {
+    *copies = (struct copies){.view = view, .count = find_copies(view, most_bytes, NULL), .steady_ns = steady_ns};
     if (copies->count == 0)
         return true;
     copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
     if (!copies->items)
         return false;
-    find_copies(view, copies->items);
+    find_copies(view, most_bytes, copies->items);
     bool ok = find_waits(copies);
     for (size_t i = 0; i < copies->count && ok; i++)
         copies->items[i].kind = kind_of(copies, copies->items[i].position);
@@ -213,11 +227,11 @@ static enum gt_host_gap classify(const struct gt_idle_gap *gap, int64_t steady_n
 }
 
 enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
-                                 int64_t steady_ns, size_t fewest_copies, struct gt_error *err) {
+                                 int64_t steady_ns, struct gt_readback_limits limits, struct gt_error *err) {
     struct copies copies;
     *gaps = (struct gt_host_gaps){.of = gt_mem_uninitialised(idle->count, 1)};
-    bool ok = copies_init(&copies, view, steady_ns) && gaps->of;
-    uint32_t chosen = ok ? choose_kind(&copies, idle, fewest_copies) : GT_NO_ROW;
+    bool ok = copies_init(&copies, view, steady_ns, limits.most_bytes) && gaps->of;
+    uint32_t chosen = ok ? choose_kind(&copies, idle, limits.fewest_copies) : GT_NO_ROW;
     if (chosen != GT_NO_ROW)
         ok = list_readbacks(&copies, chosen, &gaps->readback);
     int64_t longest_ns = 0;

@@ -23,6 +23,7 @@ enum gt_host_gap {
 struct gt_readback {
     gt_strid copy, call, wait; /* wait: the call after it; GT_STRID_EMPTY: the copy call itself waits */
     size_t count;              /* steady; 0: there are none worth reporting */
+    uint64_t most_bytes;       /* of the largest of them; UINT64_MAX where the trace does not say */
     uint32_t longest;          /* position of the one with the longest gap after it */
     uint32_t *calls;           /* of all of them, in the order of the view */
     uint32_t *waits;           /* in which each is waited for: the call itself or the one after it */
@@ -33,9 +34,15 @@ struct gt_host_gaps {
     struct gt_readback readback;
 };
 
-/* Gaps before `steady_ns` are warm-up. Copies that are fewer than `fewest_copies` are no readback. */
+/* Which copies count as readback. */
+struct gt_readback_limits {
+    size_t fewest_copies;
+    double most_bytes; /* those of so many or more move data, and are not read for a value */
+};
+
+/* Gaps before `steady_ns` are warm-up. */
 enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
-                                 int64_t steady_ns, size_t fewest_copies, struct gt_error *err);
+                                 int64_t steady_ns, struct gt_readback_limits limits, struct gt_error *err);
 void gt_host_gaps_release(struct gt_host_gaps *gaps);
 
 #endif

@@ -1,0 +1,15 @@
+/* Readers: who reads values back from the GPU. */
+#ifndef GT_MEASURE_FINDINGS_READERS_H
+#define GT_MEASURE_FINDINGS_READERS_H
+
+#include "measure/findings/evidence.h"
+
+/* The operator around the copy with the longest gap after it, else the call that waits: "'aten::item'". Linear in
+   operators. */
+const char *gt_readers_say(struct gt_evidence *evidence, const struct gt_readback *copies);
+
+/* Whether an operator or a Python function lasts from before a call of its thread until after it. */
+bool gt_readers_is_around(int64_t start_ns, int64_t end_ns, uint32_t thread, const struct gt_calls *calls,
+                          uint32_t call);
+
+#endif

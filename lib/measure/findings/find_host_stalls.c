@@ -53,8 +53,23 @@ static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
     return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
 }
 
+/* Libraries that choose and build an algorithm for each shape take long at every new one. */
+static void advise_on_plans(struct gt_evidence *evidence, struct gt_finding *finding, struct gt_str name) {
+    bool is_cudnn = gt_str_find_nocase(name, GT_STR("cudnn")), is_miopen = gt_str_find_nocase(name, GT_STR("miopen"));
+    if (!is_cudnn && !is_miopen)
+        return;
+    gt_finding_add_advice(evidence, finding,
+                          "%s prepares a plan for every new shape, which may be this: keep shapes static, or pad to a "
+                          "few; with a growing key-value cache every step is new.",
+                          is_cudnn ? "cuDNN" : "MIOpen");
+    if (is_cudnn && gt_str_find_nocase(name, GT_STR("attention")) && (evidence->context & GT_CONTEXT_TORCH))
+        gt_finding_add_advice(evidence, finding,
+                              "torch.backends.cuda.enable_cudnn_sdp(False) takes another kernel for attention.");
+}
+
 /* Nothing that the trace shows ran on the thread. */
 static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    bool is_python = evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX);
     const char *where = stalls->between_steps_ns > stalls->names.items[0].ns / 2 ? " between steps" : "";
     gt_finding_set_title(
         evidence, finding, "Untraced CPU work%s stalls the GPU: %s of the time", where,
@@ -63,11 +78,15 @@ static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *f
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range or operator: Python itself, garbage collection, I/O; record "
                                 "with_stack=True to see it.");
-    else
+    else if (is_python)
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range: the program itself, garbage collection, I/O; nsys "
                                 "--trace=cuda,nvtx,osrt --python-sampling=true shows it.");
-    if (evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX))
+    else
+        gt_finding_add_evidence(evidence, finding,
+                                "It is outside any range: the program itself or I/O; nsys --trace=cuda,nvtx,osrt "
+                                "--sample=process-tree shows it.");
+    if (is_python)
         gt_finding_add_advice(evidence, finding,
                               "If it is garbage collection: gc.freeze() after the setup, gc.disable() in the loop and "
                               "gc.collect() where it does not hurt.");
@@ -82,6 +101,22 @@ static void describe_named(struct gt_evidence *evidence, struct gt_finding *find
                             gt_waits_say_often(evidence, most->count, "gap"), gt_say_ns(evidence, (double)most->ns));
     if (stalls->python != GT_STRID_EMPTY && stalls->python != most->name)
         gt_finding_add_evidence(evidence, finding, "The longest one is in %s.", say_name(evidence, stalls->python));
+    advise_on_plans(evidence, finding, gt_store_string(evidence->view->store, most->name));
+}
+
+/* Set-up is one long gap, a fault of the loop many. */
+static void add_single(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    bool is_single = stalls->names.items[0].count == 1,
+         is_most = (double)stalls->longest_ns >= gt_thresholds.single_gap_share * (double)stalls->names.total_ns;
+    if (is_single)
+        gt_finding_add_evidence(evidence, finding,
+                                "It happened once: if that was initialization, let the program warm up before the "
+                                "capture.");
+    else if (is_most)
+        gt_finding_add_evidence(evidence, finding,
+                                "One gap alone has %s: if that was initialization, let the program warm up before the "
+                                "capture.",
+                                gt_say_ns(evidence, (double)stalls->longest_ns));
 }
 
 static void add_others(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
@@ -104,10 +139,7 @@ bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *findin
     else if (found)
         describe_named(evidence, finding, &stalls);
     if (found) {
-        if (stalls.names.items[0].count == 1)
-            gt_finding_add_evidence(evidence, finding,
-                                    "It happened once: if that was initialization, let the program warm up before the "
-                                    "capture.");
+        add_single(evidence, finding, &stalls);
         add_others(evidence, finding, &stalls);
         gt_finding_add_evidence(
             evidence, finding, "%s of %s or more, %s in total.", gt_waits_say_often(evidence, stalls.count, "gap"),

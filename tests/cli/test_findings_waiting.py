@@ -212,6 +212,18 @@ def test_libraries_prepare_plans_for_new_shapes(find, name, library, attention):
     assert any("enable_cudnn_sdp" in one for one in finding["advice"]) == attention
 
 
+def test_a_kernel_that_cudnn_makes_at_run_time_needs_a_plan(find):
+    def advice(kernel):
+        trace = Trace()
+        dense(trace, 100, 40)
+        trace.op(6100, 1000, name=kernel, launched=6090)
+        return " ".join(find(trace)["host_stalls"]["advice"])
+
+    words = advice("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128")
+    assert "cuDNN prepares a plan for every new shape" in words and "enable_cudnn_sdp(False)" in words
+    assert "cudnn" not in advice("cudnn_infer_ampere_scudnn_128x64_relu_medium_nn_v1").lower()
+
+
 @pytest.mark.parametrize("sample, flag, collects", [("extras.nsys-rep", "--sample=process-tree", False),
                                                     ("jax.nsys-rep", "--python-sampling=true", True)])
 def test_untraced_work_of_a_program_without_python_is_sampled_otherwise(gputime, sample, flag, collects):

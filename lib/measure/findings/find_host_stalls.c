@@ -15,6 +15,7 @@ struct stalls {
     int64_t between_steps_ns; /* of those without a name */
     gt_strid python;          /* of the longest gap with a name; GT_STRID_EMPTY */
     int64_t longest_ns;
+    uint32_t next; /* position of the op after the longest gap */
 };
 
 static bool is_between_steps(const struct gt_view *view, const struct gt_idle_gap *gap) {
@@ -33,6 +34,7 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
     if (ns > stalls->longest_ns) {
         stalls->longest_ns = ns;
         stalls->python = chain->python;
+        stalls->next = evidence->ledger.idle->gaps[gap].next;
     }
 }
 
@@ -53,8 +55,15 @@ static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
     return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
 }
 
-/* Libraries that choose and build an algorithm for each shape take long at every new one. */
-static void advise_on_plans(struct gt_evidence *evidence, struct gt_finding *finding, struct gt_str name) {
+/* Libraries that choose and build an algorithm for each shape take long at every new one. The operator says so, or the
+   name of a kernel that cuDNN makes at run time. */
+static void advise_on_plans(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    const struct gt_store *store = evidence->view->store;
+    struct gt_str name = gt_store_string(store, stalls->names.items[0].name);
+    struct gt_str kernel =
+        stalls->next == GT_NO_ROW ? GT_STR("") : gt_store_string(store, evidence->view->name[stalls->next]);
+    if (gt_str_starts(kernel, GT_STR("cudnn_generated")))
+        name = kernel;
     bool is_cudnn = gt_str_find_nocase(name, GT_STR("cudnn")), is_miopen = gt_str_find_nocase(name, GT_STR("miopen"));
     if (!is_cudnn && !is_miopen)
         return;
@@ -62,7 +71,8 @@ static void advise_on_plans(struct gt_evidence *evidence, struct gt_finding *fin
                           "%s prepares a plan for every new shape, which may be this: keep shapes static, or pad to a "
                           "few; with a growing key-value cache every step is new.",
                           is_cudnn ? "cuDNN" : "MIOpen");
-    if (is_cudnn && gt_str_find_nocase(name, GT_STR("attention")) && (evidence->context & GT_CONTEXT_TORCH))
+    bool is_attention = gt_str_find_nocase(name, GT_STR("attention")) || gt_str_find_nocase(name, GT_STR("sdpa"));
+    if (is_cudnn && is_attention && (evidence->context & GT_CONTEXT_TORCH))
         gt_finding_add_advice(evidence, finding,
                               "torch.backends.cuda.enable_cudnn_sdp(False) takes another kernel for attention.");
 }
@@ -101,7 +111,6 @@ static void describe_named(struct gt_evidence *evidence, struct gt_finding *find
                             gt_waits_say_often(evidence, most->count, "gap"), gt_say_ns(evidence, (double)most->ns));
     if (stalls->python != GT_STRID_EMPTY && stalls->python != most->name)
         gt_finding_add_evidence(evidence, finding, "The longest one is in %s.", say_name(evidence, stalls->python));
-    advise_on_plans(evidence, finding, gt_store_string(evidence->view->store, most->name));
 }
 
 /* Set-up is one long gap, a fault of the loop many. */
@@ -139,6 +148,7 @@ bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *findin
     else if (found)
         describe_named(evidence, finding, &stalls);
     if (found) {
+        advise_on_plans(evidence, finding, &stalls);
         add_single(evidence, finding, &stalls);
         add_others(evidence, finding, &stalls);
         gt_finding_add_evidence(

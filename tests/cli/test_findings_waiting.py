@@ -534,3 +534,12 @@ def test_the_longest_wait_is_named_by_the_operator_that_was_called_else_by_the_i
     assert words(*outer) == ["The longest wait is in 'validate'."]
     assert words(*outer, ("operator", "c10d::barrier", 1090, 3015), ("operator", "record_param_comms", 1095, 3008),
                  ("operator", "aten::item", 450, 200)) == ["The longest wait is in 'c10d::barrier'."]
+
+
+@pytest.mark.parametrize("name, is_copy", [("aten::to", True), ("aten::copy_", True), ("c10d::barrier", False)])
+def test_copies_that_wait_need_not(find, name, is_copy):
+    trace = behind(wait=3000, after=20)
+    trace.operator(name, 1090, 3015)
+    finding = find(trace)["sync_waits"]
+    assert f"The longest wait is in '{name}'." in finding["evidence"]
+    assert ("non_blocking=True" in finding["advice"][0]) == is_copy

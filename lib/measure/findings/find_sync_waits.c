@@ -92,12 +92,23 @@ static gt_strid code_around(struct gt_evidence *evidence, uint32_t call) {
     return innermost == GT_NO_ROW ? GT_STRID_EMPTY : ranges->name[innermost];
 }
 
+/* PyTorch's copies between CPU and GPU wait unless they are asked not to. */
+static bool is_copy(struct gt_str name) {
+    return gt_str_eq(name, GT_STR("aten::to")) || gt_str_eq(name, GT_STR("aten::_to_copy")) ||
+           gt_str_eq(name, GT_STR("aten::copy_"));
+}
+
 static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t longest) {
-    gt_strid name = longest == GT_NO_ROW ? GT_STRID_EMPTY : code_around(evidence, longest);
-    if (name != GT_STRID_EMPTY)
-        gt_finding_add_evidence(
-            evidence, finding, "The longest wait is in %s.",
-            gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name))));
+    gt_strid id = longest == GT_NO_ROW ? GT_STRID_EMPTY : code_around(evidence, longest);
+    if (id == GT_STRID_EMPTY)
+        return;
+    struct gt_str name = gt_name_sums_plain(gt_store_string(evidence->view->store, id));
+    gt_finding_add_evidence(evidence, finding, "The longest wait is in %s.", gt_say_quoted(evidence, name));
+    if (is_copy(name))
+        gt_finding_add_advice(
+            evidence, finding,
+            "A copy between CPU and GPU waits there: create the tensor on the GPU, or pin it and copy "
+            "with non_blocking=True.");
 }
 
 bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {

@@ -23,6 +23,8 @@
 #define NO_GRAPHS GT_CONTEXT_NO_GRAPHS
 #define NSYS      GT_CONTEXT_NSYS
 #define KINETO    GT_CONTEXT_KINETO
+#define ENGINE    GT_CONTEXT_ENGINE
+#define NO_ENGINE GT_CONTEXT_NO_ENGINE
 
 const struct gt_finding_rule gt_finding_rules[] = {
 #define GT_RULE(id, needs, level, table, what, ...)                                                                    \

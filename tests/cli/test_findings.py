@@ -206,6 +206,17 @@ def test_idle_time_without_a_cause_is_no_praise(gputime, tmp_path):
         "Nothing above low was found, although the GPU is idle 78.3% of the time: the trace shows no single cause.")
 
 
+def test_communication_that_nothing_can_hide_is_no_praise(gputime, tmp_path):
+    """Compute could hide 1 of 80 parts, which alone is not worth a finding above low."""
+    trace = Trace()
+    dense(trace, 100, 1)
+    trace.op(200, 7900, name="ncclDevKernel_AllReduce", launched=50, stream=9)
+    report = gputime.json("findings", trace.write(tmp_path))
+    assert {one["severity"] for one in report["findings"]} == {"low"}
+    assert report["facts"]["findings_verdict"].startswith(
+        "Communication limits this: 98.8% of the time nothing else runs, and compute takes only 1.2%, too little to hide it.")
+
+
 def test_there_is_no_verdict_over_findings_losses_and_nothing(gputime, tmp_path):
     paths = [several(tmp_path), DATA / "empty.json", DATA / "cpu-only.json"]
     for path in paths:

@@ -112,6 +112,14 @@ def test_convolutions_gain_less(find):
     assert finding["title"].startswith("float32 convolutions without tensor cores")
 
 
+@pytest.mark.parametrize("name", ["void cudnn::detail::dgrad_engine<{}, 512, 6, 5, 3, 3, 3, false>(int)",
+                                  "void cudnn::cnn::wgrad_alg0_engine<{}, 128, 6, 7, 3, 3, 5, false, 512>(int)"])
+def test_gradients_of_convolutions_say_the_type_of_their_data(find, name):
+    finding = find(Trace().run(90, name.format("float")).fill(400))["no_tensor_cores"]
+    assert finding["recoverable_ns"] == 60 * US and finding["title"].startswith("float32 convolutions")
+    assert "no_tensor_cores" not in find(Trace().run(90, name.format("__half")).fill(400))
+
+
 def test_16_bit_products_that_tensor_cores_refused_need_other_shapes(find):
     finding = find(Trace().run(100, "ampere_fp16_sgemm_fp16_128x64_nn").fill(300))["no_tensor_cores"]
     assert finding["title"].startswith("16-bit matrix products without tensor cores")

@@ -43,3 +43,30 @@ def test_tiny_kernels_are_reported_without_the_longer_ones_of_their_names(gputim
     assert evidence[2] == "'kernel_1': 15 launches of 5 us or less, 4 us on average."
     row = gputime.json("summary", path, "--table", "tiny_kernels")["tables"]["tiny_kernels"]["rows"][0]
     assert (row["name"], row["count"], row["avg_ns"]) == ("kernel_0", 16, 4062.5)
+
+
+def launched_by(make, call, kernel=None):
+    """The same trace with another launch call, and kernels of another name."""
+    def write(trace):
+        make(trace)
+        for event in trace.events:
+            event["name"] = call if event["cat"] == "cuda_runtime" else kernel or event["name"]
+
+    return made(write)
+
+
+@pytest.mark.parametrize("call, words", [("cudaLaunchKernel", "a CUDA graph"), ("hipLaunchKernel", "a HIP graph")])
+def test_graphs_have_the_name_of_the_platform(gputime, tmp_path, call, words):
+    assert findings_of(gputime, launched_by(tiny, call)(tmp_path))["tiny_kernels"]["title"].endswith(words)
+
+
+@pytest.mark.parametrize("call, kernel, words", [
+    ("cudaLaunchKernel", "void vllm::rms_norm_kernel<c10::BFloat16>(int)", "--enforce-eager, SGLang: without --disable-cuda-graph"),
+    ("hipLaunchKernel", "void vllm::rms_norm_kernel<c10::BFloat16>(int)", "HIP graphs (vLLM: without --enforce-eager), and"),
+    ("cudaLaunchKernel", "void at::native::elementwise_kernel<4>(int)", "torch.compile(mode='reduce-overhead')"),
+])
+def test_an_inference_engine_captures_graphs_itself(gputime, tmp_path, call, kernel, words):
+    advice = findings_of(gputime, launched_by(tiny, call, kernel)(tmp_path))["host_bound"]["advice"]
+    assert words in advice[0] and ("engine" in advice[0]) == ("vllm" in kernel)
+    assert ("reduce-overhead" in " ".join(advice)) == ("vllm" not in kernel)
+    assert call[0] == "c" or "cuda" not in " ".join(advice).lower()

@@ -215,6 +215,12 @@ def test_warm_up_is_low(gputime, tmp_path):
     assert "warm_up" not in findings_of(gputime, steps(Trace(), lengths, lambda number: lengths[number] - 10), tmp_path)
 
 
+def test_warm_up_is_not_left_out_where_no_later_step_launches(gputime, tmp_path):
+    trace = steps(Trace(), [9010], lambda number: 9000)
+    trace.range("step 1", 10010, 50)
+    assert "warm_up" not in findings_of(gputime, trace, tmp_path)
+
+
 # ---- programs with one fault each ----
 
 

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from samples import DATA
+
 US = 1000
 
 
@@ -185,6 +187,51 @@ def test_a_stall_outside_everything_is_called_untraced(find):
     assert finding["recoverable_ns"] == 3 * 4000 * US
     assert "outside any range or operator" in finding["evidence"][0] and "with_stack=True" in finding["evidence"][0]
     assert "garbage collection" in finding["evidence"][0]
+
+
+def test_one_gap_with_most_of_the_stalls_may_be_set_up(find):
+    """Five gaps: the longest has 60% of their time, or a little less."""
+    def gaps(longest):
+        trace, start = Trace(), 100
+        for number, length in enumerate([1000, 1000, longest, 1000, 1000, 0]):
+            start = trace.op(start, 1000, launched=start - 2 if number else 0) + length
+        return find(trace)["host_stalls"]["evidence"]
+
+    words = "One gap alone has {}: if that was initialization, let the program warm up before the capture."
+    assert words.format("6 ms") in gaps(6000)
+    assert not any("initialization" in one for one in gaps(5990))
+
+
+@pytest.mark.parametrize("name, library, attention", [
+    ("aten::_cudnn_attention_forward", "cuDNN", True), ("aten::cudnn_convolution", "cuDNN", False),
+    ("aten::miopen_convolution", "MIOpen", False), ("aten::mm", None, False),
+])
+def test_libraries_prepare_plans_for_new_shapes(find, name, library, attention):
+    finding = find(gap_of(2000, lambda trace, start, length: trace.operator(name, start - 100, 1900)))["host_stalls"]
+    assert finding["title"].startswith(f"'{name}' stalls the CPU")
+    plans = [one for one in finding["advice"] if "a plan for every new shape" in one]
+    assert [one.split()[0] for one in plans] == [library] * bool(library)
+    assert any("enable_cudnn_sdp" in one for one in finding["advice"]) == attention
+
+
+def test_a_kernel_that_cudnn_makes_at_run_time_needs_a_plan(find):
+    def advice(kernel):
+        trace = Trace()
+        dense(trace, 100, 40)
+        trace.op(6100, 1000, name=kernel, launched=6090)
+        return " ".join(find(trace)["host_stalls"]["advice"])
+
+    words = advice("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128")
+    assert "cuDNN prepares a plan for every new shape" in words and "enable_cudnn_sdp(False)" in words
+    assert "cudnn" not in advice("cudnn_infer_ampere_scudnn_128x64_relu_medium_nn_v1").lower()
+
+
+@pytest.mark.parametrize("sample, flag, collects", [("extras.nsys-rep", "--sample=process-tree", False),
+                                                    ("jax.nsys-rep", "--python-sampling=true", True)])
+def test_untraced_work_of_a_program_without_python_is_sampled_otherwise(gputime, sample, flag, collects):
+    finding = next(one for one in gputime.json("findings", DATA / "nsys" / sample)["findings"] if one["id"] == "host_stalls")
+    assert finding["title"].startswith("Untraced CPU work") and flag in finding["evidence"][0]
+    assert ("garbage collection" in said(finding)) == collects
 
 
 def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
@@ -399,6 +446,9 @@ def test_gaps_after_a_wait_are_its_fault_as_far_as_it_cost_lead(find):
     found = find(behind(wait=3000, after=20))
     assert found["sync_waits"]["recoverable_ns"] == 20 * 30 * US and "host_bound" not in found
     assert found["sync_waits"]["title"] == ("The CPU waits in cudaDeviceSynchronize while the GPU runs dry: 9.1% of the time")
+    assert found["sync_waits"]["evidence"] == [
+        "cudaDeviceSynchronize: 1 call, 3 ms on the CPU.",
+        "The GPU was idle for 600 us in later gaps, because the CPU had launched nothing ahead."]
     found = find(behind(wait=150, after=20))
     assert found["sync_waits"]["recoverable_ns"] == 150 * US and found["host_bound"]["recoverable_ns"] == 450 * US
 
@@ -429,7 +479,8 @@ def test_a_gap_inside_a_synchronizing_call_is_a_sync_wait(find):
         trace.call("cudaStreamSynchronize", start + 2, 900)
     finding = find(trace)["sync_waits"]
     assert finding["recoverable_ns"] == 9 * 900 * US
-    assert finding["evidence"][0] == "cudaStreamSynchronize: 10 calls, 9 ms on the CPU."
+    assert finding["evidence"] == ["cudaStreamSynchronize: 10 calls, 9 ms on the CPU.",
+                                   "The GPU was idle for 8.1 ms in 9 gaps meanwhile."]
     trace = Trace()
     late_launches(trace, 10, 900)
     assert "sync_waits" not in find(trace)
@@ -522,3 +573,29 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime,
     assert copy["evidence"][0].startswith("cudaMemcpyAsync copies '[CUDA memcpy Device-to-Host]' 48 times (24 per step)")
     assert "'sampling'" in said(copy)
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in of("sqlite").values()]
+
+
+def test_the_longest_wait_is_named_by_the_operator_that_was_called_else_by_the_innermost_range(find):
+    def words(*inner):
+        trace = behind(wait=3000, after=20)
+        trace.range("epoch", 1, 8000)
+        trace.range("ProfilerStep#3", 1050, 3100)
+        trace.call("cudaStreamSynchronize", 500, 100)
+        for add, name, start, length in inner:
+            getattr(trace, add)(name, start, length)
+        return [one for one in find(trace)["sync_waits"]["evidence"] if one.startswith("The longest wait")]
+
+    outer = [("range", "validate", 1060, 3050), ("range", "other", 400, 300)]
+    assert words() == ["The longest wait is in 'epoch'."]
+    assert words(*outer) == ["The longest wait is in 'validate'."]
+    assert words(*outer, ("operator", "c10d::barrier", 1090, 3015), ("operator", "record_param_comms", 1095, 3008),
+                 ("operator", "aten::item", 450, 200)) == ["The longest wait is in 'c10d::barrier'."]
+
+
+@pytest.mark.parametrize("name, is_copy", [("aten::to", True), ("aten::copy_", True), ("c10d::barrier", False)])
+def test_copies_that_wait_need_not(find, name, is_copy):
+    trace = behind(wait=3000, after=20)
+    trace.operator(name, 1090, 3015)
+    finding = find(trace)["sync_waits"]
+    assert f"The longest wait is in '{name}'." in finding["evidence"]
+    assert ("non_blocking=True" in finding["advice"][0]) == is_copy

@@ -25,7 +25,7 @@ static bool is_amd(const struct gt_store *store) {
     return false;
 }
 
-enum { TORCH_NAME = 1, JAX_NAME = 2, COMPILED_NAME = 4 };
+enum { TORCH_NAME = 1, JAX_NAME = 2, COMPILED_NAME = 4, ENGINE_NAME = 8 };
 
 /* What the name of a kernel says. */
 static unsigned name_says(struct gt_str name) {
@@ -36,6 +36,8 @@ static unsigned name_says(struct gt_str name) {
         says |= JAX_NAME;
     if (gt_str_starts(name, GT_STR("triton_")))
         says |= COMPILED_NAME;
+    if (HAS_ANY(name, "vllm::", "sglang", "sgl_kernel", "tensorrt_llm"))
+        says |= ENGINE_NAME;
     return says;
 }
 
@@ -62,5 +64,6 @@ uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *ke
     context |= is_torch ? GT_CONTEXT_TORCH : is_jax ? GT_CONTEXT_JAX : GT_CONTEXT_PLAIN;
     context |= is_jax || (says & COMPILED_NAME) ? GT_CONTEXT_COMPILED : GT_CONTEXT_EAGER;
     context |= has_graphs(view) ? GT_CONTEXT_GRAPHS : GT_CONTEXT_NO_GRAPHS;
+    context |= says & ENGINE_NAME ? GT_CONTEXT_ENGINE : GT_CONTEXT_NO_ENGINE;
     return context | (is_kineto ? GT_CONTEXT_KINETO : GT_CONTEXT_NSYS);
 }

@@ -172,7 +172,9 @@ static void advise(struct gt_evidence *evidence, struct gt_finding *finding, con
                        "fewer bytes (low-precision dispatch, experts of one node)."},
         {"send", "Pipeline: more micro-batches, or an interleaved schedule."},
         {"recv", "Pipeline: more micro-batches, or an interleaved schedule."},
-        {"send_recv", "Pipeline: more micro-batches, or an interleaved schedule."},
+        {"send_recv",
+         "Pipeline: more micro-batches, or an interleaved schedule. All-to-all runs as these kernels, too (experts, "
+         "sequence parallelism, sharded embeddings): overlap it with independent compute, and send fewer bytes."},
     };
     for (size_t i = 0; i < GT_ARRAY_COUNT(advices) && collective; i++)
         if (strcmp(advices[i].collective, collective) == 0)

@@ -15,6 +15,7 @@ struct stalls {
     int64_t between_steps_ns; /* of those without a name */
     gt_strid python, callee;  /* of the longest gap; GT_STRID_EMPTY */
     int64_t longest_ns;
+    uint32_t next; /* position of the op after the longest gap */
 };
 
 static bool is_between_steps(const struct gt_view *view, const struct gt_idle_gap *gap) {
@@ -34,6 +35,7 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
         stalls->longest_ns = ns;
         stalls->python = chain->python;
         stalls->callee = chain->callee;
+        stalls->next = evidence->ledger.idle->gaps[gap].next;
     }
 }
 
@@ -54,8 +56,31 @@ static const char *say_name(struct gt_evidence *evidence, gt_strid name) {
     return gt_say_quoted(evidence, gt_name_sums_plain(gt_store_string(evidence->view->store, name)));
 }
 
+/* Libraries that choose and build an algorithm for each shape take long at every new one. The operator says so, or the
+   name of a kernel that cuDNN makes at run time. */
+static void advise_on_plans(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    const struct gt_store *store = evidence->view->store;
+    struct gt_str name = gt_store_string(store, stalls->names.items[0].name);
+    struct gt_str kernel =
+        stalls->next == GT_NO_ROW ? GT_STR("") : gt_store_string(store, evidence->view->name[stalls->next]);
+    if (gt_str_starts(kernel, GT_STR("cudnn_generated")))
+        name = kernel;
+    bool is_cudnn = gt_str_find_nocase(name, GT_STR("cudnn")), is_miopen = gt_str_find_nocase(name, GT_STR("miopen"));
+    if (!is_cudnn && !is_miopen)
+        return;
+    gt_finding_add_advice(evidence, finding,
+                          "%s prepares a plan for every new shape, which may be this: keep shapes static, or pad to a "
+                          "few; with a growing key-value cache every step is new.",
+                          is_cudnn ? "cuDNN" : "MIOpen");
+    bool is_attention = gt_str_find_nocase(name, GT_STR("attention")) || gt_str_find_nocase(name, GT_STR("sdpa"));
+    if (is_cudnn && is_attention && (evidence->context & GT_CONTEXT_TORCH))
+        gt_finding_add_advice(evidence, finding,
+                              "torch.backends.cuda.enable_cudnn_sdp(False) takes another kernel for attention.");
+}
+
 /* Nothing that the trace shows ran on the thread. */
 static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    bool is_python = evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX);
     const char *where = stalls->between_steps_ns > stalls->names.items[0].ns / 2 ? " between steps" : "";
     gt_finding_set_title(
         evidence, finding, "Untraced CPU work%s stalls the GPU: %s of the time", where,
@@ -64,11 +89,15 @@ static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *f
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range or operator: Python itself, garbage collection, I/O; record "
                                 "with_stack=True to see it.");
-    else
+    else if (is_python)
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range: the program itself, garbage collection, I/O; nsys "
                                 "--trace=cuda,nvtx,osrt --python-sampling=true shows it.");
-    if (evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX))
+    else
+        gt_finding_add_evidence(evidence, finding,
+                                "It is outside any range: the program itself or I/O; nsys --trace=cuda,nvtx,osrt "
+                                "--sample=process-tree shows it.");
+    if (is_python)
         gt_finding_add_advice(evidence, finding,
                               "If it is garbage collection: gc.freeze() after the setup, gc.disable() in the loop and "
                               "gc.collect() where it does not hurt.");
@@ -86,6 +115,21 @@ static void describe_named(struct gt_evidence *evidence, struct gt_finding *find
     if (stalls->callee != GT_STRID_EMPTY)
         gt_finding_add_evidence(evidence, finding, "Most of the longest one is spent in %s, called from there.",
                                 say_name(evidence, stalls->callee));
+}
+
+/* Set-up is one long gap, a fault of the loop many. */
+static void add_single(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
+    bool is_single = stalls->names.items[0].count == 1,
+         is_most = (double)stalls->longest_ns >= gt_thresholds.single_gap_share * (double)stalls->names.total_ns;
+    if (is_single)
+        gt_finding_add_evidence(evidence, finding,
+                                "It happened once: if that was initialization, let the program warm up before the "
+                                "capture.");
+    else if (is_most)
+        gt_finding_add_evidence(evidence, finding,
+                                "One gap alone has %s: if that was initialization, let the program warm up before the "
+                                "capture.",
+                                gt_say_ns(evidence, (double)stalls->longest_ns));
 }
 
 static void add_others(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
@@ -108,10 +152,8 @@ bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *findin
     else if (found)
         describe_named(evidence, finding, &stalls);
     if (found) {
-        if (stalls.names.items[0].count == 1)
-            gt_finding_add_evidence(evidence, finding,
-                                    "It happened once: if that was initialization, let the program warm up before the "
-                                    "capture.");
+        advise_on_plans(evidence, finding, &stalls);
+        add_single(evidence, finding, &stalls);
         add_others(evidence, finding, &stalls);
         gt_finding_add_evidence(
             evidence, finding, "%s of %s or more, %s in total.", gt_waits_say_often(evidence, stalls.count, "gap"),

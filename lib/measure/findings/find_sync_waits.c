@@ -25,15 +25,18 @@ static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
 }
 
 static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, struct gt_lead_loss *losses,
-                          struct gt_name_sums *names) {
+                          struct gt_name_sums *names, uint32_t *longest) {
     const struct gt_calls *calls = &evidence->view->store->calls;
     size_t count = 0;
-    for (size_t i = 0; i < calls->count; i++) {
+    int64_t longest_ns = 0;
+    for (uint32_t i = 0; i < calls->count; i++) {
         if (!is_wait[i])
             continue;
+        int64_t length_ns = gt_ns_between(calls->start_ns[i], calls->end_ns[i]);
+        *longest = length_ns > longest_ns ? i : *longest;
+        longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
         losses[count++] = (struct gt_lead_loss){calls->start_ns[i], calls->end_ns[i], calls->thread[i]};
-        gt_name_sums_add(names, evidence->view->store, calls->name[i],
-                         gt_ns_between(calls->start_ns[i], calls->end_ns[i]));
+        gt_name_sums_add(names, evidence->view->store, calls->name[i], length_ns);
     }
     gt_name_sums_sort(names);
     return count;
@@ -46,14 +49,15 @@ static size_t count_marks(const uint8_t *marks, size_t count) {
     return marked;
 }
 
-static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt_name_sums *names) {
+static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt_name_sums *names, uint32_t *longest) {
     size_t call_count = evidence->view->store->calls.count;
     struct gt_waits_claim claim = {0};
     uint8_t *is_wait = synchronizing_calls_new(evidence);
     struct gt_lead_loss *losses =
         is_wait ? gt_mem_uninitialised(count_marks(is_wait, call_count), sizeof *losses) : NULL;
     if (losses)
-        claim = gt_waits_claim_class(evidence, GT_HOST_GAP_SYNC, losses, list_losses(evidence, is_wait, losses, names));
+        claim = gt_waits_claim_class(evidence, GT_HOST_GAP_SYNC, losses,
+                                     list_losses(evidence, is_wait, losses, names, longest));
     if (!losses || names->has_failed)
         gt_evidence_fail(evidence);
     gt_mem_free(is_wait);
@@ -61,9 +65,56 @@ static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt
     return claim;
 }
 
+static bool is_inside(const struct gt_calls *calls, uint32_t call, uint32_t thread, int64_t start_ns, int64_t end_ns) {
+    return thread == calls->thread[call] && start_ns <= calls->start_ns[call] && end_ns >= calls->end_ns[call];
+}
+
+/* The operator that the program called, else the innermost range; GT_STRID_EMPTY: there is none. */
+static gt_strid code_around(struct gt_evidence *evidence, uint32_t call) {
+    const struct gt_store *store = evidence->view->store;
+    const struct gt_cpu_ops *operators = &store->cpu_ops;
+    const struct gt_ranges *ranges = &store->ranges;
+    uint32_t outermost = GT_NO_ROW, innermost = GT_NO_ROW;
+    for (uint32_t i = 0; i < operators->count; i++)
+        if (is_inside(&store->calls, call, operators->thread[i], operators->start_ns[i], operators->end_ns[i]) &&
+            (outermost == GT_NO_ROW || operators->start_ns[i] < operators->start_ns[outermost]))
+            outermost = i;
+    if (outermost != GT_NO_ROW)
+        return operators->name[outermost];
+    uint8_t *is_step = gt_chains_step_ranges_new(evidence->view);
+    if (!is_step)
+        gt_evidence_fail(evidence);
+    for (uint32_t i = 0; i < ranges->count && is_step; i++)
+        if (!is_step[i] && is_inside(&store->calls, call, ranges->thread[i], ranges->start_ns[i], ranges->end_ns[i]) &&
+            (innermost == GT_NO_ROW || ranges->start_ns[i] >= ranges->start_ns[innermost]))
+            innermost = i;
+    gt_mem_free(is_step);
+    return innermost == GT_NO_ROW ? GT_STRID_EMPTY : ranges->name[innermost];
+}
+
+/* PyTorch's copies between CPU and GPU wait unless they are asked not to. */
+static bool is_copy(struct gt_str name) {
+    return gt_str_eq(name, GT_STR("aten::to")) || gt_str_eq(name, GT_STR("aten::_to_copy")) ||
+           gt_str_eq(name, GT_STR("aten::copy_"));
+}
+
+static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t longest) {
+    gt_strid id = longest == GT_NO_ROW ? GT_STRID_EMPTY : code_around(evidence, longest);
+    if (id == GT_STRID_EMPTY)
+        return;
+    struct gt_str name = gt_name_sums_plain(gt_store_string(evidence->view->store, id));
+    gt_finding_add_evidence(evidence, finding, "The longest wait is in %s.", gt_say_quoted(evidence, name));
+    if (is_copy(name))
+        gt_finding_add_advice(
+            evidence, finding,
+            "A copy between CPU and GPU waits there: create the tensor on the GPU, or pin it and copy "
+            "with non_blocking=True.");
+}
+
 bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct gt_name_sums names = {0};
-    struct gt_waits_claim claim = claim_waits(evidence, &names);
+    uint32_t longest = GT_NO_ROW;
+    struct gt_waits_claim claim = claim_waits(evidence, &names, &longest);
     const char *call = names.count ? gt_say_call(evidence, names.items[0].name) : "a synchronizing call";
     gt_finding_set_title(evidence, finding, "The CPU waits in %s while the GPU runs dry: %s of the time", call,
                          gt_waits_say_claimed(evidence));
@@ -71,6 +122,7 @@ bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding
         gt_finding_add_evidence(evidence, finding, "%s: %s, %s on the CPU.", call,
                                 gt_waits_say_often(evidence, names.items[0].count, "call"),
                                 gt_say_ns(evidence, (double)names.items[0].ns));
+    add_code(evidence, finding, claim.direct_ns > 0 || claim.later_ns > 0 ? longest : GT_NO_ROW);
     gt_waits_add_claim(evidence, finding, &claim);
     gt_waits_add_warm_up(evidence, finding);
     gt_name_sums_release(&names);

@@ -29,7 +29,8 @@ bool gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct sum warm = sum_steps(evidence, GT_STEP_WARM_UP), steady = sum_steps(evidence, GT_STEP_STEADY);
     struct sum outliers = sum_steps(evidence, GT_STEP_OUTLIER);
     double all_ns = (double)(warm.cpu_ns + steady.cpu_ns + outliers.cpu_ns);
-    if (warm.list.count == 0 || steady.list.count == 0 || all_ns <= 0)
+    bool is_left_out = gt_evidence_steady_ns(evidence) != INT64_MIN; /* not where steps after it launched nothing */
+    if (warm.list.count == 0 || steady.list.count == 0 || all_ns <= 0 || !is_left_out)
         return false;
     gt_finding_set_title(evidence, finding, "Warm-up in the capture: %s of step time",
                          gt_say_share(evidence, (double)warm.cpu_ns, all_ns));

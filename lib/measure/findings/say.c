@@ -51,6 +51,10 @@ bool gt_say_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
     return text.len == 0 || gt_str_eq(text, GT_LOST_NAME);
 }
 
+const char *gt_say_platform(const struct gt_evidence *evidence) {
+    return evidence->context & GT_CONTEXT_AMD ? "HIP" : "CUDA";
+}
+
 const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name) {
     if (gt_say_name_is_lost(evidence, full_name))
         return "an unnamed op";

@@ -53,11 +53,20 @@ static const char *name_largest(struct gt_evidence *evidence, __int128 *times_ns
 static struct gt_str make_sentence(struct gt_evidence *evidence, __int128 *times_ns) {
     double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
     double busy_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_BUSY);
+    double compute_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_COMPUTE);
     const char *busy = gt_say_share(evidence, busy_ns, span_ns);
     const char *whose = evidence->view->device_count > 1 ? "GPUs are" : "GPU is";
     __int128 total_ns = 0, named_ns;
     for (size_t i = 0; i < evidence->view->labels->category_count; i++)
         total_ns += times_ns[i];
+    double exposed_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_EXPOSED_COMM);
+    if (exposed_ns >= gt_thresholds.idle_share * span_ns && exposed_ns >= span_ns - busy_ns)
+        return gt_arena_printf(
+            evidence->arena,
+            "Communication limits this: %s of the time nothing else runs, and compute takes only %s, "
+            "too little to hide it. Fewer bytes or faster links help; traces of all ranks show who "
+            "waits for whom.",
+            gt_say_share(evidence, exposed_ns, span_ns), gt_say_share(evidence, compute_ns, span_ns));
     if (span_ns - busy_ns >= gt_thresholds.idle_share * span_ns)
         return gt_arena_printf(evidence->arena,
                                "Nothing above low was found, although the %s idle %s of the time: the trace shows no "

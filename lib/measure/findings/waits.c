@@ -117,7 +117,9 @@ const char *gt_waits_say_often(struct gt_evidence *evidence, size_t count, const
     if (steps == 0 || count < steps)
         return counted;
     double each = (double)count / (double)steps;
-    return gt_arena_printf(evidence->arena, "%s (%.*f per step)", counted, each < 10 && count % steps ? 1 : 0, each)
+    if (each < 10 && count % steps)
+        return gt_arena_printf(evidence->arena, "%s (%.1f per step)", counted, each).ptr;
+    return gt_arena_printf(evidence->arena, "%s (%s per step)", counted, gt_say_count(evidence, (size_t)round(each)))
         .ptr;
 }
 
@@ -126,13 +128,16 @@ const char *gt_waits_say_claimed(struct gt_evidence *evidence) {
 }
 
 void gt_waits_add_claim(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_waits_claim *claim) {
-    gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s in %s meanwhile.",
-                            gt_say_ns(evidence, (double)claim->direct_ns),
-                            gt_say_counted(evidence, claim->gaps, "gap"));
+    bool is_direct = claim->direct_ns > 0;
+    if (is_direct)
+        gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s in %s meanwhile.",
+                                gt_say_ns(evidence, (double)claim->direct_ns),
+                                gt_say_counted(evidence, claim->gaps, "gap"));
     if (claim->later_ns)
-        gt_finding_add_evidence(evidence, finding,
-                                "It was idle for another %s in later gaps, because the CPU had fallen behind.",
-                                gt_say_ns(evidence, (double)claim->later_ns));
+        gt_finding_add_evidence(evidence, finding, "%s was idle for %s%s in later gaps, because the CPU had %s.",
+                                is_direct ? "It" : "The GPU", is_direct ? "another " : "",
+                                gt_say_ns(evidence, (double)claim->later_ns),
+                                is_direct ? "fallen behind" : "launched nothing ahead");
 }
 
 void gt_waits_add_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {

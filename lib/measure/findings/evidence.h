@@ -3,6 +3,7 @@
 #define GT_MEASURE_FINDINGS_EVIDENCE_H
 
 #include "measure/findings/activities.h"
+#include "measure/findings/bulk_copies.h"
 #include "measure/findings/chains.h"
 #include "measure/findings/context.h"
 #include "measure/findings/ledger.h"
@@ -20,12 +21,13 @@ struct gt_evidence {
     uint32_t context; /* bits of enum gt_context */
 
     /* Made when they are asked for. */
-    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates;
+    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
     struct gt_traits traits;
     struct gt_updates updates;
+    struct gt_bulk_copies bulk_copies;
 };
 
 /* The ledger and the context. After a failure the ledger is empty, and nothing can be claimed in it. */
@@ -47,6 +49,7 @@ const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidenc
 const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by gap; NULL after a failure */
 const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence); /* by name; NULL after a failure */
 const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
+const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided

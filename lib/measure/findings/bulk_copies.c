@@ -98,8 +98,7 @@ static void gather_device(struct gathering *it, uint32_t index) {
     size_t first_copy = it->series_first = it->copies->count;
     for (size_t i = device->first; i < device->first + device->count && !it->copies->has_failed; i++) {
         struct gt_bulk_copy copy;
-        bool is_copy = gt_view_op_kind(it->view, i) == GT_OP_MEMCPY && read_copy(it, (uint32_t)i, &copy);
-        if (is_copy) {
+        if (gt_view_op_kind(it->view, i) == GT_OP_MEMCPY && read_copy(it, (uint32_t)i, &copy)) {
             copy.device = index;
             add_copy(it, &copy);
         } else if (it->copies->count > it->series_first) {
@@ -119,12 +118,13 @@ static void mark_computing_lanes(const struct gt_view *view, uint8_t *computes) 
     }
 }
 
+static bool is_copy(const struct gt_view *view, uint32_t position) {
+    return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_MEMCPY;
+}
+
 /* NULL: the op is none of the copies. */
-static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, const struct gt_view *view,
-                                            uint32_t position) {
+static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, uint32_t position) {
     size_t low = 0, high = copies->count;
-    if (position == GT_NO_ROW || gt_view_op_kind(view, position) != GT_OP_MEMCPY)
-        return NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (copies->items[middle].position < position)
@@ -138,8 +138,8 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
 static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
     for (size_t i = 0; i < idle->count && copies->count && !copies->has_failed; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
-        const struct gt_bulk_copy *before = find_copy(copies, view, gap->previous);
-        const struct gt_bulk_copy *after = find_copy(copies, view, gap->next);
+        const struct gt_bulk_copy *before = is_copy(view, gap->previous) ? find_copy(copies, gap->previous) : NULL;
+        const struct gt_bulk_copy *after = is_copy(view, gap->next) ? find_copy(copies, gap->next) : NULL;
         if (!before && !after)
             continue;
         struct gt_bulk_copies_gap *gaps =

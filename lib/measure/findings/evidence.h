@@ -21,13 +21,14 @@ struct gt_evidence {
     uint32_t context; /* bits of enum gt_context */
 
     /* Made when they are asked for. */
-    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies;
+    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
     struct gt_traits traits;
     struct gt_updates updates;
     struct gt_bulk_copies bulk_copies;
+    size_t launch_count; /* of waits.h */
 };
 
 /* The ledger and the context. After a failure the ledger is empty, and nothing can be claimed in it. */

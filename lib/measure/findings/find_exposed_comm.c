@@ -215,6 +215,8 @@ static void describe(struct looking *it, struct gt_finding *finding) {
 
 bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct looking it = {.evidence = evidence};
+    if (gt_evidence_amount(evidence, GT_AMOUNT_EXPOSED_COMM) <= 0)
+        return false;
     for (size_t d = 0; d < evidence->view->device_count; d++)
         look_at_device(&it, d);
     claim_hideable(evidence);

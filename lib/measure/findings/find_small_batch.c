@@ -14,10 +14,14 @@ static double late_share(struct gt_evidence *evidence) {
     return gt_ledger_share(&evidence->ledger, (double)late_ns);
 }
 
-static bool is_product(const struct gt_view *view, size_t position) {
-    const struct gt_labels *labels = view->labels;
-    return gt_view_op_kind(view, position) == GT_OP_KERNEL &&
-           strcmp(labels->categories[labels->op_category[view->row[position]]].key, "gemm") == 0;
+/* By category, of which there are few: whether its kernels are matrix products. */
+struct product_marks {
+    bool of_category[UINT8_MAX + 1];
+};
+
+static void mark_products(const struct gt_labels *labels, struct product_marks *marks) {
+    for (size_t i = 0; i < labels->category_count && i <= UINT8_MAX; i++)
+        marks->of_category[i] = strcmp(labels->categories[i].key, "gemm") == 0;
 }
 
 struct products {
@@ -28,8 +32,11 @@ struct products {
 static struct products count_products(struct gt_evidence *evidence, double launch_ns) {
     const struct gt_view *view = evidence->view;
     struct products products = {0};
+    struct product_marks marks = {0};
+    mark_products(view->labels, &marks);
     for (size_t i = 0; i < view->op_count; i++) {
-        if (view->start_ns[i] < evidence->ledger.steady_ns || !is_product(view, i))
+        if (!marks.of_category[view->category[i]] || gt_view_op_kind(view, i) != GT_OP_KERNEL ||
+            view->start_ns[i] < evidence->ledger.steady_ns)
             continue;
         int64_t ns = gt_view_op_ns(view, i);
         products.count++;

@@ -164,11 +164,16 @@ static void add_spell(struct gathering *it, struct spells *spells, const struct 
     items[spells->count++] = *spell;
 }
 
+/* A name may mean something else in another table. */
+static void begin_table(struct gathering *it, enum where where) {
+    memset(it->known, 0, it->view->store->strings.count);
+    index_init(&it->index, 1u << where);
+}
+
 static void gather(struct gathering *it, const struct rows *rows) {
     if (rows->count == 0)
         return;
-    memset(it->known, 0, it->view->store->strings.count); /* a name may mean something else in another table */
-    index_init(&it->index, 1u << rows->where);
+    begin_table(it, rows->where);
     for (size_t i = 0; i < rows->count && !it->has_failed; i++) {
         enum gt_activity activity = look_up(it, rows->name[i], rows->where);
         if (activity == GT_ACTIVITY_COUNT || rows->end_ns[i] <= rows->start_ns[i] || rows->thread[i] == GT_NO_TRACK ||
@@ -198,13 +203,12 @@ static int64_t *first_launches_new(const struct gt_view *view) {
     return first_ns;
 }
 
-static bool has_long_launches(const struct gt_view *view) {
-    for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t call = view->labels->op_call[view->row[i]];
-        if (call != GT_NO_ROW && is_long_launch(&view->store->calls, call) &&
-            gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
+/* Whether any call is long and its name is that of a launch. */
+static bool has_long_launches(struct gathering *it) {
+    const struct gt_calls *calls = &it->view->store->calls;
+    for (size_t i = 0; i < calls->count; i++)
+        if (is_long_launch(calls, i) && look_up(it, calls->name[i], FIRST_LAUNCH) != GT_ACTIVITY_COUNT)
             return true;
-    }
     return false;
 }
 
@@ -212,17 +216,17 @@ static bool has_long_launches(const struct gt_view *view) {
 static void gather_first_launches(struct gathering *it) {
     const struct gt_view *view = it->view;
     const struct gt_calls *calls = &view->store->calls;
-    if (!has_long_launches(view))
+    begin_table(it, FIRST_LAUNCH);
+    if (!has_long_launches(it))
         return;
     int64_t *first_ns = first_launches_new(view);
     it->has_failed |= !first_ns;
-    index_init(&it->index, 1u << FIRST_LAUNCH);
     for (size_t i = 0; i < view->op_count && !it->has_failed; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
         if (call == GT_NO_ROW || !is_long_launch(calls, call) || calls->start_ns[call] < it->steady_ns ||
             calls->start_ns[call] != first_ns[view->name[i]] || calls->thread[call] == GT_NO_TRACK ||
             !gt_store_kind_is_kernel(gt_view_op_kind(view, i)) ||
-            activity_of(&it->index, gt_store_string(view->store, calls->name[call])) == GT_ACTIVITY_COUNT)
+            look_up(it, calls->name[call], FIRST_LAUNCH) == GT_ACTIVITY_COUNT)
             continue;
         add_spell(
             it, &it->of[GT_ACTIVITY_COMPILATION],
@@ -362,9 +366,11 @@ enum gt_status gt_activities_init(struct gt_activities *activities, const struct
     struct gathering it = {.view = view, .steady_ns = steady_ns, .processes = processes};
     it.known = gt_mem_uninitialised(view->store->strings.count, 1);
     it.has_failed = !processes || !it.known;
-    find_launching_threads(&it, idle);
     if (!it.has_failed)
         gather_all(&it);
+    if (it.of[GT_ACTIVITY_COMPILATION].count || it.of[GT_ACTIVITY_DATA_LOADING].count ||
+        it.of[GT_ACTIVITY_ALLOCATION].count)
+        find_launching_threads(&it, idle);
     for (size_t i = 0; i < GT_ACTIVITY_COUNT; i++) {
         merge(&it.of[i]);
         if (it.of[i].count && !it.has_failed)

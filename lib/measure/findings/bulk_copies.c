@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/findings/findings.h"
 #include "measure/findings/origins.h"
 #include "measure/results/copies.h"
 
@@ -36,12 +37,10 @@ struct gathering {
     uint64_t series_bytes;
 };
 
-/* false: it is no copy between host and GPU. */
+/* A copy of any kind. false: it is none between host and GPU. */
 static bool read_copy(struct gathering *it, uint32_t position, struct gt_bulk_copy *copy) {
     const struct gt_view *view = it->view;
     const struct gt_store *store = view->store;
-    if (gt_view_op_kind(view, position) != GT_OP_MEMCPY)
-        return false;
     uint32_t op = view->row[position], row = gt_copy_next_of_op(store, op, &it->next_row);
     if (row == GT_NO_ROW)
         return false;
@@ -99,15 +98,58 @@ static void gather_device(struct gathering *it, uint32_t index) {
     size_t first_copy = it->series_first = it->copies->count;
     for (size_t i = device->first; i < device->first + device->count && !it->copies->has_failed; i++) {
         struct gt_bulk_copy copy;
-        if (!read_copy(it, (uint32_t)i, &copy)) {
+        if (gt_view_op_kind(it->view, i) == GT_OP_MEMCPY && read_copy(it, (uint32_t)i, &copy)) {
+            copy.device = index;
+            add_copy(it, &copy);
+        } else if (it->copies->count > it->series_first) {
             close_series(it);
-            continue;
         }
-        copy.device = index;
-        add_copy(it, &copy);
     }
     close_series(it);
     mark_compute_around(it, device, first_copy);
+}
+
+/* By lane: whether anything computes there. */
+static void mark_computing_lanes(const struct gt_view *view, uint8_t *computes) {
+    for (size_t i = 0; i < view->lane_count; i++) {
+        const struct gt_view_lane *lane = &view->lanes[i];
+        for (size_t k = lane->first; k < lane->first + lane->count && !computes[lane->lane]; k++)
+            computes[lane->lane] = gt_view_op_class(view, view->lane_order[k]) == GT_CLASS_COMPUTE;
+    }
+}
+
+static bool is_copy(const struct gt_view *view, uint32_t position) {
+    return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_MEMCPY;
+}
+
+/* NULL: the op is none of the copies. */
+static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, uint32_t position) {
+    size_t low = 0, high = copies->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (copies->items[middle].position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < copies->count && copies->items[low].position == position ? &copies->items[low] : NULL;
+}
+
+static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
+    for (size_t i = 0; i < idle->count && copies->count && !copies->has_failed; i++) {
+        const struct gt_idle_gap *gap = &idle->gaps[i];
+        const struct gt_bulk_copy *before = is_copy(view, gap->previous) ? find_copy(copies, gap->previous) : NULL;
+        const struct gt_bulk_copy *after = is_copy(view, gap->next) ? find_copy(copies, gap->next) : NULL;
+        if (!before && !after)
+            continue;
+        struct gt_bulk_copies_gap *gaps =
+            gt_mem_room(copies->gaps, copies->gap_count, &copies->gap_capacity, sizeof *gaps);
+        copies->has_failed |= !gaps;
+        if (!gaps)
+            return;
+        copies->gaps = gaps;
+        gaps[copies->gap_count++] = (struct gt_bulk_copies_gap){i, before, after};
+    }
 }
 
 /* The best of pinned memory; else a usual one, or what pageable memory reached where that is more. */
@@ -129,24 +171,31 @@ static void measure_rates(struct gt_bulk_copies *copies, const struct gt_view *v
     }
 }
 
-void gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view) {
+enum gt_status gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view,
+                                   const struct gt_idle *idle, struct gt_error *err) {
     *copies = (struct gt_bulk_copies){0};
+    if (view->store->copies.count == 0)
+        return GT_OK;
     uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
     struct gathering it = {.copies = copies, .view = view, .computes = computes};
     copies->has_failed = !computes;
-    for (size_t i = 0; i < view->op_count && computes; i++)
-        if (gt_view_op_class(view, i) == GT_CLASS_COMPUTE)
-            computes[view->lane[i]] = 1;
-    for (uint32_t d = 0; d < view->device_count && !copies->has_failed && view->store->copies.count; d++)
+    if (computes)
+        mark_computing_lanes(view, computes);
+    for (uint32_t d = 0; d < view->device_count && !copies->has_failed; d++)
         gather_device(&it, d);
     gt_mem_free(computes);
-    if (copies->has_failed)
-        copies->count = 0;
-    measure_rates(copies, view);
+    gather_gaps(copies, view, idle);
+    bool ok = !copies->has_failed;
+    if (ok)
+        measure_rates(copies, view);
+    else
+        gt_bulk_copies_release(copies);
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 void gt_bulk_copies_release(struct gt_bulk_copies *copies) {
     gt_mem_free(copies->items);
+    gt_mem_free(copies->gaps);
     *copies = (struct gt_bulk_copies){0};
 }
 
@@ -158,22 +207,6 @@ struct claiming {
     gt_bulk_copies_taking *takes;
     struct gt_bulk_copies_sum sum;
 };
-
-/* NULL: the op is none that the rule takes. */
-static const struct gt_bulk_copy *find_copy(const struct claiming *it, uint32_t position) {
-    size_t low = 0, high = it->copies->count;
-    if (gt_view_op_kind(it->evidence->view, position) != GT_OP_MEMCPY)
-        return NULL;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (it->copies->items[middle].position < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct gt_bulk_copy *found = low < it->copies->count ? &it->copies->items[low] : NULL;
-    return found && found->position == position && it->takes(found) ? found : NULL;
-}
 
 static int64_t inside_call(const struct claiming *it, const struct gt_idle_gap *gap, const struct gt_bulk_copy *copy) {
     const struct gt_calls *calls = &it->evidence->view->store->calls;
@@ -200,11 +233,11 @@ static bool cost_the_lead(const struct gt_idle_gap *gap, const struct gt_bulk_co
            (double)gt_idle_gap_ns(gap) < gt_thresholds.stall_ns;
 }
 
-/* How much of a gap the copies next to it cause. */
-static int64_t caused_ns(const struct claiming *it, size_t index) {
-    const struct gt_idle_gap *gap = &it->evidence->ledger.idle->gaps[index];
-    const struct gt_bulk_copy *before = gap->previous == GT_NO_ROW ? NULL : find_copy(it, gap->previous);
-    const struct gt_bulk_copy *after = gap->next == GT_NO_ROW ? NULL : find_copy(it, gap->next);
+/* How much of a gap the copies next to it cause, of those that the rule takes. */
+static int64_t caused_ns(const struct claiming *it, const struct gt_bulk_copies_gap *at) {
+    const struct gt_idle_gap *gap = &it->evidence->ledger.idle->gaps[at->gap];
+    const struct gt_bulk_copy *before = at->before && it->takes(at->before) ? at->before : NULL;
+    const struct gt_bulk_copy *after = at->after && it->takes(at->after) ? at->after : NULL;
     if (!before && !after)
         return 0;
     if (are_together(it->evidence->view, before, after) || cost_the_lead(gap, before))
@@ -218,9 +251,10 @@ static int64_t smaller(int64_t a_ns, int64_t b_ns) {
 
 /* ---- claiming ---- */
 
-/* The copies of one GPU, from one index to before another. */
+/* The copies of one GPU and the gaps next to them, each from one index to before another. */
 struct device_copies {
     size_t first, end;
+    size_t first_gap, end_gap;
     uint32_t device;
 };
 
@@ -230,17 +264,19 @@ static int64_t pinned_ns(const struct claiming *it, const struct gt_bulk_copy *c
     return ns < (double)op_ns ? (int64_t)ns : op_ns;
 }
 
-/* Compute of a GPU in the steady span that hides no copy yet. */
-static int64_t free_compute_ns(struct gt_evidence *evidence, uint32_t index) {
+/* Compute of a GPU in the steady span that hides no copy yet, up to so much. */
+static int64_t free_compute_ns(struct gt_evidence *evidence, uint32_t index, int64_t wanted_ns) {
     const struct gt_view_device *device = &evidence->view->devices[index];
     const struct gt_account *accounts = gt_evidence_accounts(evidence);
-    __int128 sum_ns = 0;
-    for (size_t i = device->first; i < device->first + device->count && accounts; i++)
+    if (!accounts)
+        return 0;
+    int64_t hiding_ns =
+        gt_ns_between(accounts[index].ns[GT_AMOUNT_EXPOSED_MEMORY], accounts[index].ns[GT_AMOUNT_MEMORY]);
+    int64_t sum_ns = 0, enough_ns = gt_ns_add(hiding_ns, wanted_ns);
+    for (size_t i = device->first; i < device->first + device->count && sum_ns < enough_ns; i++)
         if (gt_view_op_class(evidence->view, i) == GT_CLASS_COMPUTE)
-            sum_ns += evidence->ledger.op_left_ns[i];
-    if (accounts)
-        sum_ns -= gt_ns_between(accounts[index].ns[GT_AMOUNT_EXPOSED_MEMORY], accounts[index].ns[GT_AMOUNT_MEMORY]);
-    return sum_ns > 0 ? gt_ns_of_sum(sum_ns) : 0;
+            sum_ns = gt_ns_add(sum_ns, evidence->ledger.op_left_ns[i]);
+    return sum_ns > hiding_ns ? gt_ns_between(hiding_ns, sum_ns) : 0;
 }
 
 /* What remains of the copies when they run as fast as pinned memory allows and compute hides as much as it can. */
@@ -254,7 +290,7 @@ static int64_t kept_ns(const struct claiming *it, const struct device_copies *of
         int64_t *sum_ns = copy->has_compute_around ? &hideable_ns : &rest_ns;
         *sum_ns = gt_ns_add(*sum_ns, smaller(pinned_ns(it, copy), left_ns));
     }
-    int64_t over_ns = gt_ns_between(free_compute_ns(it->evidence, of->device), hideable_ns);
+    int64_t over_ns = gt_ns_between(free_compute_ns(it->evidence, of->device, hideable_ns), hideable_ns);
     return gt_ns_add(rest_ns, over_ns > 0 ? over_ns : 0);
 }
 
@@ -291,43 +327,49 @@ static int64_t count_device(struct claiming *it, const struct device_copies *of)
 
 /* First the gaps, then the copies, up to so much in all: what would remain is time of copies, and no other rule takes
    it for idle time. */
-static void claim_up_to(struct claiming *it, const struct device_copies *of, const struct gt_idle_device *gaps,
-                        int64_t left_ns) {
+static void claim_up_to(struct claiming *it, const struct device_copies *of, int64_t left_ns) {
     struct gt_ledger *ledger = &it->evidence->ledger;
-    for (size_t i = gaps->first; i < gaps->first + gaps->count && left_ns > 0; i++)
-        left_ns -= gt_ledger_claim_gap(ledger, i, smaller(left_ns, caused_ns(it, i)));
+    for (size_t i = of->first_gap; i < of->end_gap && left_ns > 0; i++) {
+        const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
+        left_ns -= gt_ledger_claim_gap(ledger, gap->gap, smaller(left_ns, caused_ns(it, gap)));
+    }
     for (size_t i = of->first; i < of->end && left_ns > 0; i++)
         if (it->takes(&it->copies->items[i]))
             left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
 }
 
 static void claim_device(struct claiming *it, const struct device_copies *of) {
-    static const struct gt_idle_device none;
     const struct gt_ledger *ledger = &it->evidence->ledger;
-    const struct gt_idle_device *gaps =
-        of->device < ledger->idle->device_count ? &ledger->idle->devices[of->device] : &none;
     int64_t gap_ns = 0, alone_ns = count_device(it, of);
     if (alone_ns == 0)
         return;
-    for (size_t i = gaps->first; i < gaps->first + gaps->count; i++)
-        gap_ns = gt_ns_add(gap_ns, smaller(ledger->gap_left_ns[i], caused_ns(it, i)));
+    for (size_t i = of->first_gap; i < of->end_gap; i++) {
+        const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
+        gap_ns = gt_ns_add(gap_ns, smaller(ledger->gap_left_ns[gap->gap], caused_ns(it, gap)));
+    }
     int64_t kept = kept_ns(it, of);
     it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gap_ns);
     it->sum.kept_ns = gt_ns_add(it->sum.kept_ns, kept);
-    claim_up_to(it, of, gaps, gt_ns_between(kept, gt_ns_add(alone_ns, gap_ns)));
+    claim_up_to(it, of, gt_ns_between(kept, gt_ns_add(alone_ns, gap_ns)));
+}
+
+static uint32_t device_of_gap(const struct gt_bulk_copies_gap *gap) {
+    return gap->before ? gap->before->device : gap->after->device;
 }
 
 struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
                                                gt_bulk_copies_taking *takes) {
     struct claiming it = {.copies = copies, .evidence = evidence, .takes = takes};
     struct device_copies of = {0};
-    if (copies->has_failed)
-        gt_evidence_fail(evidence);
-    for (; of.first < copies->count; of.first = of.end) {
+    while (of.first < copies->count) {
         of.device = copies->items[of.first].device;
-        for (of.end = of.first; of.end < copies->count && copies->items[of.end].device == of.device;)
+        while (of.end < copies->count && copies->items[of.end].device == of.device)
             of.end++;
+        while (of.end_gap < copies->gap_count && device_of_gap(&copies->gaps[of.end_gap]) == of.device)
+            of.end_gap++;
         claim_device(&it, &of);
+        of.first = of.end;
+        of.first_gap = of.end_gap;
     }
     return it.sum;
 }

@@ -3,8 +3,10 @@
 #ifndef GT_MEASURE_FINDINGS_BULK_COPIES_H
 #define GT_MEASURE_FINDINGS_BULK_COPIES_H
 
-#include "measure/findings/evidence.h"
-#include "measure/findings/findings.h"
+#include "measure/results/idle.h"
+#include "report/report.h"
+
+struct gt_evidence;
 
 enum gt_copy_way { GT_COPY_TO_GPU, GT_COPY_TO_HOST, GT_COPY_WAY_COUNT };
 
@@ -19,17 +21,27 @@ struct gt_bulk_copy {
     bool has_compute_around; /* compute ran on its GPU before and after it, so that there is something to hide it */
 };
 
+/* A gap next to such a copy. */
+struct gt_bulk_copies_gap {
+    size_t gap;
+    const struct gt_bulk_copy *before, *after; /* NULL: another op */
+};
+
 struct gt_bulk_copies {
     struct gt_bulk_copy *items; /* by position */
     size_t count, capacity;
+    struct gt_bulk_copies_gap *gaps; /* by number of the gap */
+    size_t gap_count, gap_capacity;
     double pinned_rate[GT_COPY_WAY_COUNT]; /* bytes per ns of copies of pinned memory */
     bool is_rate_observed[GT_COPY_WAY_COUNT];
     bool has_failed; /* memory was short */
 };
 
 /* The copies of all series of the threshold bulk_copy_bytes or more. A series: copies in one direction that follow each
-   other on a GPU with no other op in between. One copy alone is a series, too. */
-void gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view);
+   other on a GPU with no other op in between. One copy alone is a series, too. After a failure there are
+   none. */
+enum gt_status gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view,
+                                   const struct gt_idle *idle, struct gt_error *err);
 void gt_bulk_copies_release(struct gt_bulk_copies *copies);
 
 typedef bool gt_bulk_copies_taking(const struct gt_bulk_copy *copy);

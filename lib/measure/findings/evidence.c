@@ -167,6 +167,14 @@ const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence) {
     return &evidence->updates;
 }
 
+const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence) {
+    if (!evidence->has_bulk_copies)
+        keep_failure(evidence, gt_bulk_copies_init(&evidence->bulk_copies, evidence->view, gt_evidence_idle(evidence),
+                                                   evidence->err));
+    evidence->has_bulk_copies = true;
+    return &evidence->bulk_copies;
+}
+
 size_t gt_evidence_step_count(struct gt_evidence *evidence) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
     return steps->state_counts[GT_STEP_STEADY] + steps->state_counts[GT_STEP_OUTLIER];
@@ -187,4 +195,5 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_chains_release(&evidence->chains);
     gt_traits_release(&evidence->traits);
     gt_updates_release(&evidence->updates);
+    gt_bulk_copies_release(&evidence->bulk_copies);
 }

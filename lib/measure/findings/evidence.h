@@ -3,6 +3,7 @@
 #define GT_MEASURE_FINDINGS_EVIDENCE_H
 
 #include "measure/findings/activities.h"
+#include "measure/findings/bulk_copies.h"
 #include "measure/findings/chains.h"
 #include "measure/findings/context.h"
 #include "measure/findings/ledger.h"
@@ -21,12 +22,14 @@ struct gt_evidence {
     bool has_found_readback; /* that rule has reported something, and later ones may refer to it */
 
     /* Made when they are asked for. */
-    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates;
+    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
     struct gt_traits traits;
     struct gt_updates updates;
+    struct gt_bulk_copies bulk_copies;
+    size_t launch_count; /* of waits.h */
 };
 
 /* The ledger and the context. After a failure the ledger is empty, and nothing can be claimed in it. */
@@ -48,6 +51,7 @@ const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidenc
 const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by gap; NULL after a failure */
 const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence); /* by name; NULL after a failure */
 const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
+const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided

@@ -1,6 +1,5 @@
 /* The rule copies_in_line: large copies between host and GPU that compute has to wait for, because they are on its
    stream or because their call blocks the CPU: checkpoints, offloading, inputs. */
-#include "measure/findings/bulk_copies.h"
 #include "measure/findings/findings.h"
 #include "measure/findings/origins.h"
 
@@ -11,9 +10,8 @@ static bool is_in_line(const struct gt_bulk_copy *copy) {
 }
 
 bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct gt_bulk_copies copies;
-    gt_bulk_copies_init(&copies, evidence->view);
-    struct gt_bulk_copies_sum sum = gt_bulk_copies_claim(&copies, evidence, is_in_line);
+    const struct gt_bulk_copies *copies = gt_evidence_bulk_copies(evidence);
+    struct gt_bulk_copies_sum sum = gt_bulk_copies_claim(copies, evidence, is_in_line);
     if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share) {
         struct gt_origin origin = gt_origins_of_claims(evidence);
         double claimed_ns = (double)evidence->ledger.claimed_ns;
@@ -21,7 +19,7 @@ bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *fin
                              gt_origins_say(evidence, &origin, "The program"), gt_say_bytes(evidence, sum.bytes),
                              sum.way == GT_COPY_TO_HOST ? "CPU" : "GPU",
                              gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
-        gt_bulk_copies_describe(&copies, evidence, finding, &sum);
+        gt_bulk_copies_describe(copies, evidence, finding, &sum);
         gt_bulk_copies_add_longest(evidence, finding, &sum);
         if (sum.way == GT_COPY_TO_HOST)
             gt_finding_add_advice(evidence, finding,
@@ -31,6 +29,5 @@ bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *fin
             gt_finding_add_advice(evidence, finding,
                                   "Copy on a separate stream, one step ahead of the compute that needs the data.");
     }
-    gt_bulk_copies_release(&copies);
     return finding->evidence_count > 0;
 }

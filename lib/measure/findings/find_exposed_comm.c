@@ -147,8 +147,10 @@ static void describe_kinds(struct looking *it, struct gt_finding *finding, const
 static void describe_neighbours(struct looking *it, struct gt_finding *finding) {
     struct gt_evidence *evidence = it->evidence;
     struct gt_origin before = gt_origins_of_parts(evidence, &it->before);
+    if (before.name == GT_STRID_EMPTY)
+        return;
     struct gt_origin after = gt_origins_of_parts(evidence, &it->after);
-    if (before.name == GT_STRID_EMPTY || after.name == GT_STRID_EMPTY)
+    if (after.name == GT_STRID_EMPTY)
         return;
     gt_finding_add_evidence(evidence, finding, "Most of it runs between compute of %s and of %s.",
                             gt_origins_say(evidence, &before, "unnamed code"),
@@ -190,7 +192,7 @@ static bool is_of_library(struct gt_str name) {
 static void describe(struct looking *it, struct gt_finding *finding) {
     struct gt_evidence *evidence = it->evidence;
     const struct kind *largest = largest_kind(it);
-    struct gt_origin origin = gt_origins_of_parts(evidence, &it->own);
+    struct gt_origin origin = gt_origins_range_of_parts(evidence, &it->own);
     bool is_named = origin.is_range && !is_of_library(gt_store_string(evidence->view->store, origin.name));
     double exposed_ns = (double)it->exposed_ns;
     const char *share = gt_say_share(evidence, gt_ledger_share(&evidence->ledger, exposed_ns), 1);
@@ -215,6 +217,8 @@ static void describe(struct looking *it, struct gt_finding *finding) {
 
 bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct looking it = {.evidence = evidence};
+    if (gt_evidence_amount(evidence, GT_AMOUNT_EXPOSED_COMM) <= 0)
+        return false;
     for (size_t d = 0; d < evidence->view->device_count; d++)
         look_at_device(&it, d);
     claim_hideable(evidence);

@@ -41,10 +41,11 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
 
 static void claim_stalls(struct gt_evidence *evidence, struct stalls *stalls) {
     const struct gt_idle *idle = evidence->ledger.idle;
-    for (size_t d = 0; d < idle->device_count; d++) {
+    const uint8_t *class_of = gt_evidence_host_gaps(evidence)->of;
+    for (size_t d = 0; d < idle->device_count && class_of; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++)
-            if (gt_waits_is_stall(evidence, i))
+            if (class_of[i] == GT_HOST_GAP_STALL && gt_waits_is_stall(evidence, i))
                 add_stall(evidence, stalls, i, gt_waits_claim_gap(evidence, d, i));
     }
     gt_name_sums_sort(&stalls->names);

@@ -1,6 +1,5 @@
 /* The rule pageable_copies: large copies to the GPU whose source is pageable memory, so that the driver stages them
    through a buffer of its own while the CPU waits. */
-#include "measure/findings/bulk_copies.h"
 #include "measure/findings/findings.h"
 #include "measure/findings/origins.h"
 
@@ -9,16 +8,15 @@ static bool is_pageable(const struct gt_bulk_copy *copy) {
 }
 
 bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct gt_bulk_copies copies;
-    gt_bulk_copies_init(&copies, evidence->view);
-    struct gt_bulk_copies_sum sum = gt_bulk_copies_claim(&copies, evidence, is_pageable);
+    const struct gt_bulk_copies *copies = gt_evidence_bulk_copies(evidence);
+    struct gt_bulk_copies_sum sum = gt_bulk_copies_claim(copies, evidence, is_pageable);
     if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share) {
         struct gt_origin origin = gt_origins_of_claims(evidence);
         double claimed_ns = (double)evidence->ledger.claimed_ns;
         gt_finding_set_title(evidence, finding, "%s copies from pageable memory: %s of the time",
                              gt_origins_say(evidence, &origin, "The program"),
                              gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
-        gt_bulk_copies_describe(&copies, evidence, finding, &sum);
+        gt_bulk_copies_describe(copies, evidence, finding, &sum);
         if (sum.call_ns > 0)
             gt_finding_add_evidence(evidence, finding,
                                     "The calls block the CPU for %s: the driver copies pageable memory to a buffer "
@@ -26,6 +24,5 @@ bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *fi
                                     gt_say_ns(evidence, (double)sum.call_ns));
         gt_bulk_copies_add_longest(evidence, finding, &sum);
     }
-    gt_bulk_copies_release(&copies);
     return finding->evidence_count > 0;
 }

@@ -43,23 +43,37 @@ static int kind_of_op(const struct gt_view *view, size_t position) {
     return MEMORY;
 }
 
-static void sum_device(struct looking *it, size_t index) {
-    const struct gt_view_device *device = &it->evidence->view->devices[index];
+static bool has_slow(const struct looking *it, const struct gt_step_loop *loop) {
+    for (size_t i = loop->first; i < loop->first + loop->count; i++)
+        if (is_slow(it, &it->times.items[i]))
+            return true;
+    return false;
+}
+
+/* Positions in ops and gaps of a device, which only grow. */
+struct cursor {
+    size_t op, gap;
+};
+
+static void sum_step(struct looking *it, size_t item, struct cursor *cursor) {
+    const struct gt_step_time *time = &it->times.items[item];
+    const struct gt_view *view = it->evidence->view;
     const struct gt_ledger *ledger = &it->evidence->ledger;
-    const struct gt_step_times_device *steps = &it->times.devices[index];
-    size_t next = 0;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        size_t item = gt_step_times_at(&it->times, steps, it->evidence->view->start_ns[i], &next);
-        int64_t *sum_ns = item == SIZE_MAX ? NULL : &it->left_ns[item][kind_of_op(it->evidence->view, i)];
-        if (sum_ns)
-            *sum_ns = gt_ns_add(*sum_ns, ledger->op_left_ns[i]);
+    int64_t *sums_ns = it->left_ns[item];
+    size_t op_end = view->devices[time->device].first + view->devices[time->device].count;
+    for (; cursor->op < op_end && view->start_ns[cursor->op] < time->end_ns; cursor->op++) {
+        if (view->start_ns[cursor->op] < time->start_ns)
+            continue;
+        int64_t *sum_ns = &sums_ns[kind_of_op(view, cursor->op)];
+        *sum_ns = gt_ns_add(*sum_ns, ledger->op_left_ns[cursor->op]);
     }
-    const struct gt_idle_device *idle = index < ledger->idle->device_count ? &ledger->idle->devices[index] : NULL;
-    next = 0;
-    for (size_t i = idle ? idle->first : 0; idle && i < idle->first + idle->count; i++) {
-        size_t item = gt_step_times_at(&it->times, steps, ledger->idle->gaps[i].start_ns, &next);
-        if (item != SIZE_MAX)
-            it->left_ns[item][IDLE] = gt_ns_add(it->left_ns[item][IDLE], ledger->gap_left_ns[i]);
+    const struct gt_idle_device *idle = &ledger->idle->devices[time->device];
+    for (; cursor->gap < idle->first + idle->count; cursor->gap++) {
+        int64_t start_ns = ledger->idle->gaps[cursor->gap].start_ns;
+        if (start_ns >= time->end_ns)
+            break;
+        if (start_ns >= time->start_ns)
+            sums_ns[IDLE] = gt_ns_add(sums_ns[IDLE], ledger->gap_left_ns[cursor->gap]);
     }
 }
 
@@ -91,11 +105,6 @@ static void divide_excess(const struct looking *it, size_t item, const int64_t *
         left_ns -= want_ns[kind];
     }
 }
-
-/* Positions in ops and gaps of a device, which only grow. */
-struct cursor {
-    size_t op, gap;
-};
 
 static void claim_step(struct looking *it, const struct gt_step_time *time, int64_t *want_ns, struct cursor *cursor) {
     struct gt_ledger *ledger = &it->evidence->ledger;
@@ -147,8 +156,15 @@ static void claim_loop(struct looking *it, const struct gt_step_loop *loop, stru
 static void claim_device(struct looking *it, size_t index) {
     const struct gt_step_times_device *device = &it->times.devices[index];
     struct cursor cursor = {it->evidence->view->devices[index].first, it->evidence->ledger.idle->devices[index].first};
-    for (size_t i = device->first_loop; i < device->first_loop + device->loop_count; i++)
-        claim_loop(it, &it->times.loops[i], &cursor);
+    struct cursor summed = cursor;
+    for (size_t i = device->first_loop; i < device->first_loop + device->loop_count; i++) {
+        const struct gt_step_loop *loop = &it->times.loops[i];
+        if (!has_slow(it, loop))
+            continue;
+        for (size_t item = loop->first; item < loop->first + loop->count; item++)
+            sum_step(it, item, &summed);
+        claim_loop(it, loop, &cursor);
+    }
 }
 
 /* ---- sentences ---- */
@@ -238,30 +254,23 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     describe_difference(it, finding, largest);
 }
 
-static bool has_slow(const struct looking *it) {
-    for (size_t i = 0; i < it->times.count; i++)
-        if (is_slow(it, &it->times.items[i]))
+static bool has_any_slow(const struct looking *it) {
+    for (size_t i = 0; i < it->times.loop_count; i++)
+        if (has_slow(it, &it->times.loops[i]))
             return true;
     return false;
-}
-
-static void claim_all(struct looking *it) {
-    for (size_t d = 0; d < it->evidence->view->device_count; d++)
-        sum_device(it, d);
-    for (size_t d = 0; d < it->evidence->ledger.idle->device_count; d++)
-        claim_device(it, d);
 }
 
 bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct looking it = {.evidence = evidence, .slow = {.evidence = evidence}, .longest_gap = SIZE_MAX};
     gt_step_times_init(&it.times, evidence);
-    if (has_slow(&it)) {
+    if (has_any_slow(&it)) {
         it.left_ns = gt_mem_array(it.times.count, sizeof *it.left_ns);
         it.samples = gt_mem_uninitialised(it.times.count, sizeof *it.samples);
-        if (it.left_ns && it.samples)
-            claim_all(&it);
-        else
+        if (!it.left_ns || !it.samples)
             gt_evidence_fail(evidence);
+        for (size_t d = 0; d < evidence->ledger.idle->device_count && it.left_ns && it.samples; d++)
+            claim_device(&it, d);
         if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share)
             describe(&it, finding);
         gt_mem_free(it.left_ns);

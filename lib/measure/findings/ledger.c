@@ -17,29 +17,60 @@ struct walk {
     size_t next;
 };
 
-/* How much of a span lies in them. Spans come in order and are disjoint, too. */
-static int64_t covered_ns(struct walk *walk, int64_t start_ns, int64_t end_ns) {
-    int64_t sum_ns = 0;
-    while (walk->next < walk->list.count && walk->list.items[walk->next].end_ns <= start_ns)
+/* A walk along the ops of a device that compute. What they have without each other is disjoint and in order, too. */
+struct compute_walk {
+    size_t next, end; /* positions */
+};
+
+/* Rows of a device on their way into the ledger. */
+struct division {
+    struct gt_ledger *ledger;
+    int64_t reached_ns[3]; /* by class: the latest end so far, or the end of the warm-up */
+    struct compute_walk compute, compute_in_comm;
+    struct walk comm; /* what communication ops have without each other */
+    uint32_t *rest;   /* positions of communication and memory ops */
+    size_t rest_count;
+};
+
+static int64_t computing_ns(const struct gt_ledger *ledger, size_t position) {
+    return gt_view_op_class(ledger->view, position) == GT_CLASS_COMPUTE ? ledger->op_left_ns[position] : 0;
+}
+
+/* How much of a span some op computed. Spans come in order and are disjoint. Ops that have nothing of their own are
+   passed by, and nothing comes after one that reaches the end: so no op is looked at for many spans. */
+static int64_t computed_ns(const struct gt_ledger *ledger, struct compute_walk *walk, int64_t start_ns,
+                           int64_t end_ns) {
+    const struct gt_view *view = ledger->view;
+    int64_t sum_ns = 0, reached_ns = start_ns;
+    while (walk->next < walk->end && (view->end_ns[walk->next] <= start_ns || computing_ns(ledger, walk->next) == 0))
         walk->next++;
-    for (size_t i = walk->next; i < walk->list.count && walk->list.items[i].start_ns < end_ns; i++) {
-        const struct gt_interval *item = &walk->list.items[i];
-        int64_t from_ns = later(item->start_ns, start_ns), to_ns = item->end_ns < end_ns ? item->end_ns : end_ns;
-        sum_ns = gt_ns_add(sum_ns, gt_ns_between(from_ns, to_ns));
+    for (size_t i = walk->next; i < walk->end && view->start_ns[i] < end_ns && reached_ns < end_ns; i++) {
+        int64_t own_ns = computing_ns(ledger, i);
+        if (own_ns == 0)
+            continue;
+        int64_t from_ns = later(view->end_ns[i] - own_ns, start_ns);
+        reached_ns = view->end_ns[i] < end_ns ? view->end_ns[i] : end_ns;
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(from_ns, reached_ns));
         walk->next = i;
     }
     return sum_ns;
 }
 
-/* Rows of a device on their way into the ledger. */
-struct division {
-    struct gt_ledger *ledger;
-    int64_t reached_ns[3];   /* by class: the latest end so far, or the end of the warm-up */
-    struct walk above;       /* union of the classes of higher rank */
-    struct gt_intervals own; /* of one class: what its ops have without each other */
-    uint32_t *rest;          /* positions of communication and memory ops */
-    size_t rest_count;
-};
+/* How much of a span communication ran and nothing computed. */
+static int64_t exposed_comm_ns(struct division *it, int64_t start_ns, int64_t end_ns) {
+    struct walk *comm = &it->comm;
+    int64_t sum_ns = 0;
+    while (comm->next < comm->list.count && comm->list.items[comm->next].end_ns <= start_ns)
+        comm->next++;
+    for (size_t i = comm->next; i < comm->list.count && comm->list.items[i].start_ns < end_ns; i++) {
+        const struct gt_interval *item = &comm->list.items[i];
+        int64_t from_ns = later(item->start_ns, start_ns), to_ns = item->end_ns < end_ns ? item->end_ns : end_ns;
+        int64_t both_ns = computed_ns(it->ledger, &it->compute_in_comm, from_ns, to_ns);
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(both_ns, gt_ns_between(from_ns, to_ns)));
+        comm->next = i;
+    }
+    return sum_ns;
+}
 
 /* What of an op comes after the ops of its class before it, and in the steady part. */
 static struct gt_interval take_own_part(struct division *it, size_t position, enum gt_class class) {
@@ -61,34 +92,25 @@ static void divide_compute(struct division *it, const struct gt_view_device *dev
         }
         struct gt_interval own = take_own_part(it, i, class);
         it->ledger->op_left_ns[i] = gt_ns_between(own.start_ns, own.end_ns);
-        gt_intervals_add(&it->above.list, own.start_ns, own.end_ns);
     }
 }
 
-/* Gives the ops of one class what no class of higher rank covers. */
-static void divide_class(struct division *it, enum gt_class class) {
-    const struct gt_view *view = it->ledger->view;
-    it->above.next = 0;
-    gt_intervals_clear(&it->own);
+/* Gives communication or memory ops what no class of higher rank covers. */
+static void divide_class(struct division *it, const struct gt_view_device *device, enum gt_class class) {
+    it->compute = it->compute_in_comm = (struct compute_walk){device->first, device->first + device->count};
     for (size_t i = 0; i < it->rest_count; i++) {
         uint32_t position = it->rest[i];
-        if (gt_view_op_class(view, position) != class)
+        if (gt_view_op_class(it->ledger->view, position) != class)
             continue;
         struct gt_interval own = take_own_part(it, position, class);
-        int64_t own_ns = gt_ns_between(own.start_ns, own.end_ns);
-        it->ledger->op_left_ns[position] = own_ns ? own_ns - covered_ns(&it->above, own.start_ns, own.end_ns) : 0;
-        gt_intervals_add(&it->own, own.start_ns, own.end_ns);
-    }
-}
-
-/* The union of two. */
-static void join(struct gt_intervals *all, const struct gt_intervals *a, const struct gt_intervals *b) {
-    size_t i = 0, j = 0;
-    gt_intervals_clear(all);
-    while (i < a->count || j < b->count) {
-        bool is_a = j == b->count || (i < a->count && a->items[i].start_ns <= b->items[j].start_ns);
-        const struct gt_interval *next = is_a ? &a->items[i++] : &b->items[j++];
-        gt_intervals_add(all, next->start_ns, next->end_ns);
+        int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
+        if (left_ns > 0)
+            left_ns -= computed_ns(it->ledger, &it->compute, own.start_ns, own.end_ns);
+        if (left_ns > 0 && class == GT_CLASS_MEMORY)
+            left_ns -= exposed_comm_ns(it, own.start_ns, own.end_ns);
+        it->ledger->op_left_ns[position] = left_ns;
+        if (class == GT_CLASS_COMM)
+            gt_intervals_add(&it->comm.list, own.start_ns, own.end_ns);
     }
 }
 
@@ -96,27 +118,23 @@ static void divide_device(struct division *it, const struct gt_view_device *devi
     for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
         it->reached_ns[class] = it->ledger->steady_ns;
     it->rest_count = 0;
-    gt_intervals_clear(&it->above.list);
+    it->comm.next = 0;
+    gt_intervals_clear(&it->comm.list);
     divide_compute(it, device);
-    divide_class(it, GT_CLASS_COMM);
-    if (it->own.count) {
-        struct gt_intervals both = {0};
-        join(&both, &it->above.list, &it->own);
-        gt_intervals_release(&it->above.list);
-        it->above.list = both;
-    }
-    divide_class(it, GT_CLASS_MEMORY);
+    divide_class(it, device, GT_CLASS_COMM);
+    divide_class(it, device, GT_CLASS_MEMORY);
 }
 
 /* false: memory was short. */
 static bool divide(struct gt_ledger *ledger) {
     struct division it = {.ledger = ledger};
     it.rest = gt_mem_uninitialised(ledger->view->op_count, sizeof *it.rest);
-    for (size_t d = 0; d < ledger->view->device_count && it.rest && !it.above.list.failed && !it.own.failed; d++)
+    bool ok = it.rest;
+    for (size_t d = 0; d < ledger->view->device_count && ok; d++) {
         divide_device(&it, &ledger->view->devices[d]);
-    bool ok = it.rest && !it.above.list.failed && !it.own.failed;
-    gt_intervals_release(&it.above.list);
-    gt_intervals_release(&it.own);
+        ok = !it.comm.list.failed;
+    }
+    gt_intervals_release(&it.comm.list);
     gt_mem_free(it.rest);
     return ok;
 }
@@ -134,7 +152,7 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
                     int64_t steady_ns) {
     *ledger = (struct gt_ledger){.view = view, .idle = idle, .steady_ns = steady_ns};
     ledger->gap_left_ns = gt_mem_uninitialised(idle->count, sizeof *ledger->gap_left_ns);
-    ledger->op_left_ns = gt_mem_array(view->op_count, sizeof *ledger->op_left_ns);
+    ledger->op_left_ns = gt_mem_uninitialised(view->op_count, sizeof *ledger->op_left_ns);
     ledger->savings = gt_mem_array(view->device_count, sizeof *ledger->savings);
     bool ok = ledger->gap_left_ns && ledger->op_left_ns && ledger->savings;
     for (size_t d = 0; d < view->device_count && ok; d++) {
@@ -179,8 +197,12 @@ static void keep_window(struct gt_ledger *ledger, struct gt_finding_window windo
     ledger->window_ns[place] = ns;
 }
 
-/* The device whose ops hold a position. */
-static size_t device_of_op(const struct gt_view *view, size_t position) {
+/* The device whose ops hold a position. Claims come device by device. */
+static size_t device_of_op(struct gt_ledger *ledger, size_t position) {
+    const struct gt_view *view = ledger->view;
+    const struct gt_view_device *last = &view->devices[ledger->op_device];
+    if (position >= last->first && position < last->first + last->count)
+        return ledger->op_device;
     size_t low = 0, high = view->device_count;
     while (low + 1 < high) {
         size_t middle = low + (high - low) / 2;
@@ -189,14 +211,20 @@ static size_t device_of_op(const struct gt_view *view, size_t position) {
         else
             high = middle;
     }
+    ledger->op_device = low;
     return low;
+}
+
+static size_t device_of_gap(struct gt_ledger *ledger, size_t gap) {
+    const struct gt_idle_device *last = &ledger->idle->devices[ledger->gap_device];
+    if (gap < last->first || gap >= last->first + last->count)
+        ledger->gap_device = gt_idle_device_of(ledger->idle, gap);
+    return ledger->gap_device;
 }
 
 static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted,
                      struct gt_finding_window window, int64_t *saving_ns) {
     wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
-    if (wanted.ns <= 0)
-        return 0;
     struct gt_ledger_claim *claims =
         gt_mem_room(ledger->claims, ledger->count, &ledger->capacity, sizeof *ledger->claims);
     if (!claims) {
@@ -214,7 +242,9 @@ static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledge
 
 int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_ns) {
     const struct gt_idle_gap *of = &ledger->idle->gaps[gap];
-    size_t device = gt_idle_device_of(ledger->idle, gap);
+    if (want_ns <= 0 || ledger->gap_left_ns[gap] <= 0)
+        return 0;
+    size_t device = device_of_gap(ledger, gap);
     return claim(ledger, &ledger->gap_left_ns[gap], (struct gt_ledger_claim){gap, want_ns, true},
                  (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id},
                  &ledger->savings[device].waiting_ns);
@@ -222,7 +252,9 @@ int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_n
 
 int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t want_ns) {
     const struct gt_view *view = ledger->view;
-    size_t device = device_of_op(view, position);
+    if (want_ns <= 0 || ledger->op_left_ns[position] <= 0)
+        return 0;
+    size_t device = device_of_op(ledger, position);
     struct gt_finding_saving *saving = &ledger->savings[device];
     bool is_compute = gt_view_op_class(view, position) == GT_CLASS_COMPUTE;
     return claim(ledger, &ledger->op_left_ns[position], (struct gt_ledger_claim){position, want_ns, false},

@@ -30,7 +30,8 @@ struct gt_ledger {
     struct gt_finding_window windows[GT_FINDING_WINDOWS]; /* the largest claims, the largest first */
     int64_t window_ns[GT_FINDING_WINDOWS];
     size_t window_count;
-    bool has_failed; /* memory was short */
+    size_t op_device, gap_device; /* those of the last claims */
+    bool has_failed;              /* memory was short */
 };
 
 /* Borrows the idle time, which is that of the view. false: memory was short. Release in any case. */

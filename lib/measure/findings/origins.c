@@ -118,7 +118,8 @@ static bool sum_operators(const struct gt_view *view, const struct gt_origin_par
 
 /* ---- both ---- */
 
-static bool find_origin(const struct gt_view *view, const struct gt_origin_parts *parts, struct gt_origin *origin) {
+static bool find_origin(const struct gt_view *view, const struct gt_origin_parts *parts, bool is_range_wanted,
+                        struct gt_origin *origin) {
     int64_t total_ns = 0;
     struct sum *sums = gt_mem_array(view->store->strings.count, sizeof *sums);
     for (size_t i = 0; i < parts->count && sums; i++) {
@@ -129,7 +130,7 @@ static bool find_origin(const struct gt_view *view, const struct gt_origin_parts
     if (ok)
         origin->name = pick(view, parts, sums, total_ns);
     origin->is_range = origin->name != GT_STRID_EMPTY;
-    if (ok && !origin->is_range && view->store->cpu_ops.count) {
+    if (ok && !origin->is_range && !is_range_wanted && view->store->cpu_ops.count) {
         ok = sum_operators(view, parts, sums, &origin->name);
         if (origin->name != GT_STRID_EMPTY && sums[origin->name].ns < total_ns - sums[origin->name].ns)
             origin->name = GT_STRID_EMPTY;
@@ -139,11 +140,20 @@ static bool find_origin(const struct gt_view *view, const struct gt_origin_parts
     return ok;
 }
 
-struct gt_origin gt_origins_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts) {
+static struct gt_origin origin_of(struct gt_evidence *evidence, const struct gt_origin_parts *parts,
+                                  bool is_range_wanted) {
     struct gt_origin origin = {.name = GT_STRID_EMPTY};
-    if (parts->has_failed || (parts->count && !find_origin(evidence->view, parts, &origin)))
+    if (parts->has_failed || (parts->count && !find_origin(evidence->view, parts, is_range_wanted, &origin)))
         gt_evidence_fail(evidence);
     return origin;
+}
+
+struct gt_origin gt_origins_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts) {
+    return origin_of(evidence, parts, false);
+}
+
+struct gt_origin gt_origins_range_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts) {
+    return origin_of(evidence, parts, true);
 }
 
 struct gt_origin gt_origins_of_claims(struct gt_evidence *evidence) {

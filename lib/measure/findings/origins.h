@@ -28,6 +28,8 @@ struct gt_origin {
 
 /* The innermost range inside a step that launched at least half of the time, else the operator that did. Linear. */
 struct gt_origin gt_origins_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts);
+/* The range alone: to look for operators takes longer. */
+struct gt_origin gt_origins_range_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts);
 /* The same of what the rule that looks has claimed. A gap counts for the op after it. */
 struct gt_origin gt_origins_of_claims(struct gt_evidence *evidence);
 

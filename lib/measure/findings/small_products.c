@@ -5,10 +5,14 @@
 
 #include "measure/findings/waits.h"
 
-static bool is_product(const struct gt_view *view, size_t position) {
-    const struct gt_labels *labels = view->labels;
-    return gt_view_op_kind(view, position) == GT_OP_KERNEL &&
-           strcmp(labels->categories[labels->op_category[view->row[position]]].key, "gemm") == 0;
+/* By category, of which there are few: whether its kernels are matrix products. */
+struct product_marks {
+    bool of_category[UINT8_MAX + 1];
+};
+
+static void mark_products(const struct gt_labels *labels, struct product_marks *marks) {
+    for (size_t i = 0; i < labels->category_count && i <= UINT8_MAX; i++)
+        marks->of_category[i] = strcmp(labels->categories[i].key, "gemm") == 0;
 }
 
 struct gt_small_products gt_small_products_of(struct gt_evidence *evidence) {
@@ -18,9 +22,12 @@ struct gt_small_products gt_small_products_of(struct gt_evidence *evidence) {
     __int128 total_ns = 0;
     if (launches == 0)
         return products;
+    struct product_marks marks = {0};
+    mark_products(view->labels, &marks);
     products.launch_ns = (double)evidence->ledger.span_ns / (double)launches;
     for (size_t i = 0; i < view->op_count; i++) {
-        if (view->start_ns[i] < evidence->ledger.steady_ns || !is_product(view, i))
+        if (!marks.of_category[view->category[i]] || gt_view_op_kind(view, i) != GT_OP_KERNEL ||
+            view->start_ns[i] < evidence->ledger.steady_ns)
             continue;
         int64_t ns = gt_view_op_ns(view, i);
         products.count++;

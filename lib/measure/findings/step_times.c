@@ -67,22 +67,17 @@ static void add_parts(struct gt_step_times *times, const struct gt_view *view, c
     }
 }
 
-size_t gt_step_times_at(const struct gt_step_times *times, const struct gt_step_times_device *device, int64_t time_ns,
-                        size_t *next) {
-    *next = *next < device->first ? device->first : *next;
-    size_t end = device->first + device->count;
-    while (*next < end && times->items[*next].end_ns <= time_ns)
-        ++*next;
-    return *next < end && times->items[*next].start_ns <= time_ns ? *next : SIZE_MAX;
-}
-
 static void count_ops(struct gt_step_times *times, const struct gt_view *view, size_t index) {
-    const struct gt_view_device *device = &view->devices[index];
-    size_t next = 0;
+    const struct gt_step_times_device *device = &times->devices[index];
+    size_t op = view->devices[index].first, op_end = op + view->devices[index].count;
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        size_t item = gt_step_times_at(times, &times->devices[index], view->start_ns[i], &next);
-        if (item != SIZE_MAX)
-            times->items[item].ops++;
+        struct gt_step_time *item = &times->items[i];
+        while (op < op_end && view->start_ns[op] < item->start_ns)
+            op++;
+        size_t first = op;
+        while (op < op_end && view->start_ns[op] < item->end_ns)
+            op++;
+        item->ops = op - first;
     }
 }
 

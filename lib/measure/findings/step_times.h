@@ -46,7 +46,13 @@ static inline int64_t gt_step_time_ns(const struct gt_step_time *time) {
 int64_t gt_step_times_lower_median(int64_t *samples, size_t count);
 
 /* The item that holds a moment, at or after *next, which only grows; SIZE_MAX: none does. */
-size_t gt_step_times_at(const struct gt_step_times *times, const struct gt_step_times_device *device, int64_t time_ns,
-                        size_t *next);
+static inline size_t gt_step_times_at(const struct gt_step_times *times, const struct gt_step_times_device *device,
+                                      int64_t time_ns, size_t *next) {
+    *next = *next < device->first ? device->first : *next;
+    size_t end = device->first + device->count;
+    while (*next < end && times->items[*next].end_ns <= time_ns)
+        ++*next;
+    return *next < end && times->items[*next].start_ns <= time_ns ? *next : SIZE_MAX;
+}
 
 #endif

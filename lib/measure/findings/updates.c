@@ -19,15 +19,34 @@ static bool is_any(struct gt_str text, const char *const *words, size_t count) {
     return false;
 }
 
+static const char *const wholes[] = {"opt", "optim", "update"};
+static const char *const parts[] = {"optimizer",  "optim.",       "optim_",       "opt_step",
+                                    "opt.step",   "adam",         "sgd",          "rmsprop",
+                                    "apply_grad", "update_param", "param_update", "weight_update"};
+
 /* A range around the whole of a training step may name the optimizer, too. */
 bool gt_updates_is_step_name(struct gt_str name) {
-    static const char *const wholes[] = {"opt", "optim", "update"};
-    static const char *const parts[] = {"optimizer",  "optim.",       "optim_",       "opt_step",
-                                        "opt.step",   "adam",         "sgd",          "rmsprop",
-                                        "apply_grad", "update_param", "param_update", "weight_update"};
     static const char *const others[] = {"zero_grad", "forward", "backward", "train", "profilerstep"};
     bool is_named = is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || has_any(name, parts, GT_ARRAY_COUNT(parts));
     return is_named && !has_any(name, others, GT_ARRAY_COUNT(others));
+}
+
+/* The pairs of letters that these words begin with, by the lower five bits, which capital and small letters share.
+   Traces may have a million names, and few of them have such a pair. */
+struct pairs {
+    uint32_t seconds[32]; /* by the first letter: a bit for each second one */
+};
+
+static void add_pairs(struct pairs *pairs, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        pairs->seconds[words[i][0] & 31] |= 1u << (words[i][1] & 31);
+}
+
+static bool has_pair(const struct pairs *pairs, struct gt_str name) {
+    for (size_t i = 0; i + 1 < name.len; i++)
+        if (pairs->seconds[name.ptr[i] & 31] >> (name.ptr[i + 1] & 31) & 1)
+            return true;
+    return false;
 }
 
 struct search {
@@ -38,13 +57,16 @@ struct search {
     uint8_t *multiplies; /* by name: ranges of it launch matrix products */
     size_t *counts;      /* by name: kernels in such ranges */
     bool has_steps;
+    struct pairs pairs;
 };
 
 /* ---- by ranges ---- */
 
 static bool is_step(struct search *search, gt_strid name) {
-    if (!search->says[name])
-        search->says[name] = gt_updates_is_step_name(gt_store_string(search->view->store, name)) ? 2 : 1;
+    if (!search->says[name]) {
+        struct gt_str text = gt_store_string(search->view->store, name);
+        search->says[name] = has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2 : 1;
+    }
     return search->says[name] == 2;
 }
 
@@ -153,6 +175,8 @@ enum gt_status gt_updates_init(struct gt_updates *updates, const struct gt_view 
     updates->is_update = gt_mem_array(view->op_count, 1);
     bool ok = search.root && search.says && search.multiplies && search.counts && updates->is_update;
     if (ok) {
+        add_pairs(&search.pairs, wholes, GT_ARRAY_COUNT(wholes));
+        add_pairs(&search.pairs, parts, GT_ARRAY_COUNT(parts));
         find_roots(&search);
         if (search.has_steps)
             mark_in_ranges(&search, updates);

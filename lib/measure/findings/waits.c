@@ -91,7 +91,7 @@ gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step
     return range == GT_NO_ROW ? GT_STRID_EMPTY : view->store->ranges.name[range];
 }
 
-size_t gt_waits_launch_count(struct gt_evidence *evidence) {
+static size_t count_launches(struct gt_evidence *evidence) {
     const struct gt_view *view = evidence->view;
     uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
     size_t count = 0;
@@ -99,14 +99,21 @@ size_t gt_waits_launch_count(struct gt_evidence *evidence) {
         gt_evidence_fail(evidence);
     for (size_t i = 0; i < view->op_count && seen; i++) {
         uint32_t op = view->row[i], call = view->labels->op_call[op];
-        bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
-        bool is_steady = view->start_ns[i] >= evidence->ledger.steady_ns;
-        count += is_steady && gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !is_node;
+        bool is_first = call == GT_NO_ROW || !seen[call];
         if (call != GT_NO_ROW)
             seen[call] = 1;
+        count += is_first && view->start_ns[i] >= evidence->ledger.steady_ns &&
+                 gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !(view->store->ops.flags[op] & GT_OP_IN_GRAPH);
     }
     gt_mem_free(seen);
     return count;
+}
+
+size_t gt_waits_launch_count(struct gt_evidence *evidence) {
+    if (!evidence->has_launch_count)
+        evidence->launch_count = count_launches(evidence);
+    evidence->has_launch_count = true;
+    return evidence->launch_count;
 }
 
 /* ---- sentences ---- */

@@ -92,11 +92,9 @@ static bool is_before(const struct sweep *sweep, size_t call, size_t row) {
                                           : sweep->wanted.start_ns[place] < cpu_ops->start_ns[row];
 }
 
-/* The first call that is not before an operator. Mostly it is that of the operator before. */
-static size_t find_call(const struct sweep *sweep, size_t row, size_t guess) {
-    bool is_right = (guess == 0 || is_before(sweep, guess - 1, row)) &&
-                    (guess == sweep->call_count || !is_before(sweep, guess, row));
-    size_t low = is_right ? guess : 0, high = is_right ? guess : sweep->call_count;
+/* The first call that is not before an operator. */
+static size_t find_call(const struct sweep *sweep, size_t row) {
+    size_t low = 0, high = sweep->call_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (is_before(sweep, middle, row))
@@ -107,23 +105,43 @@ static size_t find_call(const struct sweep *sweep, size_t row, size_t guess) {
     return low;
 }
 
-/* Does one of the calls start while the operator runs? */
-static bool has_call(const struct sweep *sweep, size_t row, size_t *guess) {
+/* Operators of a thread that start after one call and not after the next. */
+struct between {
+    uint32_t thread;
+    int64_t after_ns, until_ns;
+    bool has_next; /* there is a next call, which starts at until_ns */
+};
+
+static struct between find_between(const struct sweep *sweep, size_t row) {
+    const uint32_t thread = sweep->store->cpu_ops.thread[row];
+    const struct intervals *wanted = &sweep->wanted;
+    struct between between = {.thread = thread, .after_ns = INT64_MIN, .until_ns = INT64_MAX};
+    size_t next = find_call(sweep, row);
+    if (next > 0 && wanted->thread[sweep->calls[next - 1]] == thread)
+        between.after_ns = wanted->start_ns[sweep->calls[next - 1]];
+    between.has_next = next < sweep->call_count && wanted->thread[sweep->calls[next]] == thread;
+    if (between.has_next)
+        between.until_ns = wanted->start_ns[sweep->calls[next]];
+    return between;
+}
+
+/* Does one of the calls start while the operator runs? Mostly an operator is between the same calls as the one before.
+ */
+static bool has_call(const struct sweep *sweep, size_t row, struct between *last) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
-    *guess = find_call(sweep, row, *guess);
-    if (*guess == sweep->call_count)
-        return false;
-    uint32_t place = sweep->calls[*guess];
-    return sweep->wanted.thread[place] == cpu_ops->thread[row] && sweep->wanted.start_ns[place] <= cpu_ops->end_ns[row];
+    int64_t start_ns = cpu_ops->start_ns[row];
+    if (cpu_ops->thread[row] != last->thread || start_ns <= last->after_ns || start_ns > last->until_ns)
+        *last = find_between(sweep, row);
+    return last->has_next && last->until_ns <= cpu_ops->end_ns[row];
 }
 
 /* Few calls are in few operators: to find these costs less than to sort all. */
 static bool add_operators(struct sweep *sweep) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
-    size_t guess = 0;
+    struct between last = {.thread = GT_NO_TRACK};
     sweep->operators = gt_mem_uninitialised(cpu_ops->count, sizeof *sweep->operators);
     for (uint32_t i = 0; i < cpu_ops->count && sweep->operators; i++)
-        if (cpu_ops->thread[i] != GT_NO_TRACK && has_call(sweep, i, &guess))
+        if (cpu_ops->thread[i] != GT_NO_TRACK && has_call(sweep, i, &last))
             sweep->operators[sweep->operator_count++] = i;
     sweep->open = gt_mem_uninitialised(sweep->operator_count, sizeof *sweep->open);
     const struct intervals all = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread};

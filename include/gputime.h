@@ -608,7 +608,7 @@ struct gputime_finding {
     const char *id;       /* "host_bound" */
     const char *severity; /* "high", "medium", "low" */
     struct gputime_text title;
-    struct gputime_text evidence[6], advice[6];
+    struct gputime_text evidence[8], advice[8];
     size_t evidence_count, advice_count;
     int64_t recoverable_ns;           /* potential saving of GPU time, an upper bound; -1: unknown */
     const char *table;                /* key of the table with the details; may be NULL */

@@ -49,7 +49,7 @@ void gt_finding_set_title(struct gt_evidence *evidence, struct gt_finding *findi
 
 void gt_finding_add_evidence(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
     va_list args;
-    if (finding->evidence_count == GT_FINDING_SENTENCES)
+    if (finding->evidence_count >= GT_FINDING_SENTENCES - 2)
         return;
     va_start(args, format);
     finding->evidence[finding->evidence_count++] = format_sentence(evidence->arena, format, args);
@@ -76,9 +76,9 @@ static void doubt_loss(struct gt_evidence *evidence, struct gt_finding *finding)
     enum gt_issue_id loss = gt_store_loss(evidence->view->store, evidence->view->request->facts);
     if (loss == GT_ISSUE_COUNT)
         return;
-    gt_finding_add_evidence(evidence, finding,
-                            "Less certain: the file was only partly read (%s), so missing events may have been lost.",
-                            gt_issue_infos[loss].id);
+    finding->evidence[finding->evidence_count++] = gt_arena_printf(
+        evidence->arena, "Less certain: the file was only partly read (%s), so missing events may have been lost.",
+        gt_issue_infos[loss].id);
     finding->severity = lower(finding->severity);
 }
 

@@ -14,7 +14,7 @@
 
 /* ---- names ---- */
 
-enum where { CODE, CALL, DRIVER, PYTHON, FIRST_LAUNCH };
+enum where { CODE, CALL, DRIVER, FIRST_LAUNCH };
 
 static const struct {
     enum gt_activity activity;
@@ -237,14 +237,12 @@ static void gather_first_launches(struct gathering *it) {
 
 static void gather_all(struct gathering *it) {
     const struct gt_store *store = it->view->store;
-    const struct gt_python_calls *python = gt_measure_python_calls(it->view);
 #define ROWS(table, where)                                                                                             \
     &(struct rows){(table)->count, (table)->start_ns, (table)->end_ns, (table)->thread, (table)->name, where}
     gather(it, ROWS(&store->calls, CALL));
     gather(it, ROWS(&store->ranges, CODE));
     gather(it, ROWS(&store->cpu_ops, CODE));
     gather(it, ROWS(&store->driver_work, DRIVER));
-    gather(it, ROWS(python, PYTHON));
 #undef ROWS
     gather_first_launches(it);
 }

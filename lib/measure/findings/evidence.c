@@ -1,6 +1,7 @@
 /* Evidence: asks for the shared results that rules look at; the first failure stays. */
 #include "measure/findings/evidence.h"
 
+#include "base/mem.h"
 #include "base/ns.h"
 #include "measure/findings/thresholds.h"
 
@@ -175,9 +176,31 @@ const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidenc
     return &evidence->bulk_copies;
 }
 
-size_t gt_evidence_step_count(struct gt_evidence *evidence) {
+/* Steps of the selection that put ops on a device, on average over the devices that have any: processes count their
+   steps each for themselves. */
+static size_t count_steps(struct gt_evidence *evidence) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
-    return steps->state_counts[GT_STEP_STEADY] + steps->state_counts[GT_STEP_OUTLIER];
+    uint8_t *has_steps = gt_mem_array(evidence->view->device_count, 1);
+    size_t parts = 0, devices = 0;
+    if (!has_steps)
+        gt_evidence_fail(evidence);
+    for (size_t i = 0; i < steps->count && has_steps; i++) {
+        const struct gt_step_part *part = &steps->parts[i];
+        if (part->device == GT_NO_TRACK || steps->states[part->step] == GT_STEP_WARM_UP)
+            continue;
+        parts++;
+        devices += !has_steps[part->device];
+        has_steps[part->device] = 1;
+    }
+    gt_mem_free(has_steps);
+    return devices ? (parts + devices / 2) / devices : 0;
+}
+
+size_t gt_evidence_step_count(struct gt_evidence *evidence) {
+    if (!evidence->has_step_count)
+        evidence->step_count = count_steps(evidence);
+    evidence->has_step_count = true;
+    return evidence->step_count;
 }
 
 void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, struct gt_arena *arena,

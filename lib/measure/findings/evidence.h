@@ -22,6 +22,8 @@ struct gt_evidence {
     bool has_found_readback; /* that rule has reported something, and later ones may refer to it */
 
     /* Made when they are asked for. */
+    bool has_step_count;
+    size_t step_count;
     bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;

@@ -146,10 +146,12 @@ static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *findi
         return;
     const char *tokens = "";
     if (looks_like_decoding(evidence, copies, launches))
-        tokens = gt_arena_printf(evidence->arena,
-                                 "; %s or less each after many short kernels: probably decoding token by token",
-                                 gt_say_bytes(evidence, copies->most_bytes))
-                     .ptr;
+        tokens =
+            gt_arena_printf(
+                evidence->arena,
+                "; %s or less each after many short kernels: probably the decode steps of token by token generation",
+                gt_say_bytes(evidence, copies->most_bytes))
+                .ptr;
     gt_finding_add_evidence(evidence, finding,
                             "%s makes the CPU wait for a copy %s, every %s on average, so it cannot run ahead%s%s.",
                             gt_readers_say(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),

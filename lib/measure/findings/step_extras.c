@@ -23,11 +23,12 @@ struct search {
     const struct gt_view *view;
     const struct gt_step_times *times;
     struct gt_grouping groups;
-    uint32_t *group_of;  /* by name: 1 + its group; 0: not looked up yet */
-    size_t *latest_item; /* by range: 1 + the last item that has it */
-    int64_t *inside_ns;  /* by range: of what was launched in it */
-    size_t *item_of;     /* by step: 1 + its item on the device that is looked at */
-    __int128 items_ns;   /* of all steps */
+    uint32_t *group_of;                       /* by name: 1 + its group; 0: not looked up yet */
+    size_t *latest_item;                      /* by range: 1 + the last item that has it */
+    int64_t *inside_ns;                       /* by range: of what was launched in it */
+    size_t *item_of;                          /* by step: 1 + its item on the device that is looked at */
+    const struct gt_step_times_device *noted; /* whose items item_of has; NULL: nobody's */
+    __int128 items_ns;                        /* of all steps */
     bool has_failed;
 };
 
@@ -103,8 +104,9 @@ static void note_ranges(struct search *it, uint32_t op, size_t item) {
 }
 
 static void note_items(struct search *it, const struct gt_step_times_device *device) {
-    for (size_t i = 0; i < it->view->labels->step_count; i++)
-        it->item_of[i] = 0;
+    for (size_t i = 0; it->noted && i < it->noted->count; i++)
+        it->item_of[it->times->items[it->noted->first + i].step] = 0;
+    it->noted = device;
     for (size_t i = device->first; i < device->first + device->count; i++)
         it->item_of[it->times->items[i].step] = i + 1;
 }

@@ -44,7 +44,7 @@ struct reached {
 /* Where a capture pauses between steps, numbers are missing, and the pause is nobody's. */
 static bool follows(const struct gt_labels *labels, uint32_t step, uint32_t before) {
     return before != GT_NO_ROW && labels->steps[step].process == labels->steps[before].process &&
-           labels->steps[step].number == labels->steps[before].number + 1;
+           gt_ns_between(labels->steps[before].number, labels->steps[step].number) == 1;
 }
 
 /* Parts come by step, so those of a device in the order of time. A step whose ops all ended before those of an earlier

@@ -222,17 +222,21 @@ static size_t device_of_gap(struct gt_ledger *ledger, size_t gap) {
     return ledger->gap_device;
 }
 
+static bool grow_claims(struct gt_ledger *ledger) {
+    struct gt_ledger_claim *claims =
+        gt_mem_room(ledger->claims, ledger->count, &ledger->capacity, sizeof *ledger->claims);
+    ledger->claims = claims ? claims : ledger->claims;
+    return claims;
+}
+
 static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted,
                      struct gt_finding_window window, int64_t *saving_ns) {
     wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
-    struct gt_ledger_claim *claims =
-        gt_mem_room(ledger->claims, ledger->count, &ledger->capacity, sizeof *ledger->claims);
-    if (!claims) {
+    if (ledger->count == ledger->capacity && !grow_claims(ledger)) {
         ledger->has_failed = true;
         return 0;
     }
-    ledger->claims = claims;
-    claims[ledger->count++] = wanted;
+    ledger->claims[ledger->count++] = wanted;
     *left_ns -= wanted.ns;
     ledger->claimed_ns += wanted.ns;
     *saving_ns = gt_ns_add(*saving_ns, wanted.ns);

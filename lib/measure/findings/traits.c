@@ -34,33 +34,14 @@ static const struct {
 #undef GT_TRAIT_NAME
 };
 
-/* A name, and the letters in it. */
-struct text {
-    struct gt_str str;
-    uint32_t letters; /* a bit for each, by the lower five bits, which capital and small letters share */
-};
-
-static uint32_t letters_of(struct gt_str str) {
-    uint32_t letters = 0;
-    for (size_t i = 0; i < str.len; i++)
-        letters |= 1u << (str.ptr[i] & 31);
-    return letters;
-}
-
-static struct text text_of(struct gt_str str) {
-    return (struct text){str, letters_of(str)};
-}
-
-/* Most names lack a letter of most patterns, and to see that takes less time than to search. */
-static bool matches(const struct text *name, const char *pattern) {
+static bool matches(struct gt_str name, const char *pattern) {
     if (pattern[0] == '^')
-        return gt_str_starts(name->str, gt_str_of(pattern + 1));
-    struct gt_str part = gt_str_of(pattern);
-    return !(letters_of(part) & ~name->letters) && gt_str_find_nocase(name->str, part);
+        return gt_str_starts(name, gt_str_of(pattern + 1));
+    return gt_str_find_nocase(name, gt_str_of(pattern)) != NULL;
 }
 
 /* What the patterns for one mark and place say. */
-static bool has(enum mark mark, const struct text *name, enum where where) {
+static bool has(enum mark mark, struct gt_str name, enum where where) {
     for (size_t i = 0; i < GT_ARRAY_COUNT(patterns); i++)
         if (patterns[i].mark == mark && patterns[i].where == where && matches(name, patterns[i].pattern))
             return true;
@@ -68,17 +49,17 @@ static bool has(enum mark mark, const struct text *name, enum where where) {
 }
 
 /* The functor of an element-wise kernel may have any name, so nothing else is looked for in it. */
-static unsigned elementwise_traits(const struct text *name, const struct text *short_name) {
+static unsigned elementwise_traits(struct gt_str name, struct gt_str short_name) {
     bool moves = has(MOVE, short_name, SHORT) || has(MOVE, name, FULL);
     return GT_TRAIT_ELEMENTWISE | (moves ? GT_TRAIT_MOVE : 0u) | (has(UPDATE, name, FULL) ? GT_TRAIT_UPDATE : 0u);
 }
 
-static bool is_ordinary(const struct text *name, bool is_product) {
+static bool is_ordinary(struct gt_str name, bool is_product) {
     bool is_amd = is_product && has(AMD_SINGLE, name, FULL) && !has(AMD_MATRIX, name, FULL);
     return (is_amd || has(ORDINARY, name, FULL)) && !has(TENSOR, name, FULL);
 }
 
-static unsigned product_traits(const struct text *name) {
+static unsigned product_traits(struct gt_str name) {
     bool is_product = has(PRODUCT, name, FULL);
     unsigned traits = is_product ? GT_TRAIT_PRODUCT : 0;
     if (is_ordinary(name, is_product))
@@ -89,14 +70,13 @@ static unsigned product_traits(const struct text *name) {
 
 unsigned gt_traits_of(struct gt_str name, struct gt_str short_name) {
     enum { LOOKED_AT = 512 }; /* what follows repeats template arguments as parameters */
-    const struct text start = text_of((struct gt_str){name.ptr, name.len < LOOKED_AT ? name.len : LOOKED_AT});
-    const struct text brief = text_of(short_name);
+    struct gt_str start = {name.ptr, name.len < LOOKED_AT ? name.len : LOOKED_AT};
     bool is_generated = gt_str_starts(short_name, GT_STR("triton_"));
-    if (!is_generated && has(ELEMENTWISE, &brief, SHORT))
-        return has(INDEXED, &brief, SHORT) || has(INDEXED, &start, FULL) ? 0 : elementwise_traits(&start, &brief);
-    if (has(SOFTMAX, &brief, SHORT))
-        return has(LOG_SOFTMAX, &start, FULL) || has(FUSED_ATTENTION, &start, FULL) ? 0 : GT_TRAIT_SOFTMAX;
-    return has(BETWEEN, &brief, SHORT) ? GT_TRAIT_BETWEEN : product_traits(&start);
+    if (!is_generated && has(ELEMENTWISE, short_name, SHORT))
+        return has(INDEXED, short_name, SHORT) || has(INDEXED, start, FULL) ? 0 : elementwise_traits(start, short_name);
+    if (has(SOFTMAX, short_name, SHORT))
+        return has(LOG_SOFTMAX, start, FULL) || has(FUSED_ATTENTION, start, FULL) ? 0 : GT_TRAIT_SOFTMAX;
+    return has(BETWEEN, short_name, SHORT) ? GT_TRAIT_BETWEEN : product_traits(start);
 }
 
 /* PyTorch passes the addresses as one array: "std::array<char*, 3ul>", "at::detail::Array<char*, 3>". Without, most

@@ -112,6 +112,7 @@ struct between {
     bool has_next; /* there is a next call, which starts at until_ns */
 };
 
+/* Rarely needed: inlined it would take the loop around it its registers. */
 static __attribute__((noinline)) struct between find_between(const struct sweep *sweep, size_t row) {
     const uint32_t thread = sweep->store->cpu_ops.thread[row];
     const struct intervals *wanted = &sweep->wanted;

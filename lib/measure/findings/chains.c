@@ -107,23 +107,27 @@ static __attribute__((noinline)) struct between find_between(const struct search
     return between;
 }
 
-/* What is shorter than half of the shortest wait has no more than half of any, and neither has what is not open at the
-   middle of one. Mostly a spell starts between the same waits as the one before. */
-static void gather_spell(struct search *search, int64_t start_ns, int64_t end_ns, uint32_t thread, gt_strid name,
-                         enum kind kind) {
-    if (end_ns <= start_ns || thread == GT_NO_TRACK ||
-        (double)gt_ns_between(start_ns, end_ns) * 2 <= gt_thresholds.named_ns)
-        return;
-    if (thread != search->at.thread || start_ns <= search->at.after_ns || start_ns > search->at.until_ns)
-        search->at = find_between(search, thread, start_ns);
-    if (!search->at.has_next || search->at.until_ns >= end_ns)
+/* What is not open at the middle of a wait has no more than half of it. Mostly a spell starts between the same waits as
+   the one before. */
+static void add_spell_in_wait(struct search *search, const struct spell *spell) {
+    struct between *at = &search->at;
+    if (spell->thread != at->thread || spell->start_ns <= at->after_ns || spell->start_ns > at->until_ns)
+        *at = find_between(search, spell->thread, spell->start_ns);
+    if (!at->has_next || at->until_ns >= spell->end_ns)
         return;
     struct spell *spells = gt_mem_room(search->spells, search->spell_count, &search->spell_capacity, sizeof *spells);
     search->has_failed |= !spells;
     if (!spells)
         return;
     search->spells = spells;
-    spells[search->spell_count++] = (struct spell){start_ns, end_ns, thread, name, (uint8_t)kind};
+    spells[search->spell_count++] = *spell;
+}
+
+/* What is shorter than half of the shortest wait has no more than half of any. */
+static inline void gather_spell(struct search *search, int64_t start_ns, int64_t end_ns, uint32_t thread, gt_strid name,
+                                enum kind kind) {
+    if (thread != GT_NO_TRACK && (double)gt_ns_between(start_ns, end_ns) * 2 > gt_thresholds.named_ns)
+        add_spell_in_wait(search, &(struct spell){start_ns, end_ns, thread, name, (uint8_t)kind});
 }
 
 uint8_t *gt_chains_step_ranges_new(const struct gt_view *view) {
@@ -251,12 +255,17 @@ static bool starts_later(const struct wait *stall, uint32_t thread, int64_t time
     return stall->thread > thread || (stall->thread == thread && stall->start_ns > time_ns);
 }
 
-/* The first that starts later. Rows come mostly in order of time, so it is often the same as for the row before. */
-static size_t find_later(const struct wait *stalls, size_t count, uint32_t thread, int64_t time_ns, size_t guess) {
-    if ((guess == 0 || !starts_later(&stalls[guess - 1], thread, time_ns)) &&
-        (guess == count || starts_later(&stalls[guess], thread, time_ns)))
-        return guess;
-    size_t low = 0, high = count;
+/* Moments of a thread from the start of one stall until that of the next. */
+struct since {
+    uint32_t thread;
+    int64_t from_ns, until_ns;
+    const struct wait *stall; /* NULL: they are before the first */
+};
+
+static __attribute__((noinline)) struct since find_since(const struct wait *stalls, size_t count, uint32_t thread,
+                                                         int64_t time_ns) {
+    struct since since = {thread, INT64_MIN, INT64_MAX, NULL};
+    size_t low = 0, high = count; /* the first stall that starts later */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (starts_later(&stalls[middle], thread, time_ns))
@@ -264,17 +273,24 @@ static size_t find_later(const struct wait *stalls, size_t count, uint32_t threa
         else
             low = middle + 1;
     }
-    return low;
+    if (low > 0 && stalls[low - 1].thread == thread)
+        since.stall = &stalls[low - 1];
+    if (since.stall)
+        since.from_ns = since.stall->start_ns;
+    if (low < count && stalls[low].thread == thread)
+        since.until_ns = stalls[low].start_ns;
+    return since;
 }
 
+/* Rows come mostly in order of time, so the stall before a row is often that before the last one. */
 static void count_pieces(const struct wait *stalls, size_t stall_count, const int64_t *start_ns, const uint32_t *thread,
                          size_t count, struct gt_chain *chains) {
-    size_t later = 0;
+    struct since at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, NULL};
     for (size_t i = 0; i < count && stall_count; i++) {
-        later = find_later(stalls, stall_count, thread[i], start_ns[i], later);
-        const struct wait *stall = later ? &stalls[later - 1] : NULL;
-        if (stall && stall->thread == thread[i] && start_ns[i] < stall->end_ns)
-            chains[stall->gap].pieces++;
+        if (thread[i] != at.thread || start_ns[i] < at.from_ns || start_ns[i] >= at.until_ns)
+            at = find_since(stalls, stall_count, thread[i], start_ns[i]);
+        if (at.stall && start_ns[i] < at.stall->end_ns)
+            chains[at.stall->gap].pieces++;
     }
 }
 

@@ -146,12 +146,15 @@ struct rows {
     enum where where;
 };
 
-static enum gt_activity look_up(struct gathering *it, gt_strid name, enum where where) {
-    if (!it->known[name]) {
-        struct gt_str text = gt_store_string(it->view->store, name);
-        enum gt_activity activity = where == CALL ? activity_of_call(&it->index, text) : activity_of(&it->index, text);
-        it->known[name] = (uint8_t)(activity + 1);
-    }
+static void learn(struct gathering *it, gt_strid name, enum where where) {
+    struct gt_str text = gt_store_string(it->view->store, name);
+    enum gt_activity activity = where == CALL ? activity_of_call(&it->index, text) : activity_of(&it->index, text);
+    it->known[name] = (uint8_t)(activity + 1);
+}
+
+static inline enum gt_activity look_up(struct gathering *it, gt_strid name, enum where where) {
+    if (!it->known[name])
+        learn(it, name, where);
     return (enum gt_activity)(it->known[name] - 1);
 }
 

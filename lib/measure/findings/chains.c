@@ -27,11 +27,18 @@ struct wait {
     size_t gap;
 };
 
+/* Moments of a thread after the middle of one wait and not after that of the next. */
+struct between {
+    uint32_t thread;
+    int64_t after_ns, until_ns;
+    bool has_next; /* there is a next one, with its middle at until_ns */
+};
+
 struct search {
     const struct gt_view *view;
-    struct wait *waits;
+    struct wait *waits; /* by thread and middle */
     size_t wait_count;
-    uint8_t *has_waits; /* by thread */
+    struct between at; /* where the last spell started */
     struct spell *spells;
     size_t spell_count, spell_capacity;
     bool has_failed;
@@ -58,8 +65,7 @@ static bool wait_of(const struct gt_calls *calls, const struct gt_idle_gap *gap,
 static bool gather_waits(struct search *search, const struct gt_idle *idle) {
     const struct gt_store *store = search->view->store;
     size_t capacity = 0;
-    search->has_waits = gt_mem_array(store->threads.count, 1);
-    for (size_t i = 0; i < idle->count && search->has_waits; i++) {
+    for (size_t i = 0; i < idle->count; i++) {
         struct wait wait;
         if (!wait_of(&store->calls, &idle->gaps[i], &wait))
             continue;
@@ -69,23 +75,60 @@ static bool gather_waits(struct search *search, const struct gt_idle *idle) {
         wait.gap = i;
         search->waits = waits;
         waits[search->wait_count++] = wait;
-        search->has_waits[wait.thread] = 1;
     }
-    return search->has_waits;
+    return true;
 }
 
-/* What is shorter than half of the shortest wait has no more than half of any. */
-static void gather_spell(struct search *search, int64_t start_ns, int64_t end_ns, uint32_t thread, gt_strid name,
-                         enum kind kind) {
-    if (thread == GT_NO_TRACK || !search->has_waits[thread] || end_ns <= start_ns ||
-        (double)gt_ns_between(start_ns, end_ns) * 2 <= gt_thresholds.named_ns)
+static int by_thread_and_middle(const void *a, const void *b) {
+    const struct wait *x = a, *y = b;
+    int64_t x_ns = middle_of(x), y_ns = middle_of(y);
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x_ns != y_ns ? (x_ns < y_ns ? -1 : 1) : (x->gap > y->gap) - (x->gap < y->gap);
+}
+
+/* The middle of the first wait of a thread at or after a moment, for all moments after the middle before it. */
+static __attribute__((noinline)) struct between find_between(const struct search *search, uint32_t thread,
+                                                             int64_t time_ns) {
+    struct between between = {thread, INT64_MIN, INT64_MAX, false};
+    size_t low = 0, high = search->wait_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct wait *wait = &search->waits[middle];
+        if (wait->thread < thread || (wait->thread == thread && middle_of(wait) < time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && search->waits[low - 1].thread == thread)
+        between.after_ns = middle_of(&search->waits[low - 1]);
+    between.has_next = low < search->wait_count && search->waits[low].thread == thread;
+    if (between.has_next)
+        between.until_ns = middle_of(&search->waits[low]);
+    return between;
+}
+
+/* What is not open at the middle of a wait has no more than half of it. Mostly a spell starts between the same waits as
+   the one before. */
+static void add_spell_in_wait(struct search *search, const struct spell *spell) {
+    struct between *at = &search->at;
+    if (spell->thread != at->thread || spell->start_ns <= at->after_ns || spell->start_ns > at->until_ns)
+        *at = find_between(search, spell->thread, spell->start_ns);
+    if (!at->has_next || at->until_ns >= spell->end_ns)
         return;
     struct spell *spells = gt_mem_room(search->spells, search->spell_count, &search->spell_capacity, sizeof *spells);
     search->has_failed |= !spells;
     if (!spells)
         return;
     search->spells = spells;
-    spells[search->spell_count++] = (struct spell){start_ns, end_ns, thread, name, (uint8_t)kind};
+    spells[search->spell_count++] = *spell;
+}
+
+/* What is shorter than half of the shortest wait has no more than half of any. */
+static inline void gather_spell(struct search *search, int64_t start_ns, int64_t end_ns, uint32_t thread, gt_strid name,
+                                enum kind kind) {
+    if (thread != GT_NO_TRACK && (double)gt_ns_between(start_ns, end_ns) * 2 > gt_thresholds.named_ns)
+        add_spell_in_wait(search, &(struct spell){start_ns, end_ns, thread, name, (uint8_t)kind});
 }
 
 uint8_t *gt_chains_step_ranges_new(const struct gt_view *view) {
@@ -135,14 +178,6 @@ static int by_thread_and_start(const void *a, const void *b) {
     if (x->end_ns != y->end_ns)
         return x->end_ns > y->end_ns ? -1 : 1;
     return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
-}
-
-static int by_thread_and_middle(const void *a, const void *b) {
-    const struct wait *x = a, *y = b;
-    int64_t x_ns = middle_of(x), y_ns = middle_of(y);
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x_ns != y_ns ? (x_ns < y_ns ? -1 : 1) : (x->gap > y->gap) - (x->gap < y->gap);
 }
 
 static bool has_most(const struct spell *spell, const struct wait *wait) {
@@ -222,12 +257,17 @@ static bool starts_later(const struct wait *stall, uint32_t thread, int64_t time
     return stall->thread > thread || (stall->thread == thread && stall->start_ns > time_ns);
 }
 
-/* The first that starts later. Rows come mostly in order of time, so it is often the same as for the row before. */
-static size_t find_later(const struct wait *stalls, size_t count, uint32_t thread, int64_t time_ns, size_t guess) {
-    if ((guess == 0 || !starts_later(&stalls[guess - 1], thread, time_ns)) &&
-        (guess == count || starts_later(&stalls[guess], thread, time_ns)))
-        return guess;
-    size_t low = 0, high = count;
+/* Moments of a thread from the start of one stall until that of the next. */
+struct since {
+    uint32_t thread;
+    int64_t from_ns, until_ns;
+    const struct wait *stall; /* NULL: they are before the first */
+};
+
+static __attribute__((noinline)) struct since find_since(const struct wait *stalls, size_t count, uint32_t thread,
+                                                         int64_t time_ns) {
+    struct since since = {thread, INT64_MIN, INT64_MAX, NULL};
+    size_t low = 0, high = count; /* the first stall that starts later */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (starts_later(&stalls[middle], thread, time_ns))
@@ -235,17 +275,24 @@ static size_t find_later(const struct wait *stalls, size_t count, uint32_t threa
         else
             low = middle + 1;
     }
-    return low;
+    if (low > 0 && stalls[low - 1].thread == thread)
+        since.stall = &stalls[low - 1];
+    if (since.stall)
+        since.from_ns = since.stall->start_ns;
+    if (low < count && stalls[low].thread == thread)
+        since.until_ns = stalls[low].start_ns;
+    return since;
 }
 
+/* Rows come mostly in order of time, so the stall before a row is often that before the last one. */
 static void count_pieces(const struct wait *stalls, size_t stall_count, const int64_t *start_ns, const uint32_t *thread,
                          size_t count, struct gt_chain *chains) {
-    size_t later = 0;
+    struct since at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, NULL};
     for (size_t i = 0; i < count && stall_count; i++) {
-        later = find_later(stalls, stall_count, thread[i], start_ns[i], later);
-        const struct wait *stall = later ? &stalls[later - 1] : NULL;
-        if (stall && stall->thread == thread[i] && start_ns[i] < stall->end_ns)
-            chains[stall->gap].pieces++;
+        if (thread[i] != at.thread || start_ns[i] < at.from_ns || start_ns[i] >= at.until_ns)
+            at = find_since(stalls, stall_count, thread[i], start_ns[i]);
+        if (at.stall && start_ns[i] < at.stall->end_ns)
+            chains[at.stall->gap].pieces++;
     }
 }
 
@@ -262,19 +309,18 @@ static bool find_pieces(const struct search *search, struct gt_chain *chains) {
 
 enum gt_status gt_chains_init(struct gt_chains *chains, const struct gt_view *view, const struct gt_idle *idle,
                               struct gt_error *err) {
-    struct search search = {.view = view};
+    struct search search = {.view = view, .at.thread = GT_NO_TRACK};
     chains->items = gt_mem_array(idle->count, sizeof *chains->items);
     _Static_assert(GT_STRID_EMPTY == 0, "a zeroed chain names nothing");
     bool ok = gather_waits(&search, idle) && chains->items;
     if (ok && search.wait_count) {
-        gather_spells(&search);
         qsort(search.waits, search.wait_count, sizeof *search.waits, by_thread_and_middle);
+        gather_spells(&search);
         if (search.spell_count)
             qsort(search.spells, search.spell_count, sizeof *search.spells, by_thread_and_start);
         ok = !search.has_failed && match(&search, chains->items) && find_pieces(&search, chains->items);
     }
     gt_mem_free(search.waits);
-    gt_mem_free(search.has_waits);
     gt_mem_free(search.spells);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -27,12 +27,12 @@ static bool is_amd(const struct gt_store *store) {
 
 enum { TORCH_NAME = 1, JAX_NAME = 2, COMPILED_NAME = 4, ENGINE_NAME = 8 };
 
-/* What the name of a kernel says. */
-static unsigned name_says(struct gt_str name) {
+/* What the name of a kernel says beyond what is known. Where PyTorch is known, JAX is of no interest. */
+static unsigned name_says(struct gt_str name, unsigned known) {
     unsigned says = 0;
-    if (HAS_ANY(name, "at::native", "c10::", "torch"))
+    if (!(known & TORCH_NAME) && HAS_ANY(name, "at::native", "c10::", "torch"))
         says |= TORCH_NAME;
-    if (HAS_ANY(name, "xla", "input_reduce_fusion", "loop_fusion"))
+    if (!((known | says) & (TORCH_NAME | JAX_NAME)) && HAS_ANY(name, "xla", "input_reduce_fusion", "loop_fusion"))
         says |= JAX_NAME;
     if (gt_str_starts(name, GT_STR("triton_")))
         says |= COMPILED_NAME;
@@ -41,10 +41,11 @@ static unsigned name_says(struct gt_str name) {
     return says;
 }
 
-static unsigned names_say(const struct gt_store *store, const struct gt_named_set *kernels) {
-    unsigned says = 0;
+/* known: what need not be looked for. */
+static unsigned names_say(const struct gt_store *store, const struct gt_named_set *kernels, unsigned known) {
+    unsigned says = known;
     for (size_t i = 0; i < kernels->count; i++)
-        says |= name_says(gt_store_string(store, kernels->items[i].full_name));
+        says |= name_says(gt_store_string(store, kernels->items[i].full_name), says);
     return says;
 }
 
@@ -58,8 +59,8 @@ static bool has_graphs(const struct gt_view *view) {
 
 uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *kernels) {
     bool is_kineto = strcmp(view->store->meta.format, "torch-json") == 0;
-    unsigned says = names_say(view->store, kernels);
-    bool is_torch = is_kineto || (says & TORCH_NAME), is_jax = !is_torch && (says & JAX_NAME);
+    unsigned says = names_say(view->store, kernels, is_kineto ? TORCH_NAME : 0);
+    bool is_torch = says & TORCH_NAME, is_jax = !is_torch && (says & JAX_NAME);
     uint32_t context = is_amd(view->store) ? GT_CONTEXT_AMD : GT_CONTEXT_NVIDIA;
     context |= is_torch ? GT_CONTEXT_TORCH : is_jax ? GT_CONTEXT_JAX : GT_CONTEXT_PLAIN;
     context |= is_jax || (says & COMPILED_NAME) ? GT_CONTEXT_COMPILED : GT_CONTEXT_EAGER;

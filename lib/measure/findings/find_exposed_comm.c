@@ -97,16 +97,17 @@ static void look_at_device(struct looking *it, size_t index) {
 }
 
 /* Claims the exposed communication of each device that its own compute could have hidden. */
-static void claim_hideable(struct gt_evidence *evidence) {
-    const struct gt_view *view = evidence->view;
-    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+static void claim_hideable(struct looking *it) {
+    const struct gt_view *view = it->evidence->view;
+    const struct gt_account *accounts = gt_evidence_accounts(it->evidence);
+    size_t next = 0;
     for (size_t d = 0; d < view->device_count && accounts; d++) {
         const int64_t *ns = accounts[d].ns;
         int64_t free_ns = gt_ns_between(ns[GT_AMOUNT_OVERLAP], ns[GT_AMOUNT_COMPUTE]);
-        const struct gt_view_device *device = &view->devices[d];
-        for (size_t i = device->first; i < device->first + device->count && free_ns > 0; i++)
-            if (gt_view_op_class(view, i) == GT_CLASS_COMM)
-                free_ns -= gt_ledger_claim_op(&evidence->ledger, (uint32_t)i, free_ns);
+        size_t end = view->devices[d].first + view->devices[d].count;
+        for (; next < it->own.count && it->own.items[next].position < end; next++)
+            if (free_ns > 0)
+                free_ns -= gt_ledger_claim_op(&it->evidence->ledger, it->own.items[next].position, free_ns);
     }
 }
 
@@ -221,7 +222,7 @@ bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *findi
         return false;
     for (size_t d = 0; d < evidence->view->device_count; d++)
         look_at_device(&it, d);
-    claim_hideable(evidence);
+    claim_hideable(&it);
     if (evidence->ledger.claimed_ns > 0 &&
         gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share)
         describe(&it, finding);

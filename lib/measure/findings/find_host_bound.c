@@ -21,13 +21,16 @@ struct late_gaps {
 };
 
 static void add_nameless(struct gt_evidence *evidence, struct late_gaps *late, uint32_t call, int64_t ns) {
-    struct nameless *items = gt_mem_room(late->nameless, late->nameless_count, &late->nameless_capacity, sizeof *items);
-    if (!items) {
-        gt_evidence_fail(evidence);
-        return;
+    if (late->nameless_count == late->nameless_capacity) {
+        struct nameless *items =
+            gt_mem_room(late->nameless, late->nameless_count, &late->nameless_capacity, sizeof *items);
+        if (!items) {
+            gt_evidence_fail(evidence);
+            return;
+        }
+        late->nameless = items;
     }
-    late->nameless = items;
-    items[late->nameless_count++] = (struct nameless){call, ns};
+    late->nameless[late->nameless_count++] = (struct nameless){call, ns};
 }
 
 static void add_gap(struct gt_evidence *evidence, struct late_gaps *late, const uint8_t *is_step, size_t gap,

@@ -83,15 +83,17 @@ static void claim_of_device(struct account *account, const struct gt_idle_device
     for (size_t i = device->first; i < device->first + device->count; i++) {
         const struct gt_idle_gap *gap = &ledger->idle->gaps[i];
         uint32_t thread = gap->call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[gap->call];
-        uint32_t last = thread_of(ledger->view, gap->previous);
         if (thread == GT_NO_TRACK || gap->part == GT_GAP_QUEUED)
             continue;
+        uint32_t last = thread_of(ledger->view, gap->previous);
         before = last != GT_NO_TRACK && last != thread ? last : before;
         struct queue *own = &account->queues[thread], *other = before == GT_NO_TRACK ? own : &account->queues[before];
         if (own->end == 0 && other->end == 0)
             continue; /* these threads never lost any */
         advance(account, own, calls->start_ns[gap->call], gap->next);
         advance(account, other, calls->start_ns[gap->call], gap->next);
+        if (own->oldest == own->next && other->oldest == other->next)
+            continue; /* nothing is left of what they lost */
         take(account, own, direct_ns[i]);
         int64_t want_ns = wanted_ns(ledger, device, i, class_of[i]);
         int64_t paid_ns = take(account, other, want_ns);

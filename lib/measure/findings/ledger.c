@@ -183,9 +183,12 @@ double gt_ledger_share(const struct gt_ledger *ledger, double ns) {
 
 /* ---- claims ---- */
 
+/* Most claims are not among the largest. */
+static bool is_window(const struct gt_ledger *ledger, int64_t ns) {
+    return ledger->window_count < GT_FINDING_WINDOWS || ns > ledger->window_ns[GT_FINDING_WINDOWS - 1];
+}
+
 static void keep_window(struct gt_ledger *ledger, struct gt_finding_window window, int64_t ns) {
-    if (ledger->window_count == GT_FINDING_WINDOWS && ns <= ledger->window_ns[GT_FINDING_WINDOWS - 1])
-        return;
     size_t place = ledger->window_count < GT_FINDING_WINDOWS ? ledger->window_count++ : GT_FINDING_WINDOWS - 1;
     for (; place > 0 && ns > ledger->window_ns[place - 1]; place--) {
         ledger->windows[place] = ledger->windows[place - 1];
@@ -222,32 +225,37 @@ static size_t device_of_gap(struct gt_ledger *ledger, size_t gap) {
     return ledger->gap_device;
 }
 
-static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted,
-                     struct gt_finding_window window, int64_t *saving_ns) {
-    wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
+static bool grow_claims(struct gt_ledger *ledger) {
     struct gt_ledger_claim *claims =
         gt_mem_room(ledger->claims, ledger->count, &ledger->capacity, sizeof *ledger->claims);
-    if (!claims) {
+    ledger->claims = claims ? claims : ledger->claims;
+    return claims;
+}
+
+/* Takes so much of what is left. Returns what was taken. */
+static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted, int64_t *saving_ns) {
+    wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
+    if (ledger->count == ledger->capacity && !grow_claims(ledger)) {
         ledger->has_failed = true;
         return 0;
     }
-    ledger->claims = claims;
-    claims[ledger->count++] = wanted;
+    ledger->claims[ledger->count++] = wanted;
     *left_ns -= wanted.ns;
     ledger->claimed_ns += wanted.ns;
     *saving_ns = gt_ns_add(*saving_ns, wanted.ns);
-    keep_window(ledger, window, wanted.ns);
     return wanted.ns;
 }
 
 int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_ns) {
-    const struct gt_idle_gap *of = &ledger->idle->gaps[gap];
     if (want_ns <= 0 || ledger->gap_left_ns[gap] <= 0)
         return 0;
     size_t device = device_of_gap(ledger, gap);
-    return claim(ledger, &ledger->gap_left_ns[gap], (struct gt_ledger_claim){gap, want_ns, true},
-                 (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id},
-                 &ledger->savings[device].waiting_ns);
+    int64_t ns = claim(ledger, &ledger->gap_left_ns[gap], (struct gt_ledger_claim){gap, want_ns, true},
+                       &ledger->savings[device].waiting_ns);
+    const struct gt_idle_gap *of = &ledger->idle->gaps[gap];
+    if (ns > 0 && is_window(ledger, ns))
+        keep_window(ledger, (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id}, ns);
+    return ns;
 }
 
 int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t want_ns) {
@@ -257,9 +265,13 @@ int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t 
     size_t device = device_of_op(ledger, position);
     struct gt_finding_saving *saving = &ledger->savings[device];
     bool is_compute = gt_view_op_class(view, position) == GT_CLASS_COMPUTE;
-    return claim(ledger, &ledger->op_left_ns[position], (struct gt_ledger_claim){position, want_ns, false},
-                 (struct gt_finding_window){view->start_ns[position], view->end_ns[position], view->devices[device].id},
-                 is_compute ? &saving->compute_ns : &saving->waiting_ns);
+    int64_t ns = claim(ledger, &ledger->op_left_ns[position], (struct gt_ledger_claim){position, want_ns, false},
+                       is_compute ? &saving->compute_ns : &saving->waiting_ns);
+    if (ns > 0 && is_window(ledger, ns))
+        keep_window(
+            ledger,
+            (struct gt_finding_window){view->start_ns[position], view->end_ns[position], view->devices[device].id}, ns);
+    return ns;
 }
 
 void gt_ledger_keep(struct gt_ledger *ledger) {

@@ -182,7 +182,8 @@ enum gt_status gt_updates_init(struct gt_updates *updates, const struct gt_view 
             mark_in_ranges(&search, updates);
         for (size_t i = 0; i < view->lane_count && (traits->of_any & GT_TRAIT_UPDATE); i++)
             mark_runs(&search, updates, &view->lanes[i]);
-        count(&search, updates);
+        if (search.has_steps || (traits->of_any & GT_TRAIT_UPDATE))
+            count(&search, updates);
     }
     gt_mem_free(search.root);
     gt_mem_free(search.says);

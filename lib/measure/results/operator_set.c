@@ -112,7 +112,8 @@ struct between {
     bool has_next; /* there is a next call, which starts at until_ns */
 };
 
-static struct between find_between(const struct sweep *sweep, size_t row) {
+/* Rarely needed: inlined it would take the loop around it its registers. */
+static __attribute__((noinline)) struct between find_between(const struct sweep *sweep, size_t row) {
     const uint32_t thread = sweep->store->cpu_ops.thread[row];
     const struct intervals *wanted = &sweep->wanted;
     struct between between = {.thread = thread, .after_ns = INT64_MIN, .until_ns = INT64_MAX};
@@ -125,24 +126,28 @@ static struct between find_between(const struct sweep *sweep, size_t row) {
     return between;
 }
 
-/* Does one of the calls start while the operator runs? Mostly an operator is between the same calls as the one before.
- */
-static bool has_call(const struct sweep *sweep, size_t row, struct between *last) {
+/* Lists the operators in which a call starts; on no thread none does. Mostly an operator is between the same calls as
+   the one before. */
+static size_t list_operators(const struct sweep *sweep, uint32_t *operators) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
-    int64_t start_ns = cpu_ops->start_ns[row];
-    if (cpu_ops->thread[row] != last->thread || start_ns <= last->after_ns || start_ns > last->until_ns)
-        *last = find_between(sweep, row);
-    return last->has_next && last->until_ns <= cpu_ops->end_ns[row];
+    const uint32_t *thread = cpu_ops->thread;
+    const int64_t *start_ns = cpu_ops->start_ns, *end_ns = cpu_ops->end_ns;
+    struct between at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, false};
+    size_t row_count = cpu_ops->count, count = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        if (thread[i] != at.thread || start_ns[i] <= at.after_ns || start_ns[i] > at.until_ns)
+            at = find_between(sweep, i);
+        if (at.until_ns <= end_ns[i] && at.has_next)
+            operators[count++] = (uint32_t)i;
+    }
+    return count;
 }
 
 /* Few calls are in few operators: to find these costs less than to sort all. */
 static bool add_operators(struct sweep *sweep) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
-    struct between last = {.thread = GT_NO_TRACK};
     sweep->operators = gt_mem_uninitialised(cpu_ops->count, sizeof *sweep->operators);
-    for (uint32_t i = 0; i < cpu_ops->count && sweep->operators; i++)
-        if (cpu_ops->thread[i] != GT_NO_TRACK && has_call(sweep, i, &last))
-            sweep->operators[sweep->operator_count++] = i;
+    sweep->operator_count = sweep->operators ? list_operators(sweep, sweep->operators) : 0;
     sweep->open = gt_mem_uninitialised(sweep->operator_count, sizeof *sweep->open);
     const struct intervals all = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread};
     return sweep->operators && sweep->open && sort_rows(sweep->operators, sweep->operator_count, &all);

@@ -1,5 +1,6 @@
 """Nsight Systems reports: the same numbers as from NVIDIA's own export, broken files, and the way round through nsys."""
 
+import functools
 import gzip
 import json
 import os
@@ -37,6 +38,16 @@ ONLY_IN_REPORTS = {"collectives", "driver_work", "range_texts"}
 OF_THE_FILE = {"schema", "schema_columns", "schema_capabilities"}
 
 
+# Findings that share the idle time: what one claims, another does not.
+OF_IDLE_TIME = {"compilation", "data_loading", "allocator", "readback", "sync_waits", "host_stalls", "host_bound", "idle_gpu",
+                "small_batch"}
+
+
+@functools.cache
+def driver_work(gputime, capture):
+    return gputime.json("explain", "--table", "driver_work", capture.report)["tables"].get("driver_work", {}).get("rows")
+
+
 def without_input(value):
     if isinstance(value, list):
         return [without_input(item) for item in value]
@@ -67,7 +78,13 @@ def test_report_and_export_say_the_same(gputime, unpacked, capture, command):
     second = gputime.json(*command, unpacked(capture.export))
     assert first["inputs"][0]["format"] == "nsys-rep"
     assert second["inputs"][0]["format"] == "nsys-sqlite"
-    assert content(first) == content(second)
+    first_content, second_content = content(first), content(second)
+    if driver_work(gputime, capture):  # exports lack it, and findings use it
+        for document in (first_content, second_content):
+            document["findings"] = [finding for finding in document["findings"] if finding["id"] not in OF_IDLE_TIME]
+            document["tables"].pop("findings", None)
+            document.pop("verdict", None)
+    assert first_content == second_content
     assert any(table["rows"] for table in first["tables"].values()) or command == ["steps"]  # of extras
 
 

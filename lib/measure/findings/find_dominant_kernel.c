@@ -9,7 +9,7 @@ struct kernel {
     gt_strid name;
     size_t count;
     int64_t total_ns;
-    int64_t steady_ns, left_ns; /* of those after the warm-up, in all and what no rule has claimed */
+    int64_t steady_ns, claimed_ns; /* of those after the warm-up, in all and of those in other findings */
 };
 
 /* Communication waits for other GPUs: a profiler of kernels shows nothing there. */
@@ -48,7 +48,7 @@ static struct kernel kernel_of(const struct gt_evidence *evidence, gt_strid name
         if (view->start_ns[i] < evidence->ledger.steady_ns)
             continue;
         kernel.steady_ns = gt_ns_add(kernel.steady_ns, ns);
-        kernel.left_ns = gt_ns_add(kernel.left_ns, evidence->ledger.op_left_ns[i]);
+        kernel.claimed_ns = gt_ns_add(kernel.claimed_ns, evidence->ledger.is_claimed[i] ? ns : 0);
     }
     return kernel;
 }
@@ -72,7 +72,7 @@ bool gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *fi
         return false;
     bool is_summed = evidence->view->is_summed;
     struct kernel top = is_summed ? longest_summed(evidence) : kernel_of(evidence, longest_name(evidence));
-    if (top.count == 0 || (double)top.total_ns < least_ns || (top.steady_ns > 0 && top.left_ns <= top.steady_ns / 2))
+    if (top.count == 0 || (double)top.total_ns < least_ns || (top.steady_ns > 0 && top.claimed_ns >= top.steady_ns / 2))
         return false;
     const char *name = gt_say_kernel(evidence, top.name);
     double total_ns = (double)top.total_ns;

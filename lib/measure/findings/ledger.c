@@ -141,6 +141,15 @@ static bool divide(struct gt_ledger *ledger) {
 
 /* ---- the whole ---- */
 
+/* Nothing is claimed by the next rule yet. */
+static void begin(struct gt_ledger *ledger) {
+    ledger->count = 0;
+    ledger->claimed_ns = 0;
+    ledger->window_count = 0;
+    for (size_t d = 0; d < ledger->view->device_count; d++)
+        ledger->savings[d] = (struct gt_finding_saving){.device = ledger->view->devices[d].id};
+}
+
 static void take_gaps(struct gt_ledger *ledger) {
     for (size_t i = 0; i < ledger->idle->count; i++) {
         const struct gt_idle_gap *gap = &ledger->idle->gaps[i];
@@ -153,8 +162,9 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
     *ledger = (struct gt_ledger){.view = view, .idle = idle, .steady_ns = steady_ns};
     ledger->gap_left_ns = gt_mem_uninitialised(idle->count, sizeof *ledger->gap_left_ns);
     ledger->op_left_ns = gt_mem_uninitialised(view->op_count, sizeof *ledger->op_left_ns);
+    ledger->is_claimed = gt_mem_array(view->op_count, 1);
     ledger->savings = gt_mem_array(view->device_count, sizeof *ledger->savings);
-    bool ok = ledger->gap_left_ns && ledger->op_left_ns && ledger->savings;
+    bool ok = ledger->gap_left_ns && ledger->op_left_ns && ledger->is_claimed && ledger->savings;
     for (size_t d = 0; d < view->device_count && ok; d++) {
         const struct gt_view_device *device = &view->devices[d];
         int64_t start_ns = later(device->span_start_ns, steady_ns);
@@ -163,7 +173,7 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
     ok = ok && divide(ledger);
     if (ok) {
         take_gaps(ledger);
-        gt_ledger_keep(ledger); /* nothing is claimed yet */
+        begin(ledger);
     }
     ledger->has_failed = !ok;
     return ok;
@@ -173,6 +183,7 @@ void gt_ledger_release(struct gt_ledger *ledger) {
     gt_mem_free(ledger->gap_left_ns);
     gt_mem_free(ledger->op_left_ns);
     gt_mem_free(ledger->claims);
+    gt_mem_free(ledger->is_claimed);
     gt_mem_free(ledger->savings);
     *ledger = (struct gt_ledger){0};
 }
@@ -275,11 +286,10 @@ int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t 
 }
 
 void gt_ledger_keep(struct gt_ledger *ledger) {
-    ledger->count = 0;
-    ledger->claimed_ns = 0;
-    ledger->window_count = 0;
-    for (size_t d = 0; d < ledger->view->device_count; d++)
-        ledger->savings[d] = (struct gt_finding_saving){.device = ledger->view->devices[d].id};
+    for (size_t i = 0; i < ledger->count; i++)
+        if (!ledger->claims[i].is_gap)
+            ledger->is_claimed[ledger->claims[i].item] = 1;
+    begin(ledger);
 }
 
 void gt_ledger_give_back(struct gt_ledger *ledger) {
@@ -287,5 +297,5 @@ void gt_ledger_give_back(struct gt_ledger *ledger) {
         const struct gt_ledger_claim *of = &ledger->claims[i];
         *(of->is_gap ? &ledger->gap_left_ns[of->item] : &ledger->op_left_ns[of->item]) += of->ns;
     }
-    gt_ledger_keep(ledger);
+    begin(ledger);
 }

@@ -20,6 +20,7 @@ struct gt_ledger {
     int64_t *op_left_ns;  /* by position: of the time in which nothing of higher rank ran. Compute has the highest, then
                              communication, then memory; of one class the op that started first. Those of a device sum
                              to its busy time */
+    uint8_t *is_claimed;  /* by position: some of it is claimed by a finding that was reported */
     __int128 span_ns;     /* of all devices, steady */
 
     /* Of the rule that looks. */

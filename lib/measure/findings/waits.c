@@ -126,12 +126,13 @@ const char *gt_waits_say_claimed(struct gt_evidence *evidence) {
 }
 
 void gt_waits_add_claim(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_waits_claim *claim) {
-    gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s in %s meanwhile.",
-                            gt_say_ns(evidence, (double)claim->direct_ns),
-                            gt_say_counted(evidence, claim->gaps, "gap"));
+    const char *subject = claim->gaps ? "It was idle for another" : "The GPU was idle for";
+    if (claim->gaps)
+        gt_finding_add_evidence(evidence, finding, "The GPU was idle for %s in %s meanwhile.",
+                                gt_say_ns(evidence, (double)claim->direct_ns),
+                                gt_say_counted(evidence, claim->gaps, "gap"));
     if (claim->later_ns)
-        gt_finding_add_evidence(evidence, finding,
-                                "It was idle for another %s in later gaps, because the CPU had fallen behind.",
+        gt_finding_add_evidence(evidence, finding, "%s %s in later gaps, because the CPU had fallen behind.", subject,
                                 gt_say_ns(evidence, (double)claim->later_ns));
 }
 

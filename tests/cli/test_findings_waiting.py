@@ -467,6 +467,9 @@ def test_small_matrix_products_are_a_small_batch(find):
     assert finding["severity"] == "low" and finding["recoverable_ns"] is None
     assert finding["title"] == "Small batch: 100.0% of the matrix products are shorter than a launch takes"
     assert finding["evidence"][0].startswith("100 matrix products take 4 us on average; the CPU launches one kernel every 23.8")
+    assert any("For inference" in advice for advice in finding["advice"])
+    trace.range("backward", 100, 10)
+    assert not any("For inference" in advice for advice in find(trace)["small_batch"]["advice"])
     trace = Trace()
     late_launches(trace, 100, 20, length=4)
     assert "small_batch" not in find(trace)  # no matrix products

@@ -56,8 +56,16 @@ def test_what_is_small_or_pinned_is_no_pageable_copy(gputime, tmp_path, settings
 def test_the_operator_is_named_where_there_is_no_range(gputime, tmp_path):
     trace = Trace()
     pageable(trace)
-    trace.operator("aten::copy_", 590, 1600)
-    assert only(findings_of(gputime, trace, tmp_path), "pageable_copies")["title"].startswith("'aten::copy_' copies from")
+    for index, name in enumerate(["my_ops::load", "aten::to", "aten::_to_copy", "aten::copy_"]):
+        trace.operator(name, 590 + index, 1600 - 2 * index)
+    assert only(findings_of(gputime, trace, tmp_path), "pageable_copies")["title"].startswith("'aten::to' copies from")
+
+
+def test_copies_that_nothing_names_are_the_subject_themselves(gputime, tmp_path):
+    trace = Trace()
+    pageable(trace)
+    finding = only(findings_of(gputime, trace, tmp_path), "pageable_copies")
+    assert finding["title"] == "Copies from pageable memory keep the GPU waiting: 33.3% of the time"
 
 
 def test_a_copy_under_compute_costs_nothing(gputime, tmp_path):
@@ -126,7 +134,7 @@ def test_a_checkpoint_is_named_by_the_range_around_all_copies(gputime, tmp_path)
     checkpoint(trace)
     finding = only(findings_of(gputime, trace, tmp_path), "copies_in_line")
     assert finding["recoverable_ns"] == (10 * 200 + 9 * 50) * US
-    assert finding["title"] == "'save' copies 50 MB to the CPU while nothing computes: 38.0% of the time"
+    assert finding["title"] == "'save' moves 50 MB to the CPU while nothing computes: 38.0% of the time"
     assert finding["evidence"][0] == (
         "10 copies moved 50 MB between pageable memory and the GPU (device to host) in 2 ms, at 25.0 GB/s.")
 
@@ -147,7 +155,7 @@ def test_copies_on_the_stream_of_compute_are_in_line(gputime, tmp_path):
     kernels(trace, end + 400, 10)
     finding = only(findings_of(gputime, trace, tmp_path), "copies_in_line")
     assert finding["recoverable_ns"] == 400 * US
-    assert finding["title"].startswith("The program copies 10 MB to the GPU while nothing computes")
+    assert finding["title"].startswith("Copies move 10 MB to the GPU while nothing computes")
     trace = Trace()
     kernels(trace, 100, 10)
     trace.copy(end, 400, 10 * MB, launched=50, stream=9)

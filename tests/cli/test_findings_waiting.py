@@ -283,24 +283,24 @@ def test_host_bound_refers_to_the_reads_that_stop_the_cpu(find):
     assert {"readback", "host_bound"} <= set(found)
     assert ("'aten::item' makes the CPU wait for a copy 12 times, every 4 launches on average, so it cannot run ahead (see "
             "readback).") in found["host_bound"]["evidence"]
-    assert "decoding" not in said(found["host_bound"])
+    assert "decode" not in said(found["host_bound"])
 
 
 def test_passes_that_each_end_with_a_token_look_like_decoding(find):
-    assert "; 8 B or less each after many short kernels: probably decoding token by token." in said(find(passes())["host_bound"])
+    assert "; 8 B or less each after many short kernels: probably a decode loop, one token at a time." in said(find(passes())["host_bound"])
 
 
 @pytest.mark.parametrize("settings", [{"launches": 19}, {"size": 1001}, {"name": "softmax_kernel"},
                                       {"name": "gemm_wgrad"}], ids=str)
 def test_other_reads_do_not(find, settings):
     finding = find(passes(**settings))["host_bound"]
-    assert "cannot run ahead" in said(finding) and "decoding" not in said(finding)
+    assert "cannot run ahead" in said(finding) and "decode" not in said(finding)
 
 
 def test_a_program_that_trains_does_not_decode(find):
     trace = passes()
     trace.range("Optimizer.step#AdamW.step", 105, 30)
-    assert "decoding" not in said(find(trace)["host_bound"])
+    assert "decode" not in said(find(trace)["host_bound"])
 
 
 # ---- what has a name of its own ----
@@ -518,6 +518,9 @@ def test_small_matrix_products_are_a_small_batch(find):
     assert finding["severity"] == "low" and finding["recoverable_ns"] is None
     assert finding["title"] == "Small batch: 100.0% of the matrix products are shorter than a launch takes"
     assert finding["evidence"][0].startswith("100 matrix products take 4 us on average; the CPU launches one kernel every 23.8")
+    assert any("For inference" in advice for advice in finding["advice"])
+    trace.range("backward", 100, 10)
+    assert not any("For inference" in advice for advice in find(trace)["small_batch"]["advice"])
     trace = Trace()
     late_launches(trace, 100, 20, length=4)
     assert "small_batch" not in find(trace)  # no matrix products
@@ -570,7 +573,7 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime,
     assert host["severity"] == "high" and host["title"].startswith("Host-bound in 'decode'")
     assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
     assert any("Warm-up excluded" in sentence for sentence in host["evidence"])
-    assert copy["evidence"][0].startswith("cudaMemcpyAsync copies '[CUDA memcpy Device-to-Host]' 48 times (24 per step)")
+    assert copy["evidence"][0].startswith("48 copies (24 per step) by cudaMemcpyAsync ('[CUDA memcpy Device-to-Host]'), each")
     assert "'sampling'" in said(copy)
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in of("sqlite").values()]
 

@@ -15,9 +15,10 @@ bool gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *fin
     if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share) {
         struct gt_origin origin = gt_origins_of_claims(evidence);
         double claimed_ns = (double)evidence->ledger.claimed_ns;
-        gt_finding_set_title(evidence, finding, "%s copies %s to the %s while nothing computes: %s of the time",
-                             gt_origins_say(evidence, &origin, "The program"), gt_say_bytes(evidence, sum.bytes),
-                             sum.way == GT_COPY_TO_HOST ? "CPU" : "GPU",
+        const char *name = gt_origins_say(evidence, &origin, "");
+        gt_finding_set_title(evidence, finding, "%s %s to the %s while nothing computes: %s of the time",
+                             name[0] ? gt_arena_printf(evidence->arena, "%s moves", name).ptr : "Copies move",
+                             gt_say_bytes(evidence, sum.bytes), sum.way == GT_COPY_TO_HOST ? "CPU" : "GPU",
                              gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
         gt_bulk_copies_describe(copies, evidence, finding, &sum);
         gt_bulk_copies_add_longest(evidence, finding, &sum);

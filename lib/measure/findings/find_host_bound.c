@@ -74,7 +74,7 @@ static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *la
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
         calls[i] = late->nameless[i * stride].call;
-    uint32_t *rows = calls ? gt_operator_set_of_calls(evidence->view, calls, count) : NULL;
+    uint32_t *rows = calls ? gt_operator_set_callers_of_calls(evidence->view, calls, count) : NULL;
     if (!rows)
         gt_evidence_fail(evidence);
     for (size_t i = 0; i < count && rows; i++) {
@@ -150,10 +150,9 @@ static void add_readbacks(struct gt_evidence *evidence, struct gt_finding *findi
     const char *tokens = "";
     if (looks_like_decoding(evidence, copies, launches))
         tokens =
-            gt_arena_printf(
-                evidence->arena,
-                "; %s or less each after many short kernels: probably the decode steps of token by token generation",
-                gt_say_bytes(evidence, copies->most_bytes))
+            gt_arena_printf(evidence->arena,
+                            "; %s or less each after many short kernels: probably a decode loop, one token at a time",
+                            gt_say_bytes(evidence, copies->most_bytes))
                 .ptr;
     gt_finding_add_evidence(evidence, finding,
                             "%s makes the CPU wait for a copy %s, every %s on average, so it cannot run ahead%s%s.",
@@ -182,7 +181,7 @@ bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding
     claim_gaps(evidence, &late);
     bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
     if (found) {
-        if (4 * late.names.total_ns < late.total_ns) /* else ranges say enough */
+        if (2 * late.names.total_ns < late.total_ns) /* else ranges say enough */
             name_by_operators(evidence, &late);
         gt_name_sums_sort(&late.names);
         describe(evidence, finding, &late);

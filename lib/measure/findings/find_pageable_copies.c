@@ -13,8 +13,11 @@ bool gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *fi
     if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share) {
         struct gt_origin origin = gt_origins_of_claims(evidence);
         double claimed_ns = (double)evidence->ledger.claimed_ns;
-        gt_finding_set_title(evidence, finding, "%s copies from pageable memory: %s of the time",
-                             gt_origins_say(evidence, &origin, "The program"),
+        const char *name = gt_origins_say(evidence, &origin, "");
+        bool has_name = name[0];
+        gt_finding_set_title(evidence, finding, "%s from pageable memory%s: %s of the time",
+                             has_name ? gt_arena_printf(evidence->arena, "%s copies", name).ptr : "Copies",
+                             has_name ? "" : " keep the GPU waiting",
                              gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1));
         gt_bulk_copies_describe(copies, evidence, finding, &sum);
         if (sum.call_ns > 0)

@@ -40,14 +40,14 @@ static void add_range(struct gt_evidence *evidence, struct gt_finding *finding, 
 
 static void add_copies(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_readback *copies) {
     const char *copy = gt_say_quoted(evidence, gt_store_string(evidence->view->store, copies->copy));
-    const char *often = gt_waits_say_often(evidence, copies->count, "time");
+    const char *often = gt_waits_say_often(evidence, copies->count, "copy");
     const char *call = gt_say_call(evidence, copies->call);
     if (copies->wait == GT_STRID_EMPTY)
-        gt_finding_add_evidence(evidence, finding, "%s copies %s %s and blocks until the data has arrived.", call, copy,
-                                often);
+        gt_finding_add_evidence(evidence, finding, "%s by %s (%s), which blocks until the data has arrived.", often,
+                                call, copy);
     else
-        gt_finding_add_evidence(evidence, finding, "%s copies %s %s, each immediately followed by %s.", call, copy,
-                                often, gt_say_call(evidence, copies->wait));
+        gt_finding_add_evidence(evidence, finding, "%s by %s (%s), each immediately followed by %s.", often, call, copy,
+                                gt_say_call(evidence, copies->wait));
 }
 
 static struct gt_waits_claim claim_copies(struct gt_evidence *evidence, const struct gt_readback *copies) {

@@ -1,6 +1,7 @@
 /* Small batch: a host-bound program whose matrix products are shorter than the time that the CPU takes to launch one
    kernel. More work per launch costs no time then. */
 #include "measure/findings/small_products.h"
+#include "measure/findings/training.h"
 #include "measure/findings/waits.h"
 
 /* Idle time that the CPU made by launching late, as part of the steady spans; whoever claimed it. */
@@ -25,6 +26,10 @@ bool gt_find_small_batch(struct gt_evidence *evidence, struct gt_finding *findin
         evidence, finding, "%s take %s on average; the CPU launches one kernel every %s, so larger ones would be free.",
         gt_say_counted(evidence, products.count, "matrix product"), gt_say_ns(evidence, products.mean_ns),
         gt_say_ns(evidence, products.launch_ns));
+    if (!gt_training_is_seen(evidence))
+        gt_finding_add_advice(evidence, finding,
+                              "For inference: continuous batching or speculative decoding brings more tokens per "
+                              "launch.");
     finding->overlaps_id = "host_bound"; /* whose gaps these are */
     return true;
 }

@@ -101,7 +101,7 @@ static bool sum_operators(const struct gt_view *view, const struct gt_origin_par
     uint32_t *calls = gt_mem_uninitialised(parts->count, sizeof *calls);
     for (size_t i = 0; i < parts->count && calls; i++)
         calls[i] = view->labels->op_call[view->row[parts->items[i].position]];
-    uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, parts->count) : NULL;
+    uint32_t *operators = calls ? gt_operator_set_callers_of_calls(view, calls, parts->count) : NULL;
     for (size_t i = 0; i < parts->count && operators; i++) {
         if (operators[i] == GT_NO_ROW)
             continue;

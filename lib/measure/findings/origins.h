@@ -26,7 +26,8 @@ struct gt_origin {
     int64_t ns; /* launched in it */
 };
 
-/* The innermost range inside a step that launched at least half of the time, else the operator that did. Linear. */
+/* The innermost range inside a step that launched at least half of the time, else the operator that did, as the program
+   called it (aten::to, not the aten::copy_ in it). Linear. */
 struct gt_origin gt_origins_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts);
 /* The range alone: to look for operators takes longer. */
 struct gt_origin gt_origins_range_of_parts(struct gt_evidence *evidence, const struct gt_origin_parts *parts);

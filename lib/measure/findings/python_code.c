@@ -1,4 +1,4 @@
-/* Tells functions of the program from those of libraries by the paths of their files. */
+/* Separates functions of the program from those of libraries by the paths of their files. */
 #include "measure/findings/python_code.h"
 
 #include "base/mem.h"

@@ -41,7 +41,7 @@ const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes) {
 }
 
 const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text) {
-    enum { LONGEST = 60 };
+    enum { LONGEST = 64 }; /* fits "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" */
     struct gt_str kept = gt_str_cut(text, LONGEST);
     return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }

@@ -24,6 +24,7 @@ struct sweep {
     size_t operator_count, call_count;
     uint32_t *open; /* stack of operators */
     size_t depth;
+    bool wants_callers; /* of operators of one library the outermost */
 };
 
 static void sweep_release(struct sweep *sweep) {
@@ -153,19 +154,34 @@ static bool add_operators(struct sweep *sweep) {
     return sweep->operators && sweep->open && sort_rows(sweep->operators, sweep->operator_count, &all);
 }
 
-/* The innermost open operator that reaches the end of the call. Those above it that have ended are forgotten, for later
-   calls start later still. */
+/* "aten" of "aten::copy_" */
+static struct gt_str library_of(const struct gt_store *store, uint32_t row) {
+    struct gt_str name = gt_store_string(store, store->cpu_ops.name[row]);
+    const char *end = memchr(name.ptr, ':', name.len);
+    return (struct gt_str){name.ptr, end ? (size_t)(end - name.ptr) : name.len};
+}
+
+/* Whether an operator that encloses the call is wanted instead of one inside it. */
+static bool is_better(const struct sweep *sweep, uint32_t row, uint32_t found) {
+    return found == GT_NO_ROW || gt_str_eq(library_of(sweep->store, row), library_of(sweep->store, found));
+}
+
+/* The open operator that is wanted and reaches the end of the call, from the innermost outwards. Those above it that
+   have ended are forgotten, for later calls start later still. */
 static uint32_t find_open(struct sweep *sweep, int64_t start_ns, int64_t end_ns) {
     const int64_t *operator_end_ns = sweep->store->cpu_ops.end_ns;
     size_t bottom = sweep->depth, alive = 0; /* those that have not ended gather at the top of the stack */
     uint32_t found = GT_NO_ROW;
-    while (bottom > 0 && alive < DEEPEST && found == GT_NO_ROW) {
+    bool is_done = false;
+    while (bottom > 0 && alive < DEEPEST && !is_done) {
         uint32_t row = sweep->open[--bottom];
         if (operator_end_ns[row] < start_ns)
             continue;
         sweep->open[sweep->depth - ++alive] = row;
-        if (operator_end_ns[row] >= end_ns)
-            found = row;
+        if (operator_end_ns[row] < end_ns)
+            continue;
+        is_done = !sweep->wants_callers || !is_better(sweep, row, found);
+        found = is_better(sweep, row, found) ? row : found;
     }
     memmove(sweep->open + bottom, sweep->open + sweep->depth - alive, alive * sizeof *sweep->open);
     sweep->depth = bottom + alive;
@@ -193,9 +209,9 @@ static void run_sweep(struct sweep *sweep, uint32_t *operators) {
     }
 }
 
-uint32_t *gt_operator_set_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
+static uint32_t *find_all(const struct gt_view *view, const uint32_t *calls, size_t count, bool wants_callers) {
     uint32_t *operators = gt_mem_uninitialised(count, sizeof *operators);
-    struct sweep sweep = {.store = view->store};
+    struct sweep sweep = {.store = view->store, .wants_callers = wants_callers};
     bool has_operators = view->store->cpu_ops.count > 0;
     for (size_t i = 0; i < count && operators; i++)
         operators[i] = GT_NO_ROW;
@@ -208,4 +224,12 @@ uint32_t *gt_operator_set_of_calls(const struct gt_view *view, const uint32_t *c
         operators = NULL;
     }
     return operators;
+}
+
+uint32_t *gt_operator_set_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
+    return find_all(view, calls, count, false);
+}
+
+uint32_t *gt_operator_set_callers_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
+    return find_all(view, calls, count, true);
 }

@@ -91,7 +91,8 @@ static void claim_of_device(struct account *account, const struct gt_idle_device
         if (own->end == 0 && other->end == 0)
             continue; /* these threads never lost any */
         advance(account, own, calls->start_ns[gap->call], gap->next);
-        advance(account, other, calls->start_ns[gap->call], gap->next);
+        if (other != own)
+            advance(account, other, calls->start_ns[gap->call], gap->next);
         if (own->oldest == own->next && other->oldest == other->next)
             continue; /* nothing is left of what they lost */
         take(account, own, direct_ns[i]);

@@ -104,10 +104,13 @@ static void claim_of_device(struct account *account, const struct gt_idle_device
     }
 }
 
-/* Every device looks at all losses. No program has so many of both; a made-up trace shall not take forever. */
+/* Every device looks at all losses, which no program makes expensive: its threads serve a few devices each. A made-up
+   trace shall not take longer than one of its size. */
 static bool is_too_much(const struct gt_ledger *ledger, size_t count) {
-    enum { MOST = 100000000 };
-    return ledger->idle->device_count > MOST / (count + ledger->view->store->threads.count);
+    enum { LOOKS_PER_EVENT = 16 };
+    size_t events = ledger->view->op_count + ledger->view->store->calls.count;
+    size_t looks = count + ledger->view->store->threads.count;
+    return ledger->idle->device_count > 1 && ledger->idle->device_count > LOOKS_PER_EVENT * events / looks;
 }
 
 void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const struct gt_lead_loss *losses, size_t count,

@@ -1,5 +1,5 @@
-/* Python calls: how many the trace has. Asking for them makes findings name Python functions: reading call stacks is too
-   slow to do it in every report. */
+/* Python calls: how many the trace has. Asking for them makes findings name Python functions: reading call stacks is
+   too slow to do it in every report. */
 #include "measure/results/measure.h"
 
 enum gt_status gt_python_calls_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -27,7 +27,8 @@ static int64_t launch_wait_of(const struct gt_evidence *evidence, const struct g
     if (!is_late || !is_between || (double)gt_idle_gap_ns(of) >= gt_thresholds.stall_ns)
         return 0;
     double part = evidence->view->store->facts & GT_FACT_CPU_OPS ? gt_thresholds.launch_wait_part : 1;
-    return (int64_t)((double)(gt_idle_gap_twice_recoverable_ns(of, device) / 2) * part);
+    int64_t recoverable_ns = gt_idle_gap_twice_recoverable_ns(of, device) / 2;
+    return (int64_t)((double)recoverable_ns * part);
 }
 
 static int64_t claim_gaps(struct gt_evidence *evidence, const struct gt_updates *updates) {

@@ -16,3 +16,19 @@ def test_gpus_that_wait_for_one_thread_have_the_same_cause(gputime, tmp_path):
     assert "host_stalls" not in findings
     savings = findings["host_bound"]["savings"]
     assert [saving["waiting_ns"] > 9 * 3000 * US for saving in savings] == [True, True], savings
+
+
+def test_a_range_and_an_operator_of_one_name_are_not_added(gputime, tmp_path):
+    """Range X launches 40 % of the copies and operator X others, 30 %: neither has half."""
+    trace, now = Trace(), 100
+    for number in range(100):
+        part = number % 10
+        if part < 4:
+            trace.range("X", now - 30, 20)
+        trace.event("cpu_op", f"other_{part}" if part < 4 else "X" if part < 7 else f"z_{part}", now - 30, 20)
+        trace.op(now, 500, name="Memcpy DtoH (Device -> Pinned)", call="cudaMemcpy", launched=now - 20, call_length=5,
+                 bytes=8 * 10**6)
+        trace.op(now + 500, 500, launched=now + 10)
+        now += 1030
+    finding = findings_of(gputime, trace.write(tmp_path))["copies_in_line"]
+    assert "'X'" not in finding["title"] + " ".join(finding["evidence"]), finding

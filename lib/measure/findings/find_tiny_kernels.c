@@ -63,7 +63,8 @@ bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *findi
         if (gaps->of[i] == GT_HOST_GAP_LATE && is_tiny(view, idle->gaps[i].next))
             waits_ns += gt_idle_gap_ns(&idle->gaps[i]);
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
-    if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
+    if ((double)tiny < gt_thresholds.tiny_count || (double)tiny < gt_thresholds.tiny_share * (double)kernels ||
+        span_ns <= 0)
         return false;
     gt_finding_set_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a %s graph",
                          gt_say_share(evidence, (double)tiny, (double)kernels), gt_say_platform(evidence));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/findings/thresholds.h"
 
 static bool has_any(struct gt_str text, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -110,16 +111,14 @@ static void mark_in_ranges(struct search *search, struct gt_updates *updates) {
 
 /* ---- by operations ---- */
 
-/* Adam has eight kernels for each addcdiv, its relatives up to twice as many. */
-enum { MOST_KERNELS_EACH = 16, FEWEST_PARAMETERS = 2 };
-
 struct run {
     size_t first, end; /* of lane_order */
     size_t kernels, signs;
 };
 
 static void close_run(const struct search *search, struct gt_updates *updates, struct run *run) {
-    if (run->signs >= FEWEST_PARAMETERS && run->kernels <= MOST_KERNELS_EACH * run->signs)
+    if ((double)run->signs >= gt_thresholds.fewest_updates &&
+        (double)run->kernels <= gt_thresholds.kernels_per_update * (double)run->signs)
         for (size_t i = run->first; i < run->end; i++) {
             uint32_t position = search->view->lane_order[i];
             if (gt_traits_of_op(search->traits, search->view, position) & GT_TRAIT_ELEMENTWISE)

@@ -141,8 +141,8 @@ static void add_thresholds(struct gt_evidence *evidence, struct gt_section *sect
                                               threshold_columns, GT_ARRAY_COUNT(threshold_columns));
     for (size_t i = 0; i < gt_threshold_count; i++) {
         const struct gt_threshold *threshold = &gt_threshold_list[i];
-        bool is_of_all = rule->level == GT_LEVEL_BY_SAVING && strcmp(threshold->rule, "severity") == 0;
-        if (!is_of_all && strcmp(threshold->rule, rule->id) != 0)
+        bool is_of_all = rule->level == GT_LEVEL_BY_SAVING && gt_thresholds_is_of_rule(threshold, "severity");
+        if (!is_of_all && !gt_thresholds_is_of_rule(threshold, rule->id))
             continue;
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "threshold", gt_str_of(threshold->name));

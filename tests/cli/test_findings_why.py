@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from finding_traces import RULES, made, tiny
+from finding_traces import RULES, Trace, dense, made, tiny
 from samples import ROOT
 
 FOLDER = ROOT / "lib/measure/findings"
@@ -43,3 +43,36 @@ def test_every_threshold_is_listed_for_the_rules_whose_code_reads_it():
         rules = set(re.findall(r"^bool gt_find_(\w+)\(", code, re.MULTILINE))
         for name in set(re.findall(r"gt_thresholds\.(\w+)", code)):
             assert rules_of(name) & (rules | {"severity"}), (path.name, name)
+
+
+def test_meanings_are_wrapped_and_not_shortened(gputime, tmp_path):
+    path = made(tiny)(tmp_path)
+    rows = gputime.json("findings", path, "--why", "copies_in_line")["tables"]["finding_thresholds"]["rows"]
+    for options in ([], ["-v"]):
+        text = gputime("findings", path, "--why", "copies_in_line", "--width", "80", *options).stdout.decode()
+        assert max(map(len, text.splitlines())) <= 80
+        words = " ".join(text.split())
+        assert max(len(row["meaning"]) for row in rows) > 80
+        assert [words.count(row["meaning"]) for row in rows] == [1] * len(rows), text
+
+
+def test_each_window_has_a_command_that_shows_it(gputime, tmp_path):
+    """A copy from pageable memory, and a shorter gap that its call causes."""
+    trace = Trace()
+    dense(trace, 100, 10)
+    trace.op(1100, 300, name="Memcpy HtoD (Pageable -> Device)", launched=1000, call="cudaMemcpyAsync", call_length=500,
+             bytes=10**6)
+    trace.op(1502, 20, launched=1501)
+    path = trace.write(tmp_path)
+    windows = gputime.json("findings", path, "--why", "pageable_copies")["tables"]["finding_windows"]["rows"]
+    shown = []
+    for window in windows:
+        program, *args, last = window["command"].split()
+        assert (program, last) == ("gputime", "TRACE")
+        tables = gputime.json(*args, path)["tables"]
+        if args[0] == "gaps":
+            assert (window["start_ns"], window["end_ns"]) in {(row["start_ns"], row["end_ns"]) for row in tables["gaps"]["rows"]}
+        else:
+            assert [row["name"] for row in tables["memory"]["rows"]] == ["Memcpy HtoD (Pageable -> Device)"]
+        shown.append(args[0])
+    assert shown == ["summary", "gaps"]

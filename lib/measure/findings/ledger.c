@@ -183,18 +183,18 @@ double gt_ledger_share(const struct gt_ledger *ledger, double ns) {
 
 /* ---- claims ---- */
 
-static void keep_window(struct gt_ledger *ledger, struct gt_finding_window window, int64_t ns) {
-    if (ledger->window_count == GT_FINDING_WINDOWS && ns <= ledger->window_ns[GT_FINDING_WINDOWS - 1])
+static void keep_window(struct gt_ledger *ledger, struct gt_finding_window window, struct gt_ledger_claim claim) {
+    if (ledger->window_count == GT_FINDING_WINDOWS && claim.ns <= ledger->window_claims[GT_FINDING_WINDOWS - 1].ns)
         return;
     size_t place = ledger->window_count < GT_FINDING_WINDOWS ? ledger->window_count++ : GT_FINDING_WINDOWS - 1;
-    for (; place > 0 && ns > ledger->window_ns[place - 1]; place--) {
+    for (; place > 0 && claim.ns > ledger->window_claims[place - 1].ns; place--) {
         ledger->windows[place] = ledger->windows[place - 1];
-        ledger->window_ns[place] = ledger->window_ns[place - 1];
+        ledger->window_claims[place] = ledger->window_claims[place - 1];
     }
     window.start_ns = gt_ns_between(ledger->view->store->origin_ns, window.start_ns);
     window.end_ns = gt_ns_between(ledger->view->store->origin_ns, window.end_ns);
     ledger->windows[place] = window;
-    ledger->window_ns[place] = ns;
+    ledger->window_claims[place] = claim;
 }
 
 /* The device whose ops hold a position. Claims come device by device. */
@@ -236,7 +236,7 @@ static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledge
     *left_ns -= wanted.ns;
     ledger->claimed_ns += wanted.ns;
     *saving_ns = gt_ns_add(*saving_ns, wanted.ns);
-    keep_window(ledger, window, wanted.ns);
+    keep_window(ledger, window, wanted);
     return wanted.ns;
 }
 

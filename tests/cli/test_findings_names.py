@@ -1,6 +1,6 @@
-"""What the sentences of findings name: code, calls, the words of the vendor; and what gaps of several GPUs share."""
+"""What the sentences of findings name and how they are cut, and what gaps of several GPUs share."""
 
-from finding_traces import US, Trace, findings_of
+from finding_traces import US, Trace, dense, findings_of
 
 
 def test_gpus_that_wait_for_one_thread_have_the_same_cause(gputime, tmp_path):
@@ -32,3 +32,22 @@ def test_a_range_and_an_operator_of_one_name_are_not_added(gputime, tmp_path):
         now += 1030
     finding = findings_of(gputime, trace.write(tmp_path))["copies_in_line"]
     assert "'X'" not in finding["title"] + " ".join(finding["evidence"]), finding
+
+
+def test_long_names_of_calls_are_cut_before_a_character(gputime, tmp_path):
+    trace = Trace()
+    for number in range(12):
+        trace.op(1000 * number + 620, 300, launched=1000 * number + 600)
+        trace.call("cudaMalloc" + "\u00e9" * 3000, 1000 * number + 1, 500)
+    finding = findings_of(gputime, trace.write(tmp_path))["allocator"]
+    assert finding["title"].startswith("cudaMalloc" + "\u00e9" * 25 + "... keeps the GPU waiting: ")
+    assert all(len(sentence) < 150 and "\ufffd" not in sentence for sentence in finding["evidence"])
+
+
+def test_a_span_of_no_time_has_no_verdict(gputime, tmp_path):
+    trace = Trace()
+    trace.op(100, 0)
+    report = gputime.json("findings", trace.write(tmp_path))
+    assert "findings_verdict" not in report["facts"] and report["findings"] == []
+    dense(trace, 100, 3)
+    assert "findings_verdict" in gputime.json("findings", trace.write(tmp_path))["facts"]

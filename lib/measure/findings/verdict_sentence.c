@@ -78,8 +78,9 @@ static struct gt_str make_sentence(struct gt_evidence *evidence, __int128 *times
 }
 
 void gt_verdict_sentence_add(struct gt_evidence *evidence, struct gt_section *section) {
-    if (evidence->view->op_count == 0 || evidence->status != GT_OK || has_losses(evidence->view) ||
-        has_more_than_low(section))
+    bool is_known = evidence->view->op_count && evidence->status == GT_OK && !has_losses(evidence->view);
+    /* Where no time passes nothing has a share of it. */
+    if (!is_known || has_more_than_low(section) || gt_evidence_amount(evidence, GT_AMOUNT_SPAN) <= 0)
         return;
     __int128 *times_ns = new_category_times(evidence);
     if (!times_ns) {

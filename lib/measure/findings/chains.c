@@ -45,14 +45,11 @@ static int64_t middle_of(const struct wait *wait) {
 
 /* false: the gap has none, or a short one. */
 static bool wait_of(const struct gt_calls *calls, const struct gt_idle_gap *gap, struct wait *wait) {
-    if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
+    struct gt_idle_cpu_part part;
+    if (!gt_idle_gap_cpu_part(gap, calls, &part))
         return false;
-    int64_t call_end_ns = calls->end_ns[gap->call];
-    *wait = (struct wait){.start_ns = gap->start_ns,
-                          .end_ns = call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns,
-                          .thread = calls->thread[gap->call]};
-    return wait->end_ns > wait->start_ns &&
-           (double)gt_ns_between(wait->start_ns, wait->end_ns) >= gt_thresholds.named_ns;
+    *wait = (struct wait){.start_ns = part.start_ns, .end_ns = part.end_ns, .thread = part.thread};
+    return (double)gt_ns_between(wait->start_ns, wait->end_ns) >= gt_thresholds.named_ns;
 }
 
 static bool gather_waits(struct search *search, const struct gt_idle *idle) {

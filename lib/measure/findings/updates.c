@@ -6,13 +6,6 @@
 #include "base/mem.h"
 #include "measure/findings/thresholds.h"
 
-static bool has_any(struct gt_str text, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (gt_str_find_nocase(text, gt_str_of(words[i])))
-            return true;
-    return false;
-}
-
 static bool is_any(struct gt_str text, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (text.len == strlen(words[i]) && gt_str_find_nocase(text, gt_str_of(words[i])))
@@ -28,8 +21,9 @@ static const char *const parts[] = {"optimizer",  "optim.",       "optim_",     
 /* A range around the whole of a training step may name the optimizer, too. */
 bool gt_updates_is_step_name(struct gt_str name) {
     static const char *const others[] = {"zero_grad", "forward", "backward", "train", "profilerstep"};
-    bool is_named = is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || has_any(name, parts, GT_ARRAY_COUNT(parts));
-    return is_named && !has_any(name, others, GT_ARRAY_COUNT(others));
+    bool is_named =
+        is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || gt_str_has_any_nocase(name, parts, GT_ARRAY_COUNT(parts));
+    return is_named && !gt_str_has_any_nocase(name, others, GT_ARRAY_COUNT(others));
 }
 
 /* The pairs of letters that these words begin with, by the lower five bits, which capital and small letters share.

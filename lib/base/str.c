@@ -75,6 +75,13 @@ const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle) {
     return NULL;
 }
 
+bool gt_str_has_any_nocase(struct gt_str text, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (gt_str_find_nocase(text, gt_str_of(words[i])))
+            return true;
+    return false;
+}
+
 /* Column by column of a; the row is over b. A part of a may begin and end anywhere: nothing before and after it
    costs. */
 static size_t distance(struct gt_str a, struct gt_str b, bool is_part) {

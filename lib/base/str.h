@@ -52,6 +52,9 @@ struct gt_str gt_str_path_tail(struct gt_str path, size_t parts);
 /* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
 
+/* Whether any of these words does. */
+bool gt_str_has_any_nocase(struct gt_str text, const char *const *words, size_t count);
+
 /* How many bytes must be put in, taken out or changed to make one of the other, ASCII case ignored. Only the first
    GT_STR_DISTANCE_MAX bytes of each count. */
 #define GT_STR_DISTANCE_MAX 64

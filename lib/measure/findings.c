@@ -36,7 +36,10 @@ const size_t gt_finding_rule_count = GT_ARRAY_COUNT(gt_finding_rules);
 
 static struct gt_str format_sentence(struct gt_arena *arena, const char *format, va_list args) {
     char text[1024];
-    vsnprintf(text, sizeof text, format, args);
+    static const char dots[] = "...";
+    int length = vsnprintf(text, sizeof text, format, args);
+    if (length >= (int)sizeof text) /* before a character, and with room for the dots */
+        memcpy(text + gt_str_cut(gt_str_of(text), sizeof text - sizeof dots).len, dots, sizeof dots);
     return gt_arena_copy(arena, gt_str_of(text));
 }
 
@@ -107,10 +110,14 @@ static void take_claims(struct gt_evidence *evidence, struct gt_finding *finding
     finding->share = gt_ledger_share(ledger, (double)ledger->claimed_ns);
     memcpy(finding->windows, ledger->windows, sizeof finding->windows);
     finding->window_count = ledger->window_count;
+}
+
+/* Of each GPU. */
+static void take_savings(struct gt_evidence *evidence, struct gt_finding *finding) {
     finding->savings = gt_arena_array(evidence->arena, evidence->view->device_count, sizeof *finding->savings);
     finding->saving_count = finding->savings ? evidence->view->device_count : 0;
     for (size_t d = 0; d < finding->saving_count; d++)
-        finding->savings[d] = ledger->savings[d];
+        finding->savings[d] = evidence->ledger.savings[d];
 }
 
 static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_evidence *evidence,
@@ -128,6 +135,8 @@ static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_ev
     if (is_little || !found || !finding->evidence_count || evidence->status != GT_OK)
         return GT_WHY_NOTHING;
     finding->severity = severity_of(rule, finding->share);
+    if (rule->level == GT_LEVEL_BY_SAVING)
+        take_savings(evidence, finding);
     if (rule->needs & GT_NEEDS_WHOLE)
         doubt_loss(evidence, finding);
     add_advice_of_rule(rule, evidence, finding);

@@ -19,6 +19,7 @@ enum gt_column_flag {
     GT_COLUMN_MOMENT = 32,  /* a place on the time line: milliseconds, to the microsecond */
     GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
     GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
+    GT_COLUMN_SENTENCE = 1 << 24, /* with NAME: if it is the last column, the text is wrapped rather than shortened */
 
     /* What lets two tables be compared row by row, whatever they are about (lib/compare). */
     GT_COLUMN_KEY = 256,  /* distinguishes rows; without one all rows are compared as one */

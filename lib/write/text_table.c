@@ -49,6 +49,22 @@ static void draw_rank(struct pen *pen, const struct gt_text_fit *fitted, struct 
     pen->blanks += GT_TEXT_GAP;
 }
 
+static bool is_wrapped(const struct gt_text_fit *fitted, size_t index) {
+    return index + 1 == fitted->count && fitted->columns[index].about->flags & GT_COLUMN_SENTENCE;
+}
+
+/* The last cell of a row in as many lines as it takes, below each other. */
+static void draw_wrapped(struct pen *pen, const struct gt_text_fit *fitted, size_t row) {
+    const struct gt_text_column *column = &fitted->columns[fitted->count - 1];
+    const struct gt_cell *cell = gt_text_fit_cell(fitted->table, row, column->index);
+    size_t left = fitted->rank_width ? fitted->rank_width + GT_TEXT_GAP : 0;
+    for (size_t i = 0; i + 1 < fitted->count; i++)
+        left += fitted->columns[i].width + GT_TEXT_GAP +
+                (fitted->columns[i].has_bar && fitted->bar_width ? GT_TEXT_GAP + fitted->bar_width : 0);
+    flush_blanks(pen);
+    gt_screen_wrap(pen->screen, GT_INK_PLAIN, gt_cell_is_text(cell) ? gt_cell_str(cell) : GT_STR(""), left, left);
+}
+
 static void draw_cell(struct pen *pen, const struct gt_text_fit *fitted, const struct gt_text_column *column,
                       size_t row) {
     const struct gt_cell *cell = gt_text_fit_cell(fitted->table, row, column->index);
@@ -86,7 +102,7 @@ static void draw_full_names(const struct gt_text_fit *fitted, size_t row) {
             const struct gt_text_column *column = &fitted->columns[i];
             is_seen |= gt_cell_is_text(gt_text_fit_cell(table, row, column->index)) &&
                        gt_str_eq(gt_cell_str(gt_text_fit_cell(table, row, column->index)), gt_cell_str(cell)) &&
-                       gt_text_fit_cell_width(fitted->screen, column, cell) <= column->width;
+                       (gt_text_fit_cell_width(fitted->screen, column, cell) <= column->width || is_wrapped(fitted, i));
         }
         for (size_t earlier = 0; earlier < c; earlier++)
             is_seen |= (table->columns[earlier].flags & GT_COLUMN_NAME) && is_same_text(table, row, earlier, c);
@@ -122,9 +138,13 @@ static void draw_rows(struct gt_text_fit *fitted, bool with_full_names) {
         struct pen pen = {.screen = fitted->screen};
         char rank[GT_NUM_MAX];
         draw_rank(&pen, fitted, (struct gt_str){rank, gt_num_format_int(rank, (int64_t)row + 1)});
-        for (size_t i = 0; i < fitted->count; i++)
+        size_t wrapped = is_wrapped(fitted, fitted->count - 1);
+        for (size_t i = 0; i < fitted->count - wrapped; i++)
             draw_cell(&pen, fitted, &fitted->columns[i], row);
-        gt_screen_newline(fitted->screen);
+        if (wrapped)
+            draw_wrapped(&pen, fitted, row);
+        else
+            gt_screen_newline(fitted->screen);
         if (with_full_names)
             draw_full_names(fitted, row);
     }

@@ -117,7 +117,7 @@ def test_extra_work_without_a_range_is_found_by_its_ops(gputime, tmp_path):
     assert finding["evidence"] == [
         "These steps take 1.5 ms on the GPU and run 10 more ops than the others, which take 1 ms for 20 ops on average.",
         "Most of what each of them adds: 'alpha' (5, 250 us), 'beta' (5, 250 us).",
-        "They run the usual work, too: evaluation inside the loop looks like this. A range around it "
+        "They run the work of the others, too: evaluation inside the loop looks like this. A range around it "
         "(torch.profiler.record_function or NVTX) would name it.",
         "Run every 3 steps, it takes 14.3% of a long run."]
 
@@ -166,10 +166,10 @@ def test_a_step_with_a_slow_kernel_is_found(gputime, tmp_path):
     trace = steps(Trace(), lengths, lambda number: lengths[number] - 10)
     finding = findings_of(gputime, trace, tmp_path)["step_outliers"]
     assert finding["recoverable_ns"] == 1000 * US
-    assert finding["title"].startswith("Step 3 takes longer than usual: ") and finding["title"].endswith("mostly compute")
+    assert finding["title"].startswith("Step 3 takes longer than steady ones: ") and finding["title"].endswith("mostly compute")
     assert finding["evidence"] == [
-        "Up to 2.01 ms on the GPU, from the end of the step before to their own; usual are 1.01 ms.",
-        "1 ms more compute in each than in usual ones, in no other finding.",
+        "Up to 2.01 ms on the GPU, from the end of the step before to their own; steady ones take 1.01 ms.",
+        "1 ms more compute in each than in steady ones, in no other finding.",
         "Most of it: 'kernel', 1 ms more per step."]
 
 

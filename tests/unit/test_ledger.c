@@ -136,7 +136,7 @@ static void windows_are_the_largest_claims(void **state) {
         gt_ledger_claim_gap(ledger, gap, INT64_MAX);
     assert_int_equal(ledger->window_count, GT_FINDING_WINDOWS);
     for (size_t i = 0; i < GT_FINDING_WINDOWS; i++) {
-        assert_int_equal(ledger->window_ns[i], 8 - (int64_t)i);
+        assert_int_equal(ledger->window_claims[i].ns, 8 - (int64_t)i);
         assert_int_equal(ledger->windows[i].end_ns - ledger->windows[i].start_ns, 8 - (int64_t)i);
     }
     gt_ledger_give_back(ledger);

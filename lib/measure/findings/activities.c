@@ -93,24 +93,12 @@ const char *gt_activities_words(struct gt_str name) {
     return line < LINES ? names[line].words : NULL;
 }
 
-enum gt_activity gt_activities_of_code(struct gt_str name) {
-    struct index index;
-    index_init(&index, 1u << CODE);
-    return activity_of(&index, name);
-}
-
 /* Pools are asked without the driver. */
 static enum gt_activity activity_of_call(const struct index *index, struct gt_str name) {
     struct gt_str plain = gt_call_plain_name(name);
     enum gt_activity activity = activity_of(index, plain);
     bool is_pooled = gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool"));
     return activity == GT_ACTIVITY_ALLOCATION && is_pooled ? GT_ACTIVITY_COUNT : activity;
-}
-
-enum gt_activity gt_activities_of_call(struct gt_str name) {
-    struct index index;
-    index_init(&index, 1u << CALL);
-    return activity_of_call(&index, name);
 }
 
 /* ---- gathering ---- */
@@ -316,15 +304,12 @@ static __int128 *sums_before_new(const struct gt_activity_times *times) {
     return before_ns;
 }
 
-/* From the start of the gap until the launch had been made. Of a late start the rest is not the thread's. */
 static int64_t of_gap(const struct gt_view *view, const struct gt_activity_times *times, const __int128 *before_ns,
                       const struct gt_idle_gap *gap) {
-    const struct gt_calls *calls = &view->store->calls;
-    if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
+    struct gt_idle_cpu_part part;
+    if (!gt_idle_gap_cpu_part(gap, &view->store->calls, &part))
         return 0;
-    int64_t call_end_ns = calls->end_ns[gap->call];
-    int64_t end_ns = call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns;
-    return end_ns > gap->start_ns ? time_inside(times, before_ns, calls->thread[gap->call], gap->start_ns, end_ns) : 0;
+    return time_inside(times, before_ns, part.thread, part.start_ns, part.end_ns);
 }
 
 static void measure(struct gathering *it, const struct gt_idle *idle, const struct spells *spells,
@@ -340,7 +325,6 @@ static void measure(struct gathering *it, const struct gt_idle *idle, const stru
         int64_t ns = gt_ns_between(time->start_ns, time->end_ns);
         gt_name_sums_add(&times->names, it->view->store, spells->items[i].name, ns);
         times->thread_ns += ns;
-        times->count++;
     }
     gt_name_sums_sort(&times->names);
     it->has_failed |= times->names.has_failed;

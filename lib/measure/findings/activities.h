@@ -12,8 +12,7 @@ enum gt_activity { GT_ACTIVITY_COMPILATION, GT_ACTIVITY_DATA_LOADING, GT_ACTIVIT
 struct gt_activity_times {
     int64_t *gap_ns;             /* by gap: how much of it the launching thread spent so; NULL: nowhere */
     __int128 thread_ns;          /* in all, on threads that launch, whether the GPU was idle or not */
-    size_t count;                /* how often: what is nested in another one of its kind counts once */
-    struct gt_name_sums names;   /* on these threads; sorted */
+    struct gt_name_sums names;   /* on these threads; sorted. What is nested in another one of its kind counts once */
     struct gt_lead_loss *losses; /* on all threads: by thread, then time; none overlap */
     size_t loss_count;
 };
@@ -22,10 +21,7 @@ struct gt_activities {
     struct gt_activity_times of[GT_ACTIVITY_COUNT];
 };
 
-/* What a name means there; GT_ACTIVITY_COUNT: nothing of these. */
-enum gt_activity gt_activities_of_code(struct gt_str name);
-enum gt_activity gt_activities_of_call(struct gt_str name);
-/* The same in words that users know: "torch.compile"; NULL: nothing of these. */
+/* What a name means there, in words that users know: "torch.compile"; NULL: nothing of these. */
 const char *gt_activities_words(struct gt_str name);
 
 /* Linear in calls, ranges and operators; n log n in those that are such activities. */

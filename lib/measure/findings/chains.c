@@ -52,14 +52,11 @@ static int64_t middle_of(const struct wait *wait) {
 
 /* false: the gap has none, or a short one. */
 static bool wait_of(const struct gt_calls *calls, const struct gt_idle_gap *gap, struct wait *wait) {
-    if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
+    struct gt_idle_cpu_part part;
+    if (!gt_idle_gap_cpu_part(gap, calls, &part))
         return false;
-    int64_t call_end_ns = calls->end_ns[gap->call];
-    *wait = (struct wait){.start_ns = gap->start_ns,
-                          .end_ns = call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns,
-                          .thread = calls->thread[gap->call]};
-    return wait->end_ns > wait->start_ns &&
-           (double)gt_ns_between(wait->start_ns, wait->end_ns) >= gt_thresholds.named_ns;
+    *wait = (struct wait){.start_ns = part.start_ns, .end_ns = part.end_ns, .thread = part.thread};
+    return (double)gt_ns_between(wait->start_ns, wait->end_ns) >= gt_thresholds.named_ns;
 }
 
 static bool gather_waits(struct search *search, const struct gt_idle *idle) {
@@ -244,33 +241,48 @@ static bool match(struct search *search, struct gt_chain *chains) {
 
 /* ---- pieces ---- */
 
-/* The stalls among the waits, in the same order: by thread and middle, which is by start where they do not overlap. */
-static size_t list_stalls(const struct search *search, struct wait *stalls) {
+/* Where a stall starts or ends. */
+struct edge {
+    int64_t time_ns;
+    uint32_t thread;
+    bool is_end;
+    size_t gap;
+};
+
+static int by_thread_and_time(const void *a, const void *b) {
+    const struct edge *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static size_t list_edges(const struct search *search, struct edge *edges) {
     size_t count = 0;
-    for (size_t i = 0; i < search->wait_count; i++)
-        if ((double)gt_ns_between(search->waits[i].start_ns, search->waits[i].end_ns) >= gt_thresholds.stall_ns)
-            stalls[count++] = search->waits[i];
+    for (size_t i = 0; i < search->wait_count; i++) {
+        const struct wait *wait = &search->waits[i];
+        if ((double)gt_ns_between(wait->start_ns, wait->end_ns) < gt_thresholds.stall_ns)
+            continue;
+        edges[count++] = (struct edge){wait->start_ns, wait->thread, false, wait->gap};
+        edges[count++] = (struct edge){wait->end_ns, wait->thread, true, wait->gap};
+    }
+    if (count)
+        qsort(edges, count, sizeof *edges, by_thread_and_time);
     return count;
 }
 
-static bool starts_later(const struct wait *stall, uint32_t thread, int64_t time_ns) {
-    return stall->thread > thread || (stall->thread == thread && stall->start_ns > time_ns);
+static bool is_later(const struct edge *edge, uint32_t thread, int64_t time_ns) {
+    return edge->thread > thread || (edge->thread == thread && edge->time_ns > time_ns);
 }
 
-/* Moments of a thread from the start of one stall until that of the next. */
-struct since {
-    uint32_t thread;
-    int64_t from_ns, until_ns;
-    const struct wait *stall; /* NULL: they are before the first */
-};
-
-static __attribute__((noinline)) struct since find_since(const struct wait *stalls, size_t count, uint32_t thread,
-                                                         int64_t time_ns) {
-    struct since since = {thread, INT64_MIN, INT64_MAX, NULL};
-    size_t low = 0, high = count; /* the first stall that starts later */
+/* The first edge that is later. Rows come mostly in order of time, so it is often the same as for the row before. */
+static size_t find_later(const struct edge *edges, size_t count, uint32_t thread, int64_t time_ns, size_t guess) {
+    if ((guess == 0 || !is_later(&edges[guess - 1], thread, time_ns)) &&
+        (guess == count || is_later(&edges[guess], thread, time_ns)))
+        return guess;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (starts_later(&stalls[middle], thread, time_ns))
+        if (is_later(&edges[middle], thread, time_ns))
             high = middle;
         else
             low = middle + 1;
@@ -284,27 +296,41 @@ static __attribute__((noinline)) struct since find_since(const struct wait *stal
     return since;
 }
 
-/* Rows come mostly in order of time, so the stall before a row is often that before the last one. */
-static void count_pieces(const struct wait *stalls, size_t stall_count, const int64_t *start_ns, const uint32_t *thread,
-                         size_t count, struct gt_chain *chains) {
-    struct since at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, NULL};
-    for (size_t i = 0; i < count && stall_count; i++) {
-        if (thread[i] != at.thread || start_ns[i] < at.from_ns || start_ns[i] >= at.until_ns)
-            at = find_since(stalls, stall_count, thread[i], start_ns[i]);
-        if (at.stall && start_ns[i] < at.stall->end_ns)
-            chains[at.stall->gap].pieces++;
+/* before: by edge how many rows began between the edge before it and this one. */
+static void count_rows(const struct edge *edges, size_t edge_count, const int64_t *start_ns, const uint32_t *thread,
+                       size_t count, size_t *before) {
+    size_t later = 0;
+    for (size_t i = 0; i < count && edge_count; i++) {
+        later = find_later(edges, edge_count, thread[i], start_ns[i], later);
+        before[later]++;
     }
 }
 
-/* Where stalls of several devices overlap, one of them has the pieces. */
+/* A stall has what began before its end, less what began before its start: stalls of several GPUs that wait for one
+   thread may overlap, and each has all pieces. */
+static void sum_pieces(const struct edge *edges, size_t count, const size_t *before, struct gt_chain *chains) {
+    size_t begun = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *pieces = &chains[edges[i].gap].pieces;
+        begun += before[i];
+        *pieces = edges[i].is_end ? (uint32_t)begun - *pieces : (uint32_t)begun;
+    }
+}
+
 static bool find_pieces(const struct search *search, struct gt_chain *chains) {
     const struct gt_store *store = search->view->store;
-    struct wait *stalls = gt_mem_uninitialised(search->wait_count, sizeof *stalls);
-    size_t count = stalls ? list_stalls(search, stalls) : 0;
-    count_pieces(stalls, count, store->calls.start_ns, store->calls.thread, store->calls.count, chains);
-    count_pieces(stalls, count, store->cpu_ops.start_ns, store->cpu_ops.thread, store->cpu_ops.count, chains);
-    gt_mem_free(stalls);
-    return stalls;
+    struct edge *edges = gt_mem_uninitialised(search->wait_count, 2 * sizeof *edges);
+    size_t count = edges ? list_edges(search, edges) : 0;
+    size_t *before = gt_mem_array(count + 1, sizeof *before);
+    bool ok = edges && before;
+    if (ok) {
+        count_rows(edges, count, store->calls.start_ns, store->calls.thread, store->calls.count, before);
+        count_rows(edges, count, store->cpu_ops.start_ns, store->cpu_ops.thread, store->cpu_ops.count, before);
+        sum_pieces(edges, count, before, chains);
+    }
+    gt_mem_free(edges);
+    gt_mem_free(before);
+    return ok;
 }
 
 enum gt_status gt_chains_init(struct gt_chains *chains, const struct gt_view *view, const struct gt_idle *idle,

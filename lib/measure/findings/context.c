@@ -5,14 +5,9 @@
 
 #include "base/mem.h"
 
-static bool has_any(struct gt_str text, const char *const *marks, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (gt_str_find_nocase(text, gt_str_of(marks[i])))
-            return true;
-    return false;
-}
 #define HAS_ANY(text, ...)                                                                                             \
-    has_any(text, (const char *const[]){__VA_ARGS__}, GT_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
+    gt_str_has_any_nocase(text, (const char *const[]){__VA_ARGS__},                                                    \
+                          GT_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
 
 /* AMD's devices are named; where they are not, their calls are. */
 static bool is_amd(const struct gt_store *store) {

@@ -8,14 +8,14 @@ static bool frees(struct gt_evidence *evidence, const struct gt_name_sum *sum) {
     return gt_str_find_nocase(gt_store_string(evidence->view->store, sum->name), GT_STR("Free")) != NULL;
 }
 
-/* Half as many frees as there are allocations, once per step or more: the cache is emptied again and again. */
+/* A third or more of the calls free, once per step or more: the cache is emptied again and again. */
 static bool empties_cache(struct gt_evidence *evidence, const struct gt_name_sums *names) {
     size_t freed = 0, all = 0, steps = gt_evidence_step_count(evidence);
     for (size_t i = 0; i < names->count; i++) {
         freed += frees(evidence, &names->items[i]) ? names->items[i].count : 0;
         all += names->items[i].count;
     }
-    return 3 * freed >= all && freed > 1 && freed >= steps;
+    return gt_thresholds.calls_per_free * (double)freed >= (double)all && freed > 1 && freed >= steps;
 }
 
 /* "cudaFree and cudaMalloc" */

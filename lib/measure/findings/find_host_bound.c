@@ -68,9 +68,9 @@ static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
 /* The operators of gaps that no range has. To find them all would cost more than all other rules together, so where
    there are many, one of every few counts for its neighbours. */
 static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *late) {
-    enum { MOST = 100 };
     const struct gt_cpu_ops *operators = &evidence->view->store->cpu_ops;
-    size_t stride = late->nameless_count / MOST + 1, count = (late->nameless_count + stride - 1) / stride;
+    size_t stride = late->nameless_count / (size_t)gt_thresholds.looked_up_gaps + 1,
+           count = (late->nameless_count + stride - 1) / stride;
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
         calls[i] = late->nameless[i * stride].call;

@@ -22,7 +22,7 @@ struct ordinary {
     double total_ns;
     double half_ns, convolution_ns; /* of it with 16-bit data, and in convolutions */
     uint32_t longest;               /* position; GT_NO_ROW */
-    bool lacks_tf32;                /* on the GPU with most of them */
+    bool lacks_tf32;                /* a GPU that runs some of them */
 };
 
 static void claim_device(struct gt_evidence *evidence, const struct gt_traits *traits,

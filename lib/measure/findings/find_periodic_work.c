@@ -143,10 +143,11 @@ static void describe_unnamed(struct gt_evidence *evidence, struct gt_finding *fi
                             gt_say_count(evidence, more->more_ops), gt_say_ns(evidence, work->others_ns),
                             gt_say_count(evidence, more->usual_ops));
     add_kernels(evidence, finding, more);
-    gt_finding_add_evidence(evidence, finding,
-                            "They run the usual work, too: evaluation inside the loop looks like this. A range around "
-                            "it (%s) would name it.",
-                            is_torch ? "torch.profiler.record_function or NVTX" : "NVTX");
+    gt_finding_add_evidence(
+        evidence, finding,
+        "They run the work of the others, too: evaluation inside the loop looks like this. A range around "
+        "it (%s) would name it.",
+        is_torch ? "torch.profiler.record_function or NVTX" : "NVTX");
     add_part(evidence, finding, sum, work->others_ns, "it");
 }
 

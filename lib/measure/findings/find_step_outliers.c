@@ -219,7 +219,7 @@ static void describe_difference(struct looking *it, struct gt_finding *finding, 
             parts = gt_arena_printf(evidence->arena, "%s%s%s more %s", parts, parts[0] ? ", " : "",
                                     gt_say_ns(evidence, (double)it->claimed_ns[kind] / slow), kind_names[kind])
                         .ptr;
-    gt_finding_add_evidence(evidence, finding, "%s in each than in usual ones, in no other finding.", parts);
+    gt_finding_add_evidence(evidence, finding, "%s in each than in steady ones, in no other finding.", parts);
     if (code)
         gt_finding_add_evidence(evidence, finding, "The CPU was in %s for most of the longest gap.", code);
     else if (largest == IDLE)
@@ -242,13 +242,13 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     for (int kind = 1; kind < KINDS; kind++)
         largest = it->claimed_ns[kind] > it->claimed_ns[largest] ? kind : largest;
     double claimed_ns = (double)evidence->ledger.claimed_ns;
-    gt_finding_set_title(evidence, finding, "%s %s take%s longer than usual: %s of the time, mostly %s",
+    gt_finding_set_title(evidence, finding, "%s %s take%s longer than steady ones: %s of the time, mostly %s",
                          it->slow.count == 1 ? "Step" : "Steps", it->slow.text, it->slow.count == 1 ? "s" : "",
                          gt_say_share(evidence, gt_ledger_share(&evidence->ledger, claimed_ns), 1),
                          kind_names[largest]);
     gt_finding_add_evidence(evidence, finding,
                             "Up to %s on the GPU, from the end of the step before to their own; "
-                            "usual are %s.",
+                            "steady ones take %s.",
                             gt_say_ns(evidence, (double)it->longest_ns),
                             gt_say_ns(evidence, (double)it->longest_usual_ns));
     describe_difference(it, finding, largest);

@@ -60,7 +60,8 @@ bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *findi
         tiny += is_kernel && gt_view_op_ns(view, i) <= GT_TINY_NS;
     }
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
-    if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
+    if ((double)tiny < gt_thresholds.tiny_count || (double)tiny < gt_thresholds.tiny_share * (double)kernels ||
+        span_ns <= 0)
         return false;
     __int128 waits_ns = 0;
     for (size_t i = 0; i < idle->count && gaps->of; i++)

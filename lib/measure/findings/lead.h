@@ -13,9 +13,10 @@ struct gt_lead_loss {
     uint32_t thread;
 };
 
-/* Claims what is left of later gaps that the CPU made, stalls left out: those whose launch is of the thread of the
-   loss, or of the thread that took over from it, as autograd's does for the backward pass. class_of: enum gt_host_gap
-   by gap; direct_ns: by gap what the losses themselves have of it. Losses are sorted by thread, then end. Linear. */
+/* Claims what is left of later gaps that the CPU made by launching late, as far as that is no stall: those whose launch
+   is of the thread of the loss, or of the thread that took over from it, as autograd's does for the backward pass.
+   class_of: enum gt_host_gap by gap; direct_ns: by gap what the losses themselves have of it. Losses are sorted by
+   thread, then end. Linear. */
 void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const struct gt_lead_loss *losses, size_t count,
                    const int64_t *direct_ns);
 

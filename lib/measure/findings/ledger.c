@@ -196,19 +196,19 @@ double gt_ledger_share(const struct gt_ledger *ledger, double ns) {
 
 /* Most claims are not among the largest. */
 static bool is_window(const struct gt_ledger *ledger, int64_t ns) {
-    return ledger->window_count < GT_FINDING_WINDOWS || ns > ledger->window_ns[GT_FINDING_WINDOWS - 1];
+    return ledger->window_count < GT_FINDING_WINDOWS || ns > ledger->window_claims[GT_FINDING_WINDOWS - 1].ns;
 }
 
-static void keep_window(struct gt_ledger *ledger, struct gt_finding_window window, int64_t ns) {
+static void keep_window(struct gt_ledger *ledger, struct gt_finding_window window, struct gt_ledger_claim claim) {
     size_t place = ledger->window_count < GT_FINDING_WINDOWS ? ledger->window_count++ : GT_FINDING_WINDOWS - 1;
-    for (; place > 0 && ns > ledger->window_ns[place - 1]; place--) {
+    for (; place > 0 && claim.ns > ledger->window_claims[place - 1].ns; place--) {
         ledger->windows[place] = ledger->windows[place - 1];
-        ledger->window_ns[place] = ledger->window_ns[place - 1];
+        ledger->window_claims[place] = ledger->window_claims[place - 1];
     }
     window.start_ns = gt_ns_between(ledger->view->store->origin_ns, window.start_ns);
     window.end_ns = gt_ns_between(ledger->view->store->origin_ns, window.end_ns);
     ledger->windows[place] = window;
-    ledger->window_ns[place] = ns;
+    ledger->window_claims[place] = claim;
 }
 
 /* The device whose ops hold a position. Claims come device by device. */
@@ -265,7 +265,8 @@ int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_n
                        &ledger->savings[device].waiting_ns);
     const struct gt_idle_gap *of = &ledger->idle->gaps[gap];
     if (ns > 0 && is_window(ledger, ns))
-        keep_window(ledger, (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id}, ns);
+        keep_window(ledger, (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id},
+                    ledger->claims[ledger->count - 1]);
     return ns;
 }
 
@@ -281,7 +282,8 @@ int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t 
     if (ns > 0 && is_window(ledger, ns))
         keep_window(
             ledger,
-            (struct gt_finding_window){view->start_ns[position], view->end_ns[position], view->devices[device].id}, ns);
+            (struct gt_finding_window){view->start_ns[position], view->end_ns[position], view->devices[device].id},
+            ledger->claims[ledger->count - 1]);
     return ns;
 }
 

@@ -27,9 +27,9 @@ struct gt_ledger {
     struct gt_ledger_claim *claims;
     size_t count, capacity;
     __int128 claimed_ns;
-    struct gt_finding_saving *savings;                    /* by device of the view */
-    struct gt_finding_window windows[GT_FINDING_WINDOWS]; /* the largest claims, the largest first */
-    int64_t window_ns[GT_FINDING_WINDOWS];
+    struct gt_finding_saving *savings;                        /* by device of the view */
+    struct gt_finding_window windows[GT_FINDING_WINDOWS];     /* the largest claims, the largest first */
+    struct gt_ledger_claim window_claims[GT_FINDING_WINDOWS]; /* of which each is */
     size_t window_count;
     size_t op_device, gap_device; /* those of the last claims */
     bool has_failed;              /* memory was short */

@@ -2,6 +2,8 @@
    has most of it and no more than it must. */
 #include "measure/findings/origins.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "measure/findings/say.h"
@@ -96,6 +98,7 @@ static gt_strid pick(const struct gt_view *view, const struct gt_origin_parts *p
 
 /* ---- operators ---- */
 
+/* The names of some ranges are those of operators, too: their sums are not mixed. */
 static bool sum_operators(const struct gt_view *view, const struct gt_origin_parts *parts, struct sum *sums,
                           gt_strid *best) {
     uint32_t *calls = gt_mem_uninitialised(parts->count, sizeof *calls);
@@ -131,6 +134,7 @@ static bool find_origin(const struct gt_view *view, const struct gt_origin_parts
         origin->name = pick(view, parts, sums, total_ns);
     origin->is_range = origin->name != GT_STRID_EMPTY;
     if (ok && !origin->is_range && !is_range_wanted && view->store->cpu_ops.count) {
+        memset(sums, 0, view->store->strings.count * sizeof *sums);
         ok = sum_operators(view, parts, sums, &origin->name);
         if (origin->name != GT_STRID_EMPTY && sums[origin->name].ns < total_ns - sums[origin->name].ns)
             origin->name = GT_STRID_EMPTY;

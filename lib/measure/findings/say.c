@@ -8,6 +8,9 @@
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 
+/* In bytes, as sentences hold it; tables have all of it. */
+enum { LONGEST_NAME = 64 }; /* fits "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" */
+
 const char *gt_say_ns(struct gt_evidence *evidence, double ns) {
     char text[GT_NUM_MAX];
     gt_num_format_duration(text, ns);
@@ -41,8 +44,7 @@ const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes) {
 }
 
 const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text) {
-    enum { LONGEST = 64 }; /* fits "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" */
-    struct gt_str kept = gt_str_cut(text, LONGEST);
+    struct gt_str kept = gt_str_cut(text, LONGEST_NAME);
     return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
@@ -64,5 +66,7 @@ const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name) {
 const char *gt_say_call(struct gt_evidence *evidence, gt_strid name) {
     if (gt_say_name_is_lost(evidence, name))
         return "an unnamed call";
-    return gt_arena_copy(evidence->arena, gt_call_plain_name(gt_store_string(evidence->view->store, name))).ptr;
+    struct gt_str text = gt_call_plain_name(gt_store_string(evidence->view->store, name));
+    struct gt_str kept = gt_str_cut(text, LONGEST_NAME);
+    return gt_arena_printf(evidence->arena, "%.*s%s", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }

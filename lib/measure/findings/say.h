@@ -14,7 +14,7 @@ const char *gt_say_count(struct gt_evidence *evidence, size_t count);           
 const char *gt_say_counted(struct gt_evidence *evidence, size_t count, const char *noun); /* "1 gap", "12 gaps" */
 const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes);                   /* "1.5 MB" */
 const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text); /* quoted, cut where it is long */
-const char *gt_say_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name */
+const char *gt_say_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name, likewise cut */
 const char *gt_say_platform(const struct gt_evidence *evidence);             /* "CUDA", on AMD "HIP" */
 const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name); /* its simplified name, likewise */
 

@@ -258,8 +258,6 @@ static void answer(struct search *it, struct gt_step_extra *extra, const struct 
     if (!it->has_failed) {
         score(it, group, &extra->others_ns);
         extra->name = group->name;
-        extra->runs = group->runs;
-        extra->launched_ns = group->inside_ns;
         mark_ranges(it, extra, group);
         mark_items(it, extra);
         measure_others(it, extra, samples);

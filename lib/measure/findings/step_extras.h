@@ -5,14 +5,12 @@
 #include "measure/findings/step_times.h"
 
 struct gt_step_extra {
-    gt_strid name;       /* GT_STRID_EMPTY: there is none */
-    uint8_t *has_it;     /* by item of the times: the step runs it */
-    uint8_t *is_inside;  /* by row of ranges: one of it, or inside one */
-    size_t runs;         /* how many items have it */
-    double others_ns;    /* mean time of the items without it */
-    int64_t *usual_ns;   /* by device of the view: lower median of the items without it */
-    int64_t launched_ns; /* GPU time and idle time of its ops, as far as nobody has claimed it */
-    bool has_failed;     /* memory was short */
+    gt_strid name;      /* GT_STRID_EMPTY: there is none */
+    uint8_t *has_it;    /* by item of the times: the step runs it */
+    uint8_t *is_inside; /* by row of ranges: one of it, or inside one */
+    double others_ns;   /* mean time of the items without it */
+    int64_t *usual_ns;  /* by device of the view: lower median of the items without it */
+    bool has_failed;    /* memory was short */
 };
 
 /* The range whose steps take longer than all others, with the most work of its own. Names that differ in digits alone

@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-static bool has_any(struct gt_str text, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (gt_str_find_nocase(text, gt_str_of(words[i])))
-            return true;
-    return false;
-}
+#include "measure/findings/thresholds.h"
 
 static bool is_any(struct gt_str text, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -27,8 +21,9 @@ static const char *const parts[] = {"optimizer",  "optim.",       "optim_",     
 /* A range around the whole of a training step may name the optimizer, too. */
 bool gt_updates_is_step_name(struct gt_str name) {
     static const char *const others[] = {"zero_grad", "forward", "backward", "train", "profilerstep"};
-    bool is_named = is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || has_any(name, parts, GT_ARRAY_COUNT(parts));
-    return is_named && !has_any(name, others, GT_ARRAY_COUNT(others));
+    bool is_named =
+        is_any(name, wholes, GT_ARRAY_COUNT(wholes)) || gt_str_has_any_nocase(name, parts, GT_ARRAY_COUNT(parts));
+    return is_named && !gt_str_has_any_nocase(name, others, GT_ARRAY_COUNT(others));
 }
 
 /* The pairs of letters that these words begin with, by the lower five bits, which capital and small letters share.
@@ -110,16 +105,14 @@ static void mark_in_ranges(struct search *search, struct gt_updates *updates) {
 
 /* ---- by operations ---- */
 
-/* Adam has eight kernels for each addcdiv, its relatives up to twice as many. */
-enum { MOST_KERNELS_EACH = 16, FEWEST_PARAMETERS = 2 };
-
 struct run {
     size_t first, end; /* of lane_order */
     size_t kernels, signs;
 };
 
 static void close_run(const struct search *search, struct gt_updates *updates, struct run *run) {
-    if (run->signs >= FEWEST_PARAMETERS && run->kernels <= MOST_KERNELS_EACH * run->signs)
+    if ((double)run->signs >= gt_thresholds.fewest_updates &&
+        (double)run->kernels <= gt_thresholds.kernels_per_update * (double)run->signs)
         for (size_t i = run->first; i < run->end; i++) {
             uint32_t position = search->view->lane_order[i];
             if (gt_traits_of_op(search->traits, search->view, position) & GT_TRAIT_ELEMENTWISE)

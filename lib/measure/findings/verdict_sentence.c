@@ -6,7 +6,6 @@
 
 /* Categories are named until they have most of the time. */
 enum { NAMED_MOST = 2 };
-static const double named_share = 0.6;
 
 /* What was lost may be what stands out. */
 static bool has_losses(const struct gt_view *view) {
@@ -35,7 +34,8 @@ static const char *name_largest(struct gt_evidence *evidence, __int128 *times_ns
     const struct gt_labels *labels = evidence->view->labels;
     const char *names = "";
     *named_ns = 0;
-    for (size_t named = 0; named < NAMED_MOST && (double)*named_ns < named_share * (double)total_ns; named++) {
+    for (size_t named = 0;
+         named < NAMED_MOST && (double)*named_ns < gt_thresholds.named_categories_share * (double)total_ns; named++) {
         size_t largest = 0;
         for (size_t i = 1; i < labels->category_count; i++)
             largest = times_ns[i] > times_ns[largest] ? i : largest;
@@ -78,8 +78,9 @@ static struct gt_str make_sentence(struct gt_evidence *evidence, __int128 *times
 }
 
 void gt_verdict_sentence_add(struct gt_evidence *evidence, struct gt_section *section) {
-    if (evidence->view->op_count == 0 || evidence->status != GT_OK || has_losses(evidence->view) ||
-        has_more_than_low(section))
+    bool is_known = evidence->view->op_count && evidence->status == GT_OK && !has_losses(evidence->view);
+    /* Where no time passes nothing has a share of it. */
+    if (!is_known || has_more_than_low(section) || gt_evidence_amount(evidence, GT_AMOUNT_SPAN) <= 0)
         return;
     __int128 *times_ns = new_category_times(evidence);
     if (!times_ns) {

@@ -8,7 +8,7 @@
 
 /* ---- claims ---- */
 
-/* Launching is slow where the CPU works through many operators and none of them has most of the time. */
+/* Launching is slow where the CPU works through many operators. */
 static bool is_slow_launching(const struct gt_chain *chain, int64_t gap_ns) {
     return (double)chain->pieces >= gt_thresholds.busy_pieces_per_ms * (double)gap_ns / 1e6;
 }

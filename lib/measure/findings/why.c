@@ -13,7 +13,7 @@ static const struct gt_report_column threshold_columns[] = {
     {"shown", "Value", GT_UNIT_NONE, NULL, 0},
     {"number", "Value as a number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"number_unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_SENTENCE},
 };
 
 static const struct gt_report_column window_columns[] = {
@@ -141,8 +141,8 @@ static void add_thresholds(struct gt_evidence *evidence, struct gt_section *sect
                                               threshold_columns, GT_ARRAY_COUNT(threshold_columns));
     for (size_t i = 0; i < gt_threshold_count; i++) {
         const struct gt_threshold *threshold = &gt_threshold_list[i];
-        bool is_of_all = rule->level == GT_LEVEL_BY_SAVING && strcmp(threshold->rule, "severity") == 0;
-        if (!is_of_all && strcmp(threshold->rule, rule->id) != 0)
+        bool is_of_all = rule->level == GT_LEVEL_BY_SAVING && gt_thresholds_is_of_rule(threshold, "severity");
+        if (!is_of_all && !gt_thresholds_is_of_rule(threshold, rule->id))
             continue;
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "threshold", gt_str_of(threshold->name));
@@ -154,26 +154,33 @@ static void add_thresholds(struct gt_evidence *evidence, struct gt_section *sect
     }
 }
 
+/* What shows a claim: gaps with their causes, memory ops, or kernels. */
+static const char *command_for(const struct gt_ledger *ledger, const struct gt_ledger_claim *claim) {
+    if (claim->is_gap)
+        return "gaps --per device";
+    enum gt_op_kind kind = gt_view_op_kind(ledger->view, claim->item);
+    return kind == GT_OP_MEMCPY || kind == GT_OP_MEMSET ? "summary --table memory" : "kernels";
+}
+
 /* Shows the window with a tenth of its length around it, so that the ops at its edges are selected, too. */
-static struct gt_str say_command(struct gt_arena *arena, const struct gt_finding_window *window, bool is_idle) {
+static struct gt_str say_command(struct gt_evidence *evidence, size_t index, const struct gt_finding_window *window) {
     int64_t margin_ns = gt_ns_between(window->start_ns, window->end_ns) / 10 + 1000;
     int64_t from_ns = window->start_ns > margin_ns ? window->start_ns - margin_ns : 0;
-    return gt_arena_printf(arena, "gputime %s --device %lld --from %lldus --to %lldus TRACE",
-                           is_idle ? "gaps --per device" : "kernels", (long long)window->device,
-                           (long long)(from_ns / 1000), (long long)(gt_ns_add(window->end_ns, margin_ns) / 1000));
+    return gt_arena_printf(evidence->arena, "gputime %s --device %lld --from %lldus --to %lldus TRACE",
+                           command_for(&evidence->ledger, &evidence->ledger.window_claims[index]),
+                           (long long)window->device, (long long)(from_ns / 1000),
+                           (long long)(gt_ns_add(window->end_ns, margin_ns) / 1000));
 }
 
 /* Returns the command for the first window; empty: there is none. */
 static struct gt_str add_windows(struct gt_evidence *evidence, struct gt_section *section,
                                  const struct gt_finding *finding) {
-    const struct gt_ledger *ledger = &evidence->ledger;
-    bool is_idle = ledger->count && ledger->claims[0].is_gap;
     struct gt_str first = {"", 0};
     struct gt_table *table =
         gt_section_table(section, "finding_windows", "Where to look", window_columns, GT_ARRAY_COUNT(window_columns));
     for (size_t i = 0; i < finding->window_count; i++) {
         const struct gt_finding_window *window = &finding->windows[i];
-        struct gt_str command = say_command(evidence->arena, window, is_idle);
+        struct gt_str command = say_command(evidence, i, window);
         struct gt_row row = gt_row_begin(table);
         gt_row_int(&row, "device", window->device);
         gt_row_int(&row, "start_ns", window->start_ns);

@@ -198,16 +198,13 @@ static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *i
 static bool list_readbacks(const struct copies *copies, uint32_t chosen, struct gt_readback *readback) {
     size_t count = 0;
     *readback = copies->kinds[chosen].of;
-    readback->calls = gt_mem_uninitialised(readback->count, sizeof *readback->calls);
     readback->waits = gt_mem_uninitialised(readback->count, sizeof *readback->waits);
-    for (size_t i = 0; i < copies->count && readback->calls && readback->waits; i++) {
+    for (size_t i = 0; i < copies->count && readback->waits; i++) {
         uint32_t position = copies->items[i].position;
-        if (copies->items[i].kind != chosen || copies->view->start_ns[position] < copies->steady_ns)
-            continue;
-        readback->calls[count] = call_of(copies->view, position);
-        readback->waits[count++] = wait_of(copies, position);
+        if (copies->items[i].kind == chosen && copies->view->start_ns[position] >= copies->steady_ns)
+            readback->waits[count++] = wait_of(copies, position);
     }
-    return readback->calls && readback->waits;
+    return readback->waits;
 }
 
 /* ---- every gap ---- */
@@ -250,7 +247,6 @@ enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view
 
 void gt_host_gaps_release(struct gt_host_gaps *gaps) {
     gt_mem_free(gaps->of);
-    gt_mem_free(gaps->readback.calls);
     gt_mem_free(gaps->readback.waits);
     *gaps = (struct gt_host_gaps){0};
 }

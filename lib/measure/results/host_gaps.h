@@ -10,7 +10,7 @@
 /* The first that holds. */
 enum gt_host_gap {
     GT_HOST_GAP_WARM_UP,
-    GT_HOST_GAP_NONE,     /* not made by the host */
+    GT_HOST_GAP_NONE,     /* not made by the host, or a launch that took as long as a pause */
     GT_HOST_GAP_READBACK, /* after a copy from the GPU that the CPU waited for, of the kind with the longest gaps, if it
                              launched less than a pause after it had the data */
     GT_HOST_GAP_SYNC,     /* cause sync */
@@ -25,8 +25,8 @@ struct gt_readback {
     size_t count;              /* steady; 0: there are none worth reporting */
     uint64_t most_bytes;       /* of the largest of them; UINT64_MAX where the trace does not say */
     uint32_t longest;          /* position of the one with the longest gap after it */
-    uint32_t *calls;           /* of all of them, in the order of the view */
-    uint32_t *waits;           /* in which each is waited for: the call itself or the one after it */
+    uint32_t *waits; /* by copy, in the order of the view: the call in which it is waited for, the copy's own or
+                        the one after it */
 };
 
 struct gt_host_gaps {

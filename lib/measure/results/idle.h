@@ -98,6 +98,24 @@ static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle_gap 
     return above_ns > INT64_MAX ? INT64_MAX : (int64_t)above_ns;
 }
 
+/* The CPU part of a gap: from its start until the launch call of the next op had returned, on the thread of this call.
+   Of a late start the rest is not the thread's. */
+struct gt_idle_cpu_part {
+    int64_t start_ns, end_ns;
+    uint32_t thread;
+};
+
+/* false: it has none. */
+static inline bool gt_idle_gap_cpu_part(const struct gt_idle_gap *gap, const struct gt_calls *calls,
+                                        struct gt_idle_cpu_part *part) {
+    if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
+        return false;
+    int64_t call_end_ns = calls->end_ns[gap->call];
+    *part = (struct gt_idle_cpu_part){gap->start_ns, call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns,
+                                      calls->thread[gap->call]};
+    return part->end_ns > part->start_ns;
+}
+
 /* The step of the op that ends the gap; GT_NO_ROW: none. */
 static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {
     return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];

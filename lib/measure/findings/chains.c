@@ -287,13 +287,7 @@ static size_t find_later(const struct edge *edges, size_t count, uint32_t thread
         else
             low = middle + 1;
     }
-    if (low > 0 && stalls[low - 1].thread == thread)
-        since.stall = &stalls[low - 1];
-    if (since.stall)
-        since.from_ns = since.stall->start_ns;
-    if (low < count && stalls[low].thread == thread)
-        since.until_ns = stalls[low].start_ns;
-    return since;
+    return low;
 }
 
 /* before: by edge how many rows began between the edge before it and this one. */

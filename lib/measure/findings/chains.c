@@ -274,11 +274,15 @@ static bool is_later(const struct edge *edge, uint32_t thread, int64_t time_ns) 
     return edge->thread > thread || (edge->thread == thread && edge->time_ns > time_ns);
 }
 
-/* The first edge that is later. Rows come mostly in order of time, so it is often the same as for the row before. */
-static size_t find_later(const struct edge *edges, size_t count, uint32_t thread, int64_t time_ns, size_t guess) {
-    if ((guess == 0 || !is_later(&edges[guess - 1], thread, time_ns)) &&
-        (guess == count || is_later(&edges[guess], thread, time_ns)))
-        return guess;
+/* Moments of a thread between two edges. */
+struct interval {
+    uint32_t thread;
+    int64_t from_ns, until_ns;
+    size_t later; /* the edge after them; the number of edges: there is none */
+};
+
+static __attribute__((noinline)) struct interval find_interval(const struct edge *edges, size_t count, uint32_t thread,
+                                                               int64_t time_ns) {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -287,16 +291,23 @@ static size_t find_later(const struct edge *edges, size_t count, uint32_t thread
         else
             low = middle + 1;
     }
-    return low;
+    struct interval found = {thread, INT64_MIN, INT64_MAX, low};
+    if (low > 0 && edges[low - 1].thread == thread)
+        found.from_ns = edges[low - 1].time_ns;
+    if (low < count && edges[low].thread == thread)
+        found.until_ns = edges[low].time_ns;
+    return found;
 }
 
-/* before: by edge how many rows began between the edge before it and this one. */
+/* before: by edge how many rows began between the edge before it and this one. Rows come mostly in order of time, so
+   a row is often between the same edges as the last one. */
 static void count_rows(const struct edge *edges, size_t edge_count, const int64_t *start_ns, const uint32_t *thread,
                        size_t count, size_t *before) {
-    size_t later = 0;
+    struct interval at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, edge_count};
     for (size_t i = 0; i < count && edge_count; i++) {
-        later = find_later(edges, edge_count, thread[i], start_ns[i], later);
-        before[later]++;
+        if (thread[i] != at.thread || start_ns[i] < at.from_ns || start_ns[i] >= at.until_ns)
+            at = find_interval(edges, edge_count, thread[i], start_ns[i]);
+        before[at.later]++;
     }
 }
 

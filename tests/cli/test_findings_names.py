@@ -40,7 +40,7 @@ def test_long_names_of_calls_are_cut_before_a_character(gputime, tmp_path):
         trace.op(1000 * number + 620, 300, launched=1000 * number + 600)
         trace.call("cudaMalloc" + "\u00e9" * 3000, 1000 * number + 1, 500)
     finding = findings_of(gputime, trace.write(tmp_path))["allocator"]
-    assert finding["title"].startswith("cudaMalloc" + "\u00e9" * 25 + "... keeps the GPU waiting: ")
+    assert finding["title"].startswith("cudaMalloc" + "\u00e9" * 27 + "... keeps the GPU waiting: ")
     assert all(len(sentence) < 150 and "\ufffd" not in sentence for sentence in finding["evidence"])
 
 

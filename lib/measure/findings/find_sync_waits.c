@@ -9,31 +9,16 @@ static void leave_out_readbacks(struct gt_evidence *evidence, uint8_t *is_wait) 
         is_wait[readback->waits[i]] = 0;
 }
 
-/* From when to when each thread launched ops of the view: it may wait from the first on, and before the last. */
-struct launching {
-    int64_t first_ns, last_ns; /* last before first: it launched none */
-};
-
-static struct launching *launching_new(const struct gt_view *view) {
+/* By thread: whether it launched ops of the view. NULL: memory was short. */
+static uint8_t *launching_threads_new(const struct gt_view *view) {
     const struct gt_calls *calls = &view->store->calls;
-    struct launching *threads = gt_mem_uninitialised(view->store->threads.count, sizeof *threads);
-    for (size_t i = 0; i < view->store->threads.count && threads; i++)
-        threads[i] = (struct launching){INT64_MAX, INT64_MIN};
-    for (size_t i = 0; i < view->op_count && threads; i++) {
+    uint8_t *launches = gt_mem_array(view->store->threads.count, 1);
+    for (size_t i = 0; i < view->op_count && launches; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
-        if (call == GT_NO_ROW || calls->thread[call] == GT_NO_TRACK)
-            continue;
-        struct launching *thread = &threads[calls->thread[call]];
-        thread->first_ns = calls->start_ns[call] < thread->first_ns ? calls->start_ns[call] : thread->first_ns;
-        thread->last_ns = calls->start_ns[call] > thread->last_ns ? calls->start_ns[call] : thread->last_ns;
+        if (call != GT_NO_ROW && calls->thread[call] != GT_NO_TRACK)
+            launches[calls->thread[call]] = 1;
     }
-    return threads;
-}
-
-/* Whether a thread waited between two of its launches. A wait after its last one keeps no op of the view waiting. */
-static bool is_between_launches(const struct gt_calls *calls, size_t call, const struct launching *threads) {
-    const struct launching *thread = calls->thread[call] == GT_NO_TRACK ? NULL : &threads[calls->thread[call]];
-    return thread && calls->start_ns[call] >= thread->first_ns && calls->start_ns[call] < thread->last_ns;
+    return launches;
 }
 
 /* Copies block, too, but it is their data that the CPU waits for. */
@@ -41,16 +26,20 @@ static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
     const struct gt_calls *calls = &evidence->view->store->calls;
     const uint8_t *blocks = gt_evidence_blocking_calls(evidence);
     uint8_t *is_wait = gt_mem_array(calls->count, 1);
-    struct launching *threads = launching_new(evidence->view);
-    for (size_t i = 0; i < calls->count && is_wait && threads && blocks; i++)
-        is_wait[i] = blocks[i] && calls->start_ns[i] >= evidence->ledger.steady_ns &&
-                     is_between_launches(calls, i, threads) &&
+    uint8_t *launches = launching_threads_new(evidence->view);
+    bool *processes = gt_view_processes(evidence->view);
+    bool ok = is_wait && launches && processes;
+    for (size_t i = 0; i < calls->count && ok && blocks; i++)
+        is_wait[i] = blocks[i] && calls->start_ns[i] >= evidence->ledger.steady_ns && calls->thread[i] != GT_NO_TRACK &&
+                     launches[calls->thread[i]] &&
+                     gt_view_has_moment(evidence->view, processes, calls->start_ns[i], calls->thread[i]) &&
                      gt_str_find_nocase(gt_store_string(evidence->view->store, calls->name[i]), GT_STR("Synchronize"));
-    if (!is_wait || !threads)
-        gt_evidence_fail(evidence);
-    else
+    if (ok)
         leave_out_readbacks(evidence, is_wait);
-    gt_mem_free(threads);
+    else
+        gt_evidence_fail(evidence);
+    gt_mem_free(launches);
+    gt_mem_free(processes);
     return is_wait;
 }
 

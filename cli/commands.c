@@ -79,6 +79,11 @@ static const struct gputime_shape step_shapes[] = {
 };
 static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- path ---- */
+
+static const char *const path_analyses[] = {"path_kinds", "path_kernels", "replay", "slack", "critical_path", NULL};
+static const char *const path_tables[] = {"path_kinds", "path_kernels", "replay", NULL};
+
 /* ---- findings ---- */
 
 static const char *const finding_analyses[] = {"findings", NULL};
@@ -373,6 +378,15 @@ const struct cli_command cli_command_table[] = {
                TIMELINE_PART},
      .notes = {{"top", "steps to show (20; 0 = all)"}},
      .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
+
+    {.name = "path",
+     .help = "critical path: which chain of CPU and GPU work took the time",
+     .usage = "TRACE...",
+     .details = "Shows what the time of each step was spent on.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PATH,
+     .parts = {{.main_table = "path_kinds", .analyses = path_analyses, .tables = path_tables}},
+     .examples = {"gputime path trace.json.gz", "gputime path --step 3 --json profile.sqlite"}},
 
     {.name = "findings",
      .help = "what to do next, with evidence",

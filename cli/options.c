@@ -202,6 +202,13 @@ const struct cli_option cli_option_table[] = {
      .group = CLI_GROUP_TITLE,
      .help = "heading instead of the file name"},
 
+    {.name = "range",
+     .type = CLI_TEXT,
+     .offset = AT(path_range),
+     .analysing = "path_range",
+     .argument = "NAME",
+     .group = CLI_GROUP_PATH,
+     .help = "the path of each range with this name ('*' and '?' as\nin file names)"},
     {.name = "of",
      .type = CLI_TEXT,
      .offset = AT(of),
@@ -528,6 +535,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:
+    case CLI_GROUP_PATH:
         return "Options";
     case CLI_GROUP_GENERAL:
     case CLI_GROUP_HIDDEN:

@@ -41,6 +41,7 @@ struct cli_options {
     int no_kernel_percentiles, no_range_kernels;
     double coverage_threshold;
     const char *phase_map;
+    const char *path_range;
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
@@ -112,6 +113,7 @@ enum cli_group {
     CLI_GROUP_DIFF = 1048576,
     CLI_GROUP_CHECK = 2097152,
     CLI_GROUP_LIMITS = 4194304, /* one option that diff and check share */
+    CLI_GROUP_PATH = 8388608,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -119,7 +121,8 @@ enum cli_group {
      CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |  \
+     CLI_GROUP_PATH)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

@@ -8,6 +8,8 @@
 #include "measure/results/launch_rates.h"
 #include "measure/results/named.h"
 #include "measure/results/op_groups.h"
+#include "measure/results/path_names.h"
+#include "measure/results/paths.h"
 #include "measure/results/phase_set.h"
 #include "measure/results/range_groups.h"
 #include "measure/results/range_set.h"

@@ -1,0 +1,56 @@
+/* Path kinds: what the time of each window of the critical path was spent on. */
+#include "measure/results/measure.h"
+#include "measure/results/paths.h"
+#include "measure/results/results.h"
+#include "report/row.h"
+
+static const struct gt_report_column columns[] = {
+    {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"kind", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"share", "Share", GT_UNIT_SHARE, "window", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+};
+
+static void add_window(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                       const struct gt_path_window *window) {
+    struct gt_cell name = gt_paths_window_cell(section, window);
+    for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++) {
+        if (!window->time_ns[kind])
+            continue;
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "window", name);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, window->process));
+        gt_row_text(&row, "kind", gt_str_of(gt_dag_walk_word((enum gt_dag_time)kind)));
+        gt_row_int(&row, "total_ns", window->time_ns[kind]);
+        gt_row_share(&row, "share", (double)window->time_ns[kind], (double)gt_paths_length_ns(window));
+        gt_row_int(&row, "inferred_ns", window->inferred_time_ns[kind]);
+        gt_row_end(&row);
+    }
+}
+
+enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const struct gt_paths *paths = gt_results_paths(view, err);
+    if (!paths)
+        return err->code;
+    struct gt_table *table =
+        gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (!paths->windows[i].is_hidden)
+            add_window(view, section, table, &paths->windows[i]);
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
+    const struct gt_dag *dag = paths->dag;
+    gt_measure_fact_group_add(&facts, "path_nodes", "Nodes of the dependency graph", GT_UNIT_COUNT,
+                              gt_cell_count(dag->node_count));
+    gt_measure_fact_group_add(&facts, "path_edges", "Edges of the dependency graph", GT_UNIT_COUNT,
+                              gt_cell_count(dag->edge_count));
+    gt_measure_fact_group_add(&facts, "edges_inferred", "Inferred edges", GT_UNIT_COUNT,
+                              gt_cell_count(dag->inferred_count));
+    gt_measure_fact_group_add(&facts, "edges_contradicting", "Edges that times contradict", GT_UNIT_COUNT,
+                              gt_cell_count(dag->contradicting_count));
+    gt_measure_fact_group_add(&facts, "queue_depth", "Launches that fill a queue", GT_UNIT_COUNT,
+                              dag->queue_depth ? gt_cell_int(dag->queue_depth) : gt_cell_null());
+    return GT_OK;
+}

@@ -3,14 +3,19 @@
 
 #include "base/mem.h"
 
-int64_t *gt_dag_slack_new(const struct gt_dag *dag, const struct gt_dag_bound *bounds, size_t count, int64_t last_ns) {
+#define NEVER INT64_MAX /* whenever such a node ends, nothing is late */
+
+int64_t *gt_dag_slack_new(const struct gt_dag *dag, int64_t last_ns) {
     int64_t *late_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *late_ns);
     for (size_t i = 0; i < dag->node_count && late_ns; i++)
-        late_ns[i] = last_ns;
-    for (size_t i = 0; i < count && late_ns; i++)
-        if (bounds[i].time_ns < late_ns[bounds[i].node])
-            late_ns[bounds[i].node] = bounds[i].time_ns;
-    for (size_t v = late_ns ? dag->node_count : 0; v-- > 0;) {
+        late_ns[i] = dag->kind[i] == GT_DAG_OP ? last_ns : NEVER;
+    return late_ns;
+}
+
+void gt_dag_slack_spread(const struct gt_dag *dag, int64_t *late_ns) {
+    for (size_t v = dag->node_count; v-- > 0;) {
+        if (late_ns[v] == NEVER)
+            continue;
         int64_t start_ns = gt_ns_between(gt_ns_between(dag->start_ns[v], dag->end_ns[v]), late_ns[v]);
         for (uint32_t e = dag->first_edge[v]; e < dag->first_edge[v + 1]; e++) {
             const struct gt_dag_edge *edge = &dag->edges[e];
@@ -24,5 +29,4 @@ int64_t *gt_dag_slack_new(const struct gt_dag *dag, const struct gt_dag_bound *b
                 late_ns[edge->from] = end_ns;
         }
     }
-    return late_ns;
 }

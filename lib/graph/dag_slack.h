@@ -4,14 +4,12 @@
 
 #include "graph/dag.h"
 
-/* A node that must not end later than a time. */
-struct gt_dag_bound {
-    uint32_t node;
-    int64_t time_ns;
-};
-
-/* By node: the latest end that moves no bound; nodes that nothing waits for are bound by last_ns. To be freed with
-   gt_mem_free; NULL: memory was short. Linear. */
-int64_t *gt_dag_slack_new(const struct gt_dag *dag, const struct gt_dag_bound *bounds, size_t count, int64_t last_ns);
+/* Latest ends that move no bound, by node. Set the ends that must not move, then spread them over the graph. */
+int64_t *gt_dag_slack_new(const struct gt_dag *dag, int64_t last_ns); /* ops: last_ns; NULL: memory was short */
+static inline void gt_dag_slack_bound(int64_t *late_ns, uint32_t node, int64_t time_ns) {
+    if (time_ns < late_ns[node])
+        late_ns[node] = time_ns;
+}
+void gt_dag_slack_spread(const struct gt_dag *dag, int64_t *late_ns); /* linear */
 
 #endif

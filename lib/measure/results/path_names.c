@@ -74,22 +74,24 @@ static int by_name(const void *a, const void *b) {
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
+/* Ops of a window may end when it ends, others when the last one does. To be freed. */
 static int64_t *find_late(const struct gt_paths *paths) {
-    struct gt_dag_bound *bounds = gt_mem_array(paths->window_count + 1, sizeof *bounds);
-    int64_t last_ns = INT64_MIN, *late_ns = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < paths->window_count && bounds; i++) {
-        const struct gt_path_window *window = &paths->windows[i];
-        uint32_t node = window->kind == GT_PATH_CHOSEN ? GT_DAG_NONE : gt_paths_end_node(paths, window);
-        last_ns = window->end_ns > last_ns ? window->end_ns : last_ns;
-        if (node == GT_DAG_NONE)
+    const struct gt_dag *dag = paths->dag;
+    int64_t last_ns = INT64_MIN;
+    for (size_t w = 0; w < paths->window_count; w++)
+        last_ns = paths->windows[w].end_ns > last_ns ? paths->windows[w].end_ns : last_ns;
+    int64_t *late_ns = gt_dag_slack_new(dag, last_ns);
+    for (size_t w = 0; w < paths->window_count && late_ns; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        for (size_t i = 0; i < window->op_count; i++)
+            gt_dag_slack_bound(late_ns, dag->op_node[paths->window_ops[window->first_op + i]], window->end_ns);
+        if (window->end_node == GT_DAG_NONE)
             continue;
-        int64_t end_ns = paths->dag->end_ns[node] > window->end_ns ? paths->dag->end_ns[node] : window->end_ns;
-        bounds[count++] = (struct gt_dag_bound){node, end_ns};
+        int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
+        gt_dag_slack_bound(late_ns, window->end_node, gt_ns_add(window->end_ns, shift_ns));
     }
-    if (bounds)
-        late_ns = gt_dag_slack_new(paths->dag, bounds, count, last_ns);
-    gt_mem_free(bounds);
+    if (late_ns)
+        gt_dag_slack_spread(dag, late_ns);
     return late_ns;
 }
 

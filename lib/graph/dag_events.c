@@ -150,7 +150,7 @@ static void resolve(struct gt_dag_build *build, const struct wait *wait, uint32_
     if (wait->has_record && wait->before != GT_DAG_NONE && build->op_stream[wait->before] != build->op_stream[op]) {
         from = gt_dag_build_last_op(build, build->op_stream[wait->before], wait->record_ns);
         if (from != GT_DAG_NONE && ops->end_ns[from] > ops->start_ns[op])
-            from = GT_DAG_NONE;
+            from = find_ended(build, wait, op);
     } else {
         from = find_ended(build, wait, op);
     }

@@ -81,8 +81,8 @@ static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(so
 
 /* ---- path ---- */
 
-static const char *const path_analyses[] = {"path_kinds", "path_kernels", "replay", "slack", "critical_path", NULL};
-static const char *const path_tables[] = {"path_kinds", "path_kernels", "replay", NULL};
+static const char *const path_analyses[] = {"path_kinds", "path_host", "path_kernels", "replay", "slack", "critical_path", NULL};
+static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
 
 /* ---- findings ---- */
 

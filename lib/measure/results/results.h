@@ -8,6 +8,7 @@
 #include "measure/results/launch_rates.h"
 #include "measure/results/named.h"
 #include "measure/results/op_groups.h"
+#include "measure/results/path_cpu.h"
 #include "measure/results/path_names.h"
 #include "measure/results/paths.h"
 #include "measure/results/phase_set.h"

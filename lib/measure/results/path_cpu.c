@@ -43,14 +43,15 @@ struct sweep {
 
 /* ---- events by thread ---- */
 
+/* Steps of the PyTorch profiler are around everything and say nothing about it. */
 static bool takes(const struct sweep *sweep, size_t kind, uint32_t row) {
     const struct gt_store *store = sweep->view->store;
     if (sweep->layers[kind].thread[row] >= store->threads.count)
         return false;
-    if (kind != RANGES)
-        return true;
-    return store->ranges.kind[row] == GT_RANGE_NESTED && store->ranges.end_thread[row] == GT_NO_TRACK &&
-           !sweep->paths->is_step_range[row];
+    if (gt_str_starts(gt_store_string(store, sweep->layers[kind].name[row]), GT_STR("ProfilerStep#")))
+        return false;
+    return kind != RANGES ||
+           (store->ranges.kind[row] == GT_RANGE_NESTED && store->ranges.end_thread[row] == GT_NO_TRACK);
 }
 
 static bool order_layer(struct sweep *sweep, size_t kind, size_t rows) {

@@ -51,14 +51,10 @@ static enum gt_status make_graph(struct maker *maker, struct gt_error *err) {
     const struct gt_labels *labels = maker->view->labels;
     maker->marks =
         gt_arena_array(&paths->arena, 2 * (labels->step_count + maker->range_count) + 1, sizeof *maker->marks);
-    paths->is_step_range =
-        gt_arena_array(&paths->arena, maker->view->store->ranges.count + 1, sizeof *paths->is_step_range);
-    if (!maker->marks || !paths->is_step_range)
+    if (!maker->marks)
         return gt_fail_memory(err);
-    for (size_t i = 0; i < labels->step_count; i++) {
+    for (size_t i = 0; i < labels->step_count; i++)
         add_marks(maker, labels->steps[i].range);
-        paths->is_step_range[labels->steps[i].range] = true;
-    }
     for (size_t i = 0; i < maker->range_count; i++)
         add_marks(maker, maker->ranges[i]);
     return gt_dag_new(maker->view->store, labels, maker->marks, maker->mark_count, &paths->dag, err);

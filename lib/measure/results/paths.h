@@ -55,8 +55,7 @@ struct gt_paths {
     uint32_t *window_ops; /* rows of ops */
     struct gt_dag_path *walks;
     size_t walk_count;
-    bool *is_step_range; /* by row of ranges; NULL: no steps */
-    bool is_cut_short;   /* more ranges than are worth a walk each */
+    bool is_cut_short; /* more ranges than are worth a walk each */
 };
 
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err);

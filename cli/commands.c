@@ -81,8 +81,15 @@ static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(so
 
 /* ---- path ---- */
 
-static const char *const path_analyses[] = {"path_kinds", "path_host", "path_kernels", "replay", "slack", "critical_path", NULL};
+static const char *const path_analyses[] = {"path_kinds",    "path_host", "path_kernels", "replay", "slack",
+                                            "critical_path", NULL};
 static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
+
+/* ---- whatif ---- */
+
+static const char *const whatif_analyses[] = {"whatif", "replay", NULL};
+static const char *const whatif_tables[] = {"whatif", "path_unknown", NULL};
+static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- findings ---- */
 
@@ -387,6 +394,16 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PATH,
      .parts = {{.main_table = "path_kinds", .analyses = path_analyses, .tables = path_tables}},
      .examples = {"gputime path trace.json.gz", "gputime path --step 3 --json profile.sqlite"}},
+
+    {.name = "whatif",
+     .help = "predicted time if kernels, the CPU or waits were different",
+     .usage = "TRACE...",
+     .details = "Simulates the dependency graph of the trace with other lengths.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PATH | CLI_GROUP_WHATIF,
+     .parts =
+         {{.main_table = "whatif", .analyses = whatif_analyses, .tables = whatif_tables, .lists = {&ranked_changes}}},
+     .examples = {"gputime whatif trace.json.gz", "gputime whatif --class gemm=0.8 --cpu 2 profile.sqlite"}},
 
     {.name = "findings",
      .help = "what to do next, with evidence",

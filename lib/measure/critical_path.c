@@ -37,9 +37,20 @@ static void add_place(const struct gt_view *view, struct gt_row *row, const stru
     gt_row_cell(row, "stream", is_op ? gt_cell_int(store->lanes.stream[lane]) : gt_cell_null());
 }
 
+/* Innermost range and operator: of the launch of an op, or of most of the CPU time. */
+static void add_around(const struct gt_view *view, struct gt_row *row, const struct gt_paths *paths,
+                       const struct gt_dag_segment *segment, struct gt_path_cpu_place place) {
+    const struct gt_store *store = view->store;
+    bool is_op = segment->edge == GT_DAG_NONE && segment->time <= GT_DAG_TIME_COPY;
+    uint32_t range = is_op ? view->labels->op_range[paths->dag->row[segment->node]] : GT_NO_ROW;
+    gt_row_cell(row, "range",
+                text_or_null(gt_store_string(store, range == GT_NO_ROW ? place.range : store->ranges.name[range])));
+    gt_row_cell(row, "operator", text_or_null(gt_store_string(store, place.cpu_op)));
+}
+
 static void add_segment(const struct gt_view *view, struct gt_table *table, const struct gt_paths *paths,
-                        const struct gt_path_window *window, struct gt_cell name,
-                        const struct gt_dag_segment *segment) {
+                        const struct gt_path_window *window, struct gt_cell name, const struct gt_dag_segment *segment,
+                        struct gt_path_cpu_place place) {
     const struct gt_store *store = view->store;
     uint32_t thread = gt_dag_walk_thread(paths->dag, segment);
     struct gt_row row = gt_row_begin(table);
@@ -52,15 +63,15 @@ static void add_segment(const struct gt_view *view, struct gt_table *table, cons
     add_place(view, &row, paths, segment);
     gt_row_cell(&row, "pid", gt_measure_pid_cell(view, window->process));
     gt_row_cell(&row, "tid", thread == GT_NO_TRACK ? gt_cell_null() : gt_cell_int(store->threads.tid[thread]));
-    gt_row_null(&row, "range");
-    gt_row_null(&row, "operator");
+    add_around(view, &row, paths, segment, place);
     gt_row_int(&row, "inferred", segment->is_inferred);
     gt_row_end(&row);
 }
 
 enum gt_status gt_critical_path_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_paths *paths = gt_results_paths(view, err);
-    if (!paths)
+    const struct gt_path_cpu *cpu = paths ? gt_results_path_cpu(view, err) : NULL;
+    if (!cpu)
         return err->code;
     struct gt_table *table =
         gt_section_table(section, "critical_path", "Critical path", columns, GT_ARRAY_COUNT(columns));
@@ -73,7 +84,8 @@ enum gt_status gt_critical_path_run(const struct gt_view *view, struct gt_sectio
         struct gt_cell name = gt_paths_window_cell(section, window);
         for (size_t i = 0; i < window->segment_count; i++) {
             struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
-            add_segment(view, table, paths, window, name, &segment);
+            size_t place = cpu->walk_first[window->walk] + window->first_segment + i;
+            add_segment(view, table, paths, window, name, &segment, cpu->places[place]);
         }
     }
     return GT_OK;

@@ -26,6 +26,7 @@ struct layer {
 struct piece {
     int64_t start_ns, end_ns;
     uint32_t thread;
+    size_t segment; /* of all walks */
 };
 
 struct sweep {
@@ -140,12 +141,16 @@ static gt_strid open_at(struct layer *layer, int64_t time_ns, int64_t *until_ns)
 }
 
 static void split(struct sweep *sweep, const struct piece *piece) {
+    int64_t longest_ns = 0;
     for (int64_t at_ns = piece->start_ns; at_ns < piece->end_ns && !sweep->failed;) {
         int64_t until_ns = piece->end_ns;
         struct gt_path_cpu_item what = {.range = open_at(&sweep->layers[RANGES], at_ns, &until_ns)};
         what.cpu_op = open_at(&sweep->layers[CPU_OPS], at_ns, &until_ns);
         what.call = open_at(&sweep->layers[CALLS], at_ns, &until_ns);
         add(sweep, &what, until_ns - at_ns);
+        if (until_ns - at_ns > longest_ns)
+            sweep->cpu->places[piece->segment] = (struct gt_path_cpu_place){what.range, what.cpu_op};
+        longest_ns = until_ns - at_ns > longest_ns ? until_ns - at_ns : longest_ns;
         at_ns = until_ns;
     }
 }
@@ -187,7 +192,13 @@ static bool collect(struct sweep *sweep) {
     for (size_t w = 0; w < paths->window_count; w++)
         most += paths->windows[w].counts ? paths->windows[w].segment_count : 0;
     sweep->pieces = gt_mem_uninitialised(most + 1, sizeof *sweep->pieces);
-    if (!sweep->pieces)
+    sweep->cpu->walk_first = gt_mem_array(paths->walk_count + 1, sizeof *sweep->cpu->walk_first);
+    if (!sweep->pieces || !sweep->cpu->walk_first)
+        return false;
+    for (size_t i = 0; i < paths->walk_count; i++)
+        sweep->cpu->walk_first[i + 1] = sweep->cpu->walk_first[i] + paths->walks[i].count;
+    sweep->cpu->places = gt_mem_array(sweep->cpu->walk_first[paths->walk_count] + 1, sizeof *sweep->cpu->places);
+    if (!sweep->cpu->places)
         return false;
     for (size_t w = 0; w < paths->window_count; w++) {
         const struct gt_path_window *window = &paths->windows[w];
@@ -202,7 +213,9 @@ static bool collect(struct sweep *sweep) {
             if (paths->dag->edges[segment.edge].kind == GT_DAG_HANDOVER || thread == GT_NO_TRACK)
                 add(sweep, &(struct gt_path_cpu_item){.is_handover = true}, segment.end_ns - segment.start_ns);
             else
-                sweep->pieces[sweep->piece_count++] = (struct piece){segment.start_ns, segment.end_ns, thread};
+                sweep->pieces[sweep->piece_count++] =
+                    (struct piece){segment.start_ns, segment.end_ns, thread,
+                                   sweep->cpu->walk_first[window->walk] + window->first_segment + i};
         }
     }
     qsort(sweep->pieces, sweep->piece_count, sizeof *sweep->pieces, by_thread);
@@ -246,5 +259,7 @@ enum gt_status gt_path_cpu_init(struct gt_path_cpu *cpu, const struct gt_view *v
 
 void gt_path_cpu_release(struct gt_path_cpu *cpu) {
     gt_mem_free(cpu->items);
+    gt_mem_free(cpu->places);
+    gt_mem_free(cpu->walk_first);
     *cpu = (struct gt_path_cpu){0};
 }

@@ -10,8 +10,15 @@ struct gt_path_cpu_item {
     int64_t total_ns;
 };
 
+/* What a segment of CPU time is mostly in. GT_STRID_EMPTY: nothing, or the segment is of something else. */
+struct gt_path_cpu_place {
+    gt_strid range, cpu_op;
+};
+
 struct gt_path_cpu {
-    struct gt_path_cpu_item *items; /* longest first */
+    struct gt_path_cpu_place *places; /* of all segments of all walks */
+    size_t *walk_first;               /* by walk: its first one */
+    struct gt_path_cpu_item *items;   /* longest first */
     size_t count;
     int64_t total_ns;  /* of all */
     int64_t window_ns; /* length of the windows */

@@ -101,6 +101,7 @@ void gt_dag_free(struct gt_dag *dag) {
     gt_mem_free(dag->first_edge);
     gt_mem_free(dag->edges);
     gt_mem_free(dag->op_node);
+    gt_mem_free(dag->op_process);
     gt_mem_free(dag->mark_node);
     gt_mem_free(dag->delays);
     gt_strtab_release(&dag->names);

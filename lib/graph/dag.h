@@ -89,8 +89,9 @@ struct gt_dag {
     uint32_t *first_edge; /* node_count + 1 of them: edges of node v are edges[first_edge[v]] .. */
     struct gt_dag_edge *edges;
 
-    uint32_t *op_node;   /* by row of ops */
-    uint32_t *mark_node; /* by number of the marks that were asked for */
+    uint32_t *op_node;    /* by row of ops */
+    uint32_t *op_process; /* the same; where only the stream says it, that of other ops there; GT_NO_TRACK: unknown */
+    uint32_t *mark_node;  /* by number of the marks that were asked for */
 
     struct gt_dag_delay *delays; /* those of kinds first, by kind; then those of kinds and classes */
     size_t delay_count;

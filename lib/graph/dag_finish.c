@@ -144,9 +144,10 @@ static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops,
     dag->first_edge = gt_mem_uninitialised(nodes + 1, sizeof *dag->first_edge);
     dag->edges = gt_mem_uninitialised(edges + 1, sizeof *dag->edges);
     dag->op_node = gt_mem_uninitialised(ops + 1, sizeof *dag->op_node);
+    dag->op_process = gt_mem_uninitialised(ops + 1, sizeof *dag->op_process);
     dag->mark_node = gt_mem_uninitialised(marks + 1, sizeof *dag->mark_node);
     return dag->kind && dag->role && dag->row && dag->start_ns && dag->end_ns && dag->first_edge && dag->edges &&
-           dag->op_node && dag->mark_node;
+           dag->op_node && dag->op_process && dag->mark_node;
 }
 
 static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
@@ -157,6 +158,7 @@ static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
         dag->kind[node] = GT_DAG_OP;
         dag->row[node] = id;
         dag->op_node[id] = node;
+        dag->op_process[id] = build->streams[build->op_stream[id]].process;
     } else if (id < calls) {
         const struct gt_dag_call *call = &build->calls[(id - ops) / 2];
         dag->kind[node] = !call->waits ? GT_DAG_CALL : (id - ops) % 2 ? GT_DAG_RETURN : GT_DAG_BEGIN;

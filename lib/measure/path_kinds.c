@@ -128,7 +128,7 @@ static void say(const struct gt_view *view, struct gt_section *section, const st
     if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_RANGE)
         what = GT_STR("Range");
     struct gt_str list = list_parts(view, arena, total, cpu);
-    struct gt_str end = saves < 0.5 ? GT_STR("faster kernels would save almost nothing")
+    struct gt_str end = saves < 1 ? GT_STR("faster kernels would save almost nothing")
                                     : gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", saves);
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(arena, "%s %s%s:%s; %s.", what.ptr, length, parts > 1 ? " on average" : "",

@@ -201,7 +201,7 @@ static bool add_trace(struct maker *maker, uint32_t process) {
     window->name = GT_STR("trace");
     window->first_op = maker->op_count;
     for (uint32_t op = 0; op < view->store->ops.count; op++) {
-        if (gt_labels_op_process(view->labels, view->store, op) != process)
+        if (paths->dag->op_process[op] != process)
             continue;
         uint32_t node = launch_node(paths->dag, op);
         add_op(maker, window, op);
@@ -274,7 +274,7 @@ static bool add_whole(struct maker *maker) {
     if (!ops || !has_steps || !has_ops)
         return false;
     for (uint32_t op = 0; op < view->store->ops.count; op++) {
-        uint32_t process = gt_labels_op_process(labels, view->store, op);
+        uint32_t process = maker->paths->dag->op_process[op];
         has_ops[process == GT_NO_TRACK ? processes : process] = true;
     }
     for (size_t i = 0; i < labels->step_count; i++)

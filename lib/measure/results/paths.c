@@ -119,7 +119,7 @@ static void cut(struct gt_paths *paths, struct gt_path_window *window) {
     const struct gt_dag_path *path = &paths->walks[window->walk];
     window->first_segment = segments_before(path, window->start_ns);
     size_t last = window->first_segment;
-    while (last < path->count && path->segments[last].start_ns < window->end_ns)
+    while (last < path->count && window->start_ns < window->end_ns && path->segments[last].start_ns < window->end_ns)
         last++;
     window->segment_count = last - window->first_segment;
     for (size_t i = 0; i < window->segment_count; i++) {

@@ -19,7 +19,7 @@ static const struct gt_report_column columns[] = {
 
 static const struct gt_report_column kind_columns[] = {
     {"kind", "Edge", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"exact", "Exact", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"recorded", "Recorded", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"inferred", "Inferred", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
 };
 
@@ -56,7 +56,7 @@ static void add_kinds(struct gt_section *section, const struct gt_dag *dag) {
             continue;
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "kind", gt_str_of(gt_dag_edge_word((enum gt_dag_edge_kind)kind)));
-        gt_row_count(&row, "exact", dag->kind_count[kind][0]);
+        gt_row_count(&row, "recorded", dag->kind_count[kind][0]);
         gt_row_count(&row, "inferred", dag->kind_count[kind][1]);
         gt_row_end(&row);
     }

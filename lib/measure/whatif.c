@@ -185,7 +185,7 @@ static bool add_rows(const struct asking *asking, struct gt_section *section, bo
     struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", columns,
                                               GT_ARRAY_COUNT(columns));
     struct ranked *order = gt_mem_array(asking->count + 1, sizeof *order);
-    table->screen_limit = 30;
+    table->screen_limit = 15;
     table->empty = "No GPU work to simulate.";
     for (size_t i = 0; i < asking->count && order; i++)
         order[i] = (struct ranked){saved_of(asking, &asking->answers[i]), i};

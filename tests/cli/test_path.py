@@ -50,7 +50,7 @@ def test_the_graph_has_the_expected_nodes_and_edges(capture):
     golden, _, report = capture
     kinds = {}
     for row in rows(report, "edge_kinds"):
-        kinds |= {row["kind"]: row["exact"]} if row["exact"] else {}
+        kinds |= {row["kind"]: row["recorded"]} if row["recorded"] else {}
         kinds |= {f"{row['kind']} inferred": row["inferred"]} if row["inferred"] else {}
     assert (report["facts"]["path_nodes"], report["facts"]["path_edges"]) == (golden["nodes"], golden["edges"])
     assert kinds == golden["edge_kinds"]
@@ -354,7 +354,7 @@ def test_an_event_joins_two_streams(gputime, tmp_path):
     wait_event(trace, 8, 2, 1, record)
     trace.launch(10, 5, 111, 50, stream=2, name="second")
     report = check_laws(gputime, trace.write(tmp_path))
-    kinds = {row["kind"]: row["exact"] for row in rows(report, "edge_kinds")}
+    kinds = {row["kind"]: row["recorded"] for row in rows(report, "edge_kinds")}
     assert kinds["event"] == 3  # op to recording, recording to wait, wait to op
     assert [row["name"] for row in rows(report, "critical_path") if row["kind"] == "kernel"] == ["first", "second"]
     faster = gputime.json("whatif", "--scale", "first=0.5", trace.write(tmp_path))

@@ -93,7 +93,6 @@ struct gt_dag_build {
     size_t call_count;
     uint32_t *node_call; /* by row of calls: index into calls, GT_DAG_NONE */
     uint32_t *call_ops;
-    uint32_t *ordered_ops; /* all rows by start, longer first */
 
     struct gt_dag_thread *threads;
     size_t thread_count;
@@ -171,11 +170,11 @@ bool gt_dag_build_work(struct gt_dag_build *build, size_t steps);
 /* A mark of a thread (index into threads); one that is inside a node call moves to the end of the call. */
 uint32_t gt_dag_build_mark(struct gt_dag_build *build, uint32_t thread, int64_t time_ns);
 
-/* ---- dag_sort.c: rows by time, equal ones as they are; longer first among those that start together; by group ---- */
+/* ---- dag_sort.c: rows by time, equal ones as they are; by start, longer first; by group ---- */
 
 bool gt_dag_build_sort(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *time_ns);
-bool gt_dag_build_longer_first(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *start_ns,
-                               const int64_t *end_ns);
+bool gt_dag_build_order(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *start_ns,
+                        const int64_t *end_ns);
 bool gt_dag_build_group(struct gt_dag_build *build, uint32_t *rows, size_t count, const uint32_t *group,
                         size_t group_count);
 
@@ -211,6 +210,8 @@ uint32_t gt_dag_build_stream(const struct gt_dag_build *build, uint32_t process,
 
 /* How many of the process' ops, by end, ended at or before the time: index into end_ops after the last. */
 size_t gt_dag_build_ended(const struct gt_dag_build *build, uint32_t process, int64_t time_ns);
+/* Makes end_ops, which only inferred edges need. */
+bool gt_dag_build_ends(struct gt_dag_build *build);
 size_t gt_dag_build_process_slot(const struct gt_dag_build *build, uint32_t process);
 
 /* The sync record of a call; GT_NO_ROW. */

@@ -112,7 +112,7 @@ static bool is_node_call(const struct gt_dag_build *build, uint32_t row, bool la
            (role & GT_DAG_ALLOCATES && gt_ns_between(calls->start_ns[row], calls->end_ns[row]) >= GT_DAG_BLOCKED_NS);
 }
 
-/* Rows of calls that may be nodes, by thread and start. */
+/* Rows of calls that may be nodes, by thread and start, longer first. Those of a thread are mostly in order. */
 static uint32_t *list_calls(struct gt_dag_build *build, const uint8_t *launched, size_t *count) {
     const struct gt_calls *calls = &build->store->calls;
     uint32_t *rows = gt_dag_build_array(build, calls->count, sizeof *rows);
@@ -120,9 +120,12 @@ static uint32_t *list_calls(struct gt_dag_build *build, const uint8_t *launched,
     for (uint32_t i = 0; i < calls->count && rows; i++)
         if (is_node_call(build, i, launched[i]))
             rows[(*count)++] = i;
-    bool ok = rows && gt_dag_build_sort(build, rows, *count, calls->start_ns) &&
-              gt_dag_build_longer_first(build, rows, *count, calls->start_ns, calls->end_ns) &&
-              gt_dag_build_group(build, rows, *count, calls->thread, build->store->threads.count);
+    bool ok = rows && gt_dag_build_group(build, rows, *count, calls->thread, build->store->threads.count);
+    for (size_t first = 0, last; first < *count && ok; first = last) {
+        for (last = first; last < *count && calls->thread[rows[last]] == calls->thread[rows[first]];)
+            last++;
+        ok = gt_dag_build_order(build, rows + first, last - first, calls->start_ns, calls->end_ns);
+    }
     return ok ? rows : NULL;
 }
 
@@ -153,15 +156,6 @@ static bool keep_calls(struct gt_dag_build *build, const uint32_t *rows, size_t 
 
 /* ---- their ops ---- */
 
-static bool order_ops(struct gt_dag_build *build) {
-    const struct gt_ops *ops = &build->store->ops;
-    uint32_t *rows = build->ordered_ops = gt_dag_build_array(build, ops->count, sizeof *rows);
-    for (uint32_t i = 0; i < ops->count && rows; i++)
-        rows[i] = i;
-    return rows && gt_dag_build_sort(build, rows, ops->count, ops->start_ns) &&
-           gt_dag_build_longer_first(build, rows, ops->count, ops->start_ns, ops->end_ns);
-}
-
 static bool list_ops(struct gt_dag_build *build) {
     const struct gt_ops *ops = &build->store->ops;
     build->op_call = gt_dag_build_array(build, ops->count, sizeof *build->op_call);
@@ -180,12 +174,17 @@ static bool list_ops(struct gt_dag_build *build) {
         first += build->calls[i].op_count;
         build->calls[i].op_count = 0;
     }
-    for (size_t i = 0; i < ops->count; i++) {
-        uint32_t op = build->ordered_ops[i], call = build->op_call[op];
+    for (uint32_t op = 0; op < ops->count; op++) {
+        uint32_t call = build->op_call[op];
         if (call != GT_DAG_NONE)
             build->call_ops[build->calls[call].first_op + build->calls[call].op_count++] = op;
     }
-    return true;
+    bool ok = true;
+    for (size_t i = 0; i < build->call_count && ok; i++)
+        if (build->calls[i].op_count > 1)
+            ok = gt_dag_build_order(build, build->call_ops + build->calls[i].first_op, build->calls[i].op_count,
+                                    ops->start_ns, ops->end_ns);
+    return ok;
 }
 
 static bool list_threads(struct gt_dag_build *build) {
@@ -212,7 +211,7 @@ bool gt_dag_build_calls(struct gt_dag_build *build) {
     const struct gt_store *store = build->store;
     size_t count = 0;
     uint8_t *launched = gt_dag_build_array(build, store->calls.count, sizeof *launched);
-    if (!launched || !describe_names(build) || !order_ops(build))
+    if (!launched || !describe_names(build))
         return false;
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t row = launch_call(build, op);

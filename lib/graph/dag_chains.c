@@ -16,8 +16,10 @@ static bool set_times(struct gt_dag_build *build) {
     build->bind = gt_dag_build_array(build, build->id_count, sizeof *build->bind);
     if (build->failed)
         return false;
-    memcpy(build->start_ns, ops->start_ns, ops->count * sizeof *build->start_ns);
-    memcpy(build->end_ns, ops->end_ns, ops->count * sizeof *build->end_ns);
+    if (ops->count) {
+        memcpy(build->start_ns, ops->start_ns, ops->count * sizeof *build->start_ns);
+        memcpy(build->end_ns, ops->end_ns, ops->count * sizeof *build->end_ns);
+    }
     for (uint32_t i = 0; i < build->call_count; i++) {
         const struct gt_dag_call *call = &build->calls[i];
         uint32_t id = gt_dag_build_begin_id(build, i);

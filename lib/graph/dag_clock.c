@@ -33,7 +33,7 @@ static void explain(struct gt_dag_build *build, uint32_t op) {
 bool gt_dag_build_clock(struct gt_dag_build *build) {
     size_t edges = build->edge_count;
     for (uint32_t op = 0; op < build->store->ops.count && !build->failed; op++)
-        if (gt_dag_build_is_unexplained(build, op))
+        if (gt_dag_build_is_unexplained(build, op) && gt_dag_build_ends(build))
             explain(build, op);
     return !build->failed && (edges == build->edge_count || gt_dag_build_bind(build));
 }

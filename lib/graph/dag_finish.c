@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/radix.h"
 #include "graph/dag_build.h"
 
 struct finish {
@@ -70,25 +69,21 @@ static void place(struct finish *finish, uint32_t id) {
     }
 }
 
+/* Ops bring their calls with them, so that nodes are about in order of time without sorting. */
 static bool order_nodes(struct finish *finish) {
     struct gt_dag_build *build = finish->build;
-    size_t ids = build->id_count, count = 0;
-    struct gt_radix_item *items = gt_mem_uninitialised(ids + 1, sizeof *items);
+    size_t ids = build->id_count;
     finish->number = gt_dag_build_array(build, ids, sizeof *finish->number);
     finish->order = gt_dag_build_array(build, ids, sizeof *finish->order);
     finish->stack = gt_dag_build_array(build, ids, sizeof *finish->stack);
     finish->next = gt_dag_build_array(build, ids, sizeof *finish->next);
-    for (uint32_t id = 0; id < ids && items; id++)
-        if (is_node(build, id))
-            items[count++] = (struct gt_radix_item){gt_radix_key(build->start_ns[id]), id};
-    bool ok = items && !build->failed && gt_radix_sort(items, count);
-    if (ok)
-        memset(finish->number, 0xff, ids * sizeof *finish->number);
-    for (size_t i = 0; i < count && ok; i++)
-        if (finish->number[items[i].value] == GT_DAG_NONE)
-            place(finish, items[i].value);
-    gt_mem_free(items);
-    return ok;
+    if (build->failed)
+        return false;
+    memset(finish->number, 0xff, ids * sizeof *finish->number);
+    for (uint32_t id = 0; id < ids; id++)
+        if (finish->number[id] == GT_DAG_NONE && is_node(build, id))
+            place(finish, id);
+    return true;
 }
 
 /* Edges that would have closed a circle are gone: what binds may be another edge now. */

@@ -1,6 +1,7 @@
 /* Launch calls that waited for room in the queue of their stream: edges from the op that made room to the return of the
    call. Profilers do not say it; a call that takes long and returns when an op of a full stream ends, shows it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "graph/dag_build.h"
@@ -34,6 +35,19 @@ static size_t ended(const struct room *room, uint32_t stream, int64_t time_ns) {
     return low;
 }
 
+/* Whether so many launches may be in flight when a call returns, which most calls can be asked without a search: of the
+   ops launched up to the last of its own only few have not ended. */
+static bool may_be_full(const struct room *room, uint32_t stream, const struct gt_dag_call *call) {
+    const struct gt_dag_build *build = room->build;
+    uint32_t first = build->streams[stream].first, last = build->call_ops[call->first_op + call->op_count - 1];
+    uint32_t place = build->op_place[last];
+    if (build->launch_ops[place] != last)
+        return true; /* not in the order of launches */
+    uint32_t launched = place - first + 1;
+    return launched >= GT_DAG_FLIGHT &&
+           build->store->ops.end_ns[room->end_ops[first + launched - GT_DAG_FLIGHT]] > call->end_ns;
+}
+
 static struct launch look_at(const struct room *room, uint32_t index) {
     const struct gt_dag_build *build = room->build;
     const struct gt_dag_call *call = &build->calls[index];
@@ -58,7 +72,7 @@ static bool collect(struct room *room) {
         if (!call->op_count || detail == GT_DAG_LAUNCH_GRAPH)
             continue;
         uint32_t stream = build->op_stream[build->call_ops[call->first_op]];
-        if (build->streams[stream].count < GT_DAG_FLIGHT)
+        if (build->streams[stream].count < GT_DAG_FLIGHT || !may_be_full(room, stream, call))
             continue;
         struct launch launch = look_at(room, i);
         if (launch.flight < GT_DAG_FLIGHT)
@@ -130,9 +144,13 @@ bool gt_dag_build_room(struct gt_dag_build *build) {
     room.end_ops = gt_dag_build_array(build, ops, sizeof *room.end_ops);
     if (!room.end_ops)
         return false;
-    for (size_t i = 0; i < ops; i++)
-        room.end_ops[i] = build->end_ops[i];
-    bool ok = gt_dag_build_group(build, room.end_ops, ops, build->op_stream, build->stream_count) && collect(&room);
+    memcpy(room.end_ops, build->stream_ops, ops * sizeof *room.end_ops);
+    bool ok = true;
+    for (size_t s = 0; s < build->stream_count && ok; s++)
+        ok = build->streams[s].count < GT_DAG_FLIGHT ||
+             gt_dag_build_sort(build, room.end_ops + build->streams[s].first, build->streams[s].count,
+                               build->store->ops.end_ns);
+    ok = ok && collect(&room);
     if (ok)
         add_rooms(&room);
     gt_mem_free(room.launches);

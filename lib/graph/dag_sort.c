@@ -6,7 +6,16 @@
 #include "base/radix.h"
 #include "graph/dag_build.h"
 
+static bool is_sorted(const uint32_t *rows, size_t count, const int64_t *time_ns) {
+    for (size_t i = 1; i < count; i++)
+        if (time_ns[rows[i]] < time_ns[rows[i - 1]])
+            return false;
+    return true;
+}
+
 bool gt_dag_build_sort(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *time_ns) {
+    if (is_sorted(rows, count, time_ns))
+        return true;
     struct gt_radix_item *items = gt_mem_uninitialised(count ? count : 1, sizeof *items);
     for (size_t i = 0; i < count && items; i++)
         items[i] = (struct gt_radix_item){gt_radix_key(time_ns[rows[i]]), rows[i]};
@@ -43,8 +52,8 @@ static bool order_tie(uint32_t *rows, size_t count, const int64_t *end_ns) {
     return true;
 }
 
-bool gt_dag_build_longer_first(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *start_ns,
-                               const int64_t *end_ns) {
+static bool longer_first(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *start_ns,
+                         const int64_t *end_ns) {
     bool ok = true;
     for (size_t first = 0, last; first < count && ok; first = last) {
         for (last = first + 1; last < count && start_ns[rows[last]] == start_ns[rows[first]];)
@@ -53,6 +62,11 @@ bool gt_dag_build_longer_first(struct gt_dag_build *build, uint32_t *rows, size_
     }
     build->failed |= !ok;
     return ok;
+}
+
+bool gt_dag_build_order(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *start_ns,
+                        const int64_t *end_ns) {
+    return gt_dag_build_sort(build, rows, count, start_ns) && longer_first(build, rows, count, start_ns, end_ns);
 }
 
 bool gt_dag_build_group(struct gt_dag_build *build, uint32_t *rows, size_t count, const uint32_t *group,

@@ -51,8 +51,8 @@ static bool find_streams(struct gt_dag_build *build) {
     struct gt_map seen = {0};
     build->op_stream = gt_dag_build_array(build, store->ops.count, sizeof *build->op_stream);
     build->streams = gt_dag_build_array(build, store->ops.count, sizeof *build->streams);
-    for (size_t i = 0; i < store->ops.count && !build->failed; i++) {
-        uint32_t op = build->ordered_ops[i], lane = store->ops.lane[op], process = known_process(build, op);
+    for (uint32_t op = 0; op < store->ops.count && !build->failed; op++) {
+        uint32_t lane = store->ops.lane[op], process = known_process(build, op);
         process = process == GT_NO_TRACK ? guess[lane] : process;
         uint32_t next = (uint32_t)build->stream_count;
         build->op_stream[op] = gt_map_put_if_new(&seen, lane, process, next);
@@ -87,6 +87,7 @@ static void set_launch_times(struct gt_dag_build *build) {
 }
 
 static bool order_streams(struct gt_dag_build *build) {
+    const struct gt_ops *ops = &build->store->ops;
     size_t count = build->store->ops.count;
     uint32_t first = 0;
     build->stream_ops = gt_dag_build_array(build, count, sizeof(uint32_t));
@@ -100,15 +101,21 @@ static bool order_streams(struct gt_dag_build *build) {
         build->streams[s].first = first;
         first += build->streams[s].count;
     }
-    memcpy(build->stream_ops, build->ordered_ops, count * sizeof *build->stream_ops);
+    for (uint32_t i = 0; i < count; i++)
+        build->stream_ops[i] = i;
     if (!gt_dag_build_group(build, build->stream_ops, count, build->op_stream, build->stream_count))
         return false;
+    for (size_t s = 0; s < build->stream_count && !build->failed; s++)
+        gt_dag_build_order(build, build->stream_ops + build->streams[s].first, build->streams[s].count, ops->start_ns,
+                           ops->end_ns);
     for (uint32_t i = 0; i < count; i++)
         build->op_place[build->stream_ops[i]] = i;
     set_launch_times(build);
     memcpy(build->launch_ops, build->stream_ops, count * sizeof *build->launch_ops);
-    return gt_dag_build_sort(build, build->launch_ops, count, build->op_launch_ns) &&
-           gt_dag_build_group(build, build->launch_ops, count, build->op_stream, build->stream_count);
+    for (size_t s = 0; s < build->stream_count && !build->failed; s++)
+        gt_dag_build_sort(build, build->launch_ops + build->streams[s].first, build->streams[s].count,
+                          build->op_launch_ns);
+    return !build->failed;
 }
 
 static void find_latest(struct gt_dag_build *build) {
@@ -126,15 +133,17 @@ size_t gt_dag_build_process_slot(const struct gt_dag_build *build, uint32_t proc
     return process == GT_NO_TRACK ? build->store->processes.count : process;
 }
 
-static bool order_by_end(struct gt_dag_build *build) {
+bool gt_dag_build_ends(struct gt_dag_build *build) {
     const struct gt_store *store = build->store;
+    if (build->end_ops || build->failed)
+        return !build->failed;
     size_t count = store->ops.count, slots = store->processes.count + 1;
     uint32_t *slot = gt_dag_build_array(build, count, sizeof *slot);
     build->end_ops = gt_dag_build_array(build, count, sizeof *build->end_ops);
     build->process_ends = gt_dag_build_array(build, slots + 1, sizeof *build->process_ends);
     if (build->failed)
         return false;
-    memcpy(build->end_ops, build->ordered_ops, count * sizeof *build->end_ops);
+    memcpy(build->end_ops, build->stream_ops, count * sizeof *build->end_ops);
     for (uint32_t op = 0; op < count; op++) {
         slot[op] = (uint32_t)gt_dag_build_process_slot(build, build->streams[build->op_stream[op]].process);
         build->process_ends[slot[op] + 1]++;
@@ -163,7 +172,7 @@ static bool list_process_streams(struct gt_dag_build *build) {
 }
 
 bool gt_dag_build_streams(struct gt_dag_build *build) {
-    if (!find_streams(build) || !order_streams(build) || !order_by_end(build) || !list_process_streams(build))
+    if (!find_streams(build) || !order_streams(build) || !list_process_streams(build))
         return false;
     find_latest(build);
     return true;

@@ -33,7 +33,7 @@ static uint32_t near_op(const struct gt_dag_build *build, const struct gt_dag_ca
 }
 
 static void add_near(struct gt_dag_build *build, uint32_t call) {
-    uint32_t op = near_op(build, &build->calls[call]);
+    uint32_t op = gt_dag_build_ends(build) ? near_op(build, &build->calls[call]) : GT_DAG_NONE;
     if (op != GT_DAG_NONE)
         add_sync(build, call, op, GT_DAG_INFERRED);
 }

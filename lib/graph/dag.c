@@ -80,7 +80,10 @@ enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *
     dag->store = store;
     dag->labels = labels;
     build.work_left = 64 * (store->ops.count + store->calls.count + store->cpu_ops.count + (1 << 16));
-    bool ok = gt_strtab_init(&dag->names) && make(&build, marks, mark_count) && !build.failed && !dag->names.failed;
+    build.edge_capacity = 3 * store->ops.count + store->calls.count + 64; /* most traces need no more */
+    build.edges = gt_mem_uninitialised(build.edge_capacity, sizeof *build.edges);
+    bool ok = build.edges && gt_strtab_init(&dag->names) && make(&build, marks, mark_count) && !build.failed &&
+              !dag->names.failed;
     build_release(&build);
     if (!ok) {
         gt_dag_free(dag);

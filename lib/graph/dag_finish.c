@@ -7,11 +7,11 @@
 
 struct finish {
     struct gt_dag_build *build;
-    uint32_t *first;        /* by id: first of `by_target` */
-    uint32_t *by_target;    /* edges by the node they lead to */
-    uint32_t *number;       /* by id: place in the order; GT_DAG_NONE: not yet; OPEN: being looked at */
-    uint32_t *order;        /* ids */
-    uint32_t *stack, *next; /* of the search: nodes, and the edge of each to look at next */
+    uint32_t *first;               /* by id: its first edge */
+    struct gt_dag_raw_edge *edges; /* by the node they lead to */
+    uint32_t *number;              /* by id: place in the order; GT_DAG_NONE: not yet; OPEN: being looked at */
+    uint32_t *order;               /* ids */
+    uint32_t *stack, *next;        /* of the search: nodes, and the edge of each to look at next */
     size_t count;
     bool dropped;
 };
@@ -24,19 +24,25 @@ static bool is_node(const struct gt_dag_build *build, uint32_t id) {
     return id < marks || build->points[id - marks].is_kept;
 }
 
+/* Edges next to each other by the node they lead to, each with what binding has found. */
 static bool group_edges(struct finish *finish) {
     struct gt_dag_build *build = finish->build;
     finish->first = gt_dag_build_array(build, build->id_count + 2, sizeof *finish->first);
-    finish->by_target = gt_dag_build_array(build, build->edge_count, sizeof *finish->by_target);
+    finish->edges = gt_mem_uninitialised(build->edge_count + 1, sizeof *finish->edges);
+    build->failed |= !finish->edges;
     if (build->failed || build->edge_count >= OPEN)
         return false;
+    for (uint32_t id = 0; id < build->id_count; id++)
+        if (build->bind[id] != GT_DAG_NONE)
+            build->edges[build->bind[id]].flags |=
+                GT_DAG_BINDS | (gt_dag_build_is_unexplained(build, id) ? GT_DAG_UNEXPLAINED : 0);
     uint32_t *next = finish->first + 1;
     for (size_t i = 0; i < build->edge_count; i++)
         next[build->edges[i].to + 1]++;
     for (size_t i = 0; i < build->id_count; i++)
         next[i + 1] += next[i];
     for (size_t i = 0; i < build->edge_count; i++)
-        finish->by_target[next[build->edges[i].to]++] = (uint32_t)i;
+        finish->edges[next[build->edges[i].to]++] = build->edges[i];
     return true; /* each next is now where the following begins: `first` is one place before */
 }
 
@@ -55,7 +61,7 @@ static void place(struct finish *finish, uint32_t id) {
             depth--;
             continue;
         }
-        struct gt_dag_raw_edge *edge = &build->edges[finish->by_target[(*next)++]];
+        struct gt_dag_raw_edge *edge = &finish->edges[(*next)++];
         uint32_t from = edge->from;
         if (finish->number[from] == OPEN) {
             edge->to = GT_DAG_NONE;
@@ -92,9 +98,14 @@ static bool drop_cyclic(struct finish *finish) {
     size_t kept = 0;
     if (!finish->dropped)
         return true;
-    for (size_t i = 0; i < build->edge_count; i++)
-        if (build->edges[i].to != GT_DAG_NONE)
-            build->edges[kept++] = build->edges[i];
+    for (size_t i = 0; i < build->edge_count; i++) {
+        struct gt_dag_raw_edge edge = finish->edges[i];
+        edge.flags &= (uint8_t) ~(GT_DAG_BINDS | GT_DAG_UNEXPLAINED);
+        if (edge.to != GT_DAG_NONE)
+            build->edges[kept++] = edge;
+    }
+    gt_mem_free(finish->edges);
+    finish->edges = NULL;
     build->edge_count = kept;
     build->dag->contradicting_count += build->dag->cyclic_count;
     return gt_dag_build_bind(build) && group_edges(finish);
@@ -102,19 +113,14 @@ static bool drop_cyclic(struct finish *finish) {
 
 /* ---- the graph itself ---- */
 
-static struct gt_dag_edge finish_edge(struct finish *finish, uint32_t index) {
-    struct gt_dag_build *build = finish->build;
-    const struct gt_dag_raw_edge *raw = &build->edges[index];
+static struct gt_dag_edge finish_edge(const struct finish *finish, const struct gt_dag_raw_edge *raw) {
+    const struct gt_dag_build *build = finish->build;
     const struct gt_dag_delay *delay;
     struct gt_dag_edge edge = {.from = finish->number[raw->from], .kind = raw->kind, .flags = raw->flags};
     int64_t lag_ns = gt_ns_between(gt_dag_build_release_ns(build, raw), build->start_ns[raw->to]);
-    bool binds = build->bind[raw->to] == index;
+    bool binds = raw->flags & GT_DAG_BINDS;
     edge.delay = gt_dag_build_delay(build, raw);
     delay = &build->dag->delays[edge.delay];
-    if (binds)
-        edge.flags |= GT_DAG_BINDS;
-    if (binds && gt_dag_build_is_unexplained(build, raw->to))
-        edge.flags |= GT_DAG_UNEXPLAINED;
     if (raw->kind == GT_DAG_THINK || raw->kind == GT_DAG_HANDOVER || raw->flags & GT_DAG_HAS_OFFSET) {
         edge.value = raw->cpu_ns;
         return edge;
@@ -185,7 +191,7 @@ static void fill(struct finish *finish, size_t asked_marks) {
         describe(build, id, node);
         dag->first_edge[node] = edges;
         for (uint32_t i = finish->first[id]; i < finish->first[id + 1]; i++) {
-            dag->edges[edges] = finish_edge(finish, finish->by_target[i]);
+            dag->edges[edges] = finish_edge(finish, &finish->edges[i]);
             count_edge(dag, &dag->edges[edges++]);
         }
     }
@@ -203,5 +209,6 @@ bool gt_dag_build_finish(struct gt_dag_build *build, size_t asked_marks) {
     build->failed |= !ok;
     if (ok)
         fill(&finish, asked_marks);
+    gt_mem_free(finish.edges);
     return ok;
 }

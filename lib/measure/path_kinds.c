@@ -129,7 +129,7 @@ static void say(const struct gt_view *view, struct gt_section *section, const st
         what = GT_STR("Range");
     struct gt_str list = list_parts(view, arena, total, cpu);
     struct gt_str end = saves < 1 ? GT_STR("faster kernels would save almost nothing")
-                                    : gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", saves);
+                                  : gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", saves);
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(arena, "%s %s%s:%s; %s.", what.ptr, length, parts > 1 ? " on average" : "",
                                     list.len ? list.ptr : " nothing to see", end.ptr));
@@ -150,6 +150,11 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
             add_window(view, section, table, &paths->windows[i]);
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     const struct gt_dag *dag = paths->dag;
+    if (dag->is_cut_short)
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("The trace has so many streams or threads that inferred dependencies may be missing."));
+    if (paths->is_cut_short)
+        gt_section_note(section, GT_FOR_ALL, GT_STR("Only the first 4,096 ranges of that name have a path."));
     gt_measure_fact_group_add(&facts, "path_nodes", "Nodes of the dependency graph", GT_UNIT_COUNT,
                               gt_cell_count(dag->node_count));
     gt_measure_fact_group_add(&facts, "path_edges", "Edges of the dependency graph", GT_UNIT_COUNT,

@@ -122,12 +122,15 @@ static void cut(struct gt_paths *paths, struct gt_path_window *window) {
     while (last < path->count && window->start_ns < window->end_ns && path->segments[last].start_ns < window->end_ns)
         last++;
     window->segment_count = last - window->first_segment;
-    for (size_t i = 0; i < window->segment_count; i++) {
-        struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
-        int64_t length_ns = segment.end_ns - segment.start_ns;
-        window->time_ns[segment.time] += length_ns;
-        window->inferred_time_ns[segment.time] += segment.is_inferred ? length_ns : 0;
-        window->inferred_ns += segment.is_inferred ? length_ns : 0;
+    for (size_t i = window->first_segment; i < last; i++) {
+        const struct gt_dag_segment *segment = &path->segments[i];
+        int64_t start_ns = segment->start_ns > window->start_ns ? segment->start_ns : window->start_ns;
+        int64_t end_ns = segment->end_ns < window->end_ns ? segment->end_ns : window->end_ns;
+        window->time_ns[segment->time] += end_ns - start_ns;
+        if (segment->is_inferred) {
+            window->inferred_time_ns[segment->time] += end_ns - start_ns;
+            window->inferred_ns += end_ns - start_ns;
+        }
     }
 }
 

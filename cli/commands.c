@@ -412,6 +412,7 @@ const struct cli_command cli_command_table[] = {
                 "clocks, other ranks.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PATH | CLI_GROUP_WHATIF,
+     .may_refuse = true,
      .parts =
          {{.main_table = "whatif", .analyses = whatif_analyses, .tables = whatif_tables, .lists = {&ranked_changes}}},
      .notes = {{"step", "only these steps"}, {"top", "rows to show (15; 0 = all)"}},

@@ -218,7 +218,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
                  made.verdicts.broken == 1 ? "is" : "are");
         status = err->status = GPUTIME_BROKEN;
     }
-    if (!status)
+    if (!status && job->command->may_refuse)
         status = check_refusals(made.report, err);
     cli_made_release(&made);
     return status;

@@ -223,12 +223,21 @@ static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_se
     return gt_cell_text(gt_store_string(dag->store, name));
 }
 
+static bool refuses_any(const struct asking *asking) {
+    for (size_t i = 0; i < asking->paths->window_count; i++)
+        if (asking->paths->windows[i].counts && is_refused(asking, &asking->paths->windows[i]))
+            return true;
+    return false;
+}
+
 /* The longest segments of the path of which nothing says what they waited for. */
 static bool add_unknown(const struct asking *asking, struct gt_section *section) {
     const struct gt_paths *paths = asking->paths;
     struct gt_table *table = gt_section_table(section, "path_unknown", "Longest unexplained waits", unknown_columns,
                                               GT_ARRAY_COUNT(unknown_columns));
     size_t count = 0;
+    if (!refuses_any(asking))
+        return true;
     for (size_t w = 0; w < paths->window_count; w++)
         count += paths->windows[w].counts ? paths->windows[w].segment_count : 0;
     struct unknown *all = gt_mem_array(count + 1, sizeof *all);
@@ -283,13 +292,6 @@ static void state_trust(const struct asking *asking, struct gt_section *section)
                                "wait longer for the others."));
 }
 
-static bool refuses_any(const struct asking *asking) {
-    for (size_t i = 0; i < asking->paths->window_count; i++)
-        if (asking->paths->windows[i].counts && is_refused(asking, &asking->paths->windows[i]))
-            return true;
-    return false;
-}
-
 enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const char *text = gt_option_text(view, GT_OPTION_changes);
     struct asking asking = {.view = view, .paths = gt_results_paths(view, err), .arena = &section->report->arena};
@@ -304,7 +306,7 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         state_trust(&asking, section);
-        bool ok = add_rows(&asking, section, !text) && (!refuses_any(&asking) || add_unknown(&asking, section));
+        bool ok = add_rows(&asking, section, !text) && add_unknown(&asking, section);
         status = ok ? GT_OK : gt_fail_memory(err);
     }
     for (size_t i = 0; i < asking.count; i++) {

@@ -1,5 +1,4 @@
 /* Path kinds: what the time of each window of the critical path was spent on. */
-#include "base/map.h"
 #include "measure/results/measure.h"
 #include "measure/results/paths.h"
 #include "measure/results/results.h"
@@ -54,28 +53,6 @@ static struct total add_up(const struct gt_paths *paths) {
     return total;
 }
 
-/* The range with most CPU time on the path; its time in *time_ns. */
-static gt_strid main_range(const struct gt_path_cpu *cpu, int64_t *time_ns) {
-    gt_strid best = GT_STRID_EMPTY;
-    struct gt_map sums = {0};
-    int64_t *totals = gt_mem_array(cpu->count + 1, sizeof *totals);
-    *time_ns = 0;
-    for (size_t i = 0; i < cpu->count && totals; i++) {
-        const struct gt_path_cpu_item *item = &cpu->items[i];
-        uint32_t index = gt_map_put_if_new(&sums, 0, item->range, (uint32_t)i);
-        if (sums.failed)
-            break;
-        totals[index] += item->total_ns;
-        if (item->range != GT_STRID_EMPTY && totals[index] > *time_ns) {
-            *time_ns = totals[index];
-            best = item->range;
-        }
-    }
-    gt_mem_free(totals);
-    gt_map_release(&sums);
-    return best;
-}
-
 static const char *const kind_words[GT_DAG_TIME_COUNT] = {
     [GT_DAG_TIME_KERNEL] = "kernels",        [GT_DAG_TIME_COMM] = "communication",
     [GT_DAG_TIME_COPY] = "copies",           [GT_DAG_TIME_QUEUE] = "latency between GPU ops",
@@ -101,12 +78,11 @@ static struct gt_str list_parts(const struct gt_view *view, struct gt_arena *are
         if (share < 1)
             break;
         list = gt_arena_printf(arena, "%s%s %.0f%% %s", list.ptr, part ? "," : "", share, kind_words[largest]);
-        int64_t range_ns = 0;
-        gt_strid range = largest == GT_DAG_TIME_CPU ? main_range(cpu, &range_ns) : GT_STRID_EMPTY;
+        gt_strid range = largest == GT_DAG_TIME_CPU ? cpu->main_range : GT_STRID_EMPTY;
         struct gt_str name = gt_str_cut(gt_store_string(view->store, range), 40);
-        if (range != GT_STRID_EMPTY && percent(range_ns, total.length_ns) >= 5)
+        if (range != GT_STRID_EMPTY && percent(cpu->main_range_ns, total.length_ns) >= 5)
             list = gt_arena_printf(arena, "%s (%.*s: %.0f%%)", list.ptr, (int)name.len, name.ptr,
-                                   percent(range_ns, total.length_ns));
+                                   percent(cpu->main_range_ns, total.length_ns));
         total.time_ns[largest] = 0;
     }
     return list;

@@ -10,13 +10,12 @@
 
 enum { FACTOR_MOST = 1000 };
 
+/* Those there are, or new ones that change nothing. NULL: memory was short. */
 static uint32_t *new_factors(uint32_t **factors, size_t count, uint32_t none) {
-    if (*factors)
-        return *factors;
-    *factors = gt_mem_uninitialised(count + 1, sizeof **factors);
-    for (size_t i = 0; i < count && *factors; i++)
-        (*factors)[i] = none;
-    return *factors;
+    uint32_t *all = *factors ? *factors : gt_mem_uninitialised(count + 1, sizeof *all);
+    for (size_t i = 0; i < count && all && !*factors; i++)
+        all[i] = none;
+    return *factors = all;
 }
 
 static enum gt_status parse_number(struct gt_str text, double most, double *number, struct gt_error *err) {

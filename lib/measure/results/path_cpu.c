@@ -233,6 +233,27 @@ static int by_total(const void *a, const void *b) {
     return (x->call > y->call) - (x->call < y->call);
 }
 
+/* false: memory was short */
+static bool find_main_range(struct gt_path_cpu *cpu) {
+    struct gt_map sums = {0};
+    int64_t *totals = gt_mem_array(cpu->count + 1, sizeof *totals);
+    for (size_t i = 0; i < cpu->count && totals; i++) {
+        const struct gt_path_cpu_item *item = &cpu->items[i];
+        uint32_t index = gt_map_put_if_new(&sums, 0, item->range, (uint32_t)i);
+        if (sums.failed)
+            break;
+        totals[index] += item->total_ns;
+        if (item->range != GT_STRID_EMPTY && totals[index] > cpu->main_range_ns) {
+            cpu->main_range = item->range;
+            cpu->main_range_ns = totals[index];
+        }
+    }
+    bool ok = totals && !sums.failed;
+    gt_mem_free(totals);
+    gt_map_release(&sums);
+    return ok;
+}
+
 enum gt_status gt_path_cpu_init(struct gt_path_cpu *cpu, const struct gt_view *view, struct gt_error *err) {
     struct sweep sweep = {.view = view, .paths = gt_results_paths(view, err), .cpu = cpu};
     if (!sweep.paths)
@@ -248,13 +269,13 @@ enum gt_status gt_path_cpu_init(struct gt_path_cpu *cpu, const struct gt_view *v
     gt_mem_free(sweep.pieces);
     gt_map_release(&sweep.texts);
     gt_map_release(&sweep.items);
-    if (!ok || sweep.failed) {
-        gt_path_cpu_release(cpu);
-        return gt_fail_memory(err);
-    }
-    if (cpu->count)
+    ok = ok && !sweep.failed;
+    if (ok && cpu->count)
         qsort(cpu->items, cpu->count, sizeof *cpu->items, by_total);
-    return GT_OK;
+    if (ok && find_main_range(cpu))
+        return GT_OK;
+    gt_path_cpu_release(cpu);
+    return gt_fail_memory(err);
 }
 
 void gt_path_cpu_release(struct gt_path_cpu *cpu) {

@@ -20,6 +20,8 @@ struct gt_path_cpu {
     size_t *walk_first;               /* by walk: its first one */
     struct gt_path_cpu_item *items;   /* longest first */
     size_t count;
+    gt_strid main_range; /* with most time over all its items; GT_STRID_EMPTY: none */
+    int64_t main_range_ns;
     int64_t total_ns;  /* of all */
     int64_t window_ns; /* length of the windows */
 };

@@ -114,24 +114,53 @@ static bool is_asked_for(const struct gputime_selection *asked, int64_t number) 
     return asked->step_count == 0;
 }
 
-/* Ops by step, or of a step alone where `first` says where they begin. */
-static uint32_t *group_by_step(struct maker *maker, size_t *first) {
-    const struct gt_labels *labels = maker->view->labels;
-    size_t ops = maker->view->store->ops.count;
-    uint32_t *grouped = gt_arena_array(&maker->paths->arena, ops + 1, sizeof *grouped);
-    if (!grouped)
+/* Numbers 0 .. count - 1 by group, those of group g from first[g] on; GT_NO_ROW: in none. NULL: memory was short. */
+static uint32_t *group_numbers(struct maker *maker, const uint32_t *group, size_t count, size_t group_count,
+                               size_t *first) {
+    uint32_t *grouped = gt_arena_array(&maker->paths->arena, count + 1, sizeof *grouped);
+    if (!grouped || !first)
         return NULL;
-    for (size_t i = 0; i < ops; i++)
-        if (labels->op_step[i] != GT_NO_ROW)
-            first[labels->op_step[i] + 1]++;
-    for (size_t i = 0; i < labels->step_count; i++)
+    for (size_t i = 0; i < count; i++)
+        if (group[i] != GT_NO_ROW)
+            first[group[i] + 1]++;
+    for (size_t i = 0; i < group_count; i++)
         first[i + 1] += first[i];
-    for (uint32_t i = 0; i < ops; i++)
-        if (labels->op_step[i] != GT_NO_ROW)
-            grouped[first[labels->op_step[i]]++] = i;
-    memmove(first + 1, first, labels->step_count * sizeof *first);
+    for (uint32_t i = 0; i < count; i++)
+        if (group[i] != GT_NO_ROW)
+            grouped[first[group[i]]++] = i;
+    memmove(first + 1, first, group_count * sizeof *first);
     first[0] = 0;
     return grouped;
+}
+
+/* Steps and ops next to each other by what they are of. */
+struct groups {
+    size_t *step_first, *process_first, *process_first_step;
+    uint32_t *ops_of_step, *ops_of_process, *steps_of_process;
+};
+
+static bool group_all(struct maker *maker, struct groups *groups) {
+    struct gt_arena *arena = &maker->paths->arena;
+    const struct gt_labels *labels = maker->view->labels;
+    size_t ops = maker->view->store->ops.count, processes = maker->view->store->processes.count;
+    uint32_t *op_slot = gt_arena_array(arena, ops + 1, sizeof *op_slot);
+    uint32_t *step_slot = gt_arena_array(arena, labels->step_count + 1, sizeof *step_slot);
+    groups->step_first = gt_arena_array(arena, labels->step_count + 2, sizeof(size_t));
+    groups->process_first = gt_arena_array(arena, processes + 3, sizeof(size_t));
+    groups->process_first_step = gt_arena_array(arena, processes + 3, sizeof(size_t));
+    if (gt_arena_failed(arena))
+        return false;
+    for (size_t op = 0; op < ops; op++) {
+        uint32_t process = maker->paths->dag->op_process[op];
+        op_slot[op] = process == GT_NO_TRACK ? (uint32_t)processes : process;
+    }
+    for (size_t i = 0; i < labels->step_count; i++)
+        step_slot[i] = labels->steps[i].process;
+    groups->ops_of_step = group_numbers(maker, labels->op_step, ops, labels->step_count, groups->step_first);
+    groups->ops_of_process = group_numbers(maker, op_slot, ops, processes + 1, groups->process_first);
+    groups->steps_of_process =
+        group_numbers(maker, step_slot, labels->step_count, processes + 1, groups->process_first_step);
+    return groups->ops_of_step && groups->ops_of_process && groups->steps_of_process;
 }
 
 static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint32_t *ops, size_t op_count) {
@@ -162,18 +191,20 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     return true;
 }
 
-static bool add_run(struct maker *maker, uint32_t process, const uint32_t *ops, const size_t *first) {
+static bool add_run(struct maker *maker, const struct groups *groups, uint32_t process) {
     struct gt_paths *paths = maker->paths;
-    const struct gt_labels *labels = maker->view->labels;
     struct gt_path_window *run = add_window(maker, GT_PATH_RUN, process);
     if (!run)
         return false;
     uint32_t index = (uint32_t)(run - paths->windows);
     run->walk = (uint32_t)paths->walk_count++;
     run->name = GT_STR("run");
-    for (size_t i = 0; i < labels->step_count; i++)
-        if (labels->steps[i].process == process && !add_step(maker, i, index, ops + first[i], first[i + 1] - first[i]))
+    for (size_t i = groups->process_first_step[process]; i < groups->process_first_step[process + 1]; i++) {
+        uint32_t step = groups->steps_of_process[i];
+        size_t first = groups->step_first[step], last = groups->step_first[step + 1];
+        if (!add_step(maker, step, index, groups->ops_of_step + first, last - first))
             return false;
+    }
     return true;
 }
 
@@ -191,20 +222,17 @@ static uint32_t launch_node(const struct gt_dag *dag, uint32_t op) {
     return found;
 }
 
-static bool add_trace(struct maker *maker, uint32_t process) {
+static bool add_trace(struct maker *maker, uint32_t process, const uint32_t *ops, size_t op_count) {
     struct gt_paths *paths = maker->paths;
-    const struct gt_view *view = maker->view;
     struct gt_path_window *window = add_window(maker, GT_PATH_TRACE, process);
     if (!window)
         return false;
     window->walk = (uint32_t)paths->walk_count++;
     window->name = GT_STR("trace");
     window->first_op = maker->op_count;
-    for (uint32_t op = 0; op < view->store->ops.count; op++) {
-        if (paths->dag->op_process[op] != process)
-            continue;
-        uint32_t node = launch_node(paths->dag, op);
-        add_op(maker, window, op);
+    for (size_t i = 0; i < op_count; i++) {
+        uint32_t node = launch_node(paths->dag, ops[i]);
+        add_op(maker, window, ops[i]);
         if (paths->dag->start_ns[node] < window->start_ns) {
             window->start_ns = paths->dag->start_ns[node];
             window->start_node = node;
@@ -263,28 +291,29 @@ static bool add_ranges(struct maker *maker) {
 
 /* ---- all of them ---- */
 
+/* A process whose steps launched nothing is a whole, like one without steps. */
+static bool has_steps(const struct groups *groups, size_t process) {
+    for (size_t i = groups->process_first_step[process]; i < groups->process_first_step[process + 1]; i++) {
+        uint32_t step = groups->steps_of_process[i];
+        if (groups->step_first[step + 1] > groups->step_first[step])
+            return true;
+    }
+    return false;
+}
+
 static bool add_whole(struct maker *maker) {
-    const struct gt_view *view = maker->view;
-    const struct gt_labels *labels = view->labels;
-    size_t processes = view->store->processes.count;
-    size_t *first = gt_arena_array(&maker->paths->arena, labels->step_count + 2, sizeof *first);
-    bool *has_steps = gt_arena_array(&maker->paths->arena, processes + 1, sizeof *has_steps);
-    bool *has_ops = gt_arena_array(&maker->paths->arena, processes + 1, sizeof *has_ops);
-    const uint32_t *ops = first ? group_by_step(maker, first) : NULL;
-    if (!ops || !has_steps || !has_ops)
-        return false;
-    for (uint32_t op = 0; op < view->store->ops.count; op++) {
-        uint32_t process = maker->paths->dag->op_process[op];
-        has_ops[process == GT_NO_TRACK ? processes : process] = true;
-    }
-    for (size_t i = 0; i < labels->step_count; i++)
-        has_steps[labels->steps[i].process] |= first[i + 1] > first[i];
-    for (size_t p = 0; p <= processes; p++) {
+    size_t processes = maker->view->store->processes.count;
+    struct groups groups = {0};
+    bool ok = group_all(maker, &groups);
+    for (size_t p = 0; p <= processes && ok; p++) {
+        size_t first = groups.process_first[p], count = groups.process_first[p + 1] - first;
         uint32_t process = p == processes ? GT_NO_TRACK : (uint32_t)p;
-        if (has_steps[p] ? !add_run(maker, process, ops, first) : has_ops[p] && !add_trace(maker, process))
-            return false;
+        if (process != GT_NO_TRACK && has_steps(&groups, p))
+            ok = add_run(maker, &groups, process);
+        else if (count)
+            ok = add_trace(maker, process, groups.ops_of_process + first, count);
     }
-    return true;
+    return ok;
 }
 
 /* Runs and traces, cut to --from and --to; steps that --step names. */

@@ -79,6 +79,19 @@ static const struct gputime_shape step_shapes[] = {
 };
 static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- path ---- */
+
+static const char *const path_analyses[] = {"path_kinds",    "path_host", "path_kernels", "replay", "slack",
+                                            "critical_path", NULL};
+static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};
+static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
+
+/* ---- whatif ---- */
+
+static const char *const whatif_analyses[] = {"whatif", "replay", NULL};
+static const char *const whatif_tables[] = {"whatif", "path_unknown", NULL};
+static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- findings ---- */
 
 static const char *const finding_analyses[] = {"findings", "python_calls", NULL};
@@ -374,6 +387,38 @@ const struct cli_command cli_command_table[] = {
                TIMELINE_PART},
      .notes = {{"top", "steps to show (20; 0 = all)"}},
      .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
+
+    {.name = "path",
+     .help = "critical path: which chain of CPU and GPU work took the time",
+     .usage = "TRACE...",
+     .details = "Finds what had to wait for what (launches, streams, events, synchronization, threads) and "
+                "follows it back from the end of each step: which kernels, launches and CPU work the time "
+                "went to, to the ns. Waiting is never on the path, what was waited for is. --step, --range, "
+                "--from and --to choose windows; the graph always has the whole trace. Data formats also "
+                "list every segment (critical_path) and how late ops could be (slack).",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PATH,
+     .parts =
+         {{.main_table = "path_kinds", .analyses = path_analyses, .tables = path_tables, .lists = {&all_path_kinds}}},
+     .notes = {{"step", "only the path of these steps"}, {"top", "rows to show (20; 0 = all)"}},
+     .examples = {"gputime path trace.json.gz", "gputime path --step 3 --json profile.sqlite"}},
+
+    {.name = "whatif",
+     .help = "predicted time if kernels, the CPU or waits were different",
+     .usage = "TRACE...",
+     .details = "Predicts how long each step would take if ops, the CPU or waits were different: the "
+                "dependency graph of the trace is simulated again. Changes act together; without any, the "
+                "usual ones are ranked by what they save. A trace that the graph explains badly gets no "
+                "answer (exit 1) unless --force is given. Not modelled: kernels that slow each other down, "
+                "clocks, other ranks.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PATH | CLI_GROUP_WHATIF,
+     .may_refuse = true,
+     .parts =
+         {{.main_table = "whatif", .analyses = whatif_analyses, .tables = whatif_tables, .lists = {&ranked_changes}}},
+     .notes = {{"step", "only these steps"}, {"top", "rows to show (15; 0 = all)"}},
+     .examples = {"gputime whatif trace.json.gz", "gputime whatif --class gemm=0.8 --cpu 2 profile.sqlite",
+                  "gputime whatif --scale 'flash*=0.5' --no sync --step 3-9 trace.json.gz"}},
 
     {.name = "findings",
      .help = "what to do next, with evidence",

@@ -85,6 +85,7 @@ struct cli_command {
     struct cli_file files[CLI_MAX_FILES];
     const char *directory_layout; /* of the directory that --out names; NULL: none */
     const char *directory_files;  /* contents of that directory */
+    bool may_refuse;              /* a report that states why it has no answer is a failure */
     bool prints_too;              /* --output is written in addition to printed text */
     const char *hint;             /* printed below text in the default order */
     struct cli_note notes[CLI_MAX_NOTES];

@@ -42,6 +42,9 @@ struct cli_options {
     double coverage_threshold;
     const char *phase_map;
     const char *why_finding;
+    const char *path_range;
+    const char *changes; /* of whatif, one on each line */
+    int force;
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
@@ -84,6 +87,7 @@ enum cli_type {
     CLI_CHOICE,       /* int or enum: index into the row's choices */
     CLI_FORMAT,       /* text: key of an output format of the library */
     CLI_TEXTS,        /* struct cli_texts: adds one each time */
+    CLI_LINE,         /* text: adds a line each time, what the row's choices say and the value */
     CLI_WORD,         /* adds a non-option word */
     CLI_PLACE,        /* int64_t: number of words before it, plus 1 */
 };
@@ -114,6 +118,8 @@ enum cli_group {
     CLI_GROUP_CHECK = 2097152,
     CLI_GROUP_LIMITS = 4194304, /* one option that diff and check share */
     CLI_GROUP_FINDINGS = 8388608,
+    CLI_GROUP_PATH = 16777216,
+    CLI_GROUP_WHATIF = 33554432,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -122,7 +128,7 @@ enum cli_group {
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
-     CLI_GROUP_FINDINGS)
+     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

@@ -73,6 +73,7 @@ static bool is_given_once(const struct cli_option *option) {
     case CLI_MICROSECONDS:
     case CLI_DURATION:
     case CLI_TEXTS:
+    case CLI_LINE:
     case CLI_WORD:
     case CLI_PLACE:
         break;

@@ -184,6 +184,17 @@ static bool hint_is_due(const struct job *job, const struct cli_destination *des
            (int64_t)strlen(job->command->hint) <= width && cli_request_has_default_order(job->command, job->options);
 }
 
+/* A report that states that it has no answer fails, with the reason. */
+static enum gputime_status check_refusals(const struct gputime_report *report, struct gputime_error *err) {
+    for (size_t i = 0; i < gputime_report_section_count(report); i++) {
+        struct gputime_fact refused = gputime_report_fact(report, i, "refused");
+        if (refused.key)
+            return cli_fail(err, "no answer for '%s': %.*s; --force answers all the same",
+                            gputime_report_section_title(report, i), (int)refused.value.text_bytes, refused.value.text);
+    }
+    return GPUTIME_OK;
+}
+
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
@@ -207,6 +218,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
                  made.verdicts.broken == 1 ? "is" : "are");
         status = err->status = GPUTIME_BROKEN;
     }
+    if (!status && job->command->may_refuse)
+        status = check_refusals(made.report, err);
     cli_made_release(&made);
     return status;
 }

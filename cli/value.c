@@ -239,6 +239,18 @@ static enum gputime_status add_text(struct cli_texts *texts, const char *value, 
     return GPUTIME_OK;
 }
 
+static enum gputime_status add_line(struct cli_options *options, const char **place, const char *prefix,
+                                    const char *value, struct gputime_error *err) {
+    const char *before = *place ? *place : "";
+    size_t bytes = strlen(before) + strlen(prefix) + strlen(value) + sizeof "\n";
+    char *text = cli_options_keep(options, bytes);
+    if (!text)
+        return cli_fail_memory(err);
+    snprintf(text, bytes, "%s%s%s%s", before, *before ? "\n" : "", prefix, value);
+    *place = text;
+    return GPUTIME_OK;
+}
+
 enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
                                    const char *where, struct gputime_error *err) {
     char choice_text[256];
@@ -292,6 +304,8 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
         return GPUTIME_OK;
     case CLI_TEXTS:
         return add_text(place, value, where, err);
+    case CLI_LINE:
+        return add_line(options, place, option->choices, value, err);
     case CLI_WORD:
         break;
     case CLI_PLACE: /* only valid on the command line */

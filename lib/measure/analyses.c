@@ -10,6 +10,11 @@ _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of
 #define LAUNCHES (GT_FACT_CALLS | GT_FACT_CORRELATION)
 #define STEPS    (LAUNCHES | GT_FACT_RANGES)
 
+/* What the dependency graph is made of. Python functions only say when threads were silent. */
+#define PATH_NEEDS (GT_FACT_OPS | LAUNCHES)
+#define PATH_ALSO                                                                                                      \
+    (GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_STACKS | GT_FACT_GRAPHS | GT_FACT_BYTES)
+
 const struct gt_analysis gt_analyses[] = {
 #define RESULT(kind) (1u << GT_RESULT_##kind)
 #define GT_ANALYSIS(key, title, tables, needs, also, uses, ...)                                                        \

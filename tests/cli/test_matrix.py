@@ -95,7 +95,8 @@ def variants(name):
                 yield [name, *switches, option, choice]
 
 
-COMMANDS = [command for name in REPORT_COMMANDS for command in variants(name)]
+COMMANDS = [command for name in REPORT_COMMANDS for command in variants(name)
+            if name != "whatif" or "--force" in command]  # without, it may refuse to answer
 FORMATS = [key for key in keys("outputs") if key != "html" or has_page()]
 SCREEN_TABLES = {"time_parts"}  # a picture of another table, which JSON has instead
 # Those on one finding need the finding; tests/cli/test_findings.py has them.

@@ -36,6 +36,8 @@ static const struct command_line {
     {{"gaps", trace, "--per", "device", "--csv"}},
     {{"ranges", trace, "--tree", "--md", "-o", output}},
     {{"steps", trace}},
+    {{"path", trace}},
+    {{"whatif", trace, "--cpu", "2", "--force"}},
     {{"findings", trace, "--json"}},
     {{"findings", trace, "--why", "host_bound"}},
     {{"graph", trace, "--out-dir", out_dir}},

@@ -1,0 +1,32 @@
+/* Slack: one pass over the nodes, from the last to the first. */
+#include "graph/dag_slack.h"
+
+#include "base/mem.h"
+
+#define NEVER INT64_MAX /* whenever such a node ends, nothing is late */
+
+int64_t *gt_dag_slack_new(const struct gt_dag *dag, int64_t last_ns) {
+    int64_t *late_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *late_ns);
+    for (size_t i = 0; i < dag->node_count && late_ns; i++)
+        late_ns[i] = dag->kind[i] == GT_DAG_OP ? last_ns : NEVER;
+    return late_ns;
+}
+
+void gt_dag_slack_spread(const struct gt_dag *dag, int64_t *late_ns) {
+    for (size_t v = dag->node_count; v-- > 0;) {
+        if (late_ns[v] == NEVER)
+            continue;
+        int64_t start_ns = gt_ns_between(gt_ns_between(dag->start_ns[v], dag->end_ns[v]), late_ns[v]);
+        for (uint32_t e = dag->first_edge[v]; e < dag->first_edge[v + 1]; e++) {
+            const struct gt_dag_edge *edge = &dag->edges[e];
+            int64_t delay_ns = edge->flags & GT_DAG_HAS_OFFSET
+                                   ? gt_ns_add(edge->value, gt_dag_latency_ns(dag, (uint32_t)v, edge))
+                                   : edge->value;
+            int64_t end_ns = gt_ns_between(delay_ns, start_ns);
+            if (edge->flags & GT_DAG_FROM_START)
+                end_ns = gt_ns_add(end_ns, gt_ns_between(dag->start_ns[edge->from], dag->end_ns[edge->from]));
+            if (end_ns < late_ns[edge->from])
+                late_ns[edge->from] = end_ns;
+        }
+    }
+}

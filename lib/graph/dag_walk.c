@@ -1,0 +1,148 @@
+/* The walk from the end of a window to its start, along the edges that let go last. */
+#include "graph/dag_walk.h"
+
+#include "base/mem.h"
+
+const char *gt_dag_walk_word(enum gt_dag_time time) {
+    static const char *const words[GT_DAG_TIME_COUNT] = {
+        [GT_DAG_TIME_KERNEL] = "kernel", [GT_DAG_TIME_COMM] = "comm",     [GT_DAG_TIME_COPY] = "copy",
+        [GT_DAG_TIME_QUEUE] = "queue",   [GT_DAG_TIME_LAUNCH] = "launch", [GT_DAG_TIME_CPU] = "cpu",
+        [GT_DAG_TIME_CALL] = "call",     [GT_DAG_TIME_SYNC] = "sync",     [GT_DAG_TIME_UNKNOWN] = "unknown",
+    };
+    return words[time];
+}
+
+struct walk {
+    const struct gt_dag *dag;
+    struct gt_dag_path *path;
+    int64_t from_ns, at_ns; /* up to at_ns everything is still to be filled */
+    bool failed;
+};
+
+/* Fills from a time up to where the walk is. */
+static void fill(struct walk *walk, int64_t start_ns, const struct gt_dag_segment *what) {
+    struct gt_dag_path *path = walk->path;
+    start_ns = start_ns > walk->from_ns ? start_ns : walk->from_ns;
+    if (start_ns >= walk->at_ns)
+        return;
+    struct gt_dag_segment *room = gt_mem_room(path->segments, path->count, &path->capacity, sizeof *path->segments);
+    walk->failed |= !room;
+    if (!room)
+        return;
+    path->segments = room;
+    path->segments[path->count] = *what;
+    path->segments[path->count].start_ns = start_ns;
+    path->segments[path->count++].end_ns = walk->at_ns;
+    walk->at_ns = start_ns;
+}
+
+static enum gt_dag_time time_of_call(uint8_t role) {
+    return role & GT_DAG_SYNCS ? GT_DAG_TIME_SYNC : role & GT_DAG_LAUNCHES ? GT_DAG_TIME_LAUNCH : GT_DAG_TIME_CALL;
+}
+
+static enum gt_dag_time time_of_node(const struct gt_dag *dag, uint32_t node) {
+    if (dag->kind[node] != GT_DAG_OP)
+        return time_of_call(dag->role[node]);
+    switch (gt_dag_op_class(dag, dag->row[node])) {
+    case GT_CLASS_COMM:
+        return GT_DAG_TIME_COMM;
+    case GT_CLASS_MEMORY:
+        return GT_DAG_TIME_COPY;
+    default:
+        return GT_DAG_TIME_KERNEL;
+    }
+}
+
+static enum gt_dag_time time_of_edge(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge) {
+    switch (edge->kind) {
+    case GT_DAG_STREAM:
+    case GT_DAG_EVENT:
+        return GT_DAG_TIME_QUEUE;
+    case GT_DAG_LAUNCH:
+    case GT_DAG_ROOM:
+        return GT_DAG_TIME_LAUNCH;
+    case GT_DAG_SYNC:
+        return GT_DAG_TIME_SYNC;
+    case GT_DAG_OWN:
+        return time_of_call(dag->role[node]);
+    default:
+        return GT_DAG_TIME_CPU;
+    }
+}
+
+/* The node itself, where the walk came to its end. */
+static void fill_node(struct walk *walk, uint32_t node, int64_t release_ns) {
+    const struct gt_dag *dag = walk->dag;
+    int64_t start_ns = dag->start_ns[node] > release_ns ? dag->start_ns[node] : release_ns;
+    if (dag->kind[node] == GT_DAG_OP || dag->kind[node] == GT_DAG_CALL)
+        fill(walk, start_ns,
+             &(struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = (uint8_t)time_of_node(dag, node)});
+}
+
+/* The edge: its latency, of which only the usual part is explained where it is far longer; and its CPU time. */
+static void fill_edge(struct walk *walk, uint32_t node, const struct gt_dag_edge *edge, int64_t release_ns) {
+    const struct gt_dag *dag = walk->dag;
+    struct gt_dag_segment segment = {.node = node, .edge = (uint32_t)(edge - dag->edges)};
+    segment.is_inferred = edge->flags & GT_DAG_INFERRED;
+    if (edge->flags & GT_DAG_UNEXPLAINED) {
+        int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+        segment.time = GT_DAG_TIME_UNKNOWN;
+        fill(walk, gt_ns_add(release_ns, typical_ns > 0 ? typical_ns : 0), &segment);
+    }
+    segment.time = (uint8_t)time_of_edge(dag, node, edge);
+    fill(walk, release_ns, &segment);
+    segment.is_cpu = true;
+    fill(walk, gt_dag_anchor_ns(dag, edge), &segment);
+}
+
+static void reverse(struct gt_dag_path *path) {
+    for (size_t i = 0, j = path->count; i + 1 < j; i++) {
+        struct gt_dag_segment other = path->segments[--j];
+        path->segments[j] = path->segments[i];
+        path->segments[i] = other;
+    }
+}
+
+bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64_t to_ns, struct gt_dag_path *path) {
+    struct walk walk = {.dag = dag, .path = path, .from_ns = from_ns, .at_ns = to_ns};
+    bool at_end = true;
+    if (node != GT_DAG_NONE && dag->end_ns[node] < to_ns)
+        fill(&walk, dag->end_ns[node],
+             &(struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+    while (walk.at_ns > from_ns && node != GT_DAG_NONE && !walk.failed) {
+        const struct gt_dag_edge *edge = gt_dag_binding(dag, node);
+        int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
+        if (at_end)
+            fill_node(&walk, node, release_ns);
+        if (!edge)
+            break;
+        fill_edge(&walk, node, edge, release_ns);
+        at_end = !(edge->flags & GT_DAG_FROM_START);
+        node = edge->from;
+    }
+    fill(&walk, from_ns, &(struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+    reverse(path);
+    return !walk.failed;
+}
+
+void gt_dag_walk_release(struct gt_dag_path *path) {
+    gt_mem_free(path->segments);
+    *path = (struct gt_dag_path){0};
+}
+
+uint32_t gt_dag_walk_thread(const struct gt_dag *dag, const struct gt_dag_segment *segment) {
+    if (segment->node == GT_DAG_NONE)
+        return GT_NO_TRACK;
+    switch ((enum gt_dag_kind)dag->kind[segment->node]) {
+    case GT_DAG_MARK:
+        return dag->row[segment->node];
+    case GT_DAG_CALL:
+    case GT_DAG_BEGIN:
+    case GT_DAG_RETURN:
+        return dag->store->calls.thread[dag->row[segment->node]];
+    case GT_DAG_OP:
+    case GT_DAG_POINT:
+        break;
+    }
+    return GT_NO_TRACK;
+}

@@ -1,0 +1,44 @@
+/* The way back through a graph: which chain of work took the time of a window. */
+#ifndef GT_GRAPH_DAG_WALK_H
+#define GT_GRAPH_DAG_WALK_H
+
+#include "graph/dag.h"
+
+/* What the time of a segment was spent on. */
+enum gt_dag_time {
+    GT_DAG_TIME_KERNEL,
+    GT_DAG_TIME_COMM,
+    GT_DAG_TIME_COPY,
+    GT_DAG_TIME_QUEUE,   /* between ops of a stream, or of two */
+    GT_DAG_TIME_LAUNCH,  /* inside calls that launch, and from there to the op */
+    GT_DAG_TIME_CPU,     /* what threads did between these calls */
+    GT_DAG_TIME_CALL,    /* other calls that are nodes */
+    GT_DAG_TIME_SYNC,    /* from the end of an op to the return of the call that waited for it */
+    GT_DAG_TIME_UNKNOWN, /* nothing in the trace says what was waited for */
+    GT_DAG_TIME_COUNT
+};
+const char *gt_dag_walk_word(enum gt_dag_time time); /* "kernel" ... */
+
+struct gt_dag_segment {
+    int64_t start_ns, end_ns;
+    uint32_t node; /* that it is of, or that it leads to */
+    uint32_t edge; /* index into edges; GT_DAG_NONE: it is of the node itself, or nothing leads to the node */
+    uint8_t time;  /* enum gt_dag_time */
+    bool is_inferred;
+    bool is_cpu; /* CPU part of the edge, not its latency */
+};
+
+struct gt_dag_path {
+    struct gt_dag_segment *segments; /* in order of time: each begins where the one before ends */
+    size_t count, capacity;
+};
+
+/* Back from a node at a time to the start of the window: segments that fill [from_ns, to_ns) exactly. Linear in their
+   number. false: memory was short. */
+bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64_t to_ns, struct gt_dag_path *path);
+void gt_dag_walk_release(struct gt_dag_path *path);
+
+/* The thread that a segment of CPU time is of; GT_NO_TRACK. */
+uint32_t gt_dag_walk_thread(const struct gt_dag *dag, const struct gt_dag_segment *segment);
+
+#endif

@@ -1,0 +1,365 @@
+/* Windows of the path: in come steps, ranges and the selection, out go windows with the nodes that begin and end them.
+   Steps tile a run: each begins where the one before ends, with its range or with its last op, whichever is later. */
+#include "measure/results/path_windows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/mem.h"
+#include "measure/options.h"
+
+enum { RANGES_MOST = 4096 }; /* walks of overlapping ranges cost as much as the whole each */
+
+struct maker {
+    struct gt_paths *paths;
+    const struct gt_view *view;
+    uint32_t *ranges; /* rows that --range names */
+    size_t range_count;
+    struct gt_dag_moment *marks; /* start and end of each step, then of each of these ranges */
+    size_t mark_count;
+    size_t window_capacity;
+    size_t op_capacity, op_count;
+};
+
+/* ---- marks ---- */
+
+static bool find_ranges(struct maker *maker) {
+    const struct gt_store *store = maker->view->store;
+    const char *glob = gt_option_text(maker->view, GT_OPTION_path_range);
+    maker->ranges = gt_arena_array(&maker->paths->arena, glob ? RANGES_MOST : 1, sizeof *maker->ranges);
+    for (uint32_t i = 0; i < store->ranges.count && glob && maker->ranges; i++) {
+        if (store->ranges.kind[i] != GT_RANGE_NESTED || store->ranges.thread[i] == GT_NO_TRACK ||
+            !gt_glob_matches(gt_str_of(glob), gt_store_string(store, store->ranges.name[i])))
+            continue;
+        if (maker->range_count < RANGES_MOST)
+            maker->ranges[maker->range_count++] = i;
+        else
+            maker->paths->is_cut_short = true;
+    }
+    return maker->ranges;
+}
+
+static void add_marks(struct maker *maker, uint32_t range) {
+    const struct gt_ranges *ranges = &maker->view->store->ranges;
+    maker->marks[maker->mark_count++] = (struct gt_dag_moment){ranges->thread[range], ranges->start_ns[range]};
+    maker->marks[maker->mark_count++] = (struct gt_dag_moment){ranges->thread[range], ranges->end_ns[range]};
+}
+
+static enum gt_status make_graph(struct maker *maker, struct gt_error *err) {
+    struct gt_paths *paths = maker->paths;
+    const struct gt_labels *labels = maker->view->labels;
+    maker->marks =
+        gt_arena_array(&paths->arena, 2 * (labels->step_count + maker->range_count) + 1, sizeof *maker->marks);
+    if (!maker->marks)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < labels->step_count; i++)
+        add_marks(maker, labels->steps[i].range);
+    for (size_t i = 0; i < maker->range_count; i++)
+        add_marks(maker, maker->ranges[i]);
+    return gt_dag_new(maker->view->store, labels, maker->marks, maker->mark_count, &paths->dag, err);
+}
+
+/* ---- windows ---- */
+
+static struct gt_path_window *add_window(struct maker *maker, enum gt_path_window_kind kind, uint32_t process) {
+    struct gt_paths *paths = maker->paths;
+    struct gt_path_window *room =
+        gt_arena_room(&paths->arena, paths->windows, paths->window_count, &maker->window_capacity, sizeof *room);
+    if (!room)
+        return NULL;
+    paths->windows = room;
+    room += paths->window_count;
+    *room = (struct gt_path_window){.kind = kind,
+                                    .process = process,
+                                    .previous = GT_DAG_NONE,
+                                    .last = (uint32_t)paths->window_count++,
+                                    .start_node = GT_DAG_NONE,
+                                    .end_node = GT_DAG_NONE,
+                                    .range_end_ns = GT_NO_TIME,
+                                    .start_ns = INT64_MAX,
+                                    .end_ns = INT64_MIN};
+    return room;
+}
+
+static void add_op(struct maker *maker, struct gt_path_window *window, uint32_t op) {
+    struct gt_paths *paths = maker->paths;
+    uint32_t *room =
+        gt_arena_room(&paths->arena, paths->window_ops, maker->op_count, &maker->op_capacity, sizeof *room);
+    if (!room)
+        return;
+    paths->window_ops = room;
+    paths->window_ops[maker->op_count++] = op;
+    window->op_count++;
+    int64_t end_ns = maker->view->store->ops.end_ns[op];
+    window->end_ns = end_ns > window->end_ns ? end_ns : window->end_ns;
+}
+
+/* A window of a range begins and ends with it, unless its ops end later. mark: number of that at its start. */
+static void take_range(struct maker *maker, struct gt_path_window *window, uint32_t range, size_t mark) {
+    const struct gt_ranges *ranges = &maker->view->store->ranges;
+    const struct gt_dag *dag = maker->paths->dag;
+    window->start_ns = ranges->start_ns[range];
+    window->start_node = dag->mark_node[mark];
+    window->range_end_ns = ranges->end_ns[range];
+    window->end_node = dag->mark_node[mark + 1];
+    if (window->range_end_ns > window->end_ns)
+        window->end_ns = window->range_end_ns;
+}
+
+static bool is_asked_for(const struct gputime_selection *asked, int64_t number) {
+    for (size_t i = 0; i < asked->step_count; i++)
+        if (number >= asked->steps[i].first && number <= asked->steps[i].last)
+            return true;
+    return asked->step_count == 0;
+}
+
+/* Numbers 0 .. count - 1 by group, those of group g from first[g] on; GT_NO_ROW: in none. NULL: memory was short. */
+static uint32_t *group_numbers(struct maker *maker, const uint32_t *group, size_t count, size_t group_count,
+                               size_t *first) {
+    uint32_t *grouped = gt_arena_array(&maker->paths->arena, count + 1, sizeof *grouped);
+    if (!grouped || !first)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (group[i] != GT_NO_ROW)
+            first[group[i] + 1]++;
+    for (size_t i = 0; i < group_count; i++)
+        first[i + 1] += first[i];
+    for (uint32_t i = 0; i < count; i++)
+        if (group[i] != GT_NO_ROW)
+            grouped[first[group[i]]++] = i;
+    memmove(first + 1, first, group_count * sizeof *first);
+    first[0] = 0;
+    return grouped;
+}
+
+/* Steps and ops next to each other by what they are of. */
+struct groups {
+    size_t *step_first, *process_first, *process_first_step;
+    uint32_t *ops_of_step, *ops_of_process, *steps_of_process;
+};
+
+static bool group_all(struct maker *maker, struct groups *groups) {
+    struct gt_arena *arena = &maker->paths->arena;
+    const struct gt_labels *labels = maker->view->labels;
+    size_t ops = maker->view->store->ops.count, processes = maker->view->store->processes.count;
+    uint32_t *op_slot = gt_arena_array(arena, ops + 1, sizeof *op_slot);
+    uint32_t *step_slot = gt_arena_array(arena, labels->step_count + 1, sizeof *step_slot);
+    groups->step_first = gt_arena_array(arena, labels->step_count + 2, sizeof(size_t));
+    groups->process_first = gt_arena_array(arena, processes + 3, sizeof(size_t));
+    groups->process_first_step = gt_arena_array(arena, processes + 3, sizeof(size_t));
+    if (gt_arena_failed(arena))
+        return false;
+    for (size_t op = 0; op < ops; op++) {
+        uint32_t process = maker->paths->dag->op_process[op];
+        op_slot[op] = process == GT_NO_TRACK ? (uint32_t)processes : process;
+    }
+    for (size_t i = 0; i < labels->step_count; i++)
+        step_slot[i] = labels->steps[i].process;
+    groups->ops_of_step = group_numbers(maker, labels->op_step, ops, labels->step_count, groups->step_first);
+    groups->ops_of_process = group_numbers(maker, op_slot, ops, processes + 1, groups->process_first);
+    groups->steps_of_process =
+        group_numbers(maker, step_slot, labels->step_count, processes + 1, groups->process_first_step);
+    return groups->ops_of_step && groups->ops_of_process && groups->steps_of_process;
+}
+
+static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint32_t *ops, size_t op_count) {
+    struct gt_paths *paths = maker->paths;
+    const struct gt_step *own = &maker->view->labels->steps[step];
+    struct gt_path_window *window = add_window(maker, GT_PATH_STEP, own->process);
+    if (!window)
+        return false;
+    uint32_t index = (uint32_t)(window - paths->windows);
+    struct gt_path_window *whole = &paths->windows[run];
+    window->first_op = maker->op_count;
+    for (size_t i = 0; i < op_count; i++)
+        add_op(maker, window, ops[i]);
+    take_range(maker, window, own->range, 2 * step);
+    if (whole->last != run) {
+        window->previous = whole->last;
+        window->start_ns = paths->windows[whole->last].end_ns;
+        window->end_ns = window->end_ns > window->start_ns ? window->end_ns : window->start_ns;
+    } else {
+        whole->start_ns = window->start_ns;
+        whole->start_node = window->start_node;
+    }
+    window->walk = whole->walk;
+    window->number = own->number;
+    window->name = gt_arena_printf(&paths->arena, "step %lld", (long long)own->number);
+    whole->last = index;
+    whole->end_ns = window->end_ns;
+    return true;
+}
+
+static bool add_run(struct maker *maker, const struct groups *groups, uint32_t process) {
+    struct gt_paths *paths = maker->paths;
+    struct gt_path_window *run = add_window(maker, GT_PATH_RUN, process);
+    if (!run)
+        return false;
+    uint32_t index = (uint32_t)(run - paths->windows);
+    run->walk = (uint32_t)paths->walk_count++;
+    run->name = GT_STR("run");
+    for (size_t i = groups->process_first_step[process]; i < groups->process_first_step[process + 1]; i++) {
+        uint32_t step = groups->steps_of_process[i];
+        size_t first = groups->step_first[step], last = groups->step_first[step + 1];
+        if (!add_step(maker, step, index, groups->ops_of_step + first, last - first))
+            return false;
+    }
+    return true;
+}
+
+/* The node where the launch of an op begins; of an op without a call the op itself. */
+static uint32_t launch_node(const struct gt_dag *dag, uint32_t op) {
+    uint32_t node = dag->op_node[op], found = node;
+    for (uint32_t e = dag->first_edge[node]; e < dag->first_edge[node + 1]; e++)
+        if (dag->edges[e].kind == GT_DAG_LAUNCH)
+            found = dag->edges[e].from;
+    if (dag->kind[found] != GT_DAG_RETURN)
+        return found;
+    for (uint32_t e = dag->first_edge[found]; e < dag->first_edge[found + 1]; e++)
+        if (dag->edges[e].kind == GT_DAG_OWN)
+            return dag->edges[e].from;
+    return found;
+}
+
+static bool add_trace(struct maker *maker, uint32_t process, const uint32_t *ops, size_t op_count) {
+    struct gt_paths *paths = maker->paths;
+    struct gt_path_window *window = add_window(maker, GT_PATH_TRACE, process);
+    if (!window)
+        return false;
+    window->walk = (uint32_t)paths->walk_count++;
+    window->name = GT_STR("trace");
+    window->first_op = maker->op_count;
+    for (size_t i = 0; i < op_count; i++) {
+        uint32_t node = launch_node(paths->dag, ops[i]);
+        add_op(maker, window, ops[i]);
+        if (paths->dag->start_ns[node] < window->start_ns) {
+            window->start_ns = paths->dag->start_ns[node];
+            window->start_node = node;
+        }
+    }
+    return !gt_arena_failed(&paths->arena);
+}
+
+static bool add_ranges(struct maker *maker) {
+    struct gt_paths *paths = maker->paths;
+    const struct gt_view *view = maker->view;
+    size_t steps = view->labels->step_count;
+    uint32_t first = (uint32_t)paths->window_count;
+    uint32_t *of_range = gt_arena_array(&paths->arena, view->store->ranges.count + 1, sizeof *of_range);
+    size_t *counts = gt_arena_array(&paths->arena, maker->range_count + 2, sizeof *counts);
+    if (!of_range || !counts)
+        return false;
+    for (size_t i = 0; i < maker->range_count; i++)
+        of_range[maker->ranges[i]] = (uint32_t)i + 1;
+    for (int pass = 0; pass < 2; pass++) { /* how many ops each has; then the ops */
+        for (uint32_t op = 0; op < view->store->ops.count; op++) {
+            int64_t reach_ns = gt_labels_op_reach(view->labels, view->store, op);
+            for (uint32_t r = view->labels->op_range[op]; r != GT_NO_ROW;
+                 r = gt_labels_next_range(view->labels, view->store, r, reach_ns)) {
+                if (!of_range[r])
+                    continue;
+                if (pass == 0) {
+                    counts[of_range[r]]++;
+                    continue;
+                }
+                struct gt_path_window *window = &paths->windows[first + of_range[r] - 1];
+                paths->window_ops[window->first_op + window->op_count++] = op;
+                if (view->store->ops.end_ns[op] > window->end_ns)
+                    window->end_ns = view->store->ops.end_ns[op];
+            }
+        }
+        for (size_t i = 0; i < maker->range_count && pass == 0; i++) {
+            uint32_t range = maker->ranges[i];
+            struct gt_path_window *window =
+                add_window(maker, GT_PATH_RANGE, view->store->threads.process[view->store->ranges.thread[range]]);
+            if (!window)
+                return false;
+            take_range(maker, window, range, 2 * (steps + i));
+            window->walk = (uint32_t)paths->walk_count++;
+            window->name = gt_store_string(view->store, view->store->ranges.name[range]);
+            window->first_op = counts[i];
+            counts[i + 1] += counts[i];
+        }
+        if (pass == 0)
+            paths->window_ops = gt_arena_array(&paths->arena, counts[maker->range_count] + 1, sizeof(uint32_t));
+        if (!paths->window_ops)
+            return false;
+    }
+    return true;
+}
+
+/* ---- all of them ---- */
+
+/* A process whose steps launched nothing is a whole, like one without steps. */
+static bool has_steps(const struct groups *groups, size_t process) {
+    for (size_t i = groups->process_first_step[process]; i < groups->process_first_step[process + 1]; i++) {
+        uint32_t step = groups->steps_of_process[i];
+        if (groups->step_first[step + 1] > groups->step_first[step])
+            return true;
+    }
+    return false;
+}
+
+static bool add_whole(struct maker *maker) {
+    size_t processes = maker->view->store->processes.count;
+    struct groups groups = {0};
+    bool ok = group_all(maker, &groups);
+    for (size_t p = 0; p <= processes && ok; p++) {
+        size_t first = groups.process_first[p], count = groups.process_first[p + 1] - first;
+        uint32_t process = p == processes ? GT_NO_TRACK : (uint32_t)p;
+        if (process != GT_NO_TRACK && has_steps(&groups, p))
+            ok = add_run(maker, &groups, process);
+        else if (count)
+            ok = add_trace(maker, process, groups.ops_of_process + first, count);
+    }
+    return ok;
+}
+
+/* Runs and traces, cut to --from and --to; steps that --step names. */
+static bool choose(struct maker *maker) {
+    struct gt_paths *paths = maker->paths;
+    const struct gt_view *view = maker->view;
+    const struct gputime_selection *asked = &view->request->selection;
+    size_t whole = paths->window_count;
+    for (size_t i = 0; i < whole && (asked->from.kind || asked->to.kind); i++) {
+        struct gt_path_window from = paths->windows[i];
+        if (from.kind != GT_PATH_RUN && from.kind != GT_PATH_TRACE)
+            continue;
+        struct gt_path_window *window = add_window(maker, GT_PATH_CHOSEN, from.process);
+        if (!window)
+            return false;
+        window->last = (uint32_t)i;
+        window->walk = from.walk;
+        window->name = GT_STR("window");
+        window->start_ns = view->window_start_ns > from.start_ns ? view->window_start_ns : from.start_ns;
+        window->end_ns = view->window_end_ns < from.end_ns ? view->window_end_ns : from.end_ns;
+        window->end_ns = window->end_ns > window->start_ns ? window->end_ns : window->start_ns;
+    }
+    for (size_t i = 0; i < paths->window_count; i++) {
+        struct gt_path_window *window = &paths->windows[i];
+        bool has_window = asked->from.kind || asked->to.kind;
+        if (window->kind == GT_PATH_STEP)
+            window->is_hidden = has_window || !is_asked_for(asked, window->number);
+        else
+            window->is_hidden =
+                window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || asked->step_count);
+        window->counts = !window->is_hidden && (window->kind != GT_PATH_STEP || asked->step_count);
+    }
+    return true;
+}
+
+enum gt_status gt_path_windows_make(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
+    struct maker maker = {.paths = paths, .view = view};
+    if (!find_ranges(&maker))
+        return gt_fail_memory(err);
+    if (gt_option_text(view, GT_OPTION_path_range) && !maker.range_count)
+        return gt_fail_usage(err, "no range is named '%.200s'; see 'gputime ranges'",
+                             gt_option_text(view, GT_OPTION_path_range));
+    enum gt_status status = make_graph(&maker, err);
+    if (status != GT_OK)
+        return status;
+    bool ok = maker.range_count ? add_ranges(&maker) : add_whole(&maker);
+    paths->walks = gt_mem_array(paths->walk_count + 1, sizeof *paths->walks);
+    return ok && choose(&maker) && paths->walks && !gt_arena_failed(&paths->arena) ? GT_OK : gt_fail_memory(err);
+}

@@ -1,0 +1,221 @@
+/* Paths: the graph, a walk for each run, trace or range, and for each window what its time was spent on and how well a
+   simulation gives it back. */
+#include "measure/results/paths.h"
+
+#include "base/mem.h"
+#include "measure/results/path_windows.h"
+#include "report/report.h"
+
+const char *gt_paths_trust_word(enum gt_path_trust trust) {
+    static const char *const words[] = {"good", "rough", "refused"};
+    return words[trust];
+}
+
+struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window) {
+    return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
+}
+
+/* ---- windows in a simulation ---- */
+
+static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_times *times,
+                          const struct gt_path_window *window) {
+    const struct gt_dag *dag = paths->dag;
+    int64_t latest_ns = window->range_end_ns;
+    if (window->end_node != GT_DAG_NONE) /* a mark may be later than the range, at the end of a call */
+        latest_ns = gt_ns_add(times->end_ns[window->end_node],
+                              gt_ns_between(dag->end_ns[window->end_node], window->range_end_ns));
+    for (size_t i = 0; i < window->op_count; i++) {
+        int64_t end_ns = times->end_ns[dag->op_node[paths->window_ops[window->first_op + i]]];
+        latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
+    }
+    return latest_ns;
+}
+
+static int64_t own_start_ns(const struct gt_paths *paths, const struct gt_dag_times *times,
+                            const struct gt_path_window *window) {
+    if (window->start_node == GT_DAG_NONE)
+        return window->start_ns;
+    return gt_ns_add(times->start_ns[window->start_node],
+                     gt_ns_between(paths->dag->start_ns[window->start_node], window->start_ns));
+}
+
+/* Steps come after each other, and never end before the one before them. */
+void gt_paths_bounds(const struct gt_paths *paths, const struct gt_dag_times *times, struct gt_path_bound *bounds) {
+    for (size_t i = 0; i < paths->window_count; i++) {
+        const struct gt_path_window *window = &paths->windows[i];
+        bounds[i] = (struct gt_path_bound){window->start_ns, window->end_ns};
+        if (window->kind == GT_PATH_CHOSEN)
+            continue;
+        bounds[i].start_ns = own_start_ns(paths, times, window);
+        bounds[i].end_ns = own_end_ns(paths, times, window);
+        if (window->previous == GT_DAG_NONE)
+            continue;
+        bounds[i].start_ns = bounds[window->previous].end_ns;
+        if (bounds[i].end_ns < bounds[i].start_ns)
+            bounds[i].end_ns = bounds[i].start_ns;
+    }
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].kind == GT_PATH_RUN)
+            bounds[i].end_ns = bounds[paths->windows[i].last].end_ns;
+}
+
+/* ---- segments ---- */
+
+struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window,
+                                       size_t index) {
+    struct gt_dag_segment segment = paths->walks[window->walk].segments[window->first_segment + index];
+    segment.start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
+    segment.end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
+    return segment;
+}
+
+static struct gt_str call_name(const struct gt_dag *dag, uint32_t node) {
+    return gt_store_string(dag->store, dag->store->calls.name[dag->row[node]]);
+}
+
+struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    const struct gt_dag *dag = paths->dag;
+    if (segment->node == GT_DAG_NONE)
+        return (struct gt_str){0};
+    if (segment->edge == GT_DAG_NONE) {
+        if (segment->time == GT_DAG_TIME_UNKNOWN)
+            return GT_STR("before the first event");
+        return dag->kind[segment->node] == GT_DAG_OP
+                   ? gt_store_string(dag->store, dag->store->ops.name[dag->row[segment->node]])
+                   : call_name(dag, segment->node);
+    }
+    const struct gt_dag_edge *edge = &dag->edges[segment->edge];
+    switch (edge->kind) {
+    case GT_DAG_STREAM:
+        return GT_STR("between ops of a stream");
+    case GT_DAG_EVENT:
+        return GT_STR("between ops of two streams");
+    case GT_DAG_SYNC:
+        return GT_STR("return of a waiting call");
+    case GT_DAG_ROOM:
+        return GT_STR("room in the queue");
+    case GT_DAG_LAUNCH:
+        return segment->is_cpu ? call_name(dag, edge->from) : GT_STR("from call to op");
+    case GT_DAG_OWN:
+        return call_name(dag, segment->node);
+    default:
+        return (struct gt_str){0};
+    }
+}
+
+static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
+    size_t low = 0, high = path->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (path->segments[middle].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void cut(struct gt_paths *paths, struct gt_path_window *window) {
+    const struct gt_dag_path *path = &paths->walks[window->walk];
+    window->first_segment = segments_before(path, window->start_ns);
+    size_t last = window->first_segment;
+    while (last < path->count && window->start_ns < window->end_ns && path->segments[last].start_ns < window->end_ns)
+        last++;
+    window->segment_count = last - window->first_segment;
+    for (size_t i = window->first_segment; i < last; i++) {
+        const struct gt_dag_segment *segment = &path->segments[i];
+        int64_t start_ns = segment->start_ns > window->start_ns ? segment->start_ns : window->start_ns;
+        int64_t end_ns = segment->end_ns < window->end_ns ? segment->end_ns : window->end_ns;
+        window->time_ns[segment->time] += end_ns - start_ns;
+        if (segment->is_inferred) {
+            window->inferred_time_ns[segment->time] += end_ns - start_ns;
+            window->inferred_ns += end_ns - start_ns;
+        }
+    }
+}
+
+/* ---- walks ---- */
+
+/* The node that ends a window. */
+static uint32_t latest_node(const struct gt_paths *paths, const struct gt_path_window *window) {
+    const struct gt_dag *dag = paths->dag;
+    uint32_t latest = window->end_node;
+    int64_t latest_ns = window->end_node == GT_DAG_NONE ? INT64_MIN : window->range_end_ns;
+    for (size_t i = 0; i < window->op_count; i++) {
+        uint32_t node = dag->op_node[paths->window_ops[window->first_op + i]];
+        if (dag->end_ns[node] > latest_ns) {
+            latest = node;
+            latest_ns = dag->end_ns[node];
+        }
+    }
+    return latest;
+}
+
+/* Steps may end where one before them does. */
+uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_window *window) {
+    const struct gt_path_window *at = &paths->windows[window->last];
+    while (at->previous != GT_DAG_NONE && paths->windows[at->previous].end_ns == window->end_ns)
+        at = &paths->windows[at->previous];
+    return latest_node(paths, at);
+}
+
+static bool walk_all(struct gt_paths *paths) {
+    bool ok = true;
+    for (size_t i = 0; i < paths->window_count && ok; i++) {
+        const struct gt_path_window *window = &paths->windows[i];
+        if (window->kind == GT_PATH_RUN || window->kind == GT_PATH_TRACE || window->kind == GT_PATH_RANGE)
+            ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns,
+                             &paths->walks[window->walk]);
+    }
+    for (size_t i = 0; i < paths->window_count && ok; i++)
+        cut(paths, &paths->windows[i]);
+    return ok;
+}
+
+/* ---- replay ---- */
+
+static void judge(struct gt_path_window *window) {
+    double length = (double)gt_paths_length_ns(window), off = (double)(window->replay_ns - gt_paths_length_ns(window));
+    double unknown = length > 0 ? (double)window->time_ns[GT_DAG_TIME_UNKNOWN] / length : 0;
+    if (window->is_replayed)
+        window->error = length > 0 ? (off < 0 ? -off : off) / length : 0;
+    double doubt = window->error > unknown ? window->error : unknown;
+    window->trust = doubt <= 0.05 ? GT_PATH_GOOD : doubt <= 0.15 ? GT_PATH_ROUGH : GT_PATH_REFUSED;
+}
+
+static bool replay(struct gt_paths *paths) {
+    const struct gt_dag_change change = {.replays = true};
+    struct gt_dag_times times = {0};
+    struct gt_path_bound *bounds = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *bounds);
+    if (!bounds || !gt_dag_simulate(paths->dag, &change, &times))
+        return false;
+    gt_paths_bounds(paths, &times, bounds);
+    for (size_t i = 0; i < paths->window_count; i++) {
+        struct gt_path_window *window = &paths->windows[i];
+        window->is_replayed = window->kind != GT_PATH_CHOSEN;
+        window->replay_ns = gt_ns_between(bounds[i].start_ns, bounds[i].end_ns);
+        if (!window->is_replayed) /* as good as what it is a part of */
+            window->error = paths->windows[window->last].error;
+        judge(window);
+    }
+    gt_dag_simulate_release(&times);
+    return true;
+}
+
+enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
+    enum gt_status status = gt_path_windows_make(paths, view, err);
+    if (status == GT_OK && !(walk_all(paths) && replay(paths)))
+        status = gt_fail_memory(err);
+    if (status != GT_OK)
+        gt_paths_release(paths);
+    return status;
+}
+
+void gt_paths_release(struct gt_paths *paths) {
+    for (size_t i = 0; i < paths->walk_count && paths->walks; i++)
+        gt_dag_walk_release(&paths->walks[i]);
+    gt_dag_free(paths->dag);
+    gt_mem_free(paths->walks);
+    gt_arena_release(&paths->arena);
+    *paths = (struct gt_paths){0};
+}

@@ -1,0 +1,91 @@
+/* Windows of the critical path: the dependency graph of the trace, the windows that the path is asked for, and the way
+   through each. The graph sees the whole trace; the selection chooses windows. */
+#ifndef GT_MEASURE_RESULTS_PATHS_H
+#define GT_MEASURE_RESULTS_PATHS_H
+
+#include "events/view.h"
+#include "graph/dag.h"
+#include "graph/dag_simulate.h"
+#include "graph/dag_walk.h"
+#include "report/section.h"
+
+enum gt_path_window_kind {
+    GT_PATH_RUN,    /* all steps of a process */
+    GT_PATH_TRACE,  /* all of a process without steps */
+    GT_PATH_STEP,   /* from the end of the step before to its own */
+    GT_PATH_CHOSEN, /* --from and --to */
+    GT_PATH_RANGE,  /* one that --range names */
+};
+
+enum gt_path_trust { GT_PATH_GOOD, GT_PATH_ROUGH, GT_PATH_REFUSED };
+const char *gt_paths_trust_word(enum gt_path_trust trust);
+
+/* Which nodes decide when a window begins or ends. */
+struct gt_path_window {
+    enum gt_path_window_kind kind;
+    struct gt_str name; /* "run", "step 3" */
+    int64_t number;     /* of a step */
+    uint32_t process;   /* GT_NO_TRACK: not known */
+    bool is_hidden;     /* it is not asked for, but others are parts of it */
+    bool counts;        /* sums over windows have it: it is asked for and no part of another that is */
+    uint32_t walk;      /* index into walks */
+    int64_t start_ns, end_ns;
+
+    uint32_t previous;         /* the step before, at whose end it begins; GT_DAG_NONE: at start_node */
+    uint32_t last;             /* run: its last step; chosen: what it is a part of; the others: themselves */
+    uint32_t start_node;       /* GT_DAG_NONE: the start never moves */
+    uint32_t end_node;         /* of its range; GT_DAG_NONE: none */
+    int64_t range_end_ns;      /* GT_NO_TIME: none */
+    size_t first_op, op_count; /* of window_ops: their ends count too */
+
+    size_t first_segment, segment_count; /* of its walk: those that have a part in it */
+    int64_t time_ns[GT_DAG_TIME_COUNT], inferred_time_ns[GT_DAG_TIME_COUNT];
+    int64_t inferred_ns;
+    bool is_replayed;
+    int64_t replay_ns;
+    double error; /* share of its length */
+    enum gt_path_trust trust;
+};
+
+struct gt_paths {
+    struct gt_dag *dag;
+    struct gt_arena arena;
+    struct gt_path_window *windows; /* a run, then its steps */
+    size_t window_count;
+    uint32_t *window_ops; /* rows of ops */
+    struct gt_dag_path *walks;
+    size_t walk_count;
+    bool is_cut_short; /* more ranges than are worth a walk each */
+};
+
+enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err);
+void gt_paths_release(struct gt_paths *paths);
+
+/* Whether tables show the window by itself: runs and what is chosen; steps are parts of runs. */
+static inline bool gt_paths_is_whole(const struct gt_path_window *window) {
+    return window->kind != GT_PATH_STEP;
+}
+
+static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
+    return gt_ns_between(window->start_ns, window->end_ns);
+}
+
+/* The name of a window as a cell of a section, which outlives the windows. */
+struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
+
+/* A segment of a window, cut to it. */
+struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);
+
+/* When windows begin and end in a simulation; bounds: one for each window. Linear. */
+struct gt_path_bound {
+    int64_t start_ns, end_ns;
+};
+void gt_paths_bounds(const struct gt_paths *paths, const struct gt_dag_times *times, struct gt_path_bound *bounds);
+
+/* The node that ends a window; GT_DAG_NONE: none does. */
+uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_window *window);
+
+/* The text of a segment: the op or call it is of, or what the edge waited for; empty: CPU time. */
+struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment);
+
+#endif

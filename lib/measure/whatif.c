@@ -1,0 +1,319 @@
+/* What-if: how long the windows of the critical path would have taken if something were different; without changes,
+   what the usual ones would save. A trace that the graph explains badly gets no answer unless it is asked for by force.
+ */
+#include <stdlib.h>
+
+#include "base/threads.h"
+#include "measure/results/measure.h"
+#include "measure/results/path_change.h"
+#include "measure/results/path_names.h"
+#include "measure/results/paths.h"
+#include "measure/results/results.h"
+#include "report/row.h"
+
+enum { UNKNOWN_MOST = 20, NAMES_MOST = 20, FASTER_PPM = 900000 };
+
+static const struct gt_report_column columns[] = {
+    {"change", "Change", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"base_ns", "Recorded", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"low_ns", "At least", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"saved_ns", "Saved", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"saved_share", "Saved share", GT_UNIT_SHARE, "recorded time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"trust", "Trust", GT_UNIT_NONE, NULL, 0},
+};
+
+static const struct gt_report_column unknown_columns[] = {
+    {"window", "Window", GT_UNIT_NONE, NULL, 0},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
+    {"dur_ns", "Unknown", GT_UNIT_NS, NULL, 0},
+    {"name", "Where", GT_UNIT_NONE, NULL, 0},
+    {"next", "Next op or call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+};
+
+/* One change and what it gives, for each window. */
+struct answer {
+    struct gt_str text;
+    struct gt_path_change change;
+    struct gt_path_bound *predicted, *low;
+    bool failed;
+};
+
+struct asking {
+    const struct gt_view *view;
+    const struct gt_paths *paths;
+    struct gt_arena *arena; /* of the report */
+    struct answer *answers;
+    size_t count;
+    bool is_forced;
+};
+
+/* ---- simulations ---- */
+
+static bool simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound **bounds) {
+    struct gt_dag_times times = {0};
+    *bounds = gt_mem_array(paths->window_count + 1, sizeof **bounds);
+    if (!*bounds || !gt_dag_simulate(paths->dag, change, &times))
+        return false;
+    gt_paths_bounds(paths, &times, *bounds);
+    gt_dag_simulate_release(&times);
+    return true;
+}
+
+/* The second simulation leaves out edges for which only the order of calls speaks. */
+static void answer_one(void *context, size_t index) {
+    struct asking *asking = context;
+    struct answer *answer = &asking->answers[index];
+    struct gt_dag_change weaker = answer->change.change;
+    weaker.no_weak_events = true;
+    answer->failed = !simulate(asking->paths, &answer->change.change, &answer->predicted) ||
+                     !simulate(asking->paths, &weaker, &answer->low);
+}
+
+static bool answer_all(struct asking *asking) {
+    bool failed = false;
+    gt_threads_deal(gt_threads_count(asking->view->request->threads), asking->count, answer_one, asking);
+    for (size_t i = 0; i < asking->count; i++)
+        failed |= asking->answers[i].failed;
+    return !failed;
+}
+
+/* ---- which changes ---- */
+
+/* Lines as a list: "cpu=2, no:launch". */
+static struct gt_str list_of(struct gt_arena *arena, struct gt_str text) {
+    struct gt_str list = {"", 0};
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t bytes = end ? (size_t)(end - text.ptr) : text.len;
+        if (bytes)
+            list = gt_arena_printf(arena, "%s%s%.*s", list.ptr, list.len ? ", " : "", (int)bytes, text.ptr);
+        text.ptr += bytes + (end != NULL);
+        text.len -= bytes + (end != NULL);
+    }
+    return list;
+}
+
+static enum gt_status ask_one(struct asking *asking, struct gt_str text, struct gt_error *err) {
+    struct answer *answer = &asking->answers[asking->count++];
+    answer->text = list_of(asking->arena, text);
+    return gt_path_change_init(&answer->change, asking->view, text, err);
+}
+
+static bool has_comm(const struct gt_view *view) {
+    for (size_t op = 0; op < view->store->ops.count; op++)
+        if (view->labels->categories[view->labels->op_category[op]].time_class == GT_CLASS_COMM)
+            return true;
+    return false;
+}
+
+/* What is usually worth a thought, and the names with most time on the path. */
+static enum gt_status ask_usual(struct asking *asking, struct gt_error *err) {
+    static const struct gt_str usual[] = {GT_STR("cpu=2"),   GT_STR("no:launch"),         GT_STR("no:think"),
+                                          GT_STR("no:sync"), GT_STR("class:compute=0.9"), GT_STR("overlap:comm")};
+    const struct gt_path_names *names = gt_results_path_names(asking->view, err);
+    size_t usual_count = GT_ARRAY_COUNT(usual) - !has_comm(asking->view);
+    if (!names)
+        return err->code;
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; i < usual_count && status == GT_OK; i++)
+        status = ask_one(asking, usual[i], err);
+    for (size_t i = 0; i < names->on_path && i < NAMES_MOST && status == GT_OK; i++) {
+        struct answer *answer = &asking->answers[asking->count++];
+        struct gt_str name = gt_view_name_text(asking->view, names->items[i].name);
+        answer->text = gt_arena_printf(asking->arena, "scale:%.*s=0.9", (int)name.len, name.ptr);
+        if (!gt_path_change_init_name(&answer->change, asking->view, names->items[i].name, FASTER_PPM))
+            status = gt_fail_memory(err);
+    }
+    return status;
+}
+
+/* ---- rows ---- */
+
+static bool is_refused(const struct asking *asking, const struct gt_path_window *window) {
+    return window->trust == GT_PATH_REFUSED && !asking->is_forced;
+}
+
+static void add_row(const struct asking *asking, struct gt_section *section, struct gt_table *table,
+                    const struct answer *answer, size_t index) {
+    const struct gt_path_window *window = &asking->paths->windows[index];
+    const struct gt_path_bound *predicted = &answer->predicted[index], *low = &answer->low[index];
+    int64_t base_ns = gt_paths_length_ns(window), predicted_ns = gt_ns_between(predicted->start_ns, predicted->end_ns);
+    int64_t low_ns = gt_ns_between(low->start_ns, low->end_ns), saved_ns = gt_ns_between(predicted_ns, base_ns);
+    bool has_answer = !is_refused(asking, window);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "change", answer->text);
+    gt_row_cell(&row, "window", gt_paths_window_cell(section, window));
+    gt_row_cell(&row, "pid", gt_measure_pid_cell(asking->view, window->process));
+    gt_row_int(&row, "base_ns", base_ns);
+    gt_row_cell(&row, "predicted_ns", has_answer ? gt_cell_int(predicted_ns) : gt_cell_null());
+    gt_row_cell(&row, "low_ns", has_answer ? gt_cell_int(low_ns) : gt_cell_null());
+    gt_row_cell(&row, "saved_ns", has_answer ? gt_cell_int(saved_ns) : gt_cell_null());
+    gt_row_cell(&row, "saved_share", has_answer ? gt_cell_share((double)saved_ns, (double)base_ns) : gt_cell_null());
+    gt_row_text(&row, "trust", gt_str_of(gt_paths_trust_word(window->trust)));
+    gt_row_end(&row);
+}
+
+static bool is_shown(const struct gt_path_window *window, bool is_list) {
+    return window->kind != GT_PATH_CHOSEN && (is_list ? window->counts : !window->is_hidden);
+}
+
+static int64_t saved_of(const struct asking *asking, const struct answer *answer) {
+    int64_t saved_ns = 0;
+    for (size_t i = 0; i < asking->paths->window_count; i++)
+        if (asking->paths->windows[i].counts)
+            saved_ns += gt_paths_length_ns(&asking->paths->windows[i]) -
+                        gt_ns_between(answer->predicted[i].start_ns, answer->predicted[i].end_ns);
+    return saved_ns;
+}
+
+struct ranked {
+    int64_t saved_ns;
+    size_t index;
+};
+
+static int by_saving(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->saved_ns != y->saved_ns)
+        return x->saved_ns > y->saved_ns ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool add_rows(const struct asking *asking, struct gt_section *section, bool is_list) {
+    struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", columns,
+                                              GT_ARRAY_COUNT(columns));
+    struct ranked *order = gt_mem_array(asking->count + 1, sizeof *order);
+    table->screen_limit = 15;
+    table->empty = "No GPU work to simulate.";
+    for (size_t i = 0; i < asking->count && order; i++)
+        order[i] = (struct ranked){saved_of(asking, &asking->answers[i]), i};
+    if (order)
+        qsort(order, asking->count, sizeof *order, by_saving);
+    for (size_t i = 0; i < asking->count && order; i++)
+        for (size_t w = 0; w < asking->paths->window_count; w++)
+            if (is_shown(&asking->paths->windows[w], is_list))
+                add_row(asking, section, table, &asking->answers[order[i].index], w);
+    gt_mem_free(order);
+    return order;
+}
+
+/* ---- refusal ---- */
+
+struct unknown {
+    struct gt_dag_segment segment;
+    size_t window;
+};
+
+static int by_length(const void *a, const void *b) {
+    const struct unknown *x = a, *y = b;
+    int64_t x_ns = x->segment.end_ns - x->segment.start_ns, y_ns = y->segment.end_ns - y->segment.start_ns;
+    if (x_ns != y_ns)
+        return x_ns > y_ns ? -1 : 1;
+    return (x->segment.start_ns > y->segment.start_ns) - (x->segment.start_ns < y->segment.start_ns);
+}
+
+static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_segment *segment) {
+    if (segment->node == GT_DAG_NONE || dag->kind[segment->node] == GT_DAG_MARK ||
+        dag->kind[segment->node] == GT_DAG_POINT)
+        return gt_cell_null();
+    gt_strid name = dag->kind[segment->node] == GT_DAG_OP ? dag->store->ops.name[dag->row[segment->node]]
+                                                          : dag->store->calls.name[dag->row[segment->node]];
+    return gt_cell_text(gt_store_string(dag->store, name));
+}
+
+static bool refuses_any(const struct asking *asking) {
+    for (size_t i = 0; i < asking->paths->window_count; i++)
+        if (asking->paths->windows[i].counts && is_refused(asking, &asking->paths->windows[i]))
+            return true;
+    return false;
+}
+
+/* The longest segments of the path of which nothing says what they waited for. */
+static bool add_unknown(const struct asking *asking, struct gt_section *section) {
+    const struct gt_paths *paths = asking->paths;
+    struct gt_table *table = gt_section_table(section, "path_unknown", "Longest unexplained waits", unknown_columns,
+                                              GT_ARRAY_COUNT(unknown_columns));
+    size_t count = 0;
+    if (!refuses_any(asking))
+        return true;
+    for (size_t w = 0; w < paths->window_count; w++)
+        count += paths->windows[w].counts ? paths->windows[w].segment_count : 0;
+    struct unknown *all = gt_mem_array(count + 1, sizeof *all);
+    if (!all)
+        return false;
+    count = 0;
+    for (size_t w = 0; w < paths->window_count; w++)
+        for (size_t i = 0; paths->windows[w].counts && i < paths->windows[w].segment_count; i++) {
+            struct gt_dag_segment segment = gt_paths_segment(paths, &paths->windows[w], i);
+            if (segment.time == GT_DAG_TIME_UNKNOWN)
+                all[count++] = (struct unknown){segment, w};
+        }
+    qsort(all, count, sizeof *all, by_length);
+    for (size_t i = 0; i < count && i < UNKNOWN_MOST; i++) {
+        const struct gt_dag_segment *segment = &all[i].segment;
+        struct gt_str name = gt_paths_segment_name(paths, segment);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "window", gt_paths_window_cell(section, &paths->windows[all[i].window]));
+        gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, segment->start_ns));
+        gt_row_int(&row, "dur_ns", segment->end_ns - segment->start_ns);
+        gt_row_cell(&row, "name", name.len ? gt_cell_text(name) : gt_cell_null());
+        gt_row_cell(&row, "next", next_cell(paths->dag, segment));
+        gt_row_end(&row);
+    }
+    gt_mem_free(all);
+    return true;
+}
+
+static double share_of(int64_t part_ns, int64_t whole_ns) {
+    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
+}
+
+static void state_trust(const struct asking *asking, struct gt_section *section) {
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    for (size_t i = 0; i < asking->paths->window_count; i++) {
+        const struct gt_path_window *window = &asking->paths->windows[i];
+        if (!window->counts || window->trust == GT_PATH_GOOD)
+            continue;
+        struct gt_str why = gt_arena_printf(
+            asking->arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
+            (int)window->name.len, window->name.ptr, window->trust == GT_PATH_ROUGH ? "only roughly" : "badly",
+            100 * window->error, share_of(window->time_ns[GT_DAG_TIME_UNKNOWN], gt_paths_length_ns(window)));
+        struct gt_str note =
+            gt_arena_printf(asking->arena, "Trust %s: %s.", gt_paths_trust_word(window->trust), why.ptr);
+        gt_section_note(section, GT_FOR_ALL, note);
+        if (is_refused(asking, window))
+            gt_measure_fact_group_add(&facts, "refused", "No answer because", GT_UNIT_NONE, gt_cell_text(why));
+    }
+    if (has_comm(asking->view))
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("Communication keeps its recorded length: in truth a rank that gets faster may only "
+                               "wait longer for the others."));
+}
+
+enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const char *text = gt_option_text(view, GT_OPTION_changes);
+    struct asking asking = {.view = view, .paths = gt_results_paths(view, err), .arena = &section->report->arena};
+    if (!asking.paths)
+        return err->code;
+    asking.is_forced = gt_option_flag(view, GT_OPTION_force);
+    asking.answers = gt_mem_array(NAMES_MOST + 8, sizeof *asking.answers);
+    enum gt_status status = !asking.answers ? gt_fail_memory(err)
+                            : text          ? ask_one(&asking, gt_str_of(text), err)
+                                            : ask_usual(&asking, err);
+    if (status == GT_OK && !answer_all(&asking))
+        status = gt_fail_memory(err);
+    if (status == GT_OK) {
+        state_trust(&asking, section);
+        bool ok = add_rows(&asking, section, !text) && add_unknown(&asking, section);
+        status = ok ? GT_OK : gt_fail_memory(err);
+    }
+    for (size_t i = 0; i < asking.count; i++) {
+        gt_path_change_release(&asking.answers[i].change);
+        gt_mem_free(asking.answers[i].predicted);
+        gt_mem_free(asking.answers[i].low);
+    }
+    gt_mem_free(asking.answers);
+    return status;
+}

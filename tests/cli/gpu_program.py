@@ -209,6 +209,7 @@ class RunOp:
     end: int
     correlation: int
     launched: int  # start of its call
+    key: tuple  # thread and number of the op in it: the same in every run of a program
     is_node: bool = False
 
 
@@ -247,21 +248,24 @@ class Timeline:
     def steps(self):
         return sorted((one for one in self.ranges if one.name.startswith("ProfilerStep#")), key=lambda one: one.start)
 
-    def bounds(self):
-        """The start of the first step, then for each step the later of its end and the end of its last op."""
+    def launched_in(self):
+        """Which ops each step launched: sets of keys."""
+        return [{one.key for one in self.ops if step.start <= one.launched < step.end} for step in self.steps()]
+
+    def bounds(self, before=None):
+        """The start of the first step, then for each step the later of its end and the end of its last op. before: the
+        timeline without a change, whose steps launched the ops."""
         found = [self.steps()[0].start]
-        for step in self.steps():
-            launched = [one.end for one in self.ops if step.start <= one.launched < step.end]
-            found.append(max([step.end, *launched]))
+        for step, launched in zip(self.steps(), (before or self).launched_in()):
+            found.append(max([step.end, *(one.end for one in self.ops if one.key in launched)]))
         return found
 
-    def run_length(self):
-        bounds = self.bounds()
-        return bounds[-1] - bounds[0]
-
-    def step_lengths(self):
-        bounds = self.bounds()
+    def step_lengths(self, before=None):
+        bounds = self.bounds(before)
         return [after - before for before, after in zip(bounds, bounds[1:])]
+
+    def run_length(self, before=None):
+        return sum(self.step_lengths(before))
 
 
 # ---- the machine ----
@@ -290,6 +294,7 @@ class Thread:
         self.clock = 0
         self.work = None  # iterator of instructions; None: it has nothing to do
         self.open = []  # ranges: (name, category, start)
+        self.launched = 0  # ops
         self.caller = None  # (thread that waits for this one's work, how long it takes to go on)
 
 
@@ -367,7 +372,10 @@ class Machine:
         """Runs the op once it is ready, after the end of what came before and of what its stream had to wait for."""
         start = max(ready, before + op.gap if before != NEVER else 0, waited + op.event_gap if waited != NEVER else 0)
         end = start + self.change.op_length(op)
-        self.timeline.ops.append(RunOp(op, number, start, end, call.correlation, call.start, "Graph" in call.name))
+        thread = self.threads[call.thread]
+        thread.launched += 1
+        key, is_node = (thread.index, thread.launched), call.name == "cudaGraphLaunch" and op.kind != "graph"
+        self.timeline.ops.append(RunOp(op, number, start, end, call.correlation, call.start, key, is_node))
         self.stream(number).ran(end, self.change.is_ignored(op))
         return end
 

@@ -30,7 +30,7 @@ class Author:
 
     def __init__(self, seed):
         self.pick = random.Random(seed)
-        self.balance = self.pick.choice([0.3, 0.7, 0.9, 1.1, 1.5, 3.0])
+        self.balance = self.pick.choice([0.5, 0.7, 0.9, 1.1, 1.5, 3.0])
         self.host = self.pick.randint(8_000, 30_000)  # CPU time of one operator
         self.call = self.pick.randint(3_000, 7_000)
         self.delay = self.pick.randint(1_500, 4_000)
@@ -95,7 +95,8 @@ class Author:
         """make(number of the step) gives its instructions."""
         out = []
         for number in range(count):
-            out += [self.work(between), *self.range(f"ProfilerStep#{number + 1}", *make(number))]
+            out += [self.work(between)] if number else []
+            out += self.range(f"ProfilerStep#{number + 1}", *make(number))
         return out
 
 
@@ -145,7 +146,7 @@ def double_buffered(author):
 def streams(author):
     """Work forks to other streams and joins again, by events."""
     pick = author.pick
-    count = pick.randint(2, 4)
+    count = pick.choice([1, 1, 2, 3])
 
     def section(number):
         out = author.kernels(pick.randint(1, 4)) + [author.record(f"fork{number}", COMPUTE)]
@@ -209,12 +210,12 @@ def deep_queue(author):
     the work of another stream."""
     pick = author.pick
     author.host, author.call = 1_500, 2_500
-    length, side, synchronizes = pick.randint(6_000, 12_000), pick.choice([0, 0.3, 0.7]), pick.random() < 0.5
+    length, side, synchronizes = pick.randint(12_000, 25_000), pick.choice([0, 0.3, 0.7]), pick.random() < 0.5
 
     def make(_):
         out = []
         for _ in range(650):
-            op = author.op(pick.choice(KERNELS[:4]), length * pick.uniform(0.5, 1.5))
+            op = author.op(pick.choice(KERNELS[:4]), length * pick.uniform(0.4, 2.0))
             out += author.operator("aten::op", author.work(), author.launch(op))
         if side:
             out += author.operator("aten::side", author.launch(author.op("side_kernel", 650 * length * side), SIDE))
@@ -233,7 +234,7 @@ def graph(author, nodes, branches):
 
     for index in range(nodes):
         before, last = last, node(COMPUTE, last)
-        if branches and index % 4 == 1:
+        if branches and index % 5 == 2:
             side = before
             for _ in range(pick.randint(1, 3)):
                 side = node(SIDE, side)

@@ -42,10 +42,12 @@ def test_all_that_differs(gputime, traces):
 
 
 def test_direction(gputime, traces):
-    """What got clearly faster is predicted to be faster, by at least half as much."""
-    for row in rows(gputime.json, traces, together=True):
-        if row.measured < 0.9 * row.base:
-            assert row.base - row.predicted >= 0.5 * (row.base - row.measured), table([row])
+    """What got clearly faster is predicted to be faster, by at least half as much, or a third where kernels share the GPU."""
+    faster = [row for row in rows(gputime.json, traces, together=True) if row.measured < 0.9 * row.base]
+    assert len(faster) >= 5
+    for row in faster:
+        share = 1 / 3 if row.regime == "overlap" else 1 / 2
+        assert row.base - row.predicted >= share * (row.base - row.measured), table([row])
 
 
 def test_without_synchronizing(gputime, traces):
@@ -63,7 +65,10 @@ def test_captures_are_explained(gputime, traces, regime):
     report = gputime.json("path", capture.path, "--no-cache", "--top", "0")
     run, = (row for row in report["tables"]["replay"]["rows"] if row["window"] == "run")
     assert run["wall_ns"] == pytest.approx(capture.step_ns * len(capture.steps), abs=1)
-    assert run["error"] <= 0.05 and run["trust"] == "good", run
+    if regime == "overlap":  # kernels start late because others have the GPU: answers carry a warning
+        assert 0.05 < run["error"] <= 0.15 and run["trust"] == "rough", run
+    else:
+        assert run["error"] <= 0.05 and run["trust"] == "good", run
     segments = sorted((row["start_ns"], row["end_ns"]) for row in report["tables"]["critical_path"]["rows"]
                       if row["window"] == "run")
     assert all(one[1] == two[0] for one, two in zip(segments, segments[1:]))

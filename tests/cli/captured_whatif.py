@@ -112,4 +112,5 @@ def rows(ask, traces, together):
             other = Capture(traces[f"{regime}_{change}"])
             options = options_together(base, other) if together else options_alone(change, base, other)
             predicted, low = predict(ask, base, options)
-            yield Row(regime, change, tuple(options), base.step_ns, predicted, low, other.step_ns, other.cpu_ns / base.cpu_ns)
+            yield Row(regime, change, tuple(options), base.step_ns, predicted, low, other.step_ns,
+                      other.cpu_ns / base.cpu_ns)

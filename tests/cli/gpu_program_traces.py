@@ -20,9 +20,9 @@ def kineto_sync(sync, with_records):
     """What CUPTI says of a wait. Without records it does not say which stream's event it was."""
     args = {"cuda_sync_kind": SYNC_NAMES[sync.kind]}
     if sync.kind in ("event", "stream_wait"):
-        told = sync.record if with_records else None
-        args |= {"wait_on_stream": told.stream if told else -1,
-                 "wait_on_cuda_event_record_corr_id": told.correlation if told else -1, "wait_on_cuda_event_id": 1}
+        record = sync.record if with_records else None
+        args |= {"wait_on_stream": record.stream if record else -1,
+                 "wait_on_cuda_event_record_corr_id": record.correlation if record else -1, "wait_on_cuda_event_id": 1}
     stream = -1 if sync.stream is None else sync.stream
     args |= {"stream": stream, "correlation": sync.call.correlation, "device": DEVICE, "context": CONTEXT}
     return event("cuda_sync", SYNC_NAMES[sync.kind], sync.call.start, sync.call.end, DEVICE, stream, args)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from gpu_program import Change
-from gpu_program_traces import kineto
+from gpu_program_traces import kineto, write_nsys
 from gpu_programs import KINDS, SEEDS, changes, program
 from path_oracle.answers import Answers
 from path_oracle.graph import lower_median
@@ -104,3 +104,18 @@ def test_what_if(asked, seed, syncs):
         assert column(report, "whatif", "base_ns") == windows_of(timeline.step_lengths())
         assert column(report, "whatif", "predicted_ns") == windows_of(answers.whatif(change)), options
         assert column(report, "whatif", "low_ns") == windows_of(answers.whatif(change, only_sure=True)), options
+
+
+@BY_SEED
+def test_formats_agree(gputime, asked, tmp_path, seed):
+    """Nsight Systems and the PyTorch profiler record the same program: the answers are the same."""
+    timeline, _, ask = asked(seed, "records")
+    path = write_nsys(tmp_path / "a.sqlite", timeline)
+    # The PyTorch profiler records no graph as one op: there it is a kernel, which has other latencies.
+    has_whole_graph = any(one.op.kind == "graph" for one in timeline.ops)
+    keys = ("base_ns",) if has_whole_graph else ("base_ns", "predicted_ns", "low_ns")
+    for options, _ in changes(timeline, seed):
+        theirs = gputime.json("whatif", path, *options, "--force", "--no-cache", "--top", "0")
+        ours = ask("whatif", *options, "--force")
+        for key in keys:
+            assert column(theirs, "whatif", key) == column(ours, "whatif", key), options

@@ -14,7 +14,8 @@ from path_oracle.graph import lower_median
 from path_oracle.trace import Trace, load
 
 ONE_OF_EACH = SEEDS[:len(KINDS)]
-GOLDEN = {"llama_train_compiled": "data/h200/torch/llama_train_compiled.json.gz", "ddp_rank0": "data/h200/ranks/ddp_rank0.json.gz"}
+GOLDEN = {"llama_train_compiled": "data/h200/torch/llama_train_compiled.json.gz",
+          "ddp_rank0": "data/h200/ranks/ddp_rank0.json.gz"}
 PATH_KINDS = ("kernel", "comm", "copy", "queue", "launch", "cpu", "call", "sync", "unknown")
 
 

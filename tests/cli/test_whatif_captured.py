@@ -42,7 +42,7 @@ def test_all_that_differs(gputime, traces):
 
 
 def test_direction(gputime, traces):
-    """What got clearly faster is predicted to be faster, by at least half as much, or a third where kernels share the GPU."""
+    """What got clearly faster is predicted to be faster, by half as much or more (a third where kernels share the GPU)."""
     faster = [row for row in rows(gputime.json, traces, together=True) if row.measured < 0.9 * row.base]
     assert len(faster) >= 5
     for row in faster:

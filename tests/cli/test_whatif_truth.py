@@ -47,10 +47,11 @@ def write_json(path, timeline, syncs):
     return path
 
 
+# What the trace says of waits: which record of an event, only the stream, or nothing.
 FORMATS = {
-    "told": lambda path, timeline: write_json(path, timeline, "records"),
+    "records": lambda path, timeline: write_json(path, timeline, "records"),
     "streams": lambda path, timeline: write_json(path, timeline, "streams"),
-    "untold": lambda path, timeline: write_json(path, timeline, "none"),
+    "none": lambda path, timeline: write_json(path, timeline, "none"),
     "nsys": lambda path, timeline: write_nsys(path.with_suffix(".sqlite"), timeline),
 }
 
@@ -101,8 +102,8 @@ def worst(found, count=10):
 
 # Which share of the answers has to be within 1 % of the truth. Two of the eight kinds are all about events: where the trace
 # does not say what waits for what, the answer for those is the interval.
-NEEDED = {"told": 0.97, "nsys": 0.97, "untold": 0.93}
-NEEDED_INTERVALS = {"told": 0.97, "nsys": 0.97, "untold": 0.94}
+NEEDED = {"records": 0.97, "nsys": 0.97, "none": 0.95}
+NEEDED_INTERVALS = {"records": 0.97, "nsys": 0.97, "none": 0.96}
 ONE_WORKER = pytest.mark.xdist_group("whatif_truth")  # answers are asked for once
 
 
@@ -130,13 +131,13 @@ KNOWN_FARTHEST = {"graphs": 0.1}  # where the trace has all events
 @ONE_WORKER
 @pytest.mark.parametrize("form", NEEDED)
 def test_no_prediction_is_far_off(cases, form):
-    limits = FARTHEST if form == "untold" else KNOWN_FARTHEST
+    limits = FARTHEST if form == "none" else KNOWN_FARTHEST
     far = [case for case in cases(form) if case.interval_error > limits.get(case.kind, 0.05)]
     assert not far, worst(far)
 
 
 @ONE_WORKER
-@pytest.mark.parametrize("form", ["told", "nsys"])
+@pytest.mark.parametrize("form", ["records", "nsys"])
 def test_traces_are_trusted(cases, form):
     """The graph explains nearly every trace of a program in which everything is recorded."""
     found = cases(form)
@@ -147,7 +148,7 @@ def test_traces_are_trusted(cases, form):
 @ONE_WORKER
 def test_better_than_taking_off_what_is_saved(cases):
     """With half the compute, most programs save less than half of their compute time: predictions have to know it."""
-    found = [case for case in cases("told") if case.options == "--class compute=0.5"]
+    found = [case for case in cases("records") if case.options == "--class compute=0.5"]
     naive = []
     for case in found:
         ops = program(case.seed).run().ops
@@ -159,7 +160,7 @@ def test_better_than_taking_off_what_is_saved(cases):
 
 @ONE_WORKER
 def test_what_is_saved(cases):
-    for case in cases("told"):
+    for case in cases("records"):
         row = case.row
         assert row["saved_ns"] == row["base_ns"] - row["predicted_ns"]
         assert row["saved_share"] == pytest.approx(row["saved_ns"] / row["base_ns"])
@@ -180,7 +181,7 @@ def test_steps_are_predicted_too(gputime, tmp_path, seed):
     """New bounds of steps, of which the lengths sum to that of the run."""
     made = program(seed)
     timeline = made.run()
-    path = FORMATS["told"](tmp_path / "a.json", timeline)
+    path = FORMATS["records"](tmp_path / "a.json", timeline)
     changed = made.run(Change(cpu=2)).step_lengths(timeline)
     report = gputime.json("whatif", path, "--cpu", "2", "--force", "--no-cache", "--top", "0")
     rows = {row["window"]: row for row in report["tables"]["whatif"]["rows"]}

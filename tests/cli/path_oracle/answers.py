@@ -154,11 +154,12 @@ class Answers:
     def bounds(self, times):
         graph, steps = self.graph, self.trace.steps
         if not steps:
-            first = min((call for calls in graph.node_calls.values() for call in calls if call.ops), key=lambda call: call.start)
+            launches = [call for calls in graph.node_calls.values() for call in calls if call.ops]
+            first = min(launches, key=lambda call: call.start)
             return [times[graph.begin[first]][0], max(times[node][1] for node in graph.op_node.values())]
         found = [times[graph.mark_node[steps[0].thread, steps[0].start]][0]]
         for step in steps:
-            ends = [times[node][1] for op, node in graph.op_node.items() if op.call and step.start <= op.call.start < step.end]
+            ends = [times[node][1] for op, node in graph.op_node.items() if op.is_launched_in(step)]
             found.append(max([times[graph.mark_node[step.thread, step.end]][0], *ends]))
         return found
 
@@ -179,7 +180,7 @@ class Answers:
         for step, bound in zip(self.trace.steps, bounds[1:]):
             late[graph.mark_node[step.thread, step.end]] = bound
             for op, node in graph.op_node.items():
-                if op.call and step.start <= op.call.start < step.end:
+                if op.is_launched_in(step):
                     late[node] = bound
         for node in reversed(self.order):
             for edge in node.before:

@@ -32,8 +32,8 @@ class Call:
 
     @property
     def is_allocation(self):
-        return re.fullmatch(r"(cuda|cu|hip)(Free|FreeHost|Malloc|HostAlloc|MallocHost|HostMalloc|MemFree|MemFreeHost|MemAlloc|"
-                            r"MemHostAlloc|MemRelease|HostRegister|HostUnregister)", self.name) is not None
+        return re.fullmatch(r"(cuda|cu|hip)(Free|FreeHost|Malloc|HostAlloc|MallocHost|HostMalloc|MemFree|MemFreeHost|"
+                            r"MemAlloc|MemHostAlloc|MemRelease|HostRegister|HostUnregister)", self.name) is not None
 
 
 @dataclasses.dataclass(eq=False)
@@ -53,6 +53,9 @@ class Op:
     @property
     def latency_class(self):
         return "node" if self.is_node else self.kind
+
+    def is_launched_in(self, step):
+        return self.call is not None and step.start <= self.call.start < step.end
 
     @property
     def length(self):

@@ -12,6 +12,7 @@ from gpu_programs import KINDS, SEEDS, changes, program
 from path_oracle.answers import Answers
 from path_oracle.graph import lower_median
 from path_oracle.trace import Trace, load
+from samples import DATA, sample_name
 
 ONE_OF_EACH = SEEDS[:len(KINDS)]
 GOLDEN = {"llama_train_compiled": "data/h200/torch/llama_train_compiled.json.gz",
@@ -80,6 +81,14 @@ def test_slack_of_a_capture(capture):
         slacks = [slack for _, slack in found[name]]
         assert row == [len(slacks), sum(length for length, _ in found[name]), slacks.count(0), min(slacks),
                        lower_median(slacks), max(slacks)]
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "torch").glob("*.json.gz")), ids=sample_name)
+def test_laws_of_captures(path):
+    answers = Answers(load(path))
+    assert answers.simulate(Change()) == answers.recorded()
+    assert [sum(kinds.values()) for kinds in answers.kinds()] == answers.lengths(answers.recorded())
+    assert min(answers.slack().values()) == 0
 
 
 # ---- programs ----

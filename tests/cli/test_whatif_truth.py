@@ -3,6 +3,7 @@ interpreter (gpu_program.py) runs the changed program.
 
 A usual run asks about a few programs of each kind. GPUTIME_ALL_PROGRAMS=1 asks about all of them."""
 
+import functools
 import json
 import os
 import statistics
@@ -63,18 +64,25 @@ def run_row(report, table):
     return rows[0]
 
 
+@functools.cache
+def questions(seed):
+    """(program, its timeline, [(options, how long the changed program takes)])."""
+    made = program(seed)
+    timeline = made.run()
+    return made, timeline, [(options, made.run(change).run_length(timeline)) for options, change in changes(timeline, seed)]
+
+
 def ask(gputime, folder, form, seeds):
     cases = []
     for seed in seeds:
-        made = program(seed)
-        timeline = made.run()
+        made, timeline, asked = questions(seed)
         path = FORMATS[form](folder / f"{form}{seed}.json", timeline)
-        for options, change in changes(timeline, seed):
+        for options, truth in asked:
             # The programs are tiny, and it is the prediction that is judged here, not whether it is given.
             report = gputime.json("whatif", path, *options, "--force", "--no-cache", "--top", "0")
             row = run_row(report, "whatif")
             assert row["base_ns"] == timeline.run_length(), (made.kind, seed)
-            cases.append(Case(made, options, timeline.run_length(), made.run(change).run_length(timeline), row))
+            cases.append(Case(made, options, timeline.run_length(), truth, row))
         path.unlink()
     return cases
 
@@ -151,7 +159,7 @@ def test_better_than_taking_off_what_is_saved(cases):
     found = [case for case in cases("records") if case.options == "--class compute=0.5"]
     naive = []
     for case in found:
-        ops = program(case.seed).run().ops
+        ops = questions(case.seed)[1].ops
         saved = sum(one.op.length for one in ops if one.op.time_class == "compute") // 2
         naive.append(case.error(max(0, case.base - saved)))
     assert statistics.median(naive) > 0.05

@@ -78,10 +78,10 @@ static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view 
     }
 }
 
-/* ---- jobs: first intermediate results shared by analyses, then the analyses ---- */
+/* ---- jobs: first the intermediate results that analyses use, then the analyses ---- */
 
 struct job {
-    const struct gt_analysis *analysis; /* NULL: it makes a shared result */
+    const struct gt_analysis *analysis; /* NULL: it makes a result */
     enum gt_result result;
     struct gt_report *fragment; /* of an analysis */
     enum gt_status status;
@@ -125,22 +125,20 @@ static enum gt_status add_analysis(struct run *run, const char *key, const struc
     return GT_OK;
 }
 
-/* Results that two analyses need; a result that only one needs is made on demand. */
-static void add_shared(struct run *run, const char *const *keys, size_t count) {
-    uint32_t once = 0, twice = 0;
+/* Results that analyses need, also one alone: those of an analysis are made at the same time then. */
+static void add_results(struct run *run, const char *const *keys, size_t count) {
+    uint32_t uses = 0;
     for (size_t i = 0; i < count; i++) {
         const struct gt_analysis *analysis = gt_analysis_find(keys[i]);
-        uint32_t uses = analysis ? analysis->uses : 0;
-        twice |= once & uses;
-        once |= uses;
+        uses |= analysis ? analysis->uses : 0;
     }
     for (int kind = 0; kind < GT_RESULT_COUNT; kind++)
-        if (twice & 1u << kind)
+        if (uses & 1u << kind)
             run->jobs[run->job_count++].result = (enum gt_result)kind;
     run->first_analysis = run->job_count;
 }
 
-/* Shared results come first. Then the analyses that need none of them, so that no thread waits while the last one is
+/* Results come first. Then the analyses that need none of them, so that no thread waits while the last one is
  * made; then those that use most of them, since they take longest and should not finish last. */
 static int turn_of(const struct job *job) {
     if (!job->analysis)
@@ -163,7 +161,7 @@ static enum gt_status plan(struct run *run, const char *const *keys, size_t coun
     run->order = gt_mem_array(GT_RESULT_COUNT + count + 1, sizeof *run->order);
     if (!run->jobs || !run->order)
         return gt_fail_memory(err);
-    add_shared(run, keys, count);
+    add_results(run, keys, count);
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && status == GT_OK; i++)
         status = add_analysis(run, keys[i], section, err);
@@ -171,7 +169,7 @@ static enum gt_status plan(struct run *run, const char *const *keys, size_t coun
     return status == GT_OK ? add_analysis(run, "health", section, err) : status;
 }
 
-/* Returns the error of the first analysis that failed. A shared result that failed makes one of them fail. */
+/* Returns the error of the first analysis that failed. A result that failed makes one of them fail. */
 static enum gt_status put_together(struct run *run, struct gt_section *section, struct gt_error *err) {
     for (size_t i = run->first_analysis; i < run->job_count; i++) {
         struct job *job = &run->jobs[i];

@@ -149,6 +149,10 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     struct gt_finding finding = {
         .id = rule->id, .table = rule->table, .rule = rule->what, .recoverable_ns = -1, .step_ns = -1, .share = -1};
     enum gt_why_outcome outcome = look(rule, evidence, &finding);
+    if (outcome == GT_WHY_NOTHING) { /* nor is what it looked at any evidence */
+        gt_ledger_give_back(&evidence->ledger);
+        finding.window_count = 0;
+    }
     if (why && strcmp(why, rule->id) == 0)
         gt_why_add(evidence, section, rule, &finding, outcome);
     if (outcome != GT_WHY_REPORTED) {

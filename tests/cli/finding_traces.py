@@ -1,49 +1,14 @@
 """Traces made by hand for the rules of the findings, and the findings of a trace."""
 
-import json
 import re
 
+from kineto_by_hand import US, Trace
 from samples import DATA, ROOT
 
 RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
 SEVERITIES = ["high", "medium", "low"]
 KEYS = ["input", "id", "severity", "title", "evidence", "advice", "table", "recoverable_ns", "recoverable_step_ns", "share",
         "rule", "windows", "savings"]
-US = 1000
-
-
-class Trace:
-    """A Kineto trace by hand; times in microseconds."""
-
-    def __init__(self):
-        self.events = []
-        self.correlation = 0
-
-    def event(self, category, name, start, length, pid=1, tid=1, **args):
-        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
-                            "args": args})
-
-    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, device=0,
-           stream=7, **args):
-        """A kernel or, by its name, a copy or fill; launched just before it starts unless given."""
-        self.correlation += 1
-        launched = start - call_length - 1 if launched is None else launched
-        category = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}.get(name[:6], "kernel")
-        self.event("cuda_runtime", call, launched, call_length, correlation=self.correlation)
-        self.event(category, name, start, length, device, stream, device=device, stream=stream,
-                   correlation=self.correlation, **args)
-        return start + length
-
-    def range(self, name, start, length):
-        self.event("user_annotation", name, start, length)
-
-    def call(self, name, start, length):
-        self.event("cuda_runtime", name, start, length)
-
-    def write(self, folder):
-        path = folder / "trace.json"
-        path.write_text(json.dumps({"traceEvents": self.events}))
-        return path
 
 
 def dense(trace, start, count, length=100, **settings):

@@ -6,6 +6,8 @@ US = 1000
 
 
 class Trace:
+    """A trace by hand."""
+
     def __init__(self):
         self.events = []
         self.correlation = 0
@@ -14,13 +16,13 @@ class Trace:
         self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
                             "args": args})
 
-    def op(self, start, length, name="kernel", launched=None, call="cudaLaunchKernel", call_length=1, device=0, stream=7,
-           **args):
+    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, device=0, stream=7,
+           tid=1, **args):
         """A kernel or, by its name, a copy or fill; launched just before it starts unless given. Returns its end."""
         self.correlation += 1
         launched = start - call_length - 1 if launched is None else launched
         category = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}.get(name[:6], "kernel")
-        self.event("cuda_runtime", call, launched, call_length, correlation=self.correlation)
+        self.event("cuda_runtime", call, launched, call_length, tid=tid, correlation=self.correlation)
         self.event(category, name, start, length, device, stream, device=device, stream=stream,
                    correlation=self.correlation, **args)
         return start + length
@@ -30,11 +32,14 @@ class Trace:
         return self.op(start, length, f"Memcpy {way} ({source} -> {target})", call=settings.pop("call", "cudaMemcpyAsync"),
                        bytes=size, **settings)
 
-    def range(self, name, start, length):
-        self.event("user_annotation", name, start, length)
+    def range(self, name, start, length, tid=1):
+        self.event("user_annotation", name, start, length, tid=tid)
 
-    def operator(self, name, start, length):
-        self.event("cpu_op", name, start, length)
+    def operator(self, name, start, length, tid=1):
+        self.event("cpu_op", name, start, length, tid=tid)
+
+    def call(self, name, start, length, tid=1):
+        self.event("cuda_runtime", name, start, length, tid=tid)
 
     def write(self, folder):
         path = folder / "trace.json"

@@ -40,7 +40,7 @@ def findings_of(gputime, path):
     return gputime.json("findings", path)["findings"]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.trace)
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.trace for fault in FAULTS])
 def test_the_fault_comes_first(gputime, traces, fault):
     captures = [path for path in traces.glob(f"{fault.trace}.*")]
     assert traces / f"{fault.trace}.json" in captures

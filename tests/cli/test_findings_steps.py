@@ -153,7 +153,7 @@ def steps(trace, lengths, kernel=lambda number: 1000):
     start = 1000
     for number, length in enumerate(lengths):
         trace.range(f"step {number}", start, length)
-        trace.op(start + 10, kernel(number), launched=start + 1)
+        trace.op(start + 10, kernel(number), "kernel", launched=start + 1)
         start += length
     return trace
 

@@ -4,46 +4,8 @@ import json
 
 import pytest
 
+from kineto_by_hand import US, Trace
 from samples import DATA
-
-US = 1000
-
-
-class Trace:
-    """A Kineto trace by hand; times in microseconds."""
-
-    def __init__(self):
-        self.events = []
-        self.correlation = 0
-
-    def event(self, category, name, start, length, pid=1, tid=1, **args):
-        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
-                            "args": args})
-
-    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, stream=7, tid=1,
-           **args):
-        """A kernel or, by its name, a copy; launched just before it starts unless given."""
-        self.correlation += 1
-        launched = start - call_length - 1 if launched is None else launched
-        category = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
-        self.event("cuda_runtime", call, launched, call_length, tid=tid, correlation=self.correlation)
-        self.event(category, name, start, length, 0, stream, device=0, stream=stream, correlation=self.correlation,
-                   **args)
-        return start + length
-
-    def range(self, name, start, length, tid=1):
-        self.event("user_annotation", name, start, length, tid=tid)
-
-    def operator(self, name, start, length, tid=1):
-        self.event("cpu_op", name, start, length, tid=tid)
-
-    def call(self, name, start, length, tid=1):
-        self.event("cuda_runtime", name, start, length, tid=tid)
-
-    def write(self, folder):
-        path = folder / "trace.json"
-        path.write_text(json.dumps({"traceEvents": self.events}))
-        return path
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/findings/thresholds.h"
 
 static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
@@ -203,12 +204,78 @@ size_t gt_evidence_step_count(struct gt_evidence *evidence) {
     return evidence->step_count;
 }
 
+/* ---- all at once ---- */
+
+/* What nearly every trace needs, each made in a copy of the evidence with an error of its own. */
+enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, PART_COUNT };
+
+struct part {
+    struct gt_evidence evidence;
+    struct gt_error err;
+};
+
+static void make_ledger(struct gt_evidence *evidence) {
+    if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns))
+        gt_evidence_fail(evidence);
+}
+
+static void make_part(void *context, size_t index) {
+    struct part *part = &((struct part *)context)[index];
+    part->evidence.err = &part->err;
+    if (index == LEDGER)
+        make_ledger(&part->evidence);
+    else if (index == HOST_GAPS)
+        gt_evidence_host_gaps(&part->evidence);
+    else if (index == ACTIVITIES)
+        gt_evidence_activity(&part->evidence, GT_ACTIVITY_COMPILATION);
+    else if (index == UPDATES)
+        gt_evidence_updates(&part->evidence);
+    else
+        gt_evidence_bulk_copies(&part->evidence);
+}
+
+static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
+    evidence->ledger = parts[LEDGER].evidence.ledger;
+    evidence->host_gaps = parts[HOST_GAPS].evidence.host_gaps;
+    evidence->activities = parts[ACTIVITIES].evidence.activities;
+    evidence->traits = parts[UPDATES].evidence.traits;
+    evidence->updates = parts[UPDATES].evidence.updates;
+    evidence->bulk_copies = parts[BULK_COPIES].evidence.bulk_copies;
+    evidence->has_host_gaps = evidence->has_activities = true;
+    evidence->has_traits = evidence->has_updates = evidence->has_bulk_copies = true;
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (parts[i].evidence.status != GT_OK && evidence->status == GT_OK) {
+            *evidence->err = parts[i].err;
+            evidence->status = parts[i].evidence.status;
+        }
+}
+
+/* Rules come one after the other, but not what they look at. Few ops, or a trace that rules on waiting do not look at,
+   are not worth it. */
+static bool is_worth_threads(const struct gt_view *view) {
+    enum { FEWEST_OPS = 20000 };
+    const uint32_t needed = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_BYTES;
+    return view->op_count >= FEWEST_OPS && (needed & ~view->store->facts) == 0 &&
+           gt_threads_count(view->request->threads) > 1;
+}
+
+static void make_parts(struct gt_evidence *evidence) {
+    struct part parts[PART_COUNT];
+    for (size_t i = 0; i < PART_COUNT; i++)
+        parts[i] = (struct part){.evidence = *evidence};
+    gt_threads_deal(gt_threads_count(evidence->view->request->threads), PART_COUNT, make_part, parts);
+    take_parts(evidence, parts);
+}
+
 void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, struct gt_arena *arena,
                       struct gt_error *err) {
     *evidence = (struct gt_evidence){.view = view, .arena = arena, .err = err};
     evidence->context = gt_context_of(view, gt_evidence_kernels(evidence));
-    if (!gt_ledger_init(&evidence->ledger, view, gt_evidence_idle(evidence), gt_evidence_steady_ns(evidence)))
-        gt_evidence_fail(evidence);
+    evidence->ledger.steady_ns = gt_evidence_steady_ns(evidence);
+    if (is_worth_threads(view))
+        make_parts(evidence);
+    else
+        make_ledger(evidence);
 }
 
 void gt_evidence_release(struct gt_evidence *evidence) {

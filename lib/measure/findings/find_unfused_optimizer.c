@@ -78,13 +78,14 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
         gt_finding_add_evidence(
             evidence, finding, "The optimizer launches %s%s.",
             gt_say_counted(evidence, (size_t)((double)updates->count / steps), "element-wise kernel"), per_step);
-    gt_finding_add_evidence(evidence, finding, "They take %s%s on the GPU, which waits %s for their launches.",
-                            gt_say_ns(evidence, (double)kernels_ns / steps), per_step,
-                            gt_say_ns(evidence, (double)gaps_ns / steps));
+    gt_finding_add_evidence(
+        evidence, finding,
+        "They take %s%s on the GPU; %s of its waits for their launches are counted here, the rest in host_bound.",
+        gt_say_ns(evidence, (double)kernels_ns / steps), per_step, gt_say_ns(evidence, (double)gaps_ns / steps));
     if (evidence->view->store->facts & GT_FACT_CPU_OPS)
         gt_finding_add_evidence(
             evidence, finding,
-            "The profiler makes each launch slower: %.0f%% of the waits are counted, without it they are "
+            "The profiler makes each launch slower: at most %.0f%% of the waits are counted, without it they are "
             "shorter.",
             100 * gt_thresholds.launch_wait_part);
 }

@@ -31,7 +31,8 @@ static uint32_t place_of(struct gt_name_sums *sums, const struct gt_store *store
         return place;
     struct gt_str plain = gt_name_sums_plain(gt_store_string(store, name));
     place = gt_map_put_if_new(&sums->places, BY_TEXT + plain.len, hash_of(plain), (uint32_t)sums->count);
-    gt_map_put(&sums->places, BY_ID, name, place);
+    if (place != GT_MAP_NONE)
+        gt_map_put(&sums->places, BY_ID, name, place);
     return sums->places.failed ? GT_MAP_NONE : place;
 }
 

@@ -266,20 +266,13 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
     return true;
 }
 
-static double share_of(int64_t part_ns, int64_t whole_ns) {
-    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
-}
-
 static void state_trust(const struct asking *asking, struct gt_section *section) {
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     for (size_t i = 0; i < asking->paths->window_count; i++) {
         const struct gt_path_window *window = &asking->paths->windows[i];
         if (!window->counts || window->trust == GT_PATH_GOOD)
             continue;
-        struct gt_str why = gt_arena_printf(
-            asking->arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
-            (int)window->name.len, window->name.ptr, window->trust == GT_PATH_ROUGH ? "only roughly" : "badly",
-            100 * window->error, share_of(window->time_ns[GT_DAG_TIME_UNKNOWN], gt_paths_length_ns(window)));
+        struct gt_str why = gt_paths_doubt(asking->arena, window);
         struct gt_str note =
             gt_arena_printf(asking->arena, "Trust %s: %s.", gt_paths_trust_word(window->trust), why.ptr);
         gt_section_note(section, GT_FOR_ALL, note);

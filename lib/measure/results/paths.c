@@ -15,6 +15,14 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }
 
+struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window) {
+    int64_t length_ns = gt_paths_length_ns(window), unknown_ns = window->time_ns[GT_DAG_TIME_UNKNOWN];
+    return gt_arena_printf(arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
+                           (int)window->name.len, window->name.ptr,
+                           window->trust == GT_PATH_ROUGH ? "only roughly" : "badly", 100 * window->error,
+                           length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0);
+}
+
 /* ---- windows in a simulation ---- */
 
 static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_times *times,

@@ -28,6 +28,7 @@ struct gt_path_window {
     uint32_t process;   /* GT_NO_TRACK: not known */
     bool is_hidden;     /* it is not asked for, but others are parts of it */
     bool counts;        /* sums over windows have it: it is asked for and no part of another that is */
+    bool is_warm_up;    /* a step that a selection of whole steps leaves out */
     uint32_t walk;      /* index into walks */
     int64_t start_ns, end_ns;
 
@@ -72,6 +73,9 @@ static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
 
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
+
+/* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
+struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);
 
 /* A segment of a window, cut to it. */
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);

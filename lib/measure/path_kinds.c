@@ -10,7 +10,7 @@ static const struct gt_report_column columns[] = {
     {"kind", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "window", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
 };
 
 static void add_window(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
@@ -28,6 +28,19 @@ static void add_window(const struct gt_view *view, struct gt_section *section, s
         gt_row_int(&row, "inferred_ns", window->inferred_time_ns[kind]);
         gt_row_end(&row);
     }
+}
+
+/* Windows that count come first, and on the screen nothing else. */
+static void add_windows(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                        const struct gt_paths *paths) {
+    enum { SCREEN_ROWS = 20 };
+    for (size_t i = 0; i < paths->listed_count; i++) {
+        add_window(view, section, table, &paths->windows[paths->listed[i]]);
+        if (i < paths->counted_count)
+            table->screen_limit = table->row_count < SCREEN_ROWS ? table->row_count : SCREEN_ROWS;
+    }
+    if (gt_paths_have_processes(paths))
+        table->screen_columns = "window,pid,kind,total_ns,share,inferred_ns";
 }
 
 /* ---- in words ---- */
@@ -120,10 +133,7 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
     say(view, section, paths, cpu, names);
     struct gt_table *table =
         gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
-    table->screen_limit = 20;
-    for (size_t i = 0; i < paths->window_count; i++)
-        if (!paths->windows[i].is_hidden)
-            add_window(view, section, table, &paths->windows[i]);
+    add_windows(view, section, table, paths);
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     const struct gt_dag *dag = paths->dag;
     if (dag->is_cut_short)

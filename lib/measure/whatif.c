@@ -157,7 +157,7 @@ static void add_row(const struct asking *asking, struct gt_section *section, str
 }
 
 static bool is_shown(const struct gt_path_window *window, bool is_list) {
-    return window->kind != GT_PATH_CHOSEN && (is_list ? window->counts : !window->is_hidden);
+    return window->kind != GT_PATH_CHOSEN && (window->counts || !is_list);
 }
 
 static int64_t saved_of(const struct asking *asking, const struct answer *answer) {
@@ -181,22 +181,49 @@ static int by_saving(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* On the screen, savings that are worth a line, and only columns in which rows differ. */
+static void choose_shown(const struct asking *asking, struct gt_table *table, bool is_list) {
+    enum { ROWS_MOST = 15, ROWS_LEAST = 3 };
+    static const double least_share = 0.0005; /* shown as 0.1 % */
+    bool has_low = false;
+    size_t windows = 0;
+    for (size_t i = 0; i < asking->paths->listed_count; i++)
+        windows += is_shown(&asking->paths->windows[asking->paths->listed[i]], is_list);
+    size_t rows = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        double predicted = gt_table_number(table, row, "predicted_ns"), low = gt_table_number(table, row, "low_ns");
+        has_low |= low < predicted || low > predicted;
+        rows += !(gt_table_number(table, row, "saved_share") < least_share);
+    }
+    rows = is_list && rows < ROWS_MOST ? rows : ROWS_MOST;
+    table->screen_limit = rows < ROWS_LEAST ? ROWS_LEAST : rows;
+    if (gt_paths_have_processes(asking->paths))
+        table->screen_columns = "change,window,pid,base_ns,predicted_ns,low_ns,saved_ns,saved_share,trust";
+    else if (windows == 1)
+        table->screen_columns = has_low ? "change,base_ns,predicted_ns,low_ns,saved_ns,saved_share,trust"
+                                        : "change,base_ns,predicted_ns,saved_ns,saved_share,trust";
+    else if (!has_low)
+        table->screen_columns = "change,window,base_ns,predicted_ns,saved_ns,saved_share,trust";
+}
+
 static bool add_rows(const struct asking *asking, struct gt_section *section, bool is_list) {
+    const struct gt_paths *paths = asking->paths;
     struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", columns,
                                               GT_ARRAY_COUNT(columns));
     struct ranked *order = gt_mem_array(asking->count + 1, sizeof *order);
-    table->screen_limit = 15;
     table->empty = "No GPU work to simulate.";
     for (size_t i = 0; i < asking->count && order; i++)
         order[i] = (struct ranked){saved_of(asking, &asking->answers[i]), i};
     if (order)
         qsort(order, asking->count, sizeof *order, by_saving);
     for (size_t i = 0; i < asking->count && order; i++)
-        for (size_t w = 0; w < asking->paths->window_count; w++)
-            if (is_shown(&asking->paths->windows[w], is_list))
-                add_row(asking, section, table, &asking->answers[order[i].index], w);
+        for (size_t w = 0; w < paths->listed_count; w++)
+            if (is_shown(&paths->windows[paths->listed[w]], is_list))
+                add_row(asking, section, table, &asking->answers[order[i].index], paths->listed[w]);
+    choose_shown(asking, table, is_list);
+    bool ok = order;
     gt_mem_free(order);
-    return order;
+    return ok;
 }
 
 /* ---- refusal ---- */
@@ -299,6 +326,9 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         state_trust(&asking, section);
+        if (!text)
+            gt_section_note(section, GT_FOR_SCREEN,
+                            GT_STR("Names of ops: what is saved if all ops of that name take 10% less."));
         bool ok = add_rows(&asking, section, !text) && add_unknown(&asking, section);
         status = ok ? GT_OK : gt_fail_memory(err);
     }

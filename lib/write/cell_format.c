@@ -300,6 +300,27 @@ size_t gt_cell_format_fact(char buf[GT_CELL_MAX], const struct gt_report_fact *f
 
 /* ---- what people see of a table ---- */
 
+static bool says_nothing(const struct gt_table *table, size_t column, size_t rows) {
+    bool is_empty = true;
+    for (size_t row = 0; row < rows && is_empty; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
+        is_empty = gt_cell_is_text(cell) ? !cell->text_bytes : is_missing(cell) || gt_cell_as_number(cell) == 0;
+    }
+    return is_empty;
+}
+
+/* Once it is known which rows are shown. Columns that were asked for stay. */
+static void drop_sparse(struct gt_shown *shown, const struct gt_table *table) {
+    size_t kept = 0;
+    for (size_t i = 0; i < shown->column_count; i++) {
+        size_t column = shown->columns[i];
+        bool is_sparse = table->columns[column].flags & GT_COLUMN_SPARSE;
+        if (table->screen_columns || !is_sparse || !says_nothing(table, column, shown->rows))
+            shown->columns[kept++] = column;
+    }
+    shown->column_count = kept;
+}
+
 void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) {
     shown->column_count = 0;
     struct gt_str rest = gt_str_of(table->screen_columns), key;
@@ -326,6 +347,7 @@ void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) 
     limit = total < limit ? total : limit;
     shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
+    drop_sparse(shown, table);
 }
 
 bool gt_cell_format_needs_base(const struct gt_report_column *column) {

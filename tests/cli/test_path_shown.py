@@ -200,3 +200,64 @@ def test_limits_on_changes_of_the_path(gputime, tmp_path):
 def test_a_refused_path_has_no_limits(gputime, tmp_path):
     done = gputime("check", unexplained(tmp_path), "--limit", "path:cpu*<50%")
     assert done.returncode == 2 and b"critical path" in done.stderr
+
+
+# ---- what people read ----
+
+
+def lines_of(gputime, *args, width=80):
+    done = gputime(*args, "--width", str(width))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode().splitlines()
+
+
+def below(lines, title):
+    """Header and rows of a table of the screen."""
+    start = next(i for i, line in enumerate(lines) if line.startswith(title)) + 1
+    end = lines.index("", start) if "" in lines[start:] else len(lines)
+    return lines[start:end]
+
+
+def test_the_screen_has_the_run_and_no_step_that_is_like_it(gputime):
+    lines = lines_of(gputime, "path", EAGER)
+    kinds = below(lines, "Critical path by kind")
+    assert {line.split()[0] for line in kinds[2:-1]} == {"run"} and "18 more rows" in kinds[-1]
+    replay = below(lines, "Replay of the dependency graph")
+    assert replay[2].startswith("run ") and "3 more rows" in replay[3]
+    chosen = below(lines_of(gputime, "path", "--step", "4", EAGER), "Critical path by kind")
+    assert all(line.startswith("step 4 ") for line in chosen[2:])
+
+
+def test_columns_that_say_nothing_are_left_out_of_the_screen(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 300, 500, 100)
+    lines = lines_of(gputime, "path", path)
+    host = below(lines, "CPU time on the critical path")
+    assert "Range" in host[0] and "Operator" not in host[0] and "Call" not in host[0]
+    assert "Inferred" not in below(lines, "Critical path by kind")[0]
+    assert "slack" not in "".join(lines).lower()
+    markdown = gputime("path", "--md", path).stdout.decode()
+    assert "| Range |" in markdown and "Operator" not in markdown
+    asked = lines_of(gputime, "path", "--table", "path_host", "--columns", "range,call,total_ns", path)
+    assert any("Call" in line for line in asked)
+    csv = gputime("path", "--csv", "--table", "path_host", path).stdout.decode()
+    assert csv.splitlines()[0] == "input,range,operator,call,total_ns,share"
+
+
+def test_savings_of_nothing_are_left_out_of_the_screen(gputime):
+    lines = lines_of(gputime, "whatif", EAGER)
+    table = below(lines, "What would save time")
+    assert "Trust" in " ".join(table[:2]) and "At least" not in " ".join(table[:2]) and "Window" not in table[1]
+    shares = [re.search(r"(<?[\d.]+)%", line).group(1) for line in table[3:-1]]
+    assert all(float(share) >= 0.1 for share in shares) and len(shares) >= 4
+    assert "more row" in table[-1]
+    report = gputime.json("whatif", EAGER)
+    assert any(row["saved_share"] < 0.0005 for row in rows(report, "whatif"))
+
+
+@pytest.mark.parametrize("width", [80, 140])
+@pytest.mark.parametrize("command", ["path", "whatif"])
+def test_nothing_is_cut_from_usual_screens(gputime, command, width):
+    for path in (EAGER, COMPILED):
+        lines = lines_of(gputime, command, path, width=width)
+        assert all(len(line) <= width for line in lines)
+        assert not any("not shown:" in line for line in lines), lines

@@ -11,6 +11,13 @@ const char *gt_paths_trust_word(enum gt_path_trust trust) {
     return words[trust];
 }
 
+bool gt_paths_have_processes(const struct gt_paths *paths) {
+    for (size_t i = 1; i < paths->window_count; i++)
+        if (paths->windows[i].process != paths->windows[0].process)
+            return true;
+    return false;
+}
+
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window) {
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }
@@ -210,9 +217,20 @@ static bool replay(struct gt_paths *paths) {
     return true;
 }
 
+static bool list_windows(struct gt_paths *paths) {
+    paths->listed = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *paths->listed);
+    for (int counts = true; counts >= false && paths->listed; counts--) {
+        for (uint32_t i = 0; i < paths->window_count; i++)
+            if (!paths->windows[i].is_hidden && paths->windows[i].counts == counts)
+                paths->listed[paths->listed_count++] = i;
+        paths->counted_count = counts ? paths->listed_count : paths->counted_count;
+    }
+    return paths->listed;
+}
+
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = gt_path_windows_make(paths, view, err);
-    if (status == GT_OK && !(walk_all(paths) && replay(paths)))
+    if (status == GT_OK && !(list_windows(paths) && walk_all(paths) && replay(paths)))
         status = gt_fail_memory(err);
     if (status != GT_OK)
         gt_paths_release(paths);

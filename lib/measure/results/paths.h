@@ -53,6 +53,8 @@ struct gt_paths {
     struct gt_arena arena;
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
+    uint32_t *listed; /* windows as tables have them: those that count, then the other ones that are not hidden */
+    size_t listed_count, counted_count;
     uint32_t *window_ops; /* rows of ops */
     struct gt_dag_path *walks;
     size_t walk_count;
@@ -70,6 +72,9 @@ static inline bool gt_paths_is_whole(const struct gt_path_window *window) {
 static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
     return gt_ns_between(window->start_ns, window->end_ns);
 }
+
+/* Whether windows are of several processes, so that their names do not say which is which. */
+bool gt_paths_have_processes(const struct gt_paths *paths);
 
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);

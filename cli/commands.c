@@ -81,7 +81,8 @@ static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(so
 
 /* ---- path ---- */
 
-static const char *const path_analyses[] = {"path_kinds", "path_parts", "path_host",     "path_kernels",
+/* The parts are first, because they say whether the path can be trusted. */
+static const char *const path_analyses[] = {"path_parts", "path_kinds", "path_host",     "path_kernels",
                                             "replay",     "slack",      "critical_path", NULL};
 static const char *const path_part_analyses[] = {"path_parts", NULL};
 static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};

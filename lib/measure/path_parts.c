@@ -135,7 +135,7 @@ static bool is_refused(const struct gt_paths *paths, struct gt_section *section)
         struct gt_str why = gt_paths_doubt(&section->report->arena, window);
         gt_section_lack(section, GT_STR("path_parts"), GT_STR("critical path that can be trusted"));
         gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&section->report->arena, "The critical path is left out: %s.", why.ptr));
+                        gt_arena_printf(&section->report->arena, "Critical path refused: %s.", why.ptr));
         return true;
     }
     return false;

@@ -1,9 +1,11 @@
 /* What-if: how long the windows of the critical path would have taken if something were different; without changes,
    what the usual ones would save. A trace that the graph explains badly gets no answer unless it is asked for by force.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/threads.h"
+#include "measure/results/calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/path_change.h"
 #include "measure/results/path_names.h"
@@ -185,7 +187,7 @@ static int by_saving(const void *a, const void *b) {
 static void choose_shown(const struct asking *asking, struct gt_table *table, bool is_list) {
     enum { ROWS_MOST = 15, ROWS_LEAST = 3 };
     static const double least_share = 0.0005; /* shown as 0.1 % */
-    bool has_low = false;
+    bool has_low = false, has_answer = false;
     size_t windows = 0;
     for (size_t i = 0; i < asking->paths->listed_count; i++)
         windows += is_shown(&asking->paths->windows[asking->paths->listed[i]], is_list);
@@ -193,10 +195,11 @@ static void choose_shown(const struct asking *asking, struct gt_table *table, bo
     for (size_t row = 0; row < table->row_count; row++) {
         double predicted = gt_table_number(table, row, "predicted_ns"), low = gt_table_number(table, row, "low_ns");
         has_low |= low < predicted || low > predicted;
-        rows += !(gt_table_number(table, row, "saved_share") < least_share);
+        rows += gt_table_number(table, row, "saved_share") >= least_share;
+        has_answer |= !isnan(predicted);
     }
-    rows = is_list && rows < ROWS_MOST ? rows : ROWS_MOST;
-    table->screen_limit = rows < ROWS_LEAST ? ROWS_LEAST : rows;
+    rows = rows < ROWS_LEAST ? ROWS_LEAST : rows;
+    table->screen_limit = !is_list || rows > ROWS_MOST ? ROWS_MOST : has_answer ? rows : 1;
     if (gt_paths_have_processes(asking->paths))
         table->screen_columns = "change,window,pid,base_ns,predicted_ns,low_ns,saved_ns,saved_share,trust";
     else if (windows == 1)
@@ -247,7 +250,7 @@ static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_se
         return gt_cell_null();
     gt_strid name = dag->kind[segment->node] == GT_DAG_OP ? dag->store->ops.name[dag->row[segment->node]]
                                                           : dag->store->calls.name[dag->row[segment->node]];
-    return gt_cell_text(gt_store_string(dag->store, name));
+    return gt_cell_text(gt_call_plain_name(gt_store_string(dag->store, name)));
 }
 
 static bool refuses_any(const struct asking *asking) {
@@ -280,7 +283,7 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
     qsort(all, count, sizeof *all, by_length);
     for (size_t i = 0; i < count && i < UNKNOWN_MOST; i++) {
         const struct gt_dag_segment *segment = &all[i].segment;
-        struct gt_str name = gt_paths_segment_name(paths, segment);
+        struct gt_str name = gt_call_plain_name(gt_paths_segment_name(paths, segment));
         struct gt_row row = gt_row_begin(table);
         gt_row_cell(&row, "window", gt_paths_window_cell(section, &paths->windows[all[i].window]));
         gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, segment->start_ns));
@@ -326,7 +329,7 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         state_trust(&asking, section);
-        if (!text)
+        if (!text && !refuses_any(&asking))
             gt_section_note(section, GT_FOR_SCREEN,
                             GT_STR("Names of ops: what is saved if all ops of that name take 10% less."));
         bool ok = add_rows(&asking, section, !text) && add_unknown(&asking, section);

@@ -160,7 +160,7 @@ def test_nothing_is_said_of_a_path_that_is_refused(gputime, tmp_path):
         report = gputime.json("diff", "--path", *paths)
         assert not said_of_path(report)
         assert all(row["delta_total_ns"] is None for row in rows(report, "path_parts"))
-        notes = [note for capture in report["inputs"][1:] for note in capture["notes"] if "critical path" in note]
+        notes = [note for capture in report["inputs"][1:] for note in capture["notes"] if "ritical path" in note]
         assert len(notes) == 1 and "replay error" in notes[0]
 
 
@@ -261,3 +261,13 @@ def test_nothing_is_cut_from_usual_screens(gputime, command, width):
         lines = lines_of(gputime, command, path, width=width)
         assert all(len(line) <= width for line in lines)
         assert not any("not shown:" in line for line in lines), lines
+
+
+def test_a_refusal_is_said_first_and_no_list_of_dashes_follows(gputime, tmp_path):
+    path = unexplained(tmp_path)
+    words = gputime("path", path, "--width", "200").stdout.decode().split("\n\n")
+    assert words[1].startswith("Critical path refused: the dependency graph explains 'trace' badly: ")
+    done = gputime("whatif", path)
+    assert done.returncode == 1
+    table = below(done.stdout.decode().splitlines(), "What would save time")
+    assert sum("refused" in line for line in table) == 1

@@ -271,3 +271,18 @@ def test_a_refusal_is_said_first_and_no_list_of_dashes_follows(gputime, tmp_path
     assert done.returncode == 1
     table = below(done.stdout.decode().splitlines(), "What would save time")
     assert sum("refused" in line for line in table) == 1
+
+
+# ---- explain ----
+
+
+def test_explain_has_the_path_if_it_is_asked_for(gputime, tmp_path):
+    plain = gputime("explain", EAGER).stdout.decode()
+    assert "ritical path" not in plain
+    text = gputime("explain", "--path", EAGER).stdout.decode()
+    assert "\nStep 36.32 ms on average: 82% waits for the CPU" in text and "\nCritical path by kind" in text
+    done = gputime("explain", "--path", EAGER, "--out", tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert "### Critical path by kind" in (tmp_path / "report/report.md").read_text()
+    tables = json.loads((tmp_path / "report/report.json").read_text())["tables"]
+    assert {row["window"] for row in tables["path_kinds"]["rows"]} >= {"run", "step 3"} and tables["path_parts"]["rows"]

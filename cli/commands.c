@@ -86,7 +86,7 @@ static const char *const path_analyses[] = {"path_parts", "path_kinds", "path_ho
                                             "replay",     "slack",      "critical_path", NULL};
 static const char *const path_part_analyses[] = {"path_parts", NULL};
 static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};
-static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
+static const char *const path_tables[] = {"path_kinds", "path_windows", "path_host", "path_kernels", "replay", NULL};
 
 /* ---- whatif ---- */
 

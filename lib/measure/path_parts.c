@@ -10,7 +10,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"part", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY | GT_COLUMN_WORDS},
+    {"name", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY | GT_COLUMN_WORDS},
     {"kind", "Kind", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"share", "Share", GT_UNIT_SHARE, "windows", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
@@ -116,7 +116,7 @@ static void add_row(const struct parts *parts, struct gt_table *table, const str
     bool has_place = part->place.len && !gt_str_eq(part->place, kind);
     struct gt_row row = gt_row_begin(table);
     gt_row_text(
-        &row, "part",
+        &row, "name",
         has_place ? gt_arena_printf(&table->report->arena, "%s (%.*s)", kind.ptr, (int)part->place.len, part->place.ptr)
                   : kind);
     gt_row_text(&row, "kind", kind);

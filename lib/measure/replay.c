@@ -6,7 +6,7 @@
 
 static const struct gt_report_column columns[] = {
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
     {"wall_ns", "Recorded", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"replay_ns", "Replayed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"error", "Error", GT_UNIT_SHARE, "recorded time", 0},
@@ -58,8 +58,6 @@ static void add_windows(const struct gt_view *view, struct gt_section *section, 
         is_good &= paths->windows[paths->listed[i]].trust == GT_PATH_GOOD;
     }
     table->screen_limit = is_good && paths->counted_count < SCREEN_ROWS ? paths->counted_count : SCREEN_ROWS;
-    if (gt_paths_have_processes(paths))
-        table->screen_columns = "window,pid,wall_ns,replay_ns,error,unknown_ns,inferred_ns,trust";
 }
 
 static void add_kinds(struct gt_section *section, const struct gt_dag *dag) {

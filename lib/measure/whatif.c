@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/threads.h"
 #include "measure/results/calls.h"
@@ -17,8 +18,8 @@ enum { UNKNOWN_MOST = 20, NAMES_MOST = 20, FASTER_PPM = 900000 };
 
 static const struct gt_report_column columns[] = {
     {"change", "Change", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
     {"base_ns", "Recorded", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"low_ns", "At least", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
@@ -183,35 +184,52 @@ static int by_saving(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* On the screen, savings that are worth a line, and only columns in which rows differ. */
-static void choose_shown(const struct asking *asking, struct gt_table *table, bool is_list) {
+/* Savings that are worth a line on the screen. */
+static size_t count_savings(const struct gt_table *table, bool is_list) {
     enum { ROWS_MOST = 15, ROWS_LEAST = 3 };
     static const double least_share = 0.0005; /* shown as 0.1 % */
-    bool has_low = false, has_answer = false;
-    size_t windows = 0;
-    for (size_t i = 0; i < asking->paths->listed_count; i++)
-        windows += is_shown(&asking->paths->windows[asking->paths->listed[i]], is_list);
+    bool has_answer = false;
     size_t rows = 0;
     for (size_t row = 0; row < table->row_count; row++) {
-        double predicted = gt_table_number(table, row, "predicted_ns"), low = gt_table_number(table, row, "low_ns");
-        has_low |= low < predicted || low > predicted;
-        rows += gt_table_number(table, row, "saved_share") >= least_share;
-        has_answer |= !isnan(predicted);
+        double share = gt_table_number(table, row, "saved_share");
+        rows += share >= least_share;
+        has_answer |= !isnan(share);
     }
-    rows = rows < ROWS_LEAST ? ROWS_LEAST : rows;
-    table->screen_limit = !is_list || rows > ROWS_MOST ? ROWS_MOST : has_answer ? rows : 1;
-    if (gt_paths_have_processes(asking->paths))
-        table->screen_columns = "change,window,pid,base_ns,predicted_ns,low_ns,saved_ns,saved_share,trust";
-    else if (windows == 1)
-        table->screen_columns = has_low ? "change,base_ns,predicted_ns,low_ns,saved_ns,saved_share,trust"
-                                        : "change,base_ns,predicted_ns,saved_ns,saved_share,trust";
-    else if (!has_low)
-        table->screen_columns = "change,window,base_ns,predicted_ns,saved_ns,saved_share,trust";
+    if (!is_list || rows > ROWS_MOST)
+        return ROWS_MOST;
+    return !has_answer ? 1 : rows < ROWS_LEAST ? ROWS_LEAST : rows;
+}
+
+/* Whether inferred events matter to any answer. */
+static bool has_low(const struct asking *asking) {
+    const struct gt_paths *paths = asking->paths;
+    for (size_t i = 0; i < asking->count; i++)
+        for (size_t w = 0; w < paths->listed_count; w++) {
+            const struct answer *answer = &asking->answers[i];
+            uint32_t window = paths->listed[w];
+            if (gt_ns_between(answer->low[window].start_ns, answer->low[window].end_ns) !=
+                gt_ns_between(answer->predicted[window].start_ns, answer->predicted[window].end_ns))
+                return true;
+        }
+    return false;
+}
+
+/* The lower bound is a detail where it never differs. NULL: memory was short. */
+static const struct gt_report_column *choose_columns(const struct asking *asking) {
+    struct gt_report_column *chosen = gt_arena_alloc(asking->arena, sizeof columns);
+    if (chosen)
+        memcpy(chosen, columns, sizeof columns);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && chosen && !has_low(asking); i++)
+        chosen[i].flags |= strcmp(chosen[i].key, "low_ns") == 0 ? GT_COLUMN_DETAIL : 0;
+    return chosen;
 }
 
 static bool add_rows(const struct asking *asking, struct gt_section *section, bool is_list) {
     const struct gt_paths *paths = asking->paths;
-    struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", columns,
+    const struct gt_report_column *chosen = choose_columns(asking);
+    if (!chosen)
+        return false;
+    struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", chosen,
                                               GT_ARRAY_COUNT(columns));
     struct ranked *order = gt_mem_array(asking->count + 1, sizeof *order);
     table->empty = "No GPU work to simulate.";
@@ -223,7 +241,7 @@ static bool add_rows(const struct asking *asking, struct gt_section *section, bo
         for (size_t w = 0; w < paths->listed_count; w++)
             if (is_shown(&paths->windows[paths->listed[w]], is_list))
                 add_row(asking, section, table, &asking->answers[order[i].index], paths->listed[w]);
-    choose_shown(asking, table, is_list);
+    table->screen_limit = count_savings(table, is_list);
     bool ok = order;
     gt_mem_free(order);
     return ok;

@@ -91,14 +91,14 @@ def test_parts_add_up_to_the_windows(gputime):
         by_kind = {}
         for row in parts:
             by_kind[row["kind"]] = by_kind.get(row["kind"], 0) + row["total_ns"]
-            assert row["part"] == row["kind"] or re.fullmatch(rf"{row['kind']} \(.+\)", row["part"])
+            assert row["name"] == row["kind"] or re.fullmatch(rf"{row['kind']} \(.+\)", row["name"])
         assert by_kind == {row["kind"]: row["total_ns"] for row in rows(report, "path_kinds") if row["window"] == "run"}
         assert sum(row["share"] for row in parts) == pytest.approx(1)
         assert [row["total_ns"] for row in parts] == sorted((row["total_ns"] for row in parts), reverse=True)
 
 
 def test_cpu_time_is_named_by_its_range_and_ops_by_their_category(gputime, tmp_path):
-    parts = {row["part"]: row for row in
+    parts = {row["name"]: row for row in
              rows(gputime.json("path", steps_of(tmp_path, "a", 300, 500, 100)), "path_parts")}
     assert parts["cpu (forward)"]["total_ns"] == 4 * 300 * US
     assert parts["cpu (backward)"]["total_ns"] == pytest.approx(4 * 500 * US, abs=4 * 10 * US)
@@ -115,7 +115,7 @@ def test_a_comparison_says_which_part_of_the_path_changed(gputime, tmp_path):
     (words,) = said_of_path(report)
     assert re.fullmatch(r"-3\.50 ms of critical path per step \(5\.\d+ ms -> 1\.\d+ ms, -\d\d\.\d%\): "
                         r"cpu \(backward\) -3\.90, kernel \(gemm\) \+0\.40\.", words), words
-    changes = {row["part"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
+    changes = {row["name"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
     assert changes["cpu (backward)"] == -3900 * US and changes["kernel (gemm)"] == 400 * US
 
 
@@ -142,14 +142,14 @@ def step_count(report, side):
 def test_warm_up_is_no_part_of_the_mean(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100, first=9000), steps_of(tmp_path, "b", 300, 500, 100)
     report = gputime.json("diff", "--path", a, b)
-    changes = {row["part"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
+    changes = {row["name"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
     assert changes["cpu (forward)"] == 0
 
 
 def test_the_path_is_that_of_a_step_whatever_amounts_are_per(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100), steps_of(tmp_path, "b", 400, 500, 100, steps=7)
     report = gputime.json("diff", "--path", "--per", "none", a, b)
-    changes = {row["part"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
+    changes = {row["name"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
     assert changes["cpu (forward)"] == 100 * US
     assert re.match(r"\+100 us of critical path on average \(", said_of_path(report)[0])
 

@@ -11,13 +11,6 @@ const char *gt_paths_trust_word(enum gt_path_trust trust) {
     return words[trust];
 }
 
-bool gt_paths_have_processes(const struct gt_paths *paths) {
-    for (size_t i = 1; i < paths->window_count; i++)
-        if (paths->windows[i].process != paths->windows[0].process)
-            return true;
-    return false;
-}
-
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window) {
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }

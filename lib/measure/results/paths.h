@@ -73,9 +73,6 @@ static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
     return gt_ns_between(window->start_ns, window->end_ns);
 }
 
-/* Whether windows are of several processes, so that their names do not say which is which. */
-bool gt_paths_have_processes(const struct gt_paths *paths);
-
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
 

@@ -8,9 +8,9 @@ static const struct gt_report_column columns[] = {
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
     {"kind", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, 0},
     {"share", "Share", GT_UNIT_SHARE, "window", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
+    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
 };
 
 /* The same, a row for each window: what pages draw. */

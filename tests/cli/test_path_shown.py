@@ -174,6 +174,21 @@ def test_the_path_of_a_comparison_is_asked_for(gputime, tmp_path):
     assert "Parts of the critical path" in shown and "cpu (backward)" in shown
 
 
+@pytest.mark.parametrize("table", ["path_kinds", "path_windows", "replay", "whatif"])
+def test_windows_are_not_compared_one_by_one(gputime, table):
+    done = gputime("diff", "--of", table, EAGER, COMPILED)
+    assert done.returncode == 2 and b"has nothing to compare" in done.stderr
+
+
+def test_kernels_and_cpu_time_on_the_path_are_compared_per_step(gputime):
+    for table, amount in (("path_kernels", "path_ns"), ("path_host", "total_ns")):
+        whole = {row["name"] if "name" in row else (row["range"], row["operator"], row["call"]): row[amount]
+                 for row in rows(gputime.json("path", EAGER), table)}
+        for row in rows(gputime.json("diff", "--of", table, EAGER, EAGER), table):
+            key = row["name"] if "name" in row else (row["range"], row["operator"], row["call"])
+            assert row[f"a_{amount}"] == pytest.approx(whole[key] / 3), key
+
+
 # ---- limits ----
 
 

@@ -84,7 +84,7 @@ static uint32_t class_of(const struct gt_dag_build *build, uint32_t id) {
         const struct gt_dag_call *call = &build->calls[(id - ops->count) / 2];
         return OP_CLASSES + build->call_names[build->store->calls.name[call->row]].plain;
     }
-    if (ops->flags[id] & GT_OP_IN_GRAPH)
+    if (gt_dag_build_is_graph_node(build, id))
         return CLASS_NODE;
     return ops->kind[id] <= GT_OP_GRAPH ? ops->kind[id] : CLASS_KERNEL;
 }

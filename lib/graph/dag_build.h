@@ -159,6 +159,16 @@ static inline uint32_t gt_dag_build_point_id(const struct gt_dag_build *build,
     return (uint32_t)(build->store->ops.count + 2 * build->call_count + build->mark_count + point);
 }
 
+/* Whether a graph launched the op. Some traces say so only by the name of its call. */
+static inline bool gt_dag_build_is_graph_node(const struct gt_dag_build *build, uint32_t op) {
+    const struct gt_store *store = build->store;
+    if (store->ops.flags[op] & GT_OP_IN_GRAPH)
+        return true;
+    if (build->op_call[op] == GT_DAG_NONE || store->ops.kind[op] == GT_OP_GRAPH)
+        return false;
+    return build->call_names[store->calls.name[build->labels->op_call[op]]].detail == GT_DAG_LAUNCH_GRAPH;
+}
+
 /* ---- dag.c ---- */
 
 void *gt_dag_build_array(struct gt_dag_build *build, size_t count, size_t bytes); /* zeroed; NULL: failed is set */

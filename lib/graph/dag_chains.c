@@ -110,9 +110,8 @@ static void add_stream(struct gt_dag_build *build, uint32_t from, uint32_t to, u
 }
 
 static bool is_one_launch(const struct gt_dag_build *build, uint32_t a, uint32_t b) {
-    const uint8_t *flags = build->store->ops.flags;
-    return flags[a] & GT_OP_IN_GRAPH && flags[b] & GT_OP_IN_GRAPH && build->op_call[a] != GT_DAG_NONE &&
-           build->op_call[a] == build->op_call[b];
+    return build->op_call[a] != GT_DAG_NONE && build->op_call[a] == build->op_call[b] &&
+           gt_dag_build_is_graph_node(build, a) && gt_dag_build_is_graph_node(build, b);
 }
 
 /* Nodes of a graph that ran side by side on one stream: the one before that ended last. */

@@ -5,7 +5,7 @@
 static bool can_be_cause(const struct gt_dag_build *build, uint32_t op, uint32_t from) {
     const struct gt_store *store = build->store;
     uint32_t own = build->op_stream[op], other = build->op_stream[from];
-    bool is_elsewhere = own != other || store->ops.flags[op] & GT_OP_IN_GRAPH;
+    bool is_elsewhere = own != other || gt_dag_build_is_graph_node(build, op);
     return from != op && is_elsewhere && build->op_launch_ns[from] < store->ops.start_ns[op] &&
            store->lanes.device[build->streams[own].lane] == store->lanes.device[build->streams[other].lane];
 }

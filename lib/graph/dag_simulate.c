@@ -102,24 +102,31 @@ static inline int64_t recorded_delay(const struct simulation *simulation, uint32
     return edge->value;
 }
 
+#define NEVER INT64_MIN /* when a point is reached whose edges are all dropped: it holds nothing up */
+
 static int64_t start_of(const struct simulation *simulation, uint32_t node) {
     const struct gt_dag *dag = simulation->dag;
     uint32_t last = dag->first_edge[node + 1];
-    int64_t latest_ns = INT64_MIN;
+    int64_t latest_ns = NEVER;
     for (uint32_t e = dag->first_edge[node]; e < last; e++) {
         const struct gt_dag_edge *edge = &dag->edges[e];
         if (simulation->changes_edges && is_dropped(simulation, node, edge))
             continue;
-        int64_t delay_ns =
-            simulation->changes_edges ? delay_of(simulation, node, edge) : recorded_delay(simulation, node, edge);
         int64_t from_ns =
             edge->flags & GT_DAG_FROM_START ? simulation->start_ns[edge->from] : simulation->end_ns[edge->from];
+        if (from_ns == NEVER)
+            continue;
+        int64_t delay_ns =
+            simulation->changes_edges ? delay_of(simulation, node, edge) : recorded_delay(simulation, node, edge);
         int64_t start_ns = gt_ns_add(from_ns, delay_ns);
         if (edge->kind == GT_DAG_STREAM && start_ns < simulation->start_ns[edge->from])
             start_ns = simulation->start_ns[edge->from];
         latest_ns = start_ns > latest_ns ? start_ns : latest_ns;
     }
-    return latest_ns == INT64_MIN ? dag->start_ns[node] : latest_ns;
+    if (latest_ns != NEVER)
+        return latest_ns;
+    bool is_open = dag->kind[node] == GT_DAG_POINT && dag->first_edge[node] < last;
+    return is_open ? NEVER : dag->start_ns[node];
 }
 
 static int by_op(const void *a, const void *b) {

@@ -137,20 +137,25 @@ static void overlapping_ops_of_a_stream_begin_in_order(void **state) {
     end(&program);
 }
 
-static void graph_nodes_wait_for_what_ended_last(void **state) {
+static void check_graph_nodes(uint8_t flags) {
     struct program program;
-    (void)state;
     begin(&program);
     call(&program, 1, "cudaGraphLaunch", 100, 110);
-    op_of_last_call(&program, 7, "a", 120, 150, GT_OP_IN_GRAPH);
-    op_of_last_call(&program, 7, "b", 121, 180, GT_OP_IN_GRAPH);
-    op_of_last_call(&program, 7, "c", 151, 170, GT_OP_IN_GRAPH); /* after a, beside b */
+    op_of_last_call(&program, 7, "a", 120, 150, flags);
+    op_of_last_call(&program, 7, "b", 121, 180, flags);
+    op_of_last_call(&program, 7, "c", 151, 170, flags); /* after a, while b runs */
     const struct gt_dag *dag = make(&program, NULL, 0);
     assert_int_equal(edges_of(dag, GT_DAG_LAUNCH), 3);
     assert_int_equal(edges_of(dag, GT_DAG_STREAM), 1);
     assert_int_equal(gt_dag_binding(dag, dag->op_node[2])->from, dag->op_node[0]);
     check_laws(dag);
     end(&program);
+}
+
+static void graph_nodes_wait_for_what_ended_last(void **state) {
+    (void)state;
+    check_graph_nodes(GT_OP_IN_GRAPH);
+    check_graph_nodes(0); /* traces of older profilers: only the call says so */
 }
 
 static void edges_that_times_deny_are_left_out(void **state) {
@@ -236,6 +241,35 @@ static void simulations_follow_the_changes(void **state) {
     meeting.others_start_ns = 0;
     assert_int_equal(simulated_end(dag, &joined, 9), 922); /* this rank is the last */
     assert_int_equal(simulated_end(dag, &joined, 8), 827);
+    end(&program);
+}
+
+/* Stream 7 waits for an event that was recorded after communication on stream 17. */
+static void points_without_edges_hold_nothing_up(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    call(&program, 1, "cudaLaunchKernel", 0, 5);
+    op_of_last_call(&program, 17, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 10, 500, 0);
+    call(&program, 1, "cudaEventRecord", 20, 21);
+    uint64_t record = program.correlation;
+    call(&program, 1, "cudaStreamWaitEvent", 30, 31);
+    gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 30,
+                                                                   .end_ns = 31,
+                                                                   .correlation = program.correlation,
+                                                                   .event = UINT64_MAX,
+                                                                   .record = UINT64_MAX,
+                                                                   .wait_correlation = record,
+                                                                   .device = 0,
+                                                                   .stream = 7,
+                                                                   .wait_stream = 17,
+                                                                   .process = program.process});
+    launch(&program, 1, 7, 40, 501, 521);
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_int_equal(edges_of(dag, GT_DAG_EVENT), 3); /* op, recording, wait, op */
+    check_laws(dag);
+    assert_int_equal(simulated_end(dag, &(struct gt_dag_change){0}, 1), 521);
+    assert_int_equal(simulated_end(dag, &(struct gt_dag_change){.overlap_comm = true}, 1), 40 + 5 + 5 + 20);
     end(&program);
 }
 
@@ -348,6 +382,7 @@ int main(void) {
         cmocka_unit_test(marks_inside_a_call_move_to_its_end),
         cmocka_unit_test(a_silent_thread_hands_its_work_over),
         cmocka_unit_test(simulations_follow_the_changes),
+        cmocka_unit_test(points_without_edges_hold_nothing_up),
         cmocka_unit_test(factors_round_to_the_nearest),
         cmocka_unit_test(the_walk_fills_the_window),
         cmocka_unit_test(slack_is_the_longest_delay_without_effect),

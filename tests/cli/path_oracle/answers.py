@@ -4,6 +4,7 @@ import collections
 
 from path_oracle.graph import LATE, LATEST, NEAR, OWN, Graph, lower_median
 
+NEVER = float("-inf")
 FREE = ("think", "order", "handover")  # edges without latency
 RANK = {"stream": 0, "sync": 0, "event": 1, "room": 1, "launch": 2, "handover": 2, "think": 3, "order": 3, "own": 3}
 
@@ -141,8 +142,10 @@ class Answers:
                 start, end = times[edge.source]
                 time = (start if edge.from_start else end) + self.travel(edge, change, latency(edge))
                 starts.append(max(time, start) if edge.kind == "stream" else time)
-            # A point whose edges are all dropped holds nothing up.
-            start = max(starts) if starts else float("-inf") if node.kind == "point" else node.start
+            # A point whose edges are all dropped holds nothing up, and neither do points that wait for such a point.
+            start = max(starts, default=NEVER)
+            if start == NEVER and not (node.kind == "point" and node.before):
+                start = node.start
             times[node] = (start, start + self.length(node, change))
         return times
 
@@ -230,9 +233,10 @@ class Answers:
             node, is_at_end = edge.source, not edge.from_start
 
     def split_latency(self, edge, start, end):
+        """The usual latency begins when the edge lets go; nothing explains the rest."""
         usual = min(end - start, self.typical_of(edge)) if self.is_unexplained(edge.target) else end - start
-        yield end - usual, end, self.kind_of(edge)
-        yield start, end - usual, "unknown"
+        yield start + usual, end, "unknown"
+        yield start, start + usual, self.kind_of(edge)
 
     def last_node(self, time):
         found = [node for node in self.graph.nodes if node.end == time and node.kind in ("op", "mark")]

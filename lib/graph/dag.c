@@ -45,6 +45,7 @@ static void build_release(struct gt_dag_build *build) {
     gt_mem_free(build->marks);
     gt_mem_free(build->points);
     gt_mem_free(build->edges);
+    gt_mem_free(build->node_edges);
 }
 
 static bool ask_for_marks(struct gt_dag_build *build, const struct gt_dag_moment *marks, size_t count) {
@@ -63,7 +64,7 @@ static bool make(struct gt_dag_build *build, const struct gt_dag_moment *marks, 
     return gt_dag_build_calls(build) && gt_dag_build_streams(build) && gt_dag_build_recordings(build) &&
            gt_dag_build_syncs(build) && gt_dag_build_room(build) && gt_dag_build_threads(build) &&
            ask_for_marks(build, marks, mark_count) && gt_dag_build_handovers(build) && gt_dag_build_events(build) &&
-           gt_dag_build_chains(build) && gt_dag_build_bind(build) && gt_dag_build_clock(build) &&
+           gt_dag_build_chains(build) && gt_dag_build_delays(build) && gt_dag_build_clock(build) &&
            gt_dag_build_finish(build, mark_count);
 }
 
@@ -80,10 +81,7 @@ enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *
     dag->store = store;
     dag->labels = labels;
     build.work_left = 64 * (store->ops.count + store->calls.count + store->cpu_ops.count + (1 << 16));
-    build.edge_capacity = 3 * store->ops.count + store->calls.count + 64; /* most traces need no more */
-    build.edges = gt_mem_uninitialised(build.edge_capacity, sizeof *build.edges);
-    bool ok = build.edges && gt_strtab_init(&dag->names) && make(&build, marks, mark_count) && !build.failed &&
-              !dag->names.failed;
+    bool ok = gt_strtab_init(&dag->names) && make(&build, marks, mark_count) && !build.failed && !dag->names.failed;
     build_release(&build);
     if (!ok) {
         gt_dag_free(dag);

@@ -131,25 +131,40 @@ struct gt_dag_build {
     struct gt_dag_point *points;
     size_t point_count, point_capacity;
 
-    struct gt_dag_raw_edge *edges;
+    struct gt_dag_raw_edge *edges; /* those that only some nodes have, in any order */
     size_t edge_count, edge_capacity;
     size_t work_left; /* steps that looking for inferred edges may take */
 
     /* Nodes by id, once calls and points are settled. */
     size_t id_count;
     int64_t *start_ns, *end_ns;
-    uint32_t *bind;        /* index into edges */
-    uint32_t *delay_index; /* by kind of edge and class of node: index into delays of the graph; 0: none */
+
+    /* The edges of nodes next to each other, by id: `from` is an id, `value` is CPU time where the edge has any, else
+       from when it lets go to the start of the node. */
+    struct gt_dag_edge *node_edges;
+    size_t node_edge_count;
+    uint32_t *first_edge; /* id_count + 1 of them */
+    uint32_t *bind;       /* which of its edges binds, from 1; 0: none */
+
+    /* Classes of nodes: of ops by their kind, of calls by their name. */
+    uint8_t *op_class;
     size_t class_count;
+    bool *has_delay;       /* by kind of edge and class of node: there is such an edge */
+    uint32_t *delay_index; /* the same: index into delays of the graph; 0: none */
 };
 
-/* ---- ids of nodes: ops, two for each call, marks, points ---- */
+/* ---- ids of nodes: ops, calls or their begin, the return of calls that wait, marks, points ---- */
 
 static inline uint32_t gt_dag_build_begin_id(const struct gt_dag_build *build, uint32_t call) {
-    return (uint32_t)build->store->ops.count + 2 * call;
+    return (uint32_t)(build->store->ops.count + call);
 }
 static inline uint32_t gt_dag_build_return_id(const struct gt_dag_build *build, uint32_t call) {
-    return gt_dag_build_begin_id(build, call) + build->calls[call].waits;
+    return gt_dag_build_begin_id(build, call) + (build->calls[call].waits ? (uint32_t)build->call_count : 0);
+}
+/* The call of an id that is neither an op's nor a mark's nor a point's. */
+static inline uint32_t gt_dag_build_call_of(const struct gt_dag_build *build, uint32_t id) {
+    size_t index = id - build->store->ops.count;
+    return (uint32_t)(index < build->call_count ? index : index - build->call_count);
 }
 static inline uint32_t gt_dag_build_mark_id(const struct gt_dag_build *build, uint32_t mark) {
     return (uint32_t)(build->store->ops.count + 2 * build->call_count + mark);
@@ -198,16 +213,30 @@ bool gt_dag_build_syncs(struct gt_dag_build *build);     /* dag_syncs.c */
 bool gt_dag_build_events(struct gt_dag_build *build);    /* dag_events.c */
 bool gt_dag_build_points(struct gt_dag_build *build);    /* dag_points.c: events that the trace describes */
 bool gt_dag_build_handovers(struct gt_dag_build *build); /* dag_handovers.c */
-bool gt_dag_build_chains(struct gt_dag_build *build);    /* dag_chains.c: think, launch and stream edges */
-bool gt_dag_build_bind(struct gt_dag_build *build);      /* dag_bind.c: binding edges and delays */
+bool gt_dag_build_chains(struct gt_dag_build *build);    /* dag_chains.c: think, launch and stream edges; all by node */
+bool gt_dag_build_delays(struct gt_dag_build *build);    /* dag_bind.c: how long binding edges take */
 bool gt_dag_build_clock(struct gt_dag_build *build);     /* dag_clock.c: events that only the clock shows */
 bool gt_dag_build_finish(struct gt_dag_build *build,
                          size_t asked_marks); /* dag_finish.c: the order of nodes, the graph itself */
 
 /* ---- look-ups ---- */
 
-int64_t gt_dag_build_release_ns(const struct gt_dag_build *build, const struct gt_dag_raw_edge *edge);
-uint16_t gt_dag_build_delay(const struct gt_dag_build *build, const struct gt_dag_raw_edge *edge);
+/* When an edge of a node lets go. */
+static inline int64_t gt_dag_build_release_ns(const struct gt_dag_build *build, const struct gt_dag_edge *edge) {
+    int64_t anchor_ns = edge->flags & GT_DAG_FROM_START ? build->start_ns[edge->from] : build->end_ns[edge->from];
+    return gt_ns_add(anchor_ns, gt_dag_cpu_ns(edge));
+}
+
+/* The edge that lets go last; NULL: none. */
+static inline struct gt_dag_edge *gt_dag_build_binding(const struct gt_dag_build *build, uint32_t id) {
+    return build->bind[id] ? &build->node_edges[build->first_edge[id] + build->bind[id] - 1] : NULL;
+}
+bool gt_dag_build_classes(struct gt_dag_build *build);           /* dag_bind.c: before any node binds */
+void gt_dag_build_bind(struct gt_dag_build *build, uint32_t id); /* dag_bind.c: finds it, once the node has its edges */
+
+/* The class of an op or a call; the delay of an edge to it, as the graph numbers them. */
+uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint32_t id);
+uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t id);
 /* Whether a node began later than its binding edge explains. */
 bool gt_dag_build_is_unexplained(const struct gt_dag_build *build, uint32_t id);
 

@@ -1,49 +1,25 @@
-/* The finished graph: in come nodes by id and edges in any order, out go nodes in an order in which each comes after
-   all that it waits for, and their edges next to each other. An edge that closes a circle is left out. */
-#include <string.h>
-
+/* The finished graph: in come nodes by id and their edges, out go nodes in an order in which each comes after all that
+   it waits for, and their edges next to each other. An edge that closes a circle is left out. */
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
 struct finish {
     struct gt_dag_build *build;
-    uint32_t *first;               /* by id: its first edge */
-    struct gt_dag_raw_edge *edges; /* by the node they lead to */
-    uint32_t *number;              /* by id: place in the order; GT_DAG_NONE: not yet; OPEN: being looked at */
-    uint32_t *order;               /* ids */
-    uint32_t *stack, *next;        /* of the search: nodes, and the edge of each to look at next */
+    uint32_t *number;       /* by id: place in the order, from 1; 0: not yet; OPEN: being looked at */
+    uint32_t *order;        /* ids */
+    uint32_t *stack, *next; /* of the search: nodes, and the edge of each to look at next */
     size_t count;
     bool dropped;
 };
-enum { OPEN = GT_DAG_NONE - 1 };
+enum { OPEN = GT_DAG_NONE, CYCLIC = GT_DAG_EDGE_KINDS }; /* CYCLIC: kind of an edge that closes a circle */
 
 static bool is_node(const struct gt_dag_build *build, uint32_t id) {
     size_t ops = build->store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
-    if (id >= ops && id < calls)
-        return (id - ops) % 2 == 0 || build->calls[(id - ops) / 2].waits;
+    if (id < ops + build->call_count)
+        return true;
+    if (id < calls)
+        return build->calls[gt_dag_build_call_of(build, id)].waits;
     return id < marks || build->points[id - marks].is_kept;
-}
-
-/* Edges next to each other by the node they lead to, each with what binding has found. */
-static bool group_edges(struct finish *finish) {
-    struct gt_dag_build *build = finish->build;
-    finish->first = gt_dag_build_array(build, build->id_count + 2, sizeof *finish->first);
-    finish->edges = gt_mem_uninitialised(build->edge_count + 1, sizeof *finish->edges);
-    build->failed |= !finish->edges;
-    if (build->failed || build->edge_count >= OPEN)
-        return false;
-    for (uint32_t id = 0; id < build->id_count; id++)
-        if (build->bind[id] != GT_DAG_NONE)
-            build->edges[build->bind[id]].flags |=
-                GT_DAG_BINDS | (gt_dag_build_is_unexplained(build, id) ? GT_DAG_UNEXPLAINED : 0);
-    uint32_t *next = finish->first + 1;
-    for (size_t i = 0; i < build->edge_count; i++)
-        next[build->edges[i].to + 1]++;
-    for (size_t i = 0; i < build->id_count; i++)
-        next[i + 1] += next[i];
-    for (size_t i = 0; i < build->edge_count; i++)
-        finish->edges[next[build->edges[i].to]++] = build->edges[i];
-    return true; /* each next is now where the following begins: `first` is one place before */
 }
 
 /* Puts a node into the order, and before it all that it waits for. */
@@ -51,25 +27,25 @@ static void place(struct finish *finish, uint32_t id) {
     struct gt_dag_build *build = finish->build;
     size_t depth = 1;
     finish->stack[0] = id;
-    finish->next[0] = finish->first[id];
+    finish->next[0] = build->first_edge[id];
     finish->number[id] = OPEN;
     while (depth) {
         uint32_t node = finish->stack[depth - 1], *next = &finish->next[depth - 1];
-        if (*next == finish->first[node + 1]) {
-            finish->number[node] = (uint32_t)finish->count;
+        if (*next == build->first_edge[node + 1]) {
             finish->order[finish->count++] = node;
+            finish->number[node] = (uint32_t)finish->count;
             depth--;
             continue;
         }
-        struct gt_dag_raw_edge *edge = &finish->edges[(*next)++];
+        struct gt_dag_edge *edge = &build->node_edges[(*next)++];
         uint32_t from = edge->from;
         if (finish->number[from] == OPEN) {
-            edge->to = GT_DAG_NONE;
+            edge->kind = CYCLIC;
             finish->dropped = true;
             build->dag->cyclic_count++;
-        } else if (finish->number[from] == GT_DAG_NONE) {
+        } else if (!finish->number[from]) {
             finish->stack[depth] = from;
-            finish->next[depth++] = finish->first[from];
+            finish->next[depth++] = build->first_edge[from];
             finish->number[from] = OPEN;
         }
     }
@@ -85,9 +61,8 @@ static bool order_nodes(struct finish *finish) {
     finish->next = gt_dag_build_array(build, ids, sizeof *finish->next);
     if (build->failed)
         return false;
-    memset(finish->number, 0xff, ids * sizeof *finish->number);
     for (uint32_t id = 0; id < ids; id++)
-        if (finish->number[id] == GT_DAG_NONE && is_node(build, id))
+        if (!finish->number[id] && is_node(build, id))
             place(finish, id);
     return true;
 }
@@ -95,42 +70,47 @@ static bool order_nodes(struct finish *finish) {
 /* Edges that would have closed a circle are gone: what binds may be another edge now. */
 static bool drop_cyclic(struct finish *finish) {
     struct gt_dag_build *build = finish->build;
-    size_t kept = 0;
+    uint32_t kept = 0, first = 0;
     if (!finish->dropped)
         return true;
-    for (size_t i = 0; i < build->edge_count; i++) {
-        struct gt_dag_raw_edge edge = finish->edges[i];
-        edge.flags &= (uint8_t) ~(GT_DAG_BINDS | GT_DAG_UNEXPLAINED);
-        if (edge.to != GT_DAG_NONE)
-            build->edges[kept++] = edge;
+    for (uint32_t id = 0; id < build->id_count; id++) {
+        uint32_t last = build->first_edge[id + 1];
+        build->first_edge[id] = kept;
+        for (; first < last; first++)
+            if (build->node_edges[first].kind != CYCLIC)
+                build->node_edges[kept++] = build->node_edges[first];
+        build->first_edge[id + 1] = kept;
+        gt_dag_build_bind(build, id);
+        build->first_edge[id + 1] = last;
     }
-    gt_mem_free(finish->edges);
-    finish->edges = NULL;
-    build->edge_count = kept;
+    build->first_edge[build->id_count] = kept;
+    build->node_edge_count = kept;
     build->dag->contradicting_count += build->dag->cyclic_count;
-    return gt_dag_build_bind(build) && group_edges(finish);
+    return gt_dag_build_delays(build);
 }
 
 /* ---- the graph itself ---- */
 
-static struct gt_dag_edge finish_edge(const struct finish *finish, const struct gt_dag_raw_edge *raw) {
+/* The latency where nothing says more: what such edges usually take. */
+static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
+    if (edge->kind == GT_DAG_ORDER || edge->delay < GT_DAG_EDGE_KINDS ||
+        (edge->kind == GT_DAG_STREAM && edge->flags & GT_DAG_FROM_START))
+        return 0;
+    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+    return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
+}
+
+static struct gt_dag_edge finish_edge(const struct finish *finish, uint32_t id, uint32_t index) {
     const struct gt_dag_build *build = finish->build;
-    const struct gt_dag_delay *delay;
-    struct gt_dag_edge edge = {.from = finish->number[raw->from], .kind = raw->kind, .flags = raw->flags};
-    int64_t lag_ns = gt_ns_between(gt_dag_build_release_ns(build, raw), build->start_ns[raw->to]);
-    bool binds = raw->flags & GT_DAG_BINDS;
-    edge.delay = gt_dag_build_delay(build, raw);
-    delay = &build->dag->delays[edge.delay];
-    if (raw->kind == GT_DAG_THINK || raw->kind == GT_DAG_HANDOVER || raw->flags & GT_DAG_HAS_OFFSET) {
-        edge.value = raw->cpu_ns;
-        return edge;
+    struct gt_dag_edge edge = build->node_edges[index];
+    edge.from = finish->number[edge.from] - 1;
+    edge.delay = gt_dag_build_delay(build, edge.kind, id);
+    if (index - build->first_edge[id] + 1 == build->bind[id])
+        edge.flags |= GT_DAG_BINDS | (gt_dag_build_is_unexplained(build, id) ? GT_DAG_UNEXPLAINED : 0);
+    else if (edge.kind != GT_DAG_THINK && edge.kind != GT_DAG_HANDOVER && !(edge.flags & GT_DAG_HAS_OFFSET)) {
+        int64_t most_ns = usual_ns(build->dag, &edge);
+        edge.value = edge.value < most_ns ? edge.value : most_ns;
     }
-    bool is_instant = raw->kind == GT_DAG_ORDER || delay < build->dag->delays + GT_DAG_EDGE_KINDS ||
-                      (raw->kind == GT_DAG_STREAM && raw->flags & GT_DAG_FROM_START);
-    int64_t usual_ns = is_instant ? 0 : gt_dag_typical_ns(build->dag, &edge);
-    if (usual_ns < 0)
-        usual_ns = raw->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
-    edge.value = binds || lag_ns < usual_ns ? lag_ns : usual_ns;
     return edge;
 }
 
@@ -161,8 +141,8 @@ static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
         dag->op_node[id] = node;
         dag->op_process[id] = build->streams[build->op_stream[id]].process;
     } else if (id < calls) {
-        const struct gt_dag_call *call = &build->calls[(id - ops) / 2];
-        dag->kind[node] = !call->waits ? GT_DAG_CALL : (id - ops) % 2 ? GT_DAG_RETURN : GT_DAG_BEGIN;
+        const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
+        dag->kind[node] = !call->waits ? GT_DAG_CALL : id - ops < build->call_count ? GT_DAG_BEGIN : GT_DAG_RETURN;
         dag->row[node] = call->row;
         dag->role[node] = call->role;
     } else if (id < marks) {
@@ -190,25 +170,24 @@ static void fill(struct finish *finish, size_t asked_marks) {
         uint32_t id = finish->order[node];
         describe(build, id, node);
         dag->first_edge[node] = edges;
-        for (uint32_t i = finish->first[id]; i < finish->first[id + 1]; i++) {
-            dag->edges[edges] = finish_edge(finish, &finish->edges[i]);
+        for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
+            dag->edges[edges] = finish_edge(finish, id, i);
             count_edge(dag, &dag->edges[edges++]);
         }
     }
     dag->first_edge[finish->count] = edges;
     for (size_t i = 0; i < asked_marks; i++) {
         uint32_t mark = build->asked_marks[i];
-        dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish->number[gt_dag_build_mark_id(build, mark)];
+        dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish->number[gt_dag_build_mark_id(build, mark)] - 1;
     }
 }
 
 bool gt_dag_build_finish(struct gt_dag_build *build, size_t asked_marks) {
     struct finish finish = {.build = build};
-    bool ok = group_edges(&finish) && order_nodes(&finish) && drop_cyclic(&finish) &&
-              allocate(build->dag, finish.count, build->edge_count, build->store->ops.count, asked_marks);
+    bool ok = order_nodes(&finish) && drop_cyclic(&finish) &&
+              allocate(build->dag, finish.count, build->node_edge_count, build->store->ops.count, asked_marks);
     build->failed |= !ok;
     if (ok)
         fill(&finish, asked_marks);
-    gt_mem_free(finish.edges);
     return ok;
 }

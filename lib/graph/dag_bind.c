@@ -21,87 +21,62 @@ static bool is_before(const struct gt_dag_build *build, const struct gt_dag_edge
                       const struct gt_dag_edge *other) {
     if (rank(edge->kind) != rank(other->kind))
         return rank(edge->kind) > rank(other->kind);
-    return build->start_ns[edge->from] > build->start_ns[other->from];
-}
-
-static bool is_timed(uint8_t kind) {
-    return kind != GT_DAG_THINK && kind != GT_DAG_ORDER && kind != GT_DAG_HANDOVER;
-}
-
-/* Nodes that edges with delays lead to. */
-static bool has_class(const struct gt_dag_build *build, uint32_t id) {
-    return id < build->store->ops.count + 2 * build->call_count;
+    return gt_dag_build_start_ns(build, edge->from) > gt_dag_build_start_ns(build, other->from);
 }
 
 void gt_dag_build_bind(struct gt_dag_build *build, uint32_t id) {
-    const struct gt_dag_edge *edges = build->node_edges + build->first_edge[id];
-    uint32_t count = build->first_edge[id + 1] - build->first_edge[id], best = 0;
-    bool is_op = id < build->store->ops.count, is_plain = count == 1 && !is_timed(edges->kind);
+    struct gt_dag_edge *edges = build->node_edges + build->first_edge[id], *best = NULL;
+    size_t count = build->first_edge[id + 1] - build->first_edge[id];
+    bool is_op = id < build->store->ops.count;
     int64_t best_ns = INT64_MIN;
-    build->bind[id] = is_plain;
-    if (is_plain || !count)
+    if (count == 1 && !gt_dag_build_is_timed(edges->kind)) {
+        edges->flags |= GT_DAG_BINDS;
         return;
-    bool *has_delay = has_class(build, id) ? build->has_delay + gt_dag_build_class(build, id) : NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t release_ns = gt_dag_build_release_ns(build, &edges[i]);
-        if (has_delay && is_timed(edges[i].kind))
-            has_delay[edges[i].kind * build->class_count] = true;
-        if (is_op && release_ns > build->start_ns[id] && release_ns >= build->end_ns[id])
+    }
+    uint32_t class = count ? gt_dag_build_class(build, id) : GT_DAG_NONE;
+    for (struct gt_dag_edge *edge = edges; edge < edges + count; edge++) {
+        int64_t release_ns = gt_dag_build_release_ns(build, edge);
+        edge->flags &= (uint8_t)~GT_DAG_BINDS;
+        if (class != GT_DAG_NONE && gt_dag_build_is_timed(edge->kind))
+            build->has_delay[edge->kind * build->class_count + class] = true;
+        if (is_op && release_ns > build->store->ops.start_ns[id] && release_ns >= build->store->ops.end_ns[id])
             continue;
-        if (!best || release_ns > best_ns ||
-            (release_ns == best_ns && is_before(build, &edges[i], &edges[best - 1]))) {
-            best = i + 1;
+        if (!best || release_ns > best_ns || (release_ns == best_ns && is_before(build, edge, best))) {
+            best = edge;
             best_ns = release_ns;
         }
     }
-    build->bind[id] = best;
+    if (best)
+        best->flags |= GT_DAG_BINDS;
 }
 
 /* ---- classes ---- */
 
-enum op_class { CLASS_KERNEL, CLASS_MEMCPY, CLASS_MEMSET, CLASS_GRAPH, CLASS_NODE, OP_CLASSES };
-static const struct gt_str op_class_names[OP_CLASSES] = {
-    [CLASS_KERNEL] = GT_STR("kernel"), [CLASS_MEMCPY] = GT_STR("memcpy"), [CLASS_MEMSET] = GT_STR("memset"),
-    [CLASS_GRAPH] = GT_STR("graph"),   [CLASS_NODE] = GT_STR("node"),
+static const struct gt_str op_class_names[GT_DAG_OP_CLASSES] = {
+    [GT_DAG_CLASS_KERNEL] = GT_STR("kernel"), [GT_DAG_CLASS_MEMCPY] = GT_STR("memcpy"),
+    [GT_DAG_CLASS_MEMSET] = GT_STR("memset"), [GT_DAG_CLASS_GRAPH] = GT_STR("graph"),
+    [GT_DAG_CLASS_NODE] = GT_STR("node"),
 };
 
 bool gt_dag_build_classes(struct gt_dag_build *build) {
     const struct gt_ops *ops = &build->store->ops;
-    build->class_count = OP_CLASSES + build->dag->names.count;
+    build->class_count = GT_DAG_OP_CLASSES + build->dag->names.count;
     build->op_class = gt_dag_build_array(build, ops->count, sizeof *build->op_class);
     build->has_delay = gt_dag_build_array(build, GT_DAG_EDGE_KINDS * build->class_count, sizeof *build->has_delay);
     build->delay_index = gt_dag_build_array(build, GT_DAG_EDGE_KINDS * build->class_count, sizeof(uint32_t));
     for (uint32_t op = 0; op < ops->count && !build->failed; op++)
-        build->op_class[op] = gt_dag_build_is_graph_node(build, op) ? CLASS_NODE
+        build->op_class[op] = gt_dag_build_is_graph_node(build, op) ? GT_DAG_CLASS_NODE
                               : ops->kind[op] <= GT_OP_GRAPH        ? ops->kind[op]
-                                                                    : CLASS_KERNEL;
+                                                                    : GT_DAG_CLASS_KERNEL;
     return !build->failed;
 }
 
-/* Names of calls follow the classes of ops. */
-uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint32_t id) {
-    if (id < build->store->ops.count)
-        return build->op_class[id];
-    const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
-    return OP_CLASSES + build->call_names[build->store->calls.name[call->row]].plain;
-}
-
 static struct gt_str class_name(const struct gt_dag_build *build, uint32_t class) {
-    return class < OP_CLASSES ? op_class_names[class] : gt_strtab_get(&build->dag->names, class - OP_CLASSES);
+    return class < GT_DAG_OP_CLASSES ? op_class_names[class]
+                                     : gt_strtab_get(&build->dag->names, class - GT_DAG_OP_CLASSES);
 }
 
 /* ---- delays ---- */
-
-uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t id) {
-    if (!is_timed(kind) || !has_class(build, id))
-        return kind;
-    uint32_t found = build->delay_index[kind * build->class_count + gt_dag_build_class(build, id)];
-    return found ? (uint16_t)found : kind;
-}
-
-static bool explains(const struct gt_dag_build *build, uint8_t kind, uint32_t id) {
-    return kind != GT_DAG_OWN || build->calls[gt_dag_build_call_of(build, id)].role & GT_DAG_SYNCS;
-}
 
 /* A delay for each kind, then for each kind and class that some edge has, those of a kind next to each other. */
 static bool list_delays(struct gt_dag_build *build) {
@@ -146,40 +121,50 @@ static void number_slots(const struct gt_dag *dag, struct lags *lags) {
 }
 
 static uint32_t lag_of(const struct gt_dag_build *build, uint32_t id, const struct gt_dag_edge *edge) {
-    int64_t lag_ns = edge->value;
-    if (edge->flags & GT_DAG_HAS_OFFSET)
-        lag_ns = gt_ns_between(gt_dag_build_release_ns(build, edge), build->start_ns[id]);
+    int64_t lag_ns = gt_dag_build_lag_ns(build, id, edge);
     return lag_ns < 0 ? 0 : lag_ns > LAG_MOST ? LAG_MOST : (uint32_t)lag_ns;
 }
 
-/* The binding edge of a node if it has a delay; NULL. */
-static const struct gt_dag_edge *timed_binding(const struct gt_dag_build *build, uint32_t id) {
+/* The binding edge of a node if it has a delay, and the slot of that; NULL. */
+static const struct gt_dag_edge *timed_binding(const struct gt_dag_build *build, const struct lags *lags, uint32_t id,
+                                               size_t *slot) {
     const struct gt_dag_edge *edge = gt_dag_build_binding(build, id);
-    return edge && is_timed(edge->kind) ? edge : NULL;
+    if (!edge || !gt_dag_build_is_timed(edge->kind))
+        return NULL;
+    *slot = slot_of(lags, edge->kind, gt_dag_build_delay(build, edge->kind, gt_dag_build_class(build, id)));
+    return edge;
+}
+
+/* Nodes that edges with delays lead to: ops, then returns. Gives the next one; false: there is none. */
+static bool next_timed(const struct gt_dag_build *build, uint32_t *id) {
+    size_t ops = build->store->ops.count, returns = ops + build->call_count;
+    if (*id == ops)
+        *id = (uint32_t)returns;
+    while (*id >= returns && *id - returns < build->call_count && !build->calls[*id - returns].waits)
+        ++*id;
+    return *id < returns + build->call_count;
 }
 
 static bool collect_lags(const struct gt_dag_build *build, struct lags *lags) {
-    uint32_t ids = (uint32_t)(build->store->ops.count + 2 * build->call_count);
-    size_t slots = build->dag->delay_count, *next;
+    size_t slots = build->dag->delay_count, slot, *next;
     const struct gt_dag_edge *edge;
     number_slots(build->dag, lags);
     lags->first = gt_mem_array(slots + 2, sizeof *lags->first);
     if (!lags->first)
         return false;
     next = lags->first + 1;
-    for (uint32_t id = 0; id < ids; id++)
-        if ((edge = timed_binding(build, id)))
-            next[slot_of(lags, edge->kind, gt_dag_build_delay(build, edge->kind, id)) + 1]++;
+    for (uint32_t id = 0; next_timed(build, &id); id++)
+        if ((edge = timed_binding(build, lags, id, &slot)))
+            next[slot + 1]++;
     for (size_t i = 0; i < slots; i++)
         next[i + 1] += next[i];
     lags->ns = gt_mem_uninitialised(next[slots] + 1, sizeof *lags->ns);
     lags->spare = gt_mem_uninitialised(next[slots] + 1, sizeof *lags->spare);
     if (!lags->ns || !lags->spare)
         return false;
-    for (uint32_t id = 0; id < ids; id++)
-        if ((edge = timed_binding(build, id)))
-            lags->ns[next[slot_of(lags, edge->kind, gt_dag_build_delay(build, edge->kind, id))]++] =
-                lag_of(build, id, edge);
+    for (uint32_t id = 0; next_timed(build, &id); id++)
+        if ((edge = timed_binding(build, lags, id, &slot)))
+            lags->ns[next[slot]++] = lag_of(build, id, edge);
     return true;
 }
 
@@ -246,10 +231,4 @@ bool gt_dag_build_delays(struct gt_dag_build *build) {
     gt_mem_free(lags.spare);
     build->failed |= !ok;
     return ok;
-}
-
-bool gt_dag_build_is_unexplained(const struct gt_dag_build *build, uint32_t id) {
-    const struct gt_dag_edge *edge = has_class(build, id) ? timed_binding(build, id) : NULL;
-    return edge && explains(build, edge->kind, id) &&
-           lag_of(build, id, edge) > build->dag->delays[gt_dag_build_delay(build, edge->kind, id)].limit_ns;
 }

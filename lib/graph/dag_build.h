@@ -21,6 +21,16 @@ enum {
     GT_DAG_GRAPH_OPS = 16,
 };
 
+/* Classes of ops; those of calls follow, by name. */
+enum gt_dag_op_class {
+    GT_DAG_CLASS_KERNEL,
+    GT_DAG_CLASS_MEMCPY,
+    GT_DAG_CLASS_MEMSET,
+    GT_DAG_CLASS_GRAPH,
+    GT_DAG_CLASS_NODE,
+    GT_DAG_OP_CLASSES
+};
+
 /* What a call is, by its name, beyond enum gt_dag_role. */
 enum {
     GT_DAG_SYNC_DEVICE = 1,
@@ -137,14 +147,12 @@ struct gt_dag_build {
 
     /* Nodes by id, once calls and points are settled. */
     size_t id_count;
-    int64_t *start_ns, *end_ns;
 
     /* The edges of nodes next to each other, by id: `from` is an id, `value` is CPU time where the edge has any, else
        from when it lets go to the start of the node. */
     struct gt_dag_edge *node_edges;
     size_t node_edge_count;
     uint32_t *first_edge; /* id_count + 1 of them */
-    uint32_t *bind;       /* which of its edges binds, from 1; 0: none */
 
     /* Classes of nodes: of ops by their kind, of calls by their name. */
     uint8_t *op_class;
@@ -203,6 +211,11 @@ bool gt_dag_build_order(struct gt_dag_build *build, uint32_t *rows, size_t count
 bool gt_dag_build_group(struct gt_dag_build *build, uint32_t *rows, size_t count, const uint32_t *group,
                         size_t group_count);
 
+/* ---- dag_streams.c: ops of streams by another time than their start ---- */
+
+/* In the places of stream_ops, which it is itself where they are in this order; of streams with `least` ops or more. */
+uint32_t *gt_dag_build_resort(struct gt_dag_build *build, const int64_t *time_ns, uint32_t least);
+
 /* ---- one file each ---- */
 
 bool gt_dag_build_calls(struct gt_dag_build *build);     /* dag_calls.c: node calls and threads */
@@ -221,24 +234,85 @@ bool gt_dag_build_finish(struct gt_dag_build *build,
 
 /* ---- look-ups ---- */
 
+/* When a node begins and ends. */
+static inline int64_t gt_dag_build_end_ns(const struct gt_dag_build *build, uint32_t id) {
+    size_t index = id, calls = build->call_count;
+    if (index < build->store->ops.count)
+        return build->store->ops.end_ns[index];
+    if ((index -= build->store->ops.count) < calls)
+        return build->calls[index].waits ? build->calls[index].start_ns : build->calls[index].end_ns;
+    if ((index -= calls) < calls)
+        return build->calls[index].end_ns;
+    if ((index -= calls) < build->mark_count)
+        return build->marks[index].time_ns;
+    return build->points[index - build->mark_count].time_ns;
+}
+static inline int64_t gt_dag_build_start_ns(const struct gt_dag_build *build, uint32_t id) {
+    size_t ops = build->store->ops.count;
+    if (id < ops)
+        return build->store->ops.start_ns[id];
+    return id - ops < build->call_count ? build->calls[id - ops].start_ns : gt_dag_build_end_ns(build, id);
+}
+
 /* When an edge of a node lets go. */
 static inline int64_t gt_dag_build_release_ns(const struct gt_dag_build *build, const struct gt_dag_edge *edge) {
-    int64_t anchor_ns = edge->flags & GT_DAG_FROM_START ? build->start_ns[edge->from] : build->end_ns[edge->from];
+    bool from_start = edge->flags & GT_DAG_FROM_START;
+    int64_t anchor_ns = from_start ? gt_dag_build_start_ns(build, edge->from) : gt_dag_build_end_ns(build, edge->from);
     return gt_ns_add(anchor_ns, gt_dag_cpu_ns(edge));
 }
 
 /* The edge that lets go last; NULL: none. */
 static inline struct gt_dag_edge *gt_dag_build_binding(const struct gt_dag_build *build, uint32_t id) {
-    return build->bind[id] ? &build->node_edges[build->first_edge[id] + build->bind[id] - 1] : NULL;
+    for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++)
+        if (build->node_edges[i].flags & GT_DAG_BINDS)
+            return &build->node_edges[i];
+    return NULL;
 }
 bool gt_dag_build_classes(struct gt_dag_build *build);           /* dag_bind.c: before any node binds */
 void gt_dag_build_bind(struct gt_dag_build *build, uint32_t id); /* dag_bind.c: finds it, once the node has its edges */
 
-/* The class of an op or a call; the delay of an edge to it, as the graph numbers them. */
-uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint32_t id);
-uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t id);
-/* Whether a node began later than its binding edge explains. */
-bool gt_dag_build_is_unexplained(const struct gt_dag_build *build, uint32_t id);
+/* Kinds of edges that have delays: the others take what the CPU took. */
+static inline bool gt_dag_build_is_timed(uint8_t kind) {
+    return kind != GT_DAG_THINK && kind != GT_DAG_ORDER && kind != GT_DAG_HANDOVER;
+}
+
+/* The class of a node; GT_DAG_NONE: a mark or a point, edges to which have no delay. */
+static inline uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint32_t id) {
+    size_t ops = build->store->ops.count;
+    if (id < ops)
+        return build->op_class[id];
+    if (id >= ops + 2 * build->call_count)
+        return GT_DAG_NONE;
+    const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
+    return GT_DAG_OP_CLASSES + build->call_names[build->store->calls.name[call->row]].plain;
+}
+
+/* The delay of edges of a kind to a class, as the graph numbers them; that of all of the kind where there is none. */
+static inline uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t class) {
+    uint32_t found = 0;
+    if (gt_dag_build_is_timed(kind) && class != GT_DAG_NONE)
+        found = build->delay_index[kind * build->class_count + class];
+    return found ? (uint16_t)found : kind;
+}
+
+/* From when the binding edge of a node lets go to the start of the node. */
+static inline int64_t gt_dag_build_lag_ns(const struct gt_dag_build *build, uint32_t id,
+                                          const struct gt_dag_edge *edge) {
+    return edge->flags & GT_DAG_HAS_OFFSET
+               ? gt_ns_between(gt_dag_build_release_ns(build, edge), gt_dag_build_start_ns(build, id))
+               : edge->value;
+}
+
+/* Whether a node began later than its binding edge explains: the returns of calls that wait for nothing are as late as
+   the calls are long. */
+static inline bool gt_dag_build_is_late(const struct gt_dag_build *build, uint32_t id, const struct gt_dag_edge *edge,
+                                        uint16_t delay) {
+    if (!gt_dag_build_is_timed(edge->kind) || id >= build->store->ops.count + 2 * build->call_count)
+        return false;
+    if (edge->kind == GT_DAG_OWN && !(build->calls[gt_dag_build_call_of(build, id)].role & GT_DAG_SYNCS))
+        return false;
+    return gt_dag_build_lag_ns(build, id, edge) > build->dag->delays[delay].limit_ns;
+}
 
 /* Of the ops of a stream that were launched before the time the one that ends last; GT_DAG_NONE. */
 uint32_t gt_dag_build_last_op(const struct gt_dag_build *build, uint32_t stream, int64_t time_ns);

@@ -7,38 +7,6 @@
 #include "base/radix.h"
 #include "graph/dag_build.h"
 
-/* ---- times of all nodes ---- */
-
-static bool set_times(struct gt_dag_build *build) {
-    const struct gt_ops *ops = &build->store->ops;
-    build->id_count = ops->count + 2 * build->call_count + build->mark_count + build->point_count;
-    build->start_ns = gt_dag_build_array(build, build->id_count, sizeof *build->start_ns);
-    build->end_ns = gt_dag_build_array(build, build->id_count, sizeof *build->end_ns);
-    if (build->failed)
-        return false;
-    if (ops->count) {
-        memcpy(build->start_ns, ops->start_ns, ops->count * sizeof *build->start_ns);
-        memcpy(build->end_ns, ops->end_ns, ops->count * sizeof *build->end_ns);
-    }
-    for (uint32_t i = 0; i < build->call_count; i++) {
-        const struct gt_dag_call *call = &build->calls[i];
-        uint32_t begin = gt_dag_build_begin_id(build, i), end = gt_dag_build_return_id(build, i);
-        build->start_ns[begin] = build->end_ns[begin] = call->start_ns;
-        if (call->waits)
-            build->start_ns[end] = call->end_ns;
-        build->end_ns[end] = call->end_ns;
-    }
-    for (uint32_t i = 0; i < build->mark_count; i++) {
-        uint32_t id = gt_dag_build_mark_id(build, i);
-        build->start_ns[id] = build->end_ns[id] = build->marks[i].time_ns;
-    }
-    for (uint32_t i = 0; i < build->point_count; i++) {
-        uint32_t id = gt_dag_build_point_id(build, i);
-        build->start_ns[id] = build->end_ns[id] = build->points[i].time_ns;
-    }
-    return true;
-}
-
 /* ---- the list of edges ---- */
 
 /* Nodes come in the order of their ids, each with its edges. */
@@ -66,8 +34,9 @@ static bool is_denied(const struct gt_dag_raw_edge *edge, int64_t release_ns, in
 
 static void list_edge(struct listing *listing, const struct gt_dag_raw_edge *edge) {
     struct gt_dag_build *build = listing->build;
-    int64_t anchor_ns = edge->flags & GT_DAG_FROM_START ? build->start_ns[edge->from] : build->end_ns[edge->from];
-    int64_t release_ns = gt_ns_add(anchor_ns, edge->cpu_ns), start_ns = build->start_ns[edge->to];
+    int64_t anchor_ns = edge->flags & GT_DAG_FROM_START ? gt_dag_build_start_ns(build, edge->from)
+                                                        : gt_dag_build_end_ns(build, edge->from);
+    int64_t release_ns = gt_ns_add(anchor_ns, edge->cpu_ns), start_ns = gt_dag_build_start_ns(build, edge->to);
     if (is_denied(edge, release_ns, start_ns)) {
         build->dag->contradicting_count++;
         return;
@@ -106,7 +75,7 @@ static bool is_one_launch(const struct gt_dag_build *build, uint32_t a, uint32_t
 
 /* Nodes of a graph that ran side by side on one stream: the one before that ended last. */
 static void list_graph_stream(struct listing *listing, const uint32_t *ops, size_t at) {
-    const int64_t *start_ns = listing->build->start_ns, *end_ns = listing->build->end_ns;
+    const int64_t *start_ns = listing->build->store->ops.start_ns, *end_ns = listing->build->store->ops.end_ns;
     uint32_t found = GT_DAG_NONE;
     for (size_t back = 1; back <= GT_DAG_GRAPH_OPS && back <= at; back++) {
         uint32_t op = ops[at - back];
@@ -127,13 +96,13 @@ static void list_waits(struct listing *listing, uint32_t op) {
     if (!at)
         return;
     uint32_t from = ops[at - 1];
-    if (build->end_ns[from] <= build->start_ns[op]) {
+    if (gt_dag_build_end_ns(build, from) <= gt_dag_build_start_ns(build, op)) {
         list_stream(listing, from, op, 0);
     } else if (is_one_launch(build, from, op)) {
         list_graph_stream(listing, ops, at);
     } else { /* launched before the one before it had ended */
         list_stream(listing, from, op, GT_DAG_FROM_START);
-        if (build->end_ns[from] < build->end_ns[op])
+        if (gt_dag_build_end_ns(build, from) < gt_dag_build_end_ns(build, op))
             list_stream(listing, from, op, 0);
     }
 }
@@ -146,7 +115,8 @@ static gt_strid call_name(const struct gt_dag_build *build, const struct gt_dag_
 
 static bool starts_inside_call(const struct gt_dag_build *build, uint32_t op) {
     const struct gt_dag_call *call = build->op_call[op] == GT_DAG_NONE ? NULL : &build->calls[build->op_call[op]];
-    return call && build->start_ns[op] < call->end_ns && build->start_ns[op] >= call->start_ns;
+    return call && gt_dag_build_start_ns(build, op) < call->end_ns &&
+           gt_dag_build_start_ns(build, op) >= call->start_ns;
 }
 
 /* Of an op that started inside its call: whether nothing but the call held it back. */
@@ -170,8 +140,8 @@ static bool find_free(struct gt_dag_build *build, const struct listing *all, str
         list_waits(&listing, op);
         build->node_edge_count = 0; /* they are listed again with the launch */
         if (is_free(&listing, call))
-            (*out)[(*count)++] =
-                (struct gt_radix_item){(uint64_t)(build->start_ns[op] - call->start_ns), call_name(build, call)};
+            (*out)[(*count)++] = (struct gt_radix_item){(uint64_t)(gt_dag_build_start_ns(build, op) - call->start_ns),
+                                                        call_name(build, call)};
     }
     build->dag->contradicting_count = denied;
     build->failed |= !*out;
@@ -206,8 +176,8 @@ static void list_launch(struct listing *listing, uint32_t op, const int64_t *usu
         return;
     const struct gt_dag_call *call = &build->calls[index];
     struct gt_dag_raw_edge edge = {.from = gt_dag_build_return_id(build, index), .to = op, .kind = GT_DAG_LAUNCH};
-    if (build->start_ns[op] < call->end_ns) {
-        int64_t offset_ns = gt_ns_between(call->start_ns, build->start_ns[op]);
+    if (gt_dag_build_start_ns(build, op) < call->end_ns) {
+        int64_t offset_ns = gt_ns_between(call->start_ns, gt_dag_build_start_ns(build, op));
         bool is_own = starts_inside_call(build, op) && is_free(listing, call);
         if (!is_own && usual_ns[call_name(build, call)] < offset_ns)
             offset_ns = usual_ns[call_name(build, call)];
@@ -247,7 +217,7 @@ static uint32_t *order_marks(struct gt_dag_build *build) {
 
 static void list_think(struct listing *listing, uint32_t from, uint32_t to, bool is_awaited) {
     const struct gt_dag_build *build = listing->build;
-    int64_t gap_ns = gt_ns_between(build->end_ns[from], build->start_ns[to]);
+    int64_t gap_ns = gt_ns_between(gt_dag_build_end_ns(build, from), gt_dag_build_start_ns(build, to));
     list_edge(listing, &(struct gt_dag_raw_edge){.from = from,
                                                  .to = to,
                                                  .cpu_ns = is_awaited ? 0 : gap_ns,
@@ -317,12 +287,12 @@ static void list_points(struct listing *listing) {
 
 /* Room for as many as there can be. What is not used costs nothing: nobody touches it. */
 static bool make_room(struct gt_dag_build *build) {
+    build->id_count = build->store->ops.count + 2 * build->call_count + build->mark_count + build->point_count;
     size_t most = build->edge_count + 3 * build->store->ops.count + 2 * build->call_count + build->mark_count;
     if (most >= GT_DAG_NONE - 1)
         return false;
     build->node_edges = gt_mem_uninitialised(most + 1, sizeof *build->node_edges);
     build->first_edge = gt_dag_build_array(build, build->id_count + 1, sizeof *build->first_edge);
-    build->bind = gt_dag_build_array(build, build->id_count, sizeof *build->bind);
     return build->node_edges && !build->failed;
 }
 
@@ -331,7 +301,7 @@ bool gt_dag_build_chains(struct gt_dag_build *build) {
     struct gt_radix_item *more = NULL;
     uint32_t *before_mark = gt_dag_build_array(build, build->mark_count, sizeof *before_mark);
     const uint32_t *marks = order_marks(build);
-    bool ok = marks && set_times(build) && gt_dag_build_classes(build) && make_room(build) && order_more(build, &more);
+    bool ok = marks && gt_dag_build_classes(build) && make_room(build) && order_more(build, &more);
     listing.more = more;
     ok = ok && list_ops(&listing);
     if (ok) {

@@ -13,6 +13,12 @@ static bool can_be_cause(const struct gt_dag_build *build, uint32_t op, uint32_t
            store->lanes.device[build->streams[own].lane] == store->lanes.device[build->streams[other].lane];
 }
 
+static bool is_unexplained(const struct gt_dag_build *build, uint32_t op) {
+    const struct gt_dag_edge *edge = gt_dag_build_binding(build, op);
+    return edge &&
+           gt_dag_build_is_late(build, op, edge, gt_dag_build_delay(build, edge->kind, gt_dag_build_class(build, op)));
+}
+
 static void explain(struct gt_dag_build *build, uint32_t op) {
     const struct gt_ops *ops = &build->store->ops;
     uint32_t process = build->streams[build->op_stream[op]].process;
@@ -49,11 +55,11 @@ static bool insert(struct gt_dag_build *build, const struct gt_dag_raw_edge *add
         memmove(edges + end + left, edges + end, (last - end) * sizeof *edges);
         for (; id > edge->to; id--)
             build->first_edge[id] += (uint32_t)left;
-        edges[end + left - 1] =
-            (struct gt_dag_edge){.from = edge->from,
-                                 .kind = edge->kind,
-                                 .flags = edge->flags,
-                                 .value = gt_ns_between(build->end_ns[edge->from], build->start_ns[edge->to])};
+        edges[end + left - 1] = (struct gt_dag_edge){
+            .from = edge->from,
+            .kind = edge->kind,
+            .flags = edge->flags,
+            .value = gt_ns_between(gt_dag_build_end_ns(build, edge->from), gt_dag_build_start_ns(build, edge->to))};
         last = end;
     }
     for (size_t i = 0; i < count; i++)
@@ -64,7 +70,7 @@ static bool insert(struct gt_dag_build *build, const struct gt_dag_raw_edge *add
 bool gt_dag_build_clock(struct gt_dag_build *build) {
     size_t before = build->edge_count;
     for (uint32_t op = 0; op < build->store->ops.count && !build->failed; op++)
-        if (gt_dag_build_is_unexplained(build, op) && gt_dag_build_ends(build))
+        if (is_unexplained(build, op) && gt_dag_build_ends(build))
             explain(build, op);
     if (build->failed || before == build->edge_count)
         return !build->failed;

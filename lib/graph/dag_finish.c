@@ -100,18 +100,25 @@ static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge
     return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
 }
 
-static struct gt_dag_edge finish_edge(const struct finish *finish, uint32_t id, uint32_t index) {
+static bool has_cpu_time(const struct gt_dag_edge *edge) {
+    return edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER || edge->flags & GT_DAG_HAS_OFFSET;
+}
+
+static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
+                        struct gt_dag_edge *edge) {
     const struct gt_dag_build *build = finish->build;
-    struct gt_dag_edge edge = build->node_edges[index];
-    edge.from = finish->number[edge.from] - 1;
-    edge.delay = gt_dag_build_delay(build, edge.kind, id);
-    if (index - build->first_edge[id] + 1 == build->bind[id])
-        edge.flags |= GT_DAG_BINDS | (gt_dag_build_is_unexplained(build, id) ? GT_DAG_UNEXPLAINED : 0);
-    else if (edge.kind != GT_DAG_THINK && edge.kind != GT_DAG_HANDOVER && !(edge.flags & GT_DAG_HAS_OFFSET)) {
-        int64_t most_ns = usual_ns(build->dag, &edge);
-        edge.value = edge.value < most_ns ? edge.value : most_ns;
+    uint16_t delay = gt_dag_build_delay(build, from->kind, class);
+    edge->from = finish->number[from->from] - 1;
+    edge->kind = from->kind;
+    edge->flags = from->flags;
+    edge->delay = delay;
+    edge->value = from->value;
+    if (from->flags & GT_DAG_BINDS) {
+        edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
+    } else if (!has_cpu_time(from)) {
+        int64_t most_ns = usual_ns(build->dag, edge);
+        edge->value = from->value < most_ns ? from->value : most_ns;
     }
-    return edge;
 }
 
 static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops, size_t marks) {
@@ -152,8 +159,8 @@ static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
         dag->kind[node] = GT_DAG_POINT;
         dag->row[node] = build->streams[build->points[id - marks].stream].lane;
     }
-    dag->start_ns[node] = build->start_ns[id];
-    dag->end_ns[node] = build->end_ns[id];
+    dag->start_ns[node] = gt_dag_build_start_ns(build, id);
+    dag->end_ns[node] = gt_dag_build_end_ns(build, id);
 }
 
 static void count_edge(struct gt_dag *dag, const struct gt_dag_edge *edge) {
@@ -167,11 +174,11 @@ static void fill(struct finish *finish, size_t asked_marks) {
     struct gt_dag *dag = build->dag;
     uint32_t edges = 0;
     for (uint32_t node = 0; node < finish->count; node++) {
-        uint32_t id = finish->order[node];
+        uint32_t id = finish->order[node], class = gt_dag_build_class(build, id);
         describe(build, id, node);
         dag->first_edge[node] = edges;
         for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
-            dag->edges[edges] = finish_edge(finish, id, i);
+            finish_edge(finish, id, class, &build->node_edges[i], &dag->edges[edges]);
             count_edge(dag, &dag->edges[edges++]);
         }
     }

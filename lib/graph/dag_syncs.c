@@ -125,6 +125,8 @@ static void sync_copies(struct gt_dag_build *build, uint32_t index, const uint32
 
 static uint32_t *map_copies(struct gt_dag_build *build) {
     const struct gt_store *store = build->store;
+    if (!store->copies.count)
+        return NULL;
     uint32_t *op_copy = gt_dag_build_array(build, store->ops.count, sizeof *op_copy);
     if (op_copy)
         memset(op_copy, 0xff, store->ops.count * sizeof *op_copy);

@@ -1,125 +1,20 @@
 /* The finished graph: in come nodes by id and their edges, out go nodes in an order in which each comes after all that
    it waits for, and their edges next to each other. An edge that closes a circle is left out. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
 struct finish {
     struct gt_dag_build *build;
-    uint32_t *number;       /* by id: place in the order, from 1; 0: not yet; OPEN: being looked at */
-    uint32_t *order;        /* ids */
-    uint32_t *stack, *next; /* of the search: nodes, and the edge of each to look at next */
-    size_t count;
-    bool dropped;
+    uint32_t *number;                /* by id: place in the order, from 1; 0: not yet; OPEN: being looked at */
+    uint32_t *stack, *next;          /* of the search: nodes, and the edge of each to look at next */
+    uint32_t node_count, edge_count; /* that are written */
+    bool has_circle;
 };
 enum { OPEN = GT_DAG_NONE, CYCLIC = GT_DAG_EDGE_KINDS }; /* CYCLIC: kind of an edge that closes a circle */
 
-static bool is_node(const struct gt_dag_build *build, uint32_t id) {
-    size_t ops = build->store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
-    if (id < ops + build->call_count)
-        return true;
-    if (id < calls)
-        return build->calls[gt_dag_build_call_of(build, id)].waits;
-    return id < marks || build->points[id - marks].is_kept;
-}
-
-/* Puts a node into the order, and before it all that it waits for. */
-static void place(struct finish *finish, uint32_t id) {
-    struct gt_dag_build *build = finish->build;
-    size_t depth = 1;
-    finish->stack[0] = id;
-    finish->next[0] = build->first_edge[id];
-    finish->number[id] = OPEN;
-    while (depth) {
-        uint32_t node = finish->stack[depth - 1], *next = &finish->next[depth - 1];
-        if (*next == build->first_edge[node + 1]) {
-            finish->order[finish->count++] = node;
-            finish->number[node] = (uint32_t)finish->count;
-            depth--;
-            continue;
-        }
-        struct gt_dag_edge *edge = &build->node_edges[(*next)++];
-        uint32_t from = edge->from;
-        if (finish->number[from] == OPEN) {
-            edge->kind = CYCLIC;
-            finish->dropped = true;
-            build->dag->cyclic_count++;
-        } else if (!finish->number[from]) {
-            finish->stack[depth] = from;
-            finish->next[depth++] = build->first_edge[from];
-            finish->number[from] = OPEN;
-        }
-    }
-}
-
-/* Ops bring their calls with them, so that nodes are about in order of time without sorting. */
-static bool order_nodes(struct finish *finish) {
-    struct gt_dag_build *build = finish->build;
-    size_t ids = build->id_count;
-    finish->number = gt_dag_build_array(build, ids, sizeof *finish->number);
-    finish->order = gt_dag_build_array(build, ids, sizeof *finish->order);
-    finish->stack = gt_dag_build_array(build, ids, sizeof *finish->stack);
-    finish->next = gt_dag_build_array(build, ids, sizeof *finish->next);
-    if (build->failed)
-        return false;
-    for (uint32_t id = 0; id < ids; id++)
-        if (!finish->number[id] && is_node(build, id))
-            place(finish, id);
-    return true;
-}
-
-/* Edges that would have closed a circle are gone: what binds may be another edge now. */
-static bool drop_cyclic(struct finish *finish) {
-    struct gt_dag_build *build = finish->build;
-    uint32_t kept = 0, first = 0;
-    if (!finish->dropped)
-        return true;
-    for (uint32_t id = 0; id < build->id_count; id++) {
-        uint32_t last = build->first_edge[id + 1];
-        build->first_edge[id] = kept;
-        for (; first < last; first++)
-            if (build->node_edges[first].kind != CYCLIC)
-                build->node_edges[kept++] = build->node_edges[first];
-        build->first_edge[id + 1] = kept;
-        gt_dag_build_bind(build, id);
-        build->first_edge[id + 1] = last;
-    }
-    build->first_edge[build->id_count] = kept;
-    build->node_edge_count = kept;
-    build->dag->contradicting_count += build->dag->cyclic_count;
-    return gt_dag_build_delays(build);
-}
-
-/* ---- the graph itself ---- */
-
-/* The latency where nothing says more: what such edges usually take. */
-static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
-    if (edge->kind == GT_DAG_ORDER || edge->delay < GT_DAG_EDGE_KINDS ||
-        (edge->kind == GT_DAG_STREAM && edge->flags & GT_DAG_FROM_START))
-        return 0;
-    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
-    return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
-}
-
-static bool has_cpu_time(const struct gt_dag_edge *edge) {
-    return edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER || edge->flags & GT_DAG_HAS_OFFSET;
-}
-
-static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
-                        struct gt_dag_edge *edge) {
-    const struct gt_dag_build *build = finish->build;
-    uint16_t delay = gt_dag_build_delay(build, from->kind, class);
-    edge->from = finish->number[from->from] - 1;
-    edge->kind = from->kind;
-    edge->flags = from->flags;
-    edge->delay = delay;
-    edge->value = from->value;
-    if (from->flags & GT_DAG_BINDS) {
-        edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
-    } else if (!has_cpu_time(from)) {
-        int64_t most_ns = usual_ns(build->dag, edge);
-        edge->value = from->value < most_ns ? from->value : most_ns;
-    }
-}
+/* ---- nodes and edges as they are written ---- */
 
 static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops, size_t marks) {
     dag->node_count = nodes;
@@ -169,32 +64,154 @@ static void count_edge(struct gt_dag *dag, const struct gt_dag_edge *edge) {
     dag->inferred_count += is_inferred;
 }
 
-static void fill(struct finish *finish, size_t asked_marks) {
-    struct gt_dag_build *build = finish->build;
-    struct gt_dag *dag = build->dag;
-    uint32_t edges = 0;
-    for (uint32_t node = 0; node < finish->count; node++) {
-        uint32_t id = finish->order[node], class = gt_dag_build_class(build, id);
-        describe(build, id, node);
-        dag->first_edge[node] = edges;
-        for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
-            finish_edge(finish, id, class, &build->node_edges[i], &dag->edges[edges]);
-            count_edge(dag, &dag->edges[edges++]);
-        }
-    }
-    dag->first_edge[finish->count] = edges;
-    for (size_t i = 0; i < asked_marks; i++) {
-        uint32_t mark = build->asked_marks[i];
-        dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish->number[gt_dag_build_mark_id(build, mark)] - 1;
+/* The latency where nothing says more: what such edges usually take. */
+static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
+    if (edge->kind == GT_DAG_ORDER || edge->delay < GT_DAG_EDGE_KINDS ||
+        (edge->kind == GT_DAG_STREAM && edge->flags & GT_DAG_FROM_START))
+        return 0;
+    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+    return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
+}
+
+static bool has_cpu_time(const struct gt_dag_edge *edge) {
+    return edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER || edge->flags & GT_DAG_HAS_OFFSET;
+}
+
+static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
+                        struct gt_dag_edge *edge) {
+    const struct gt_dag_build *build = finish->build;
+    uint16_t delay = gt_dag_build_delay(build, from->kind, class);
+    edge->from = finish->number[from->from] - 1;
+    edge->kind = from->kind;
+    edge->flags = from->flags;
+    edge->delay = delay;
+    edge->value = from->value;
+    if (from->flags & GT_DAG_BINDS) {
+        edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
+    } else if (!has_cpu_time(from)) {
+        int64_t most_ns = usual_ns(build->dag, edge);
+        edge->value = from->value < most_ns ? from->value : most_ns;
     }
 }
 
+/* All that the node waits for is written already. */
+static void write_node(struct finish *finish, uint32_t id) {
+    struct gt_dag_build *build = finish->build;
+    struct gt_dag *dag = build->dag;
+    uint32_t class = gt_dag_build_class(build, id);
+    describe(build, id, finish->node_count);
+    dag->first_edge[finish->node_count++] = finish->edge_count;
+    for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
+        if (build->node_edges[i].kind == CYCLIC)
+            continue;
+        finish_edge(finish, id, class, &build->node_edges[i], &dag->edges[finish->edge_count]);
+        count_edge(dag, &dag->edges[finish->edge_count++]);
+    }
+    finish->number[id] = finish->node_count;
+}
+
+/* ---- the order ---- */
+
+static bool is_node(const struct gt_dag_build *build, uint32_t id) {
+    size_t ops = build->store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
+    if (id < ops + build->call_count)
+        return true;
+    if (id < calls)
+        return build->calls[gt_dag_build_call_of(build, id)].waits;
+    return id < marks || build->points[id - marks].is_kept;
+}
+
+/* Writes a node, and before it all that it waits for. */
+static void place(struct finish *finish, uint32_t id) {
+    struct gt_dag_build *build = finish->build;
+    size_t depth = 1;
+    finish->stack[0] = id;
+    finish->next[0] = build->first_edge[id];
+    finish->number[id] = OPEN;
+    while (depth) {
+        uint32_t node = finish->stack[depth - 1], *next = &finish->next[depth - 1];
+        if (*next == build->first_edge[node + 1]) {
+            write_node(finish, node);
+            depth--;
+            continue;
+        }
+        struct gt_dag_edge *edge = &build->node_edges[(*next)++];
+        uint32_t from = edge->from;
+        if (edge->kind == CYCLIC)
+            continue;
+        if (finish->number[from] == OPEN) {
+            edge->kind = CYCLIC;
+            finish->has_circle = true;
+            build->dag->cyclic_count++;
+        } else if (!finish->number[from]) {
+            finish->stack[depth] = from;
+            finish->next[depth++] = build->first_edge[from];
+            finish->number[from] = OPEN;
+        }
+    }
+}
+
+/* Ops bring their calls with them, so that nodes are about in order of time without sorting. */
+static void place_all(struct finish *finish) {
+    struct gt_dag_build *build = finish->build;
+    for (uint32_t id = 0; id < build->id_count; id++)
+        if (!finish->number[id] && is_node(build, id))
+            place(finish, id);
+    build->dag->first_edge[finish->node_count] = finish->edge_count;
+}
+
+/* Edges that would have closed a circle are gone: what binds may be another edge now, and all is written again. */
+static bool drop_cyclic(struct finish *finish) {
+    struct gt_dag_build *build = finish->build;
+    struct gt_dag *dag = build->dag;
+    uint32_t kept = 0, first = 0;
+    for (uint32_t id = 0; id < build->id_count; id++) {
+        uint32_t last = build->first_edge[id + 1];
+        build->first_edge[id] = kept;
+        for (; first < last; first++)
+            if (build->node_edges[first].kind != CYCLIC)
+                build->node_edges[kept++] = build->node_edges[first];
+        build->first_edge[id + 1] = kept;
+        gt_dag_build_bind(build, id);
+        build->first_edge[id + 1] = last;
+    }
+    build->first_edge[build->id_count] = kept;
+    build->node_edge_count = dag->edge_count = kept;
+    dag->contradicting_count += dag->cyclic_count;
+    memset(dag->kind_count, 0, sizeof dag->kind_count);
+    dag->inferred_count = 0;
+    memset(finish->number, 0, build->id_count * sizeof *finish->number);
+    finish->node_count = finish->edge_count = 0;
+    return gt_dag_build_delays(build);
+}
+
+static size_t count_nodes(const struct gt_dag_build *build) {
+    size_t count = build->store->ops.count + build->call_count + build->mark_count;
+    for (size_t i = 0; i < build->call_count; i++)
+        count += build->calls[i].waits;
+    for (size_t i = 0; i < build->point_count; i++)
+        count += build->points[i].is_kept;
+    return count;
+}
+
 bool gt_dag_build_finish(struct gt_dag_build *build, size_t asked_marks) {
+    struct gt_dag *dag = build->dag;
     struct finish finish = {.build = build};
-    bool ok = order_nodes(&finish) && drop_cyclic(&finish) &&
-              allocate(build->dag, finish.count, build->node_edge_count, build->store->ops.count, asked_marks);
-    build->failed |= !ok;
-    if (ok)
-        fill(&finish, asked_marks);
-    return ok;
+    finish.number = gt_dag_build_array(build, build->id_count, sizeof *finish.number);
+    finish.stack = gt_dag_build_array(build, build->id_count, sizeof *finish.stack);
+    finish.next = gt_dag_build_array(build, build->id_count, sizeof *finish.next);
+    build->failed |= !allocate(dag, count_nodes(build), build->node_edge_count, build->store->ops.count, asked_marks);
+    if (build->failed)
+        return false;
+    place_all(&finish);
+    if (finish.has_circle) {
+        if (!drop_cyclic(&finish))
+            return false;
+        place_all(&finish);
+    }
+    for (size_t i = 0; i < asked_marks; i++) {
+        uint32_t mark = build->asked_marks[i];
+        dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish.number[gt_dag_build_mark_id(build, mark)] - 1;
+    }
+    return true;
 }

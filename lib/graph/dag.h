@@ -131,14 +131,28 @@ static inline int64_t gt_dag_release_ns(const struct gt_dag *dag, const struct g
     return gt_ns_add(gt_dag_anchor_ns(dag, edge), gt_dag_cpu_ns(edge));
 }
 
+/* The typical delay of an edge: of its class, else of its kind; -1: neither is known. */
+static inline int64_t gt_dag_typical_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
+    const struct gt_dag_delay *of_class = &dag->delays[edge->delay], *of_kind = &dag->delays[edge->kind];
+    if (of_class->count)
+        return of_class->typical_ns;
+    return edge->kind != GT_DAG_OWN && of_kind->count ? of_kind->typical_ns : -1;
+}
+
 /* From when the edge lets go to when its node may start. */
-int64_t gt_dag_latency_ns(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge);
+static inline int64_t gt_dag_latency_ns(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge) {
+    if (edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER)
+        return 0;
+    if (!(edge->flags & GT_DAG_HAS_OFFSET))
+        return edge->value;
+    int64_t lag_ns = gt_ns_between(gt_dag_release_ns(dag, edge), dag->start_ns[node]);
+    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+    typical_ns = typical_ns < 0 ? 0 : typical_ns;
+    return edge->flags & GT_DAG_BINDS || lag_ns < typical_ns ? lag_ns : typical_ns;
+}
 
 /* The edge that let go last; NULL: the node waits for nothing. */
 const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node);
-
-/* The typical delay of an edge: of its class, else of its kind; -1: neither is known. */
-int64_t gt_dag_typical_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge);
 
 static inline enum gt_class gt_dag_op_class(const struct gt_dag *dag, uint32_t op) {
     return dag->labels->categories[dag->labels->op_category[op]].time_class;

@@ -23,7 +23,7 @@ struct simulation {
     size_t next_meeting;
 };
 
-static uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
+static inline uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
     const struct gt_dag_change *change = simulation->change;
     const struct gt_dag *dag = simulation->dag;
     uint32_t ppm = change->name_ppm ? change->name_ppm[dag->store->ops.name[op]] : GT_DAG_NONE;
@@ -32,7 +32,7 @@ static uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
     return change->category_ppm ? change->category_ppm[dag->labels->op_category[op]] : GT_DAG_WHOLE;
 }
 
-static int64_t length_of(const struct simulation *simulation, uint32_t node) {
+static inline int64_t length_of(const struct simulation *simulation, uint32_t node) {
     const struct gt_dag *dag = simulation->dag;
     int64_t length_ns = gt_ns_between(dag->start_ns[node], dag->end_ns[node]);
     if (dag->kind[node] == GT_DAG_OP)
@@ -104,7 +104,7 @@ static inline int64_t recorded_delay(const struct simulation *simulation, uint32
 
 #define NEVER INT64_MIN /* when a point is reached whose edges are all dropped: it holds nothing up */
 
-static int64_t start_of(const struct simulation *simulation, uint32_t node) {
+static inline int64_t start_of(const struct simulation *simulation, uint32_t node) {
     const struct gt_dag *dag = simulation->dag;
     uint32_t last = dag->first_edge[node + 1];
     int64_t latest_ns = NEVER;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "base/threads.h"
 #include "graph/dag_slack.h"
 #include "measure/results/paths.h"
@@ -62,18 +63,6 @@ static void add_up(struct making *making) {
 
 /* ---- slack ---- */
 
-struct op_slack {
-    gt_strid name;
-    int64_t ns;
-};
-
-static int by_name(const void *a, const void *b) {
-    const struct op_slack *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
 /* Ops of a window may end when it ends, others when the last one does. To be freed. */
 static int64_t *find_late(const struct gt_paths *paths) {
     const struct gt_dag *dag = paths->dag;
@@ -84,7 +73,7 @@ static int64_t *find_late(const struct gt_paths *paths) {
     for (size_t w = 0; w < paths->window_count && late_ns; w++) {
         const struct gt_path_window *window = &paths->windows[w];
         for (size_t i = 0; i < window->op_count; i++)
-            gt_dag_slack_bound(late_ns, dag->op_node[paths->window_ops[window->first_op + i]], window->end_ns);
+            gt_dag_slack_bound(late_ns, paths->window_nodes[window->first_op + i], window->end_ns);
         if (window->end_node == GT_DAG_NONE)
             continue;
         int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
@@ -95,29 +84,33 @@ static int64_t *find_late(const struct gt_paths *paths) {
     return late_ns;
 }
 
+static void note_slack(struct gt_path_name *item, int64_t slack_ns, size_t place) {
+    item->critical += slack_ns == 0;
+    if (place == 0)
+        item->slack_min_ns = slack_ns;
+    if (place == (item->count - 1) / 2)
+        item->slack_median_ns = slack_ns;
+    item->slack_max_ns = slack_ns;
+}
+
 static bool add_slack(struct making *making) {
     const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     const struct gt_dag *dag = making->paths->dag;
     int64_t *late_ns = find_late(making->paths);
-    struct op_slack *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
+    struct gt_radix_item *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
+    uint32_t *places = gt_mem_array(making->names->count + 1, sizeof *places); /* by name: how many came before */
     for (uint32_t op = 0; op < ops->count && late_ns && slacks; op++) {
         int64_t slack_ns = gt_ns_between(ops->end_ns[op], late_ns[dag->op_node[op]]);
-        slacks[op] = (struct op_slack){gt_view_name_id(view, ops->name[op]), slack_ns > 0 ? slack_ns : 0};
-    }
-    bool ok = late_ns && slacks;
-    if (ok)
-        qsort(slacks, ops->count, sizeof *slacks, by_name);
-    for (size_t first = 0, last; first < ops->count && ok; first = last) {
-        struct gt_path_name *item = &making->names->items[making->index[slacks[first].name] - 1];
-        for (last = first; last < ops->count && slacks[last].name == slacks[first].name; last++)
-            item->critical += slacks[last].ns == 0;
-        item->slack_min_ns = slacks[first].ns;
-        item->slack_median_ns = slacks[first + (last - first - 1) / 2].ns;
-        item->slack_max_ns = slacks[last - 1].ns;
+        slacks[op] = (struct gt_radix_item){slack_ns > 0 ? (uint64_t)slack_ns : 0,
+                                            making->index[gt_view_name_id(view, ops->name[op])] - 1};
     }
     gt_mem_free(late_ns);
+    bool ok = late_ns && slacks && places && gt_radix_sort(slacks, ops->count);
+    for (size_t i = 0; i < ops->count && ok; i++)
+        note_slack(&making->names->items[slacks[i].value], (int64_t)slacks[i].key, places[slacks[i].value]++);
     gt_mem_free(slacks);
+    gt_mem_free(places);
     return ok;
 }
 

@@ -19,7 +19,7 @@ struct maker {
     struct gt_dag_moment *marks; /* start and end of each step, then of each of these ranges */
     size_t mark_count;
     size_t window_capacity;
-    size_t op_capacity, op_count;
+    size_t op_count;
 };
 
 /* ---- marks ---- */
@@ -84,12 +84,7 @@ static struct gt_path_window *add_window(struct maker *maker, enum gt_path_windo
 
 static void add_op(struct maker *maker, struct gt_path_window *window, uint32_t op) {
     struct gt_paths *paths = maker->paths;
-    uint32_t *room =
-        gt_arena_room(&paths->arena, paths->window_ops, maker->op_count, &maker->op_capacity, sizeof *room);
-    if (!room)
-        return;
-    paths->window_ops = room;
-    paths->window_ops[maker->op_count++] = op;
+    paths->window_nodes[maker->op_count++] = paths->dag->op_node[op];
     window->op_count++;
     int64_t end_ns = maker->view->store->ops.end_ns[op];
     window->end_ns = end_ns > window->end_ns ? end_ns : window->end_ns;
@@ -264,7 +259,7 @@ static bool add_ranges(struct maker *maker) {
                     continue;
                 }
                 struct gt_path_window *window = &paths->windows[first + of_range[r] - 1];
-                paths->window_ops[window->first_op + window->op_count++] = op;
+                paths->window_nodes[window->first_op + window->op_count++] = paths->dag->op_node[op];
                 if (view->store->ops.end_ns[op] > window->end_ns)
                     window->end_ns = view->store->ops.end_ns[op];
             }
@@ -282,8 +277,8 @@ static bool add_ranges(struct maker *maker) {
             counts[i + 1] += counts[i];
         }
         if (pass == 0)
-            paths->window_ops = gt_arena_array(&paths->arena, counts[maker->range_count] + 1, sizeof(uint32_t));
-        if (!paths->window_ops)
+            paths->window_nodes = gt_arena_array(&paths->arena, counts[maker->range_count] + 1, sizeof(uint32_t));
+        if (!paths->window_nodes)
             return false;
     }
     return true;
@@ -303,8 +298,11 @@ static bool has_steps(const struct groups *groups, size_t process) {
 
 static bool add_whole(struct maker *maker) {
     size_t processes = maker->view->store->processes.count;
+    size_t ops = maker->view->store->ops.count;
     struct groups groups = {0};
-    bool ok = group_all(maker, &groups);
+    /* An op is of one step and of one process at most. */
+    maker->paths->window_nodes = gt_arena_array(&maker->paths->arena, 2 * ops + 1, sizeof(uint32_t));
+    bool ok = maker->paths->window_nodes && group_all(maker, &groups);
     for (size_t p = 0; p <= processes && ok; p++) {
         size_t first = groups.process_first[p], count = groups.process_first[p + 1] - first;
         uint32_t process = p == processes ? GT_NO_TRACK : (uint32_t)p;

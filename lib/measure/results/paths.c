@@ -25,7 +25,7 @@ static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_time
         latest_ns = gt_ns_add(times->end_ns[window->end_node],
                               gt_ns_between(dag->end_ns[window->end_node], window->range_end_ns));
     for (size_t i = 0; i < window->op_count; i++) {
-        int64_t end_ns = times->end_ns[dag->op_node[paths->window_ops[window->first_op + i]]];
+        int64_t end_ns = times->end_ns[paths->window_nodes[window->first_op + i]];
         latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
     }
     return latest_ns;
@@ -142,7 +142,7 @@ static uint32_t latest_node(const struct gt_paths *paths, const struct gt_path_w
     uint32_t latest = window->end_node;
     int64_t latest_ns = window->end_node == GT_DAG_NONE ? INT64_MIN : window->range_end_ns;
     for (size_t i = 0; i < window->op_count; i++) {
-        uint32_t node = dag->op_node[paths->window_ops[window->first_op + i]];
+        uint32_t node = paths->window_nodes[window->first_op + i];
         if (dag->end_ns[node] > latest_ns) {
             latest = node;
             latest_ns = dag->end_ns[node];

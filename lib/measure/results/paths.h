@@ -36,7 +36,7 @@ struct gt_path_window {
     uint32_t start_node;       /* GT_DAG_NONE: the start never moves */
     uint32_t end_node;         /* of its range; GT_DAG_NONE: none */
     int64_t range_end_ns;      /* GT_NO_TIME: none */
-    size_t first_op, op_count; /* of window_ops: their ends count too */
+    size_t first_op, op_count; /* of window_nodes: their ends count too */
 
     size_t first_segment, segment_count; /* of its walk: those that have a part in it */
     int64_t time_ns[GT_DAG_TIME_COUNT], inferred_time_ns[GT_DAG_TIME_COUNT];
@@ -52,7 +52,7 @@ struct gt_paths {
     struct gt_arena arena;
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
-    uint32_t *window_ops; /* rows of ops */
+    uint32_t *window_nodes; /* of their ops */
     struct gt_dag_path *walks;
     size_t walk_count;
     bool is_cut_short; /* more ranges than are worth a walk each */

@@ -136,7 +136,7 @@ class Graph:
             return [(self.near_op(call) if node and node.end > call.end + SKEW else node, False)]
         if sync and sync.record_stream is not None:
             return [(self.last_op(sync.record_stream, (sync.record_call or call).start), True)]
-        return [(self.near_op(call), False)] if not sync and call.end - call.start >= BLOCKED else []
+        return [(self.near_op(call), False)] if call.end - call.start >= BLOCKED else []
 
     def find_room(self):
         """{call: op whose end made room for its launch}."""

@@ -163,7 +163,8 @@ class Answers:
         found = [times[graph.mark_node[steps[0].thread, steps[0].start]][0]]
         for step in steps:
             ends = [times[node][1] for op, node in graph.op_node.items() if op.is_launched_in(step)]
-            found.append(max([times[graph.mark_node[step.thread, step.end]][0], *ends]))
+            # Changes may let a step end before the one before it: no step is shorter than nothing.
+            found.append(max([found[-1], times[graph.mark_node[step.thread, step.end]][0], *ends]))
         return found
 
     def lengths(self, times):

@@ -101,17 +101,20 @@ static bool add_slack(struct making *making) {
     const struct gt_dag *dag = making->paths->dag;
     int64_t *late_ns = find_late(making->paths);
     struct op_slack *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
+    size_t count = 0;
     for (uint32_t op = 0; op < ops->count && late_ns && slacks; op++) {
-        int64_t slack_ns = gt_ns_between(ops->end_ns[op], late_ns[dag->op_node[op]]);
-        slacks[op] = (struct op_slack){gt_view_name_id(view, ops->name[op]), slack_ns > 0 ? slack_ns : 0};
+        int64_t op_late_ns = late_ns[dag->op_node[op]], slack_ns = gt_ns_between(ops->end_ns[op], op_late_ns);
+        if (op_late_ns != GT_DAG_SLACK_NEVER)
+            slacks[count++] = (struct op_slack){gt_view_name_id(view, ops->name[op]), slack_ns > 0 ? slack_ns : 0};
     }
     bool ok = late_ns && slacks;
     if (ok)
-        qsort(slacks, ops->count, sizeof *slacks, by_name);
-    for (size_t first = 0, last; first < ops->count && ok; first = last) {
+        qsort(slacks, count, sizeof *slacks, by_name);
+    for (size_t first = 0, last; first < count && ok; first = last) {
         struct gt_path_name *item = &making->names->items[making->index[slacks[first].name] - 1];
-        for (last = first; last < ops->count && slacks[last].name == slacks[first].name; last++)
+        for (last = first; last < count && slacks[last].name == slacks[first].name; last++)
             item->critical += slacks[last].ns == 0;
+        item->has_slack = true;
         item->slack_min_ns = slacks[first].ns;
         item->slack_median_ns = slacks[first + (last - first - 1) / 2].ns;
         item->slack_max_ns = slacks[last - 1].ns;

@@ -15,10 +15,12 @@ CAPTURES = {
     "ddp_rank0": "data/h200/ranks/ddp_rank0.json.gz",
     "train_nsys": "data/h200/nsys/train/train.sqlite",
 }
+# Every trace there is, in every format.
 SAMPLES = with_shared(
-    sorted([*DATA.glob("*.json"), *DATA.glob("torch/*.json.gz"), *DATA.glob("nsys/*.sqlite"), *DATA.glob("nsys/*.nsys-rep"),
-            *DATA.glob("nsys-more/*.sqlite")]),
-    "data/h200/torch/*.json.gz", "data/h200/ranks/*_rank[01].json.gz", "data/h200/nsys/*/*.sqlite")
+    sorted([*DATA.glob("*.json"), *DATA.glob("torch/*.json.gz"), *DATA.glob("nsys*/*.sqlite.gz"),
+            *DATA.glob("nsys*/*.nsys-rep"), *DATA.glob("nsys-csv/*.csv"), *DATA.glob("nsys/*_cuda_gpu_trace.csv.gz")]),
+    "data/h200/*/*.json.gz", "data/h200/*/*.nsys-rep", "data/h200/*/*/*.sqlite", "data/h200/*/*/*.nsys-rep",
+    "data/public/kineto/*/*.json.gz", "data/public/nsys/*/*.sqlite")
 CHANGES = ("class:compute=0.5", "class:comm=0", "overlap:comm", "cpu=2", "no:launch", "no:think", "no:sync",
            "cpu=2,no:launch", "class:compute=0.9")
 
@@ -145,8 +147,8 @@ def check_laws(gputime, path, *options):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name if path else None)
-def test_both_laws_hold_on_every_sample(gputime, sample):
-    check_laws(gputime, sample)
+def test_both_laws_hold_on_every_sample(gputime, unpacked, sample):
+    check_laws(gputime, unpacked(sample))
 
 
 @pytest.mark.parametrize("seed", range(60))

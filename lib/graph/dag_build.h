@@ -337,7 +337,8 @@ size_t gt_dag_build_boundaries_before(const struct gt_dag_build *build, const st
 
 /* The event that a wait is for: where and when it was recorded. */
 struct gt_dag_recording {
-    uint32_t stream; /* GT_DAG_NONE: the trace does not say */
+    bool is_known;   /* the trace says which stream it was */
+    uint32_t stream; /* GT_DAG_NONE: not known, or nothing ever ran there */
     uint32_t call;   /* row of the call that recorded it; GT_NO_ROW: the wait itself is as good */
     int64_t time_ns;
 };

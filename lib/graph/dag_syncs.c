@@ -86,12 +86,14 @@ static void sync_stream(struct gt_dag_build *build, uint32_t index, uint32_t syn
 
 static void sync_event(struct gt_dag_build *build, uint32_t index, uint32_t sync) {
     const struct gt_dag_call *call = &build->calls[index];
-    if (sync == GT_NO_ROW) {
-        if (call->end_ns - call->start_ns >= GT_DAG_BLOCKED_NS)
+    struct gt_dag_recording recording = {.stream = GT_DAG_NONE};
+    if (sync != GT_NO_ROW)
+        recording = gt_dag_build_recording(build, call->process, sync, call->start_ns);
+    if (!recording.is_known) {
+        if (gt_ns_between(call->start_ns, call->end_ns) >= GT_DAG_BLOCKED_NS)
             add_near(build, index);
         return;
     }
-    struct gt_dag_recording recording = gt_dag_build_recording(build, call->process, sync, call->start_ns);
     uint32_t op = recording.stream == GT_DAG_NONE ? GT_DAG_NONE
                                                   : gt_dag_build_last_op(build, recording.stream, recording.time_ns);
     if (op != GT_DAG_NONE)

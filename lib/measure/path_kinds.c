@@ -88,24 +88,47 @@ static struct gt_str list_parts(const struct gt_view *view, struct gt_arena *are
     return list;
 }
 
+static bool is_refused(const struct gt_paths *paths) {
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].counts && paths->windows[i].trust == GT_PATH_REFUSED)
+            return true;
+    return false;
+}
+
+static struct gt_str say_savings(struct gt_arena *arena, const struct gt_paths *paths, double percent_saved) {
+    if (is_refused(paths))
+        return GT_STR("too much is unexplained to say what would save time");
+    if (percent_saved < 1)
+        return GT_STR("faster kernels would save almost nothing");
+    return gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", percent_saved);
+}
+
+/* One graph has all of the trace: leaving GPUs or ops out of it would leave waits without a cause. */
+static void say_selection(const struct gt_view *view, struct gt_section *section) {
+    const struct gputime_selection *asked = &view->request->selection;
+    if (asked->device_count || asked->stream_count || asked->category_count || asked->name)
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("The critical path leads through all GPU work, not only through what is selected."));
+}
+
 static void say(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths,
                 const struct gt_path_cpu *cpu, const struct gt_path_names *names) {
     struct gt_arena *arena = &section->report->arena;
     struct total total = add_up(paths);
     char length[GT_NUM_MAX];
     size_t parts = total.steps ? total.steps : total.windows;
-    if (!total.windows)
+    if (!total.windows) {
+        gt_section_note(section, GT_FOR_ALL, GT_STR("No GPU work to find a path through."));
         return;
+    }
     gt_num_format_duration(length, (double)total.length_ns / (double)parts);
-    double saves = percent(names->faster_saves_ns, total.length_ns);
     struct gt_str what = total.steps ? GT_STR("Step") : GT_STR("Window");
     if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_TRACE)
         what = GT_STR("Trace");
     if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_RANGE)
         what = GT_STR("Range");
     struct gt_str list = list_parts(view, arena, total, cpu);
-    struct gt_str end = saves < 1 ? GT_STR("faster kernels would save almost nothing")
-                                  : gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", saves);
+    struct gt_str end = say_savings(arena, paths, percent(names->faster_saves_ns, total.length_ns));
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(arena, "%s %s%s:%s; %s.", what.ptr, length, parts > 1 ? " on average" : "",
                                     list.len ? list.ptr : " nothing to see", end.ptr));
@@ -118,6 +141,7 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
     if (!names)
         return err->code;
     say(view, section, paths, cpu, names);
+    say_selection(view, section);
     struct gt_table *table =
         gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;

@@ -84,11 +84,13 @@ static int64_t *find_late(const struct gt_paths *paths) {
     return late_ns;
 }
 
-static void note_slack(struct gt_path_name *item, int64_t slack_ns, size_t place) {
+/* Slacks of a name, of which `count` come, from the least to the most. */
+static void note_slack(struct gt_path_name *item, int64_t slack_ns, uint32_t place, uint32_t count) {
+    item->has_slack = true;
     item->critical += slack_ns == 0;
     if (place == 0)
         item->slack_min_ns = slack_ns;
-    if (place == (item->count - 1) / 2)
+    if (place == (count - 1) / 2)
         item->slack_median_ns = slack_ns;
     item->slack_max_ns = slack_ns;
 }
@@ -99,17 +101,26 @@ static bool add_slack(struct making *making) {
     const struct gt_dag *dag = making->paths->dag;
     int64_t *late_ns = find_late(making->paths);
     struct gt_radix_item *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
+    uint32_t *counts = gt_mem_array(making->names->count + 1, sizeof *counts);
     uint32_t *places = gt_mem_array(making->names->count + 1, sizeof *places); /* by name: how many came before */
-    for (uint32_t op = 0; op < ops->count && late_ns && slacks; op++) {
-        int64_t slack_ns = gt_ns_between(ops->end_ns[op], late_ns[dag->op_node[op]]);
-        slacks[op] = (struct gt_radix_item){slack_ns > 0 ? (uint64_t)slack_ns : 0,
-                                            making->index[gt_view_name_id(view, ops->name[op])] - 1};
+    bool ok = late_ns && slacks && counts && places;
+    size_t count = 0;
+    for (uint32_t op = 0; op < ops->count && ok; op++) {
+        int64_t op_late_ns = late_ns[dag->op_node[op]], slack_ns = gt_ns_between(ops->end_ns[op], op_late_ns);
+        uint32_t item = making->index[gt_view_name_id(view, ops->name[op])] - 1;
+        if (op_late_ns == GT_DAG_SLACK_NEVER)
+            continue;
+        slacks[count++] = (struct gt_radix_item){slack_ns > 0 ? (uint64_t)slack_ns : 0, item};
+        counts[item]++;
     }
     gt_mem_free(late_ns);
-    bool ok = late_ns && slacks && places && gt_radix_sort(slacks, ops->count);
-    for (size_t i = 0; i < ops->count && ok; i++)
-        note_slack(&making->names->items[slacks[i].value], (int64_t)slacks[i].key, places[slacks[i].value]++);
+    ok = ok && gt_radix_sort(slacks, count);
+    for (size_t i = 0; i < count && ok; i++) {
+        uint32_t item = slacks[i].value;
+        note_slack(&making->names->items[item], (int64_t)slacks[i].key, places[item]++, counts[item]);
+    }
     gt_mem_free(slacks);
+    gt_mem_free(counts);
     gt_mem_free(places);
     return ok;
 }

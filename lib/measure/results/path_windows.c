@@ -314,7 +314,16 @@ static bool add_whole(struct maker *maker) {
     return ok;
 }
 
-/* Runs and traces, cut to --from and --to; steps that --step names. */
+static bool is_process_asked_for(const struct gt_view *view, uint32_t process) {
+    const struct gputime_selection *asked = &view->request->selection;
+    int64_t pid = process < view->store->processes.count ? view->store->processes.pid[process] : -1;
+    for (size_t i = 0; i < asked->process_count; i++)
+        if (pid >= asked->processes[i].first && pid <= asked->processes[i].last)
+            return true;
+    return asked->process_count == 0;
+}
+
+/* Runs and traces, cut to --from and --to; steps that --step names; what belongs to processes of --process. */
 static bool choose(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
@@ -342,6 +351,7 @@ static bool choose(struct maker *maker) {
         else
             window->is_hidden =
                 window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || asked->step_count);
+        window->is_hidden |= !is_process_asked_for(view, window->process);
         window->counts = !window->is_hidden && (window->kind != GT_PATH_STEP || asked->step_count);
     }
     return true;

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "report/row.h"
 
-enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, STEP, SHARE, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
+enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, STEP, SHARE, SAVING_BY, TRUST, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
 
 static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RANK] = {"rank", "#", GT_UNIT_NONE, NULL, 0},
@@ -16,6 +16,8 @@ static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RECOVERABLE] = {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
     [STEP] = {"recoverable_step_ns", "Saving a step", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
     [SHARE] = {"share", "Share", GT_UNIT_SHARE, "steady time", 0},
+    [SAVING_BY] = {"saving_by", "Saving by", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    [TRUST] = {"trust", "Trust", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     [EVIDENCE] = {"evidence", "Evidence", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [ADVICE] = {"advice", "Advice", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -44,6 +46,14 @@ static struct gt_cell joined_cell(struct gt_arena *arena, const struct gt_str *s
     return gt_cell_text(text);
 }
 
+static struct gt_cell text_cell(const char *text) {
+    return text ? gt_cell_text(gt_str_of(text)) : gt_cell_null();
+}
+
+const char *gt_finding_list_saving_by(const struct gt_finding *finding) {
+    return finding->recoverable_ns < 0 ? NULL : finding->is_simulated ? "simulation" : "upper_bound";
+}
+
 static void add_row(struct gt_section *section, struct gt_table *table, size_t index) {
     const struct gt_finding *finding = &section->findings[index];
     struct gt_arena *arena = &section->report->arena;
@@ -56,9 +66,11 @@ static void add_row(struct gt_section *section, struct gt_table *table, size_t i
                 finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns));
     gt_row_cell(&row, "recoverable_step_ns", finding->step_ns < 0 ? gt_cell_null() : gt_cell_int(finding->step_ns));
     gt_row_cell(&row, "share", gt_cell_known(finding->share));
+    gt_row_cell(&row, "saving_by", text_cell(gt_finding_list_saving_by(finding)));
+    gt_row_cell(&row, "trust", text_cell(finding->simulation.trust));
     gt_row_cell(&row, "evidence", joined_cell(arena, finding->evidence, finding->evidence_count));
     gt_row_cell(&row, "advice", joined_cell(arena, finding->advice, finding->advice_count));
-    gt_row_cell(&row, "table", finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null());
+    gt_row_cell(&row, "table", text_cell(finding->table));
     gt_row_end(&row);
 }
 
@@ -67,6 +79,8 @@ static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b
             gain_b = b->recoverable_ns < 0 ? 0 : b->recoverable_ns;
     if (a->severity != b->severity)
         return a->severity < b->severity;
+    if (a->is_general != b->is_general && gain_a > 0 && gain_b > 0)
+        return b->is_general;
     return gain_a != gain_b ? gain_a > gain_b : !a->overlaps_id && b->overlaps_id;
 }
 
@@ -133,7 +147,8 @@ struct gt_str gt_finding_list_worth(const struct gt_finding *finding, char *text
         bytes = snprintf(text, size, "%s", severity);
     } else {
         gt_num_format_duration(gain, (double)(is_per_step ? finding->step_ns : finding->recoverable_ns));
-        bytes = snprintf(text, size, "%s, saves up to %s%s", severity, gain, is_per_step ? " a step" : "");
+        bytes = snprintf(text, size, "%s, saves %s%s%s%s", severity, finding->is_simulated ? "" : "up to ", gain,
+                         is_per_step ? " a step" : "", finding->is_simulated ? ", simulated" : "");
     }
     return (struct gt_str){text, bytes < 0 ? 0 : (size_t)bytes < size ? (size_t)bytes : size - 1};
 }

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
-#include "graph/dag_slack.h"
 #include "measure/results/paths.h"
 #include "measure/results/results.h"
 
@@ -74,32 +73,11 @@ static int by_name(const void *a, const void *b) {
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Ops of a window may end when it ends, others when the last one does. To be freed. */
-static int64_t *find_late(const struct gt_paths *paths) {
-    const struct gt_dag *dag = paths->dag;
-    int64_t last_ns = INT64_MIN;
-    for (size_t w = 0; w < paths->window_count; w++)
-        last_ns = paths->windows[w].end_ns > last_ns ? paths->windows[w].end_ns : last_ns;
-    int64_t *late_ns = gt_dag_slack_new(dag, last_ns);
-    for (size_t w = 0; w < paths->window_count && late_ns; w++) {
-        const struct gt_path_window *window = &paths->windows[w];
-        for (size_t i = 0; i < window->op_count; i++)
-            gt_dag_slack_bound(late_ns, dag->op_node[paths->window_ops[window->first_op + i]], window->end_ns);
-        if (window->end_node == GT_DAG_NONE)
-            continue;
-        int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
-        gt_dag_slack_bound(late_ns, window->end_node, gt_ns_add(window->end_ns, shift_ns));
-    }
-    if (late_ns)
-        gt_dag_slack_spread(dag, late_ns);
-    return late_ns;
-}
-
 static bool add_slack(struct making *making) {
     const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     const struct gt_dag *dag = making->paths->dag;
-    int64_t *late_ns = find_late(making->paths);
+    int64_t *late_ns = gt_paths_late_new(making->paths);
     struct op_slack *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
     for (uint32_t op = 0; op < ops->count && late_ns && slacks; op++) {
         int64_t slack_ns = gt_ns_between(ops->end_ns[op], late_ns[dag->op_node[op]]);
@@ -126,17 +104,13 @@ static bool add_slack(struct making *making) {
 /* How much shorter the windows that count get. false: memory was short. */
 static bool simulate(const struct making *making, const struct gt_dag_change *change, int64_t *saved_ns) {
     const struct gt_paths *paths = making->paths;
-    struct gt_dag_times times = {0};
     struct gt_path_bound *bounds = gt_mem_array(paths->window_count + 1, sizeof *bounds);
-    bool ok = bounds && gt_dag_simulate(paths->dag, change, &times);
+    bool ok = bounds && gt_paths_simulate(paths, change, bounds);
     int64_t length_ns = 0;
-    if (ok)
-        gt_paths_bounds(paths, &times, bounds);
     for (size_t i = 0; i < paths->window_count && ok; i++)
         if (paths->windows[i].counts)
             length_ns = gt_ns_add(length_ns, gt_ns_between(bounds[i].start_ns, bounds[i].end_ns));
     *saved_ns = gt_ns_between(length_ns, making->base_ns);
-    gt_dag_simulate_release(&times);
     gt_mem_free(bounds);
     return ok;
 }

@@ -74,6 +74,7 @@ static struct gt_path_window *add_window(struct maker *maker, enum gt_path_windo
                                     .process = process,
                                     .previous = GT_DAG_NONE,
                                     .last = (uint32_t)paths->window_count++,
+                                    .step = GT_NO_ROW,
                                     .start_node = GT_DAG_NONE,
                                     .end_node = GT_DAG_NONE,
                                     .range_end_ns = GT_NO_TIME,
@@ -185,6 +186,7 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     }
     window->walk = whole->walk;
     window->number = own->number;
+    window->step = (uint32_t)step;
     window->name = gt_arena_printf(&paths->arena, "step %lld", (long long)own->number);
     whole->last = index;
     whole->end_ns = window->end_ns;

@@ -8,7 +8,7 @@ from samples import DATA, ROOT
 RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
 SEVERITIES = ["high", "medium", "low"]
 KEYS = ["input", "id", "severity", "title", "evidence", "advice", "table", "recoverable_ns", "recoverable_step_ns", "share",
-        "rule", "windows", "savings"]
+        "saving_by", "simulation", "rule", "windows", "savings"]
 
 
 def dense(trace, start, count, length=100, **settings):

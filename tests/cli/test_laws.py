@@ -38,7 +38,8 @@ def check_laws(report):
 
 
 def check_order(found):
-    order = [(SEVERITIES[one["severity"]], -(one["recoverable_ns"] or 0)) for one in found]
+    order = [(SEVERITIES[one["severity"]], not one["recoverable_ns"], one["id"] == "host_bound",
+              -(one["recoverable_ns"] or 0)) for one in found]
     assert order == sorted(order)
     assert len({one["id"] for one in found}) == len(found)
 

@@ -79,8 +79,6 @@ static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b
             gain_b = b->recoverable_ns < 0 ? 0 : b->recoverable_ns;
     if (a->severity != b->severity)
         return a->severity < b->severity;
-    if (a->is_general != b->is_general && gain_a > 0 && gain_b > 0)
-        return b->is_general;
     return gain_a != gain_b ? gain_a > gain_b : !a->overlaps_id && b->overlaps_id;
 }
 
@@ -107,8 +105,21 @@ static size_t find_id(const struct gt_section *section, const char *id) {
     return place;
 }
 
+/* Moves each cause to the place before the finding that it causes. */
+static void lead_with_causes(struct gt_section *section) {
+    for (size_t i = 1; i < section->finding_count; i++) {
+        struct gt_finding cause = section->findings[i];
+        size_t other = cause.causes_id ? find_id(section, cause.causes_id) : i;
+        if (other >= i || section->findings[other].severity != cause.severity)
+            continue;
+        memmove(&section->findings[other + 1], &section->findings[other], (i - other) * sizeof cause);
+        section->findings[other] = cause;
+    }
+}
+
 void gt_finding_list_link(struct gt_section *section) {
     struct gt_table *table = gt_section_find(section, "findings");
+    lead_with_causes(section);
     for (size_t i = 0; table && i < section->finding_count; i++) {
         struct gt_finding *finding = &section->findings[i];
         size_t other = finding->overlaps_id ? find_id(section, finding->overlaps_id) : section->finding_count;

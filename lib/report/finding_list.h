@@ -53,17 +53,18 @@ struct gt_finding {
     size_t window_count;
     struct gt_finding_saving *savings; /* one for each GPU, in the report's arena; NULL: there is none */
     size_t saving_count;
-    bool is_general;         /* findings of the same severity with a saving name a cause of it, and come first */
+    const char *causes_id;   /* id of a finding that it is a cause of: of the same severity it comes first */
     const char *overlaps_id; /* id of a finding that describes the same time and says more; NULL: none */
     const char *table;       /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
 struct gt_table *gt_finding_list_new(struct gt_section *section);
-/* Puts it among the section's findings: the most severe first, then those with a more specific cause, then the most
-   potential saving (what is not known counts as none), then what no other describes, then in the order they come. */
+/* Puts it among the section's findings: the most severe first, then the most potential saving (what is not known counts
+   as none), then what no other describes, then in the order they come. */
 void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
-/* After the last finding: each that has overlaps_id says so in its evidence, by the number of the other. */
+/* After the last finding: causes come before what they cause, and each that has overlaps_id says so in its evidence, by
+   the number of the other. */
 void gt_finding_list_link(struct gt_section *section);
 /* What it is worth, for people: "high, saves 26.5 ms a step, simulated", or "saves up to" where it is an upper bound.
    Without steps it is the whole saving. */

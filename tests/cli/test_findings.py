@@ -10,7 +10,7 @@ import sqlite3
 
 import pytest
 
-from finding_traces import (RULES, SEVERITIES, US, Trace, comm, copies_in_line, dense, findings_of, late_launches, made, overhead, readbacks, sample,
+from finding_traces import (RULES, US, Trace, comm, copies_in_line, dense, findings_of, late_launches, made, order_of, overhead, readbacks, sample,
                             stalls, steps, sync_waits, tiny, unbalanced)
 from samples import DATA, ROOT
 
@@ -58,8 +58,7 @@ def test_findings_come_by_severity_then_by_saving(gputime, tmp_path):
     for path in (several(tmp_path), sample("extras.nsys-rep")(tmp_path)):
         found = list(findings_of(gputime, path).values())
         assert len(found) > 2 and len({one["severity"] for one in found}) > 1
-        order = [(SEVERITIES.index(one["severity"]), not one["recoverable_ns"], one["id"] == "host_bound",
-                  -(one["recoverable_ns"] or 0)) for one in found]
+        order = order_of(found)
         assert order == sorted(order)
 
 

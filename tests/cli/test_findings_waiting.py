@@ -539,7 +539,7 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime,
     assert host["severity"] == "high" and host["title"].startswith("Host-bound in 'decode'")
     assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
     assert any("Warm-up excluded" in sentence for sentence in host["evidence"])
-    assert "readback" not in found  # the CPU launches as slowly without these waits
+    assert "readback" not in found  # without these reads the CPU launches as slowly
     assert any(sentence.startswith("cudaStreamSynchronize makes the CPU wait for a copy 48 times (24 per step)")
                for sentence in host["evidence"])
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in of("sqlite").values()]

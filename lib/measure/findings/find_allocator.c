@@ -41,6 +41,7 @@ bool gt_find_allocator(struct gt_evidence *evidence, struct gt_finding *finding)
                                 gt_say_call(evidence, names->items[i].name),
                                 gt_waits_say_often(evidence, names->items[i].count, "call"),
                                 gt_say_ns(evidence, (double)names->items[i].ns));
+    finding->causes_id = "host_bound";
     gt_waits_add_claim(evidence, finding, &claim);
     if (empties_cache(evidence, names) && (evidence->context & GT_CONTEXT_TORCH))
         gt_finding_add_advice(evidence, finding,

@@ -224,6 +224,12 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     advise(evidence, finding, largest->collective);
 }
 
+/* What communicates at the end of a step is hidden by the next one. Of a single step that would be nothing, although
+   earlier compute could hide it. */
+static const char *change_of(struct gt_evidence *evidence) {
+    return gt_evidence_step_count(evidence) > 1 ? "overlap:comm" : "class:comm=0";
+}
+
 bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct looking it = {.evidence = evidence};
     if (gt_evidence_amount(evidence, GT_AMOUNT_EXPOSED_COMM) <= 0)
@@ -232,7 +238,7 @@ bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *findi
         look_at_device(&it, d);
     claim_hideable(&it);
     it.hideable_ns = evidence->ledger.claimed_ns;
-    gt_saving_settle(evidence, finding, "overlap:comm");
+    gt_saving_settle(evidence, finding, change_of(evidence));
     if (evidence->ledger.claimed_ns > 0 &&
         gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share)
         describe(&it, finding);

@@ -201,7 +201,6 @@ bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding
     }
     if (late.names.has_failed)
         gt_evidence_fail(evidence);
-    finding->is_general = true;
     gt_name_sums_release(&late.names);
     gt_mem_free(late.nameless);
     return found;

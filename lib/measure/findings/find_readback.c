@@ -80,6 +80,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
     gt_finding_set_title(evidence, finding, "%s makes the CPU wait for a copy from the GPU %s: %s of the time",
                          gt_readers_say(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
                          gt_waits_say_claimed(evidence));
+    finding->causes_id = "host_bound";
     add_copies(evidence, finding, copies);
     gt_finding_add_evidence(evidence, finding,
                             "The GPU was idle for %s after these copies, until the next op was launched.",

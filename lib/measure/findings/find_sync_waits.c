@@ -147,5 +147,6 @@ bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding
     gt_waits_add_claim(evidence, finding, &claim);
     gt_waits_add_warm_up(evidence, finding);
     gt_name_sums_release(&names);
+    finding->causes_id = "host_bound";
     return claim.direct_ns > 0 || claim.later_ns > 0;
 }

@@ -27,10 +27,11 @@ static uint32_t reader_of(const struct gt_view *view, const struct gt_readback *
 const char *gt_readers_change(struct gt_evidence *evidence, const struct gt_readback *copies) {
     const struct gt_store *store = evidence->view->store;
     uint32_t reader = reader_of(evidence->view, copies);
-    if (reader == GT_NO_ROW && copies->wait != GT_STRID_EMPTY)
-        return "no:sync";
     struct gt_str name = gt_store_string(store, reader == GT_NO_ROW ? copies->call : store->cpu_ops.name[reader]);
-    return gt_arena_printf(evidence->arena, "without:%.*s", (int)name.len, name.ptr).ptr;
+    struct gt_str wait = gt_store_string(store, reader == GT_NO_ROW ? copies->wait : GT_STRID_EMPTY);
+    return gt_arena_printf(evidence->arena, "without:%.*s%s%.*s", (int)name.len, name.ptr, wait.len ? "\nwithout:" : "",
+                           (int)wait.len, wait.ptr)
+        .ptr;
 }
 
 const char *gt_readers_say(struct gt_evidence *evidence, const struct gt_readback *copies) {

@@ -267,6 +267,7 @@ static const char *say_condition(struct gt_evidence *evidence, const char *chang
         {GT_SAVING_NO_CPU, "If the CPU took no time"},
         {"no:launch", "If launches took no time"},
         {"no:sync", "If no call waited for the GPU"},
+        {"class:comm=0", "If communication took no time"},
         {"overlap:comm", "If only the end waited for communication"},
     };
     for (size_t i = 0; i < GT_ARRAY_COUNT(conditions); i++)
@@ -278,9 +279,12 @@ static const char *say_condition(struct gt_evidence *evidence, const char *chang
         return "If it took 10% less time";
     const char *end = memchr(name.ptr, '\n', name.len);
     size_t bytes = end ? (size_t)(end - name.ptr) : name.len;
-    return gt_arena_printf(evidence->arena, "Without %s%s",
+    const char *next = end ? gt_say_quoted(evidence, gt_str_of(end + 1 + prefix)) : "";
+    if (end && strchr(end + 1, '\n'))
+        next = "others";
+    return gt_arena_printf(evidence->arena, "Without %s%s%s",
                            gt_say_quoted(evidence, (struct gt_str){name.ptr + prefix, bytes - prefix}),
-                           end ? " and the like" : "")
+                           end ? " and " : "", next)
         .ptr;
 }
 

@@ -132,7 +132,7 @@ static void simulate(struct gt_evidence *evidence, const struct gt_paths *paths,
 static bool has_graph(const struct gt_evidence *evidence) {
     const struct gt_view *view = evidence->view;
     uint32_t needs = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION;
-    return !(needs & ~view->store->facts) && !view->is_summed && view->op_count &&
+    return !(needs & ~view->store->facts) && !view->is_summed && view->op_count && gt_dag_fits(view->store) &&
            gt_store_loss(view->store, view->request->facts) == GT_ISSUE_COUNT;
 }
 

@@ -56,13 +56,8 @@ struct asking {
 /* ---- simulations ---- */
 
 static bool simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound **bounds) {
-    struct gt_dag_times times = {0};
     *bounds = gt_mem_array(paths->window_count + 1, sizeof **bounds);
-    if (!*bounds || !gt_dag_simulate(paths->dag, change, &times))
-        return false;
-    gt_paths_bounds(paths, &times, *bounds);
-    gt_dag_simulate_release(&times);
-    return true;
+    return *bounds && gt_paths_simulate(paths, change, *bounds);
 }
 
 /* The second simulation leaves out edges for which only the order of calls speaks. */
@@ -333,11 +328,22 @@ static void state_trust(const struct asking *asking, struct gt_section *section)
                                "wait longer for the others."));
 }
 
+/* Steps, ranges and traces begin and end with something that a change moves; a time does not. */
+static bool asks_for_times(const struct gt_paths *paths) {
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].kind == GT_PATH_CHOSEN)
+            return true;
+    return false;
+}
+
 enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const char *text = gt_option_text(view, GT_OPTION_changes);
     struct asking asking = {.view = view, .paths = gt_results_paths(view, err), .arena = &section->report->arena};
     if (!asking.paths)
         return err->code;
+    if (asks_for_times(asking.paths))
+        return gt_fail_usage(err,
+                             "after a change nothing is at its old time: use --step or --range, not --from and --to");
     asking.is_forced = gt_option_flag(view, GT_OPTION_force);
     asking.answers = gt_mem_array(NAMES_MOST + 8, sizeof *asking.answers);
     enum gt_status status = !asking.answers ? gt_fail_memory(err)

@@ -245,6 +245,67 @@ static void simulations_follow_the_changes(void **state) {
     end(&program);
 }
 
+/* All ops of the process are on GPU 1, but the wait says GPU 0. */
+static void a_wait_on_a_gpu_without_work_is_for_any(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    call(&program, 1, "cudaLaunchKernel", 0, 5);
+    struct gt_ops_row row = {.start_ns = 10,
+                             .end_ns = 500,
+                             .correlation = program.correlation,
+                             .name = world_text(&program.world, "k"),
+                             .lane = gt_builder_lane(&program.world.builder, program.process, 1, 7),
+                             .kind = GT_OP_KERNEL};
+    assert_true(gt_builder_op(&program.world.builder, &row));
+    for (int64_t i = 0; i < 2; i++) { /* one wait for the stream, one for the device */
+        call(&program, 1, i ? "cudaDeviceSynchronize" : "cudaStreamSynchronize", 20 + 490 * i, 505 + 10 * i);
+        gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 20 + 490 * i,
+                                                                       .end_ns = 505 + 10 * i,
+                                                                       .correlation = program.correlation,
+                                                                       .event = UINT64_MAX,
+                                                                       .record = UINT64_MAX,
+                                                                       .wait_correlation = UINT64_MAX,
+                                                                       .device = 0,
+                                                                       .stream = i ? -1 : 7,
+                                                                       .wait_stream = -1,
+                                                                       .process = program.process});
+    }
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_int_equal(dag->kind_count[GT_DAG_SYNC][0], 2);
+    check_laws(dag);
+    end(&program);
+}
+
+/* Stream 7 waits for an event that was recorded after communication on stream 17. */
+static void points_without_edges_hold_nothing_up(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    call(&program, 1, "cudaLaunchKernel", 0, 5);
+    op_of_last_call(&program, 17, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 10, 500, 0);
+    call(&program, 1, "cudaEventRecord", 20, 21);
+    uint64_t record = program.correlation;
+    call(&program, 1, "cudaStreamWaitEvent", 30, 31);
+    gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 30,
+                                                                   .end_ns = 31,
+                                                                   .correlation = program.correlation,
+                                                                   .event = UINT64_MAX,
+                                                                   .record = UINT64_MAX,
+                                                                   .wait_correlation = record,
+                                                                   .device = 0,
+                                                                   .stream = 7,
+                                                                   .wait_stream = 17,
+                                                                   .process = program.process});
+    launch(&program, 1, 7, 40, 501, 521);
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_int_equal(edges_of(dag, GT_DAG_EVENT), 3); /* op, recording, wait, op */
+    check_laws(dag);
+    assert_int_equal(simulated_end(dag, &(struct gt_dag_change){0}, 1), 521);
+    assert_int_equal(simulated_end(dag, &(struct gt_dag_change){.overlap_comm = true}, 1), 40 + 5 + 5 + 20);
+    end(&program);
+}
+
 /* ---- several ranks ---- */
 
 enum { RANKS = 2, COLLECTIVES = 2, TRANSFER_NS = 15 };
@@ -313,185 +374,125 @@ static void ranks_meet_at_collectives(void **state) {
     assert_true(ranks[1].end_ns[1] < recorded[1]);
     for (size_t r = 0; r < RANKS; r++)
         end(&ranks[r].program);
+}
 
-    /* Stream 7 waits for an event that was recorded after communication on stream 17. */
-    /* All ops of the process are on GPU 1, but the wait says GPU 0. */
-    static void a_wait_on_a_gpu_without_work_is_for_any(void **state) {
+static void factors_round_to_the_nearest(void **state) {
+    (void)state;
+    assert_int_equal(gt_dag_simulate_scale(3, 500000), 2);
+    assert_int_equal(gt_dag_simulate_scale(1, 499999), 0);
+    assert_int_equal(gt_dag_simulate_scale(-3, 500000), -1);
+    assert_int_equal(gt_dag_simulate_scale(INT64_MAX, 2000000), INT64_MAX);
+    assert_int_equal(gt_dag_simulate_scale(INT64_MAX, GT_DAG_WHOLE), INT64_MAX);
+}
+
+static void the_walk_fills_the_window(void **state) {
+    struct program program;
+    const struct gt_dag *dag = slow_cpu(&program);
+    struct gt_dag_path path = {0};
+    int64_t sums[GT_DAG_TIME_COUNT] = {0}, at_ns = -50;
+    (void)state;
+    assert_true(gt_dag_walk(dag, dag->op_node[9], -50, 930, &path));
+    for (size_t i = 0; i < path.count; i++) {
+        assert_int_equal(path.segments[i].start_ns, at_ns);
+        at_ns = path.segments[i].end_ns;
+        sums[path.segments[i].time] += path.segments[i].end_ns - path.segments[i].start_ns;
+    }
+    assert_int_equal(at_ns, 930);
+    assert_int_equal(sums[GT_DAG_TIME_UNKNOWN], 50 + 3); /* before the first event and after the last */
+    assert_int_equal(sums[GT_DAG_TIME_KERNEL], 20);
+    assert_int_equal(sums[GT_DAG_TIME_LAUNCH], 50 + 2);
+    assert_int_equal(sums[GT_DAG_TIME_CPU], 9 * 95);
+    gt_dag_walk_release(&path);
+    end(&program);
+}
+
+static void slack_is_the_longest_delay_without_effect(void **state) {
+    struct program program;
+    const struct gt_dag *dag = slow_cpu(&program);
+    int64_t *late_ns = gt_dag_slack_new(dag, 927);
+    (void)state;
+    assert_non_null(late_ns);
+    gt_dag_slack_bound(late_ns, dag->op_node[4], 500);
+    gt_dag_slack_spread(dag, late_ns);
+    assert_int_equal(late_ns[dag->op_node[9]], 927);
+    assert_int_equal(late_ns[dag->op_node[5]], 927 - 4 * 20);
+    assert_int_equal(late_ns[dag->op_node[4]], 500);
+    assert_int_equal(late_ns[dag->op_node[0]], 500 - 4 * 20);
+    gt_mem_free(late_ns);
+    end(&program);
+}
+
+/* ---- any trace ---- */
+
+/* Calls and ops at random times, on a few threads and streams: clocks that are wrong everywhere. */
+static void laws_hold_whatever_the_times_are(void **state) {
+    static const char *const names[] = {"cudaDeviceSynchronize",
+                                        "cudaStreamSynchronize",
+                                        "cudaEventSynchronize",
+                                        "cudaStreamWaitEvent",
+                                        "cudaEventRecord",
+                                        "cudaMalloc",
+                                        "cudaMemcpy",
+                                        "cudaFree_v2"};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
         struct program program;
-        (void)state;
         begin(&program);
-        call(&program, 1, "cudaLaunchKernel", 0, 5);
-        struct gt_ops_row row = {.start_ns = 10,
-                                 .end_ns = 500,
-                                 .correlation = program.correlation,
-                                 .name = world_text(&program.world, "k"),
-                                 .lane = gt_builder_lane(&program.world.builder, program.process, 1, 7),
-                                 .kind = GT_OP_KERNEL};
-        assert_true(gt_builder_op(&program.world.builder, &row));
-        for (int64_t i = 0; i < 2; i++) { /* one wait for the stream, one for the device */
-            call(&program, 1, i ? "cudaDeviceSynchronize" : "cudaStreamSynchronize", 20 + 490 * i, 505 + 10 * i);
-            gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 20 + 490 * i,
-                                                                           .end_ns = 505 + 10 * i,
-                                                                           .correlation = program.correlation,
-                                                                           .event = UINT64_MAX,
-                                                                           .record = UINT64_MAX,
-                                                                           .wait_correlation = UINT64_MAX,
-                                                                           .device = 0,
-                                                                           .stream = i ? -1 : 7,
-                                                                           .wait_stream = -1,
-                                                                           .process = program.process});
+        program.world.random = seed;
+        uint64_t *random = &program.world.random;
+        int64_t span = 1 + (int64_t)random_below(random, 300000);
+        for (size_t i = 0; i < 60; i++) {
+            int64_t start_ns = random_between(random, 0, span - 1), tid = (int64_t)random_below(random, 3);
+            int64_t op_ns = random_between(random, 0, span - 1);
+            if (i % 3)
+                launch(&program, tid, (int64_t)random_below(random, 4), start_ns, op_ns,
+                       op_ns + (int64_t)random_below(random, 500));
+            else
+                call(&program, tid, names[random_below(random, 8)], start_ns,
+                     start_ns + (int64_t)random_below(random, 60000));
         }
         const struct gt_dag *dag = make(&program, NULL, 0);
-        assert_int_equal(dag->kind_count[GT_DAG_SYNC][0], 2);
         check_laws(dag);
         end(&program);
     }
+}
 
-    static void points_without_edges_hold_nothing_up(void **state) {
-        struct program program;
-        (void)state;
-        begin(&program);
-        call(&program, 1, "cudaLaunchKernel", 0, 5);
-        op_of_last_call(&program, 17, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 10, 500, 0);
-        call(&program, 1, "cudaEventRecord", 20, 21);
-        uint64_t record = program.correlation;
-        call(&program, 1, "cudaStreamWaitEvent", 30, 31);
-        gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 30,
-                                                                       .end_ns = 31,
-                                                                       .correlation = program.correlation,
-                                                                       .event = UINT64_MAX,
-                                                                       .record = UINT64_MAX,
-                                                                       .wait_correlation = record,
-                                                                       .device = 0,
-                                                                       .stream = 7,
-                                                                       .wait_stream = 17,
-                                                                       .process = program.process});
-        launch(&program, 1, 7, 40, 501, 521);
-        const struct gt_dag *dag = make(&program, NULL, 0);
-        assert_int_equal(edges_of(dag, GT_DAG_EVENT), 3); /* op, recording, wait, op */
-        check_laws(dag);
-        assert_int_equal(simulated_end(dag, &(struct gt_dag_change){0}, 1), 521);
-        assert_int_equal(simulated_end(dag, &(struct gt_dag_change){.overlap_comm = true}, 1), 40 + 5 + 5 + 20);
-        end(&program);
+/* A recorded queue that is full: launch calls take long and return when an op ends. */
+static void full_queues_hold_launches_back(void **state) {
+    struct program program;
+    const int64_t us = 1000;
+    (void)state;
+    begin(&program);
+    for (int64_t i = 0; i < 700; i++) {
+        int64_t start_ns = i < 600 ? 10 * i : (100 * (i - 600) + 10) * us, made_ns = (100 * (i - 599)) * us;
+        call(&program, 1, "cudaLaunchKernel", start_ns, i < 600 ? start_ns + 5 : made_ns + 1000);
+        op_of_last_call(&program, 7, "k", (100 * i) * us, (100 * i + 100) * us, 0);
     }
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_true(dag->queue_depth >= 512);
+    assert_true(dag->kind_count[GT_DAG_ROOM][1] >= 90);
+    check_laws(dag);
+    end(&program);
+}
 
-    static void factors_round_to_the_nearest(void **state) {
-        (void)state;
-        assert_int_equal(gt_dag_simulate_scale(3, 500000), 2);
-        assert_int_equal(gt_dag_simulate_scale(1, 499999), 0);
-        assert_int_equal(gt_dag_simulate_scale(-3, 500000), -1);
-        assert_int_equal(gt_dag_simulate_scale(INT64_MAX, 2000000), INT64_MAX);
-        assert_int_equal(gt_dag_simulate_scale(INT64_MAX, GT_DAG_WHOLE), INT64_MAX);
-    }
-
-    static void the_walk_fills_the_window(void **state) {
-        struct program program;
-        const struct gt_dag *dag = slow_cpu(&program);
-        struct gt_dag_path path = {0};
-        int64_t sums[GT_DAG_TIME_COUNT] = {0}, at_ns = -50;
-        (void)state;
-        assert_true(gt_dag_walk(dag, dag->op_node[9], -50, 930, &path));
-        for (size_t i = 0; i < path.count; i++) {
-            assert_int_equal(path.segments[i].start_ns, at_ns);
-            at_ns = path.segments[i].end_ns;
-            sums[path.segments[i].time] += path.segments[i].end_ns - path.segments[i].start_ns;
-        }
-        assert_int_equal(at_ns, 930);
-        assert_int_equal(sums[GT_DAG_TIME_UNKNOWN], 50 + 3); /* before the first event and after the last */
-        assert_int_equal(sums[GT_DAG_TIME_KERNEL], 20);
-        assert_int_equal(sums[GT_DAG_TIME_LAUNCH], 50 + 2);
-        assert_int_equal(sums[GT_DAG_TIME_CPU], 9 * 95);
-        gt_dag_walk_release(&path);
-        end(&program);
-    }
-
-    static void slack_is_the_longest_delay_without_effect(void **state) {
-        struct program program;
-        const struct gt_dag *dag = slow_cpu(&program);
-        int64_t *late_ns = gt_dag_slack_new(dag, 927);
-        (void)state;
-        assert_non_null(late_ns);
-        gt_dag_slack_bound(late_ns, dag->op_node[4], 500);
-        gt_dag_slack_spread(dag, late_ns);
-        assert_int_equal(late_ns[dag->op_node[9]], 927);
-        assert_int_equal(late_ns[dag->op_node[5]], 927 - 4 * 20);
-        assert_int_equal(late_ns[dag->op_node[4]], 500);
-        assert_int_equal(late_ns[dag->op_node[0]], 500 - 4 * 20);
-        gt_mem_free(late_ns);
-        end(&program);
-    }
-
-    /* ---- any trace ---- */
-
-    /* Calls and ops at random times, on a few threads and streams: clocks that are wrong everywhere. */
-    static void laws_hold_whatever_the_times_are(void **state) {
-        static const char *const names[] = {"cudaDeviceSynchronize",
-                                            "cudaStreamSynchronize",
-                                            "cudaEventSynchronize",
-                                            "cudaStreamWaitEvent",
-                                            "cudaEventRecord",
-                                            "cudaMalloc",
-                                            "cudaMemcpy",
-                                            "cudaFree_v2"};
-        (void)state;
-        for (uint64_t seed = 1; seed <= 300; seed++) {
-            struct program program;
-            begin(&program);
-            program.world.random = seed;
-            uint64_t *random = &program.world.random;
-            int64_t span = 1 + (int64_t)random_below(random, 300000);
-            for (size_t i = 0; i < 60; i++) {
-                int64_t start_ns = random_between(random, 0, span - 1), tid = (int64_t)random_below(random, 3);
-                int64_t op_ns = random_between(random, 0, span - 1);
-                if (i % 3)
-                    launch(&program, tid, (int64_t)random_below(random, 4), start_ns, op_ns,
-                           op_ns + (int64_t)random_below(random, 500));
-                else
-                    call(&program, tid, names[random_below(random, 8)], start_ns,
-                         start_ns + (int64_t)random_below(random, 60000));
-            }
-            const struct gt_dag *dag = make(&program, NULL, 0);
-            check_laws(dag);
-            end(&program);
-        }
-    }
-
-    /* A recorded queue that is full: launch calls take long and return when an op ends. */
-    static void full_queues_hold_launches_back(void **state) {
-        struct program program;
-        const int64_t us = 1000;
-        (void)state;
-        begin(&program);
-        for (int64_t i = 0; i < 700; i++) {
-            int64_t start_ns = i < 600 ? 10 * i : (100 * (i - 600) + 10) * us, made_ns = (100 * (i - 599)) * us;
-            call(&program, 1, "cudaLaunchKernel", start_ns, i < 600 ? start_ns + 5 : made_ns + 1000);
-            op_of_last_call(&program, 7, "k", (100 * i) * us, (100 * i + 100) * us, 0);
-        }
-        const struct gt_dag *dag = make(&program, NULL, 0);
-        assert_true(dag->queue_depth >= 512);
-        assert_true(dag->kind_count[GT_DAG_ROOM][1] >= 90);
-        check_laws(dag);
-        end(&program);
-    }
-
-    int main(void) {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(calls_and_ops_are_nodes),
-            cmocka_unit_test(a_call_inside_another_belongs_to_it),
-            cmocka_unit_test(overlapping_ops_of_a_stream_begin_in_order),
-            cmocka_unit_test(graph_nodes_wait_for_what_ended_last),
-            cmocka_unit_test(edges_that_times_deny_are_left_out),
-            cmocka_unit_test(marks_inside_a_call_move_to_its_end),
-            cmocka_unit_test(a_silent_thread_hands_its_work_over),
-            cmocka_unit_test(simulations_follow_the_changes),
-            cmocka_unit_test(ranks_meet_at_collectives),
-            cmocka_unit_test(a_wait_on_a_gpu_without_work_is_for_any),
-            cmocka_unit_test(points_without_edges_hold_nothing_up),
-            cmocka_unit_test(factors_round_to_the_nearest),
-            cmocka_unit_test(the_walk_fills_the_window),
-            cmocka_unit_test(slack_is_the_longest_delay_without_effect),
-            cmocka_unit_test(laws_hold_whatever_the_times_are),
-            cmocka_unit_test(full_queues_hold_launches_back),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
-    }
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_and_ops_are_nodes),
+        cmocka_unit_test(a_call_inside_another_belongs_to_it),
+        cmocka_unit_test(overlapping_ops_of_a_stream_begin_in_order),
+        cmocka_unit_test(graph_nodes_wait_for_what_ended_last),
+        cmocka_unit_test(edges_that_times_deny_are_left_out),
+        cmocka_unit_test(marks_inside_a_call_move_to_its_end),
+        cmocka_unit_test(a_silent_thread_hands_its_work_over),
+        cmocka_unit_test(simulations_follow_the_changes),
+        cmocka_unit_test(a_wait_on_a_gpu_without_work_is_for_any),
+        cmocka_unit_test(points_without_edges_hold_nothing_up),
+        cmocka_unit_test(ranks_meet_at_collectives),
+        cmocka_unit_test(factors_round_to_the_nearest),
+        cmocka_unit_test(the_walk_fills_the_window),
+        cmocka_unit_test(slack_is_the_longest_delay_without_effect),
+        cmocka_unit_test(laws_hold_whatever_the_times_are),
+        cmocka_unit_test(full_queues_hold_launches_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

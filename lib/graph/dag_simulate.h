@@ -6,8 +6,9 @@
 
 #define GT_DAG_WHOLE 1000000u /* factors are millionths: this one changes nothing */
 
-/* A collective that several ranks run together, as another rank's graph sees it: its transfer begins when the last of
-   the ranks has begun, and takes as long whoever that is. Joins graphs of ranks without one knowing the other. */
+/* A collective that several ranks run together: an edge from where the last of the other ranks begins it to where the
+   transfer begins, which takes as long whoever is last. Joins graphs of ranks without one knowing the other: simulate
+   each, hand the starts of its collectives to the others, and repeat; every round settles one more collective. */
 struct gt_dag_meeting {
     uint32_t op;             /* row of ops */
     int64_t others_start_ns; /* when the last of the other ranks begins, on this rank's clock */
@@ -30,7 +31,7 @@ struct gt_dag_change {
     const struct gt_dag_skip *skips; /* by thread and start; none overlap */
     size_t skip_count;
     bool replays;                          /* usual latencies instead of the recorded ones of binding edges */
-    const struct gt_dag_meeting *meetings; /* by row of ops */
+    const struct gt_dag_meeting *meetings; /* in order of their ops */
     size_t meeting_count;
 };
 

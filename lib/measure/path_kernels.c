@@ -12,7 +12,7 @@ static const struct gt_report_column columns[] = {
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"path_share", "On path share", GT_UNIT_SHARE, "total", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"saved_ns", "10% faster saves", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"slack_ns", "Least slack", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"slack_ns", "Least slack", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE | GT_COLUMN_SPARSE},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
 };
 

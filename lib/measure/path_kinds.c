@@ -7,12 +7,54 @@
 
 static const struct gt_report_column columns[] = {
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
     {"kind", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, 0},
     {"share", "Share", GT_UNIT_SHARE, "window", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
 };
+
+/* The same, a row for each window: what pages draw. */
+static const struct gt_report_column window_columns[] = {
+    {"window", "Window", GT_UNIT_NONE, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, 0},
+    {"kernel_ns", "Kernels", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"comm_ns", "Comm", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"copy_ns", "Copies", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"queue_ns", "Queue", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"launch_ns", "Launch", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"cpu_ns", "CPU", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"call_ns", "Calls", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"sync_ns", "Sync", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"unknown_ns", "Unknown", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+};
+
+static const char *const kind_columns[GT_DAG_TIME_COUNT] = {
+    [GT_DAG_TIME_KERNEL] = "kernel_ns", [GT_DAG_TIME_COMM] = "comm_ns",     [GT_DAG_TIME_COPY] = "copy_ns",
+    [GT_DAG_TIME_QUEUE] = "queue_ns",   [GT_DAG_TIME_LAUNCH] = "launch_ns", [GT_DAG_TIME_CPU] = "cpu_ns",
+    [GT_DAG_TIME_CALL] = "call_ns",     [GT_DAG_TIME_SYNC] = "sync_ns",     [GT_DAG_TIME_UNKNOWN] = "unknown_ns",
+};
+
+static void list_windows(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths) {
+    struct gt_table *table = gt_section_table(section, "path_windows", "Critical path by window", window_columns,
+                                              GT_ARRAY_COUNT(window_columns));
+    table->screen_limit = 8;
+    for (size_t i = 0; i < paths->listed_count; i++) {
+        const struct gt_path_window *window = &paths->windows[paths->listed[i]];
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "window", gt_paths_window_cell(section, window));
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, window->process));
+        gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, window->start_ns));
+        gt_row_int(&row, "total_ns", gt_paths_length_ns(window));
+        for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
+            gt_row_int(&row, kind_columns[kind], window->time_ns[kind]);
+        gt_row_end(&row);
+    }
+    if (paths->listed_count < 2) /* the table of kinds has it all */
+        gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+}
 
 static void add_window(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
                        const struct gt_path_window *window) {
@@ -28,6 +70,17 @@ static void add_window(const struct gt_view *view, struct gt_section *section, s
         gt_row_share(&row, "share", (double)window->time_ns[kind], (double)gt_paths_length_ns(window));
         gt_row_int(&row, "inferred_ns", window->inferred_time_ns[kind]);
         gt_row_end(&row);
+    }
+}
+
+/* Windows that count come first, and on the screen nothing else. */
+static void add_windows(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                        const struct gt_paths *paths) {
+    enum { SCREEN_ROWS = 20 };
+    for (size_t i = 0; i < paths->listed_count; i++) {
+        add_window(view, section, table, &paths->windows[paths->listed[i]]);
+        if (i < paths->counted_count)
+            table->screen_limit = table->row_count < SCREEN_ROWS ? table->row_count : SCREEN_ROWS;
     }
 }
 
@@ -78,12 +131,10 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
         return err->code;
     say(view, section, paths, cpu, names);
     say_selection(view, section);
+    list_windows(view, section, paths);
     struct gt_table *table =
         gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
-    table->screen_limit = 20;
-    for (size_t i = 0; i < paths->window_count; i++)
-        if (!paths->windows[i].is_hidden)
-            add_window(view, section, table, &paths->windows[i]);
+    add_windows(view, section, table, paths);
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     const struct gt_dag *dag = paths->dag;
     if (dag->is_cut_short)

@@ -245,7 +245,6 @@ static void simulations_follow_the_changes(void **state) {
     end(&program);
 }
 
-/* Stream 7 waits for an event that was recorded after communication on stream 17. */
 /* All ops of the process are on GPU 1, but the wait says GPU 0. */
 static void a_wait_on_a_gpu_without_work_is_for_any(void **state) {
     struct program program;
@@ -278,6 +277,7 @@ static void a_wait_on_a_gpu_without_work_is_for_any(void **state) {
     end(&program);
 }
 
+/* Stream 7 waits for an event that was recorded after communication on stream 17. */
 static void points_without_edges_hold_nothing_up(void **state) {
     struct program program;
     (void)state;
@@ -304,6 +304,76 @@ static void points_without_edges_hold_nothing_up(void **state) {
     assert_int_equal(simulated_end(dag, &(struct gt_dag_change){0}, 1), 521);
     assert_int_equal(simulated_end(dag, &(struct gt_dag_change){.overlap_comm = true}, 1), 40 + 5 + 5 + 20);
     end(&program);
+}
+
+/* ---- several ranks ---- */
+
+enum { RANKS = 2, COLLECTIVES = 2, TRANSFER_NS = 15 };
+static const uint32_t collective_ops[COLLECTIVES] = {4, 9};
+
+struct rank {
+    struct program program;
+    const struct gt_dag *dag;
+    struct gt_dag_change change;
+    struct gt_dag_meeting meetings[COLLECTIVES];
+    int64_t start_ns[COLLECTIVES], end_ns[COLLECTIVES];
+};
+
+/* Ten launches; the fifth and the last op are collectives. */
+static void begin_rank(struct rank *rank, int64_t every_ns) {
+    *rank = (struct rank){0};
+    begin(&rank->program);
+    for (int64_t i = 0; i < 10; i++)
+        launch(&rank->program, 1, 7, every_ns * i, every_ns * i + 7, every_ns * i + 27);
+    rank->dag = make(&rank->program, NULL, 0);
+    for (size_t i = 0; i < COLLECTIVES; i++)
+        rank->meetings[i] =
+            (struct gt_dag_meeting){.op = collective_ops[i], .others_start_ns = INT64_MIN, .transfer_ns = TRANSFER_NS};
+}
+
+static void simulate_rank(struct rank *rank) {
+    struct gt_dag_times times = {0};
+    rank->change.meetings = rank->meetings;
+    rank->change.meeting_count = COLLECTIVES;
+    assert_true(gt_dag_simulate(rank->dag, &rank->change, &times));
+    for (size_t i = 0; i < COLLECTIVES; i++) {
+        rank->start_ns[i] = times.start_ns[rank->dag->op_node[collective_ops[i]]];
+        rank->end_ns[i] = times.end_ns[rank->dag->op_node[collective_ops[i]]];
+    }
+    gt_dag_simulate_release(&times);
+}
+
+/* Graphs of ranks are joined by what each tells the other: when its collectives begin. Every round settles one more. */
+static void simulate_ranks(struct rank ranks[RANKS]) {
+    for (size_t round = 0; round <= COLLECTIVES; round++) {
+        for (size_t r = 0; r < RANKS; r++)
+            simulate_rank(&ranks[r]);
+        for (size_t r = 0; r < RANKS; r++)
+            for (size_t i = 0; i < COLLECTIVES; i++)
+                ranks[r].meetings[i].others_start_ns = ranks[!r].start_ns[i];
+    }
+}
+
+static void ranks_meet_at_collectives(void **state) {
+    struct rank ranks[RANKS];
+    (void)state;
+    begin_rank(&ranks[0], 100);
+    begin_rank(&ranks[1], 60);
+    simulate_ranks(ranks);
+    const int64_t recorded[COLLECTIVES] = {407 + TRANSFER_NS, 907 + TRANSFER_NS}; /* the slower rank decides */
+    for (size_t r = 0; r < RANKS; r++)
+        assert_memory_equal(ranks[r].end_ns, recorded, sizeof recorded);
+    assert_int_equal(ranks[1].start_ns[0], 247);
+    ranks[0].change.no_think = true; /* now the other one is */
+    simulate_ranks(ranks);
+    for (size_t i = 0; i < COLLECTIVES; i++) {
+        assert_int_equal(ranks[0].end_ns[i], ranks[1].end_ns[i]);
+        assert_int_equal(ranks[1].end_ns[i], ranks[1].start_ns[i] + TRANSFER_NS);
+        assert_true(ranks[0].start_ns[i] < ranks[1].start_ns[i]);
+    }
+    assert_true(ranks[1].end_ns[1] < recorded[1]);
+    for (size_t r = 0; r < RANKS; r++)
+        end(&ranks[r].program);
 }
 
 static void factors_round_to_the_nearest(void **state) {
@@ -417,6 +487,7 @@ int main(void) {
         cmocka_unit_test(simulations_follow_the_changes),
         cmocka_unit_test(a_wait_on_a_gpu_without_work_is_for_any),
         cmocka_unit_test(points_without_edges_hold_nothing_up),
+        cmocka_unit_test(ranks_meet_at_collectives),
         cmocka_unit_test(factors_round_to_the_nearest),
         cmocka_unit_test(the_walk_fills_the_window),
         cmocka_unit_test(slack_is_the_longest_delay_without_effect),

@@ -183,6 +183,7 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     window->walk = whole->walk;
     window->number = own->number;
     window->step = (uint32_t)step;
+    window->is_warm_up = step < maker->view->warm_up_steps;
     window->name = gt_arena_printf(&paths->arena, "step %lld", (long long)own->number);
     whole->last = index;
     whole->end_ns = window->end_ns;
@@ -326,12 +327,16 @@ static bool is_process_asked_for(const struct gt_view *view, uint32_t process) {
     return asked->process_count == 0;
 }
 
-/* Runs and traces, cut to --from and --to; steps that --step names; what belongs to processes of --process. */
+/* Runs and traces, cut to --from and --to; steps that --step names, or all after the warm-up; what belongs to processes
+ * of --process. */
 static bool choose(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
     const struct gputime_selection *asked = &view->request->selection;
     size_t whole = paths->window_count;
+    bool takes_steps = asked->step_count;
+    for (size_t i = 0; i < whole; i++)
+        takes_steps |= paths->windows[i].kind == GT_PATH_STEP && asked->whole_steps != GPUTIME_STEPS_ANY;
     for (size_t i = 0; i < whole && (asked->from.kind || asked->to.kind); i++) {
         struct gt_path_window from = paths->windows[i];
         if (from.kind != GT_PATH_RUN && from.kind != GT_PATH_TRACE)
@@ -350,12 +355,12 @@ static bool choose(struct maker *maker) {
         struct gt_path_window *window = &paths->windows[i];
         bool has_window = asked->from.kind || asked->to.kind;
         if (window->kind == GT_PATH_STEP)
-            window->is_hidden = has_window || !is_asked_for(asked, window->number);
+            window->is_hidden = has_window || window->is_warm_up || !is_asked_for(asked, window->number);
         else
             window->is_hidden =
-                window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || asked->step_count);
+                window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || takes_steps);
         window->is_hidden |= !is_process_asked_for(view, window->process);
-        window->counts = !window->is_hidden && (window->kind != GT_PATH_STEP || asked->step_count);
+        window->counts = !window->is_hidden && (window->kind != GT_PATH_STEP || takes_steps);
     }
     return true;
 }

@@ -16,6 +16,14 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }
 
+struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window) {
+    int64_t length_ns = gt_paths_length_ns(window), unknown_ns = window->time_ns[GT_DAG_TIME_UNKNOWN];
+    return gt_arena_printf(arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
+                           (int)window->name.len, window->name.ptr,
+                           window->trust == GT_PATH_ROUGH ? "only roughly" : "badly", 100 * window->error,
+                           length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0);
+}
+
 /* ---- windows in a simulation ---- */
 
 static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_times *times,
@@ -230,9 +238,20 @@ static bool replay(struct gt_paths *paths) {
     return true;
 }
 
+static bool list_windows(struct gt_paths *paths) {
+    paths->listed = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *paths->listed);
+    for (int counts = true; counts >= false && paths->listed; counts--) {
+        for (uint32_t i = 0; i < paths->window_count; i++)
+            if (!paths->windows[i].is_hidden && paths->windows[i].counts == counts)
+                paths->listed[paths->listed_count++] = i;
+        paths->counted_count = counts ? paths->listed_count : paths->counted_count;
+    }
+    return paths->listed;
+}
+
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = gt_path_windows_make(paths, view, err);
-    if (status == GT_OK && !(walk_all(paths) && replay(paths)))
+    if (status == GT_OK && !(list_windows(paths) && walk_all(paths) && replay(paths)))
         status = gt_fail_memory(err);
     if (status != GT_OK)
         gt_paths_release(paths);

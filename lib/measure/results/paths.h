@@ -29,6 +29,7 @@ struct gt_path_window {
     uint32_t process;   /* GT_NO_TRACK: not known */
     bool is_hidden;     /* it is not asked for, but others are parts of it */
     bool counts;        /* sums over windows have it: it is asked for and no part of another that is */
+    bool is_warm_up;    /* a step that a selection of whole steps leaves out */
     uint32_t walk;      /* index into walks */
     int64_t start_ns, end_ns;
 
@@ -54,6 +55,8 @@ struct gt_paths {
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
     uint32_t *window_nodes; /* of their ops */
+    uint32_t *listed; /* windows as tables have them: those that count, then the other ones that are not hidden */
+    size_t listed_count, counted_count;
     struct gt_dag_path *walks;
     size_t walk_count;
     bool is_cut_short; /* more ranges than are worth a walk each */
@@ -73,6 +76,9 @@ static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
 
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
+
+/* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
+struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);
 
 /* A segment of a window, cut to it. */
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);

@@ -39,6 +39,7 @@ static bool has_ids(const struct gt_store *store) {
 static void build_release(struct gt_dag_build *build) {
     gt_arena_release(&build->arena);
     gt_map_release(&build->stream_map);
+    gt_map_release(&build->device_map);
     gt_map_release(&build->sync_map);
     gt_map_release(&build->record_map);
     gt_map_release(&build->mark_map);

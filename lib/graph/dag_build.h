@@ -124,6 +124,7 @@ struct gt_dag_build {
     uint32_t *process_streams; /* streams by process */
     size_t *process_first_stream;
     struct gt_map stream_map; /* process, device id and stream id */
+    struct gt_map device_map; /* process and device id: where the process ran something */
 
     struct gt_map sync_map;   /* process and correlation: row of syncs */
     struct gt_map record_map; /* the same of calls that record events: row of calls */
@@ -317,6 +318,9 @@ static inline bool gt_dag_build_is_late(const struct gt_dag_build *build, uint32
 /* Of the ops of a stream that were launched before the time the one that ends last; GT_DAG_NONE. */
 uint32_t gt_dag_build_last_op(const struct gt_dag_build *build, uint32_t stream, int64_t time_ns);
 size_t gt_dag_build_launched(const struct gt_dag_build *build, uint32_t stream, int64_t time_ns); /* how many */
+
+/* The device that a wait of the process is about; negative: any. */
+int64_t gt_dag_build_device(const struct gt_dag_build *build, uint32_t process, int64_t device);
 
 /* The stream of a process by its numbers; device negative: any. GT_DAG_NONE. */
 uint32_t gt_dag_build_stream(const struct gt_dag_build *build, uint32_t process, int64_t device, int64_t stream);

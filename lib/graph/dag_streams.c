@@ -39,8 +39,10 @@ static void add_stream(struct gt_dag_build *build, uint32_t lane, uint32_t proce
     uint32_t device = store->lanes.device[lane], number = (uint32_t)build->stream_count;
     uint64_t stream = (uint64_t)store->lanes.stream[lane];
     build->streams[build->stream_count++] = (struct gt_dag_stream){.lane = lane, .process = process};
-    if (device < store->devices.count)
+    if (device < store->devices.count) {
         gt_map_put_if_new(&build->stream_map, stream_key(process, store->devices.id[device]), stream, number);
+        gt_map_put_if_new(&build->device_map, process, (uint64_t)store->devices.id[device], 1);
+    }
     gt_map_put_if_new(&build->stream_map, stream_key(process, -1), stream, number);
 }
 
@@ -67,7 +69,7 @@ static bool find_streams(struct gt_dag_build *build) {
         build->streams[known - 1].count++;
     }
     gt_map_release(&seen);
-    build->failed |= build->stream_map.failed;
+    build->failed |= build->stream_map.failed || build->device_map.failed;
     return !build->failed;
 }
 
@@ -228,7 +230,13 @@ uint32_t gt_dag_build_last_op(const struct gt_dag_build *build, uint32_t stream,
     return count ? build->latest_ops[build->streams[stream].first + count - 1] : GT_DAG_NONE;
 }
 
+/* Some exports say GPU 0 of every wait: a GPU on which the process ran nothing is none. */
+int64_t gt_dag_build_device(const struct gt_dag_build *build, uint32_t process, int64_t device) {
+    return gt_map_get(&build->device_map, process, (uint64_t)device) == GT_MAP_NONE ? -1 : device;
+}
+
 uint32_t gt_dag_build_stream(const struct gt_dag_build *build, uint32_t process, int64_t device, int64_t stream) {
+    device = gt_dag_build_device(build, process, device);
     uint32_t found = gt_map_get(&build->stream_map, stream_key(process, device), (uint64_t)stream);
     return found == GT_MAP_NONE ? GT_DAG_NONE : found;
 }

@@ -49,7 +49,7 @@ static bool has_room(const struct gt_dag_build *build, size_t streams) {
 static void sync_device(struct gt_dag_build *build, uint32_t index, uint32_t sync) {
     const struct gt_store *store = build->store;
     const struct gt_dag_call *call = &build->calls[index];
-    int64_t device = sync == GT_NO_ROW ? -1 : store->syncs.device[sync];
+    int64_t device = sync == GT_NO_ROW ? -1 : gt_dag_build_device(build, call->process, store->syncs.device[sync]);
     size_t slot = gt_dag_build_process_slot(build, call->process);
     size_t first = build->process_first_stream[slot], last = build->process_first_stream[slot + 1];
     if (!has_room(build, last - first) || !gt_dag_build_work(build, last - first)) {

@@ -245,6 +245,38 @@ static void simulations_follow_the_changes(void **state) {
 }
 
 /* Stream 7 waits for an event that was recorded after communication on stream 17. */
+/* All ops of the process are on GPU 1, but the wait says GPU 0. */
+static void a_wait_on_a_gpu_without_work_is_for_any(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    call(&program, 1, "cudaLaunchKernel", 0, 5);
+    struct gt_ops_row row = {.start_ns = 10,
+                             .end_ns = 500,
+                             .correlation = program.correlation,
+                             .name = world_text(&program.world, "k"),
+                             .lane = gt_builder_lane(&program.world.builder, program.process, 1, 7),
+                             .kind = GT_OP_KERNEL};
+    assert_true(gt_builder_op(&program.world.builder, &row));
+    for (int64_t i = 0; i < 2; i++) { /* one wait for the stream, one for the device */
+        call(&program, 1, i ? "cudaDeviceSynchronize" : "cudaStreamSynchronize", 20 + 490 * i, 505 + 10 * i);
+        gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 20 + 490 * i,
+                                                                       .end_ns = 505 + 10 * i,
+                                                                       .correlation = program.correlation,
+                                                                       .event = UINT64_MAX,
+                                                                       .record = UINT64_MAX,
+                                                                       .wait_correlation = UINT64_MAX,
+                                                                       .device = 0,
+                                                                       .stream = i ? -1 : 7,
+                                                                       .wait_stream = -1,
+                                                                       .process = program.process});
+    }
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_int_equal(dag->kind_count[GT_DAG_SYNC][0], 2);
+    check_laws(dag);
+    end(&program);
+}
+
 static void points_without_edges_hold_nothing_up(void **state) {
     struct program program;
     (void)state;
@@ -382,6 +414,7 @@ int main(void) {
         cmocka_unit_test(marks_inside_a_call_move_to_its_end),
         cmocka_unit_test(a_silent_thread_hands_its_work_over),
         cmocka_unit_test(simulations_follow_the_changes),
+        cmocka_unit_test(a_wait_on_a_gpu_without_work_is_for_any),
         cmocka_unit_test(points_without_edges_hold_nothing_up),
         cmocka_unit_test(factors_round_to_the_nearest),
         cmocka_unit_test(the_walk_fills_the_window),

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "graph/dag_build.h"
+#include "graph/dag_skips.h"
 
 int64_t gt_dag_simulate_scale(int64_t value, uint32_t ppm) {
     if (ppm == GT_DAG_WHOLE)
@@ -19,6 +20,7 @@ struct simulation {
     const struct gt_dag_change *change;
     uint32_t cpu_ppm;
     bool changes_edges; /* edges may have other lengths, or be gone */
+    struct gt_dag_skips skips;
     int64_t *start_ns, *end_ns;
     size_t next_meeting;
 };
@@ -32,12 +34,16 @@ static inline uint32_t op_factor(const struct simulation *simulation, uint32_t o
     return change->category_ppm ? change->category_ppm[dag->labels->op_category[op]] : GT_DAG_WHOLE;
 }
 
+static inline bool is_skipped(const struct simulation *simulation, uint32_t node) {
+    return simulation->skips.is_skipped && simulation->skips.is_skipped[node];
+}
+
 static inline int64_t length_of(const struct simulation *simulation, uint32_t node) {
     const struct gt_dag *dag = simulation->dag;
     int64_t length_ns = gt_ns_between(dag->start_ns[node], dag->end_ns[node]);
     if (dag->kind[node] == GT_DAG_OP)
         return gt_dag_simulate_scale(length_ns, op_factor(simulation, dag->row[node]));
-    if (dag->kind[node] != GT_DAG_CALL)
+    if (dag->kind[node] != GT_DAG_CALL || is_skipped(simulation, node))
         return 0;
     if (simulation->change->no_launch && dag->role[node] & GT_DAG_LAUNCHES)
         return 0;
@@ -54,6 +60,8 @@ static bool is_dropped(const struct simulation *simulation, uint32_t node, const
     const struct gt_dag_change *change = simulation->change;
     const struct gt_dag *dag = simulation->dag;
     if (change->no_sync && edge->kind == GT_DAG_SYNC && dag->role[node] & GT_DAG_SYNCS)
+        return true;
+    if ((edge->kind == GT_DAG_SYNC || edge->kind == GT_DAG_ROOM) && is_skipped(simulation, node))
         return true;
     if (change->overlap_comm && is_comm(dag, edge->from) && !is_comm(dag, node))
         return true;
@@ -82,12 +90,14 @@ static int64_t delay_of(const struct simulation *simulation, uint32_t node, cons
     latency_ns = change->replays ? replayed_ns(simulation, node, edge) : gt_dag_latency_ns(dag, node, edge);
     switch (edge->kind) {
     case GT_DAG_THINK:
+        cpu_ns = simulation->skips.think_ns ? simulation->skips.think_ns[node] : cpu_ns;
         return change->no_think ? 0 : gt_dag_simulate_scale(cpu_ns, simulation->cpu_ppm);
     case GT_DAG_OWN:
-        if (change->no_launch && dag->role[node] & GT_DAG_LAUNCHES)
+        if ((change->no_launch && dag->role[node] & GT_DAG_LAUNCHES) || is_skipped(simulation, node))
             return 0;
         return gt_dag_simulate_scale(latency_ns, simulation->cpu_ppm);
     case GT_DAG_LAUNCH:
+        cpu_ns = is_skipped(simulation, edge->from) ? 0 : cpu_ns;
         return change->no_launch ? 0 : gt_ns_add(gt_dag_simulate_scale(cpu_ns, simulation->cpu_ppm), latency_ns);
     default:
         return gt_ns_add(gt_dag_simulate_scale(cpu_ns, simulation->cpu_ppm), latency_ns);
@@ -151,18 +161,19 @@ bool gt_dag_simulate(const struct gt_dag *dag, const struct gt_dag_change *chang
     struct simulation simulation = {.dag = dag, .change = change};
     simulation.cpu_ppm = change->cpu_ppm ? change->cpu_ppm : GT_DAG_WHOLE;
     simulation.changes_edges = simulation.cpu_ppm != GT_DAG_WHOLE || change->no_launch || change->no_think ||
-                               change->no_sync || change->overlap_comm || change->no_weak_events || change->replays;
+                               change->no_sync || change->overlap_comm || change->no_weak_events || change->replays ||
+                               change->skip_count;
     times->start_ns = simulation.start_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->start_ns);
     times->end_ns = simulation.end_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->end_ns);
-    if (!times->start_ns || !times->end_ns) {
-        gt_dag_simulate_release(times);
-        return false;
-    }
-    for (uint32_t node = 0; node < dag->node_count; node++) {
+    bool ok = gt_dag_skips_init(&simulation.skips, dag, change) && times->start_ns && times->end_ns;
+    for (uint32_t node = 0; node < dag->node_count && ok; node++) {
         times->start_ns[node] = start_of(&simulation, node);
         times->end_ns[node] = end_of(&simulation, node, times->start_ns[node]);
     }
-    return true;
+    gt_dag_skips_release(&simulation.skips);
+    if (!ok)
+        gt_dag_simulate_release(times);
+    return ok;
 }
 
 void gt_dag_simulate_release(struct gt_dag_times *times) {

@@ -14,13 +14,21 @@ struct gt_dag_meeting {
     int64_t transfer_ns;     /* recorded length without the wait for the others */
 };
 
+/* A time in which what a thread does takes no time: its calls return at once and wait for nothing. */
+struct gt_dag_skip {
+    uint32_t thread;
+    int64_t start_ns, end_ns;
+};
+
 /* What is different. Zeroed: nothing. */
 struct gt_dag_change {
     const uint32_t *name_ppm; /* factor of op lengths by string id of the name, GT_DAG_NONE: by category; NULL: none */
     const uint32_t *category_ppm; /* by category; NULL: none */
     uint32_t cpu_ppm;             /* of CPU work and calls; 0: GT_DAG_WHOLE */
     bool no_launch, no_think, no_sync, overlap_comm;
-    bool no_weak_events;                   /* without inferred events that do not bind */
+    bool no_weak_events;             /* without inferred events that do not bind */
+    const struct gt_dag_skip *skips; /* by thread and start; none overlap */
+    size_t skip_count;
     bool replays;                          /* usual latencies instead of the recorded ones of binding edges */
     const struct gt_dag_meeting *meetings; /* by row of ops */
     size_t meeting_count;

@@ -1,5 +1,6 @@
 /* Path kinds: what the time of each window of the critical path was spent on. */
 #include "measure/results/measure.h"
+#include "measure/results/path_words.h"
 #include "measure/results/paths.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -32,62 +33,6 @@ static void add_window(const struct gt_view *view, struct gt_section *section, s
 
 /* ---- in words ---- */
 
-/* What all windows that count spent, and how many steps they are. */
-struct total {
-    int64_t length_ns, time_ns[GT_DAG_TIME_COUNT];
-    size_t windows, steps;
-};
-
-static struct total add_up(const struct gt_paths *paths) {
-    struct total total = {0};
-    for (size_t i = 0; i < paths->window_count; i++) {
-        const struct gt_path_window *window = &paths->windows[i];
-        total.steps += window->kind == GT_PATH_STEP && (!window->is_hidden || window->counts);
-        if (!window->counts)
-            continue;
-        total.windows++;
-        total.length_ns = gt_ns_add(total.length_ns, gt_paths_length_ns(window));
-        for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
-            total.time_ns[kind] += window->time_ns[kind];
-    }
-    return total;
-}
-
-static const char *const kind_words[GT_DAG_TIME_COUNT] = {
-    [GT_DAG_TIME_KERNEL] = "kernels",        [GT_DAG_TIME_COMM] = "communication",
-    [GT_DAG_TIME_COPY] = "copies",           [GT_DAG_TIME_QUEUE] = "latency between GPU ops",
-    [GT_DAG_TIME_LAUNCH] = "launching",      [GT_DAG_TIME_CPU] = "waits for the CPU",
-    [GT_DAG_TIME_CALL] = "other CUDA calls", [GT_DAG_TIME_SYNC] = "synchronization",
-    [GT_DAG_TIME_UNKNOWN] = "unexplained",
-};
-
-static double percent(int64_t part_ns, int64_t whole_ns) {
-    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
-}
-
-/* " 82% waits for the CPU (backward: 55%), 12% launching": the largest parts. */
-static struct gt_str list_parts(const struct gt_view *view, struct gt_arena *arena, struct total total,
-                                const struct gt_path_cpu *cpu) {
-    enum { PARTS_MOST = 4 };
-    struct gt_str list = {"", 0};
-    for (size_t part = 0; part < PARTS_MOST; part++) {
-        size_t largest = 0;
-        for (size_t kind = 1; kind < GT_DAG_TIME_COUNT; kind++)
-            largest = total.time_ns[kind] > total.time_ns[largest] ? kind : largest;
-        double share = percent(total.time_ns[largest], total.length_ns);
-        if (share < 1)
-            break;
-        list = gt_arena_printf(arena, "%s%s %.0f%% %s", list.ptr, part ? "," : "", share, kind_words[largest]);
-        gt_strid range = largest == GT_DAG_TIME_CPU ? cpu->main_range : GT_STRID_EMPTY;
-        struct gt_str name = gt_str_cut(gt_store_string(view->store, range), 40);
-        if (range != GT_STRID_EMPTY && percent(cpu->main_range_ns, total.length_ns) >= 5)
-            list = gt_arena_printf(arena, "%s (%.*s: %.0f%%)", list.ptr, (int)name.len, name.ptr,
-                                   percent(cpu->main_range_ns, total.length_ns));
-        total.time_ns[largest] = 0;
-    }
-    return list;
-}
-
 static bool is_refused(const struct gt_paths *paths) {
     for (size_t i = 0; i < paths->window_count; i++)
         if (paths->windows[i].counts && paths->windows[i].trust == GT_PATH_REFUSED)
@@ -114,24 +59,15 @@ static void say_selection(const struct gt_view *view, struct gt_section *section
 static void say(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths,
                 const struct gt_path_cpu *cpu, const struct gt_path_names *names) {
     struct gt_arena *arena = &section->report->arena;
-    struct total total = add_up(paths);
-    char length[GT_NUM_MAX];
-    size_t parts = total.steps ? total.steps : total.windows;
-    if (!total.windows) {
+    struct gt_path_words_sum sum = gt_path_words_add_up(paths);
+    struct gt_str words = gt_path_words_say(view, paths, &sum, cpu, arena);
+    if (!words.len) {
         gt_section_note(section, GT_FOR_ALL, GT_STR("No GPU work to find a path through."));
         return;
     }
-    gt_num_format_duration(length, (double)total.length_ns / (double)parts);
-    struct gt_str what = total.steps ? GT_STR("Step") : GT_STR("Window");
-    if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_TRACE)
-        what = GT_STR("Trace");
-    if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_RANGE)
-        what = GT_STR("Range");
-    struct gt_str list = list_parts(view, arena, total, cpu);
-    struct gt_str end = say_savings(arena, paths, percent(names->faster_saves_ns, total.length_ns));
-    gt_section_note(section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "%s %s%s:%s; %s.", what.ptr, length, parts > 1 ? " on average" : "",
-                                    list.len ? list.ptr : " nothing to see", end.ptr));
+    double saves = sum.length_ns > 0 ? 100 * (double)names->faster_saves_ns / (double)sum.length_ns : 0;
+    struct gt_str end = say_savings(arena, paths, saves);
+    gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "%s; %s.", words.ptr, end.ptr));
 }
 
 enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -53,13 +53,8 @@ struct asking {
 /* ---- simulations ---- */
 
 static bool simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound **bounds) {
-    struct gt_dag_times times = {0};
     *bounds = gt_mem_array(paths->window_count + 1, sizeof **bounds);
-    if (!*bounds || !gt_dag_simulate(paths->dag, change, &times))
-        return false;
-    gt_paths_bounds(paths, &times, *bounds);
-    gt_dag_simulate_release(&times);
-    return true;
+    return *bounds && gt_paths_simulate(paths, change, *bounds);
 }
 
 /* The second simulation leaves out edges for which only the order of calls speaks. */

@@ -63,27 +63,6 @@ static void add_up(struct making *making) {
 
 /* ---- slack ---- */
 
-/* Ops of a window may end when it ends, others when the last one does. To be freed. */
-static int64_t *find_late(const struct gt_paths *paths) {
-    const struct gt_dag *dag = paths->dag;
-    int64_t last_ns = INT64_MIN;
-    for (size_t w = 0; w < paths->window_count; w++)
-        last_ns = paths->windows[w].end_ns > last_ns ? paths->windows[w].end_ns : last_ns;
-    int64_t *late_ns = gt_dag_slack_new(dag, last_ns);
-    for (size_t w = 0; w < paths->window_count && late_ns; w++) {
-        const struct gt_path_window *window = &paths->windows[w];
-        for (size_t i = 0; i < window->op_count; i++)
-            gt_dag_slack_bound(late_ns, paths->window_nodes[window->first_op + i], window->end_ns);
-        if (window->end_node == GT_DAG_NONE)
-            continue;
-        int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
-        gt_dag_slack_bound(late_ns, window->end_node, gt_ns_add(window->end_ns, shift_ns));
-    }
-    if (late_ns)
-        gt_dag_slack_spread(dag, late_ns);
-    return late_ns;
-}
-
 /* Slacks of a name, of which `count` come, from the least to the most. */
 static void note_slack(struct gt_path_name *item, int64_t slack_ns, uint32_t place, uint32_t count) {
     item->has_slack = true;
@@ -99,7 +78,7 @@ static bool add_slack(struct making *making) {
     const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     const struct gt_dag *dag = making->paths->dag;
-    int64_t *late_ns = find_late(making->paths);
+    int64_t *late_ns = gt_paths_late_new(making->paths);
     struct gt_radix_item *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
     uint32_t *counts = gt_mem_array(making->names->count + 1, sizeof *counts);
     uint32_t *places = gt_mem_array(making->names->count + 1, sizeof *places); /* by name: how many came before */
@@ -130,17 +109,13 @@ static bool add_slack(struct making *making) {
 /* How much shorter the windows that count get. false: memory was short. */
 static bool simulate(const struct making *making, const struct gt_dag_change *change, int64_t *saved_ns) {
     const struct gt_paths *paths = making->paths;
-    struct gt_dag_times times = {0};
     struct gt_path_bound *bounds = gt_mem_array(paths->window_count + 1, sizeof *bounds);
-    bool ok = bounds && gt_dag_simulate(paths->dag, change, &times);
+    bool ok = bounds && gt_paths_simulate(paths, change, bounds);
     int64_t length_ns = 0;
-    if (ok)
-        gt_paths_bounds(paths, &times, bounds);
     for (size_t i = 0; i < paths->window_count && ok; i++)
         if (paths->windows[i].counts)
             length_ns = gt_ns_add(length_ns, gt_ns_between(bounds[i].start_ns, bounds[i].end_ns));
     *saved_ns = gt_ns_between(length_ns, making->base_ns);
-    gt_dag_simulate_release(&times);
     gt_mem_free(bounds);
     return ok;
 }

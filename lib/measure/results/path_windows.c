@@ -57,7 +57,8 @@ static enum gt_status make_graph(struct maker *maker, struct gt_error *err) {
         add_marks(maker, labels->steps[i].range);
     for (size_t i = 0; i < maker->range_count; i++)
         add_marks(maker, maker->ranges[i]);
-    return gt_dag_new(maker->view->store, labels, maker->marks, maker->mark_count, &paths->dag, err);
+    return gt_dag_new(maker->view->store, labels, maker->view->request->facts, maker->marks, maker->mark_count,
+                      &paths->dag, err);
 }
 
 /* ---- windows ---- */
@@ -74,6 +75,7 @@ static struct gt_path_window *add_window(struct maker *maker, enum gt_path_windo
                                     .process = process,
                                     .previous = GT_DAG_NONE,
                                     .last = (uint32_t)paths->window_count++,
+                                    .step = GT_NO_ROW,
                                     .start_node = GT_DAG_NONE,
                                     .end_node = GT_DAG_NONE,
                                     .range_end_ns = GT_NO_TIME,
@@ -180,6 +182,7 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     }
     window->walk = whole->walk;
     window->number = own->number;
+    window->step = (uint32_t)step;
     window->name = gt_arena_printf(&paths->arena, "step %lld", (long long)own->number);
     whole->last = index;
     whole->end_ns = window->end_ns;

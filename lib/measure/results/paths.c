@@ -3,6 +3,7 @@
 #include "measure/results/paths.h"
 
 #include "base/mem.h"
+#include "graph/dag_slack.h"
 #include "measure/results/path_windows.h"
 #include "report/report.h"
 
@@ -57,6 +58,36 @@ void gt_paths_bounds(const struct gt_paths *paths, const struct gt_dag_times *ti
     for (size_t i = 0; i < paths->window_count; i++)
         if (paths->windows[i].kind == GT_PATH_RUN)
             bounds[i].end_ns = bounds[paths->windows[i].last].end_ns;
+}
+
+bool gt_paths_simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound *bounds) {
+    struct gt_dag_times times = {0};
+    if (!gt_dag_simulate(paths->dag, change, &times))
+        return false;
+    gt_paths_bounds(paths, &times, bounds);
+    gt_dag_simulate_release(&times);
+    return true;
+}
+
+/* Ops of a window may end when it ends, others when the last one does. */
+int64_t *gt_paths_late_new(const struct gt_paths *paths) {
+    const struct gt_dag *dag = paths->dag;
+    int64_t last_ns = INT64_MIN;
+    for (size_t w = 0; w < paths->window_count; w++)
+        last_ns = paths->windows[w].end_ns > last_ns ? paths->windows[w].end_ns : last_ns;
+    int64_t *late_ns = gt_dag_slack_new(dag, last_ns);
+    for (size_t w = 0; w < paths->window_count && late_ns; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        for (size_t i = 0; i < window->op_count; i++)
+            gt_dag_slack_bound(late_ns, paths->window_nodes[window->first_op + i], window->end_ns);
+        if (window->end_node == GT_DAG_NONE)
+            continue;
+        int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
+        gt_dag_slack_bound(late_ns, window->end_node, gt_ns_add(window->end_ns, shift_ns));
+    }
+    if (late_ns)
+        gt_dag_slack_spread(dag, late_ns);
+    return late_ns;
 }
 
 /* ---- segments ---- */
@@ -185,11 +216,9 @@ static void judge(struct gt_path_window *window) {
 
 static bool replay(struct gt_paths *paths) {
     const struct gt_dag_change change = {.replays = true};
-    struct gt_dag_times times = {0};
     struct gt_path_bound *bounds = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *bounds);
-    if (!bounds || !gt_dag_simulate(paths->dag, &change, &times))
+    if (!bounds || !gt_paths_simulate(paths, &change, bounds))
         return false;
-    gt_paths_bounds(paths, &times, bounds);
     for (size_t i = 0; i < paths->window_count; i++) {
         struct gt_path_window *window = &paths->windows[i];
         window->is_replayed = window->kind != GT_PATH_CHOSEN;
@@ -198,7 +227,6 @@ static bool replay(struct gt_paths *paths) {
             window->error = paths->windows[window->last].error;
         judge(window);
     }
-    gt_dag_simulate_release(&times);
     return true;
 }
 

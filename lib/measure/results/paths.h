@@ -25,6 +25,7 @@ struct gt_path_window {
     enum gt_path_window_kind kind;
     struct gt_str name; /* "run", "step 3" */
     int64_t number;     /* of a step */
+    uint32_t step;      /* index into labels->steps; GT_NO_ROW: it is no step */
     uint32_t process;   /* GT_NO_TRACK: not known */
     bool is_hidden;     /* it is not asked for, but others are parts of it */
     bool counts;        /* sums over windows have it: it is asked for and no part of another that is */
@@ -81,6 +82,11 @@ struct gt_path_bound {
     int64_t start_ns, end_ns;
 };
 void gt_paths_bounds(const struct gt_paths *paths, const struct gt_dag_times *times, struct gt_path_bound *bounds);
+/* The same after a change. false: memory was short. */
+bool gt_paths_simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound *bounds);
+
+/* Latest ends of nodes that move no window's end, for dag_slack.h. To be freed; NULL: memory was short. */
+int64_t *gt_paths_late_new(const struct gt_paths *paths);
 
 /* The node that ends a window; GT_DAG_NONE: none does. */
 uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_window *window);

@@ -182,8 +182,8 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     }
     window->walk = whole->walk;
     window->number = own->number;
-    window->is_warm_up = step < maker->view->warm_up_steps;
     window->step = (uint32_t)step;
+    window->is_warm_up = step < maker->view->warm_up_steps;
     window->name = gt_arena_printf(&paths->arena, "step %lld", (long long)own->number);
     whole->last = index;
     whole->end_ns = window->end_ns;

@@ -54,9 +54,9 @@ struct gt_paths {
     struct gt_arena arena;
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
+    uint32_t *window_nodes; /* of their ops */
     uint32_t *listed; /* windows as tables have them: those that count, then the other ones that are not hidden */
     size_t listed_count, counted_count;
-    uint32_t *window_nodes; /* of their ops */
     struct gt_dag_path *walks;
     size_t walk_count;
     bool is_cut_short; /* more ranges than are worth a walk each */

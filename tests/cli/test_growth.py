@@ -34,6 +34,8 @@ ALL_OF_IT = {
     "explain": ["--json"],
     "stats": ["--json"],
     "diff": ["--json"],
+    "path": ["--json"],
+    "whatif": ["--json"],
     "check": ["--limit", "idle<=100%", "--limit", "kernel:*>=0ms", "--json"],
     "page": ["--html"],
 }

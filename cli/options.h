@@ -42,6 +42,7 @@ struct cli_options {
     double coverage_threshold;
     const char *phase_map;
     const char *why_finding;
+    int simulate;
     const char *path_range;
     const char *changes; /* of whatif, one on each line */
     int force;

@@ -183,6 +183,13 @@ static const char *say_none(const struct gt_view *view, struct gt_section *secti
         .ptr;
 }
 
+static bool has_saving(const struct gt_section *section) {
+    for (size_t i = 0; i < section->finding_count; i++)
+        if (section->findings[i].recoverable_ns > 0)
+            return true;
+    return false;
+}
+
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_evidence evidence;
     struct gt_table *table = gt_finding_list_new(section);
@@ -198,6 +205,10 @@ enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *se
         gt_verdict_sentence_add(&evidence, section);
     else
         gt_finding_list_keep(section, why);
+    if (has_saving(section) && gt_saving_is_too_large(view))
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("Savings are upper bounds: traces of this size are simulated only by 'gputime findings "
+                               "--simulate'."));
     struct gt_str verdict = gt_finding_list_verdict(section);
     table->empty = verdict.len ? verdict.ptr : say_none(view, section, why);
     status = evidence.status;

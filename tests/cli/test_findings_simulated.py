@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 from kineto_by_hand import US, Trace, findings_of
+from test_nsys_sqlite import make
 
 
 def answer_of(gputime, path, finding):
@@ -281,3 +282,21 @@ def test_why_shows_the_simulation(gputime, tmp_path):
 def test_why_suggests_the_nearest_finding(gputime, tmp_path, given, meant):
     done = gputime("findings", reads().write(tmp_path), "--why", given)
     assert done.returncode == 2 and f"did you mean '{meant}'?" in done.stderr.decode()
+
+
+# ---- large traces ----
+
+
+def test_large_traces_are_simulated_on_request(gputime, tmp_path):
+    """200,001 kernels of 10 us, each launched 20 us after the last one."""
+    times = [(number, 30_000 * number) for number in range(1, 200_002)]
+    path = make(tmp_path / "large.sqlite", gpus=[(0, "GPU")],
+                kernels=[(start, start + 10_000, 0, 7, number, 10, 1) for number, start in times],
+                calls=[(start - 5_000, start - 1_000, 10, number) for number, start in times])
+    notes = {}
+    for option, saving_by in ((), "upper_bound"), (("--simulate",), "simulation"):
+        report = gputime.json("findings", *option, path)
+        finding = next(one for one in report["findings"] if one["id"] == "host_bound")
+        assert finding["saving_by"] == saving_by
+        notes[saving_by] = [note for note in report["inputs"][0]["notes"] if "--simulate" in note]
+    assert len(notes["upper_bound"]) == 1 and not notes["simulation"]

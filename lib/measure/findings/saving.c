@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/findings/thresholds.h"
+#include "measure/options.h"
 #include "measure/results/path_change.h"
 #include "measure/results/paths.h"
 
@@ -129,10 +131,14 @@ static void simulate(struct gt_evidence *evidence, const struct gt_paths *paths,
 }
 
 /* What the graph is made of is there, and all of it. A part of a run by time has no simulation. */
+bool gt_saving_is_too_large(const struct gt_view *view) {
+    return (double)view->store->ops.count > gt_thresholds.simulated_ops && !gt_option_flag(view, GT_OPTION_simulate);
+}
+
 static bool has_graph(const struct gt_evidence *evidence) {
     const struct gt_view *view = evidence->view;
     const struct gputime_selection *asked = &view->request->selection;
-    if (asked->from.kind || asked->to.kind)
+    if (asked->from.kind || asked->to.kind || gt_saving_is_too_large(view))
         return false;
     uint32_t needs = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION;
     return !(needs & ~view->store->facts) && !view->is_summed && view->op_count && gt_dag_fits(view->store) &&

@@ -8,6 +8,9 @@
 
 #define GT_SAVING_NO_CPU "no:think\nno:launch"
 
+/* So many ops that savings are simulated only on request. */
+bool gt_saving_is_too_large(const struct gt_view *view);
+
 /* The simulation of a change (path_change.h); each is made once. NULL: the trace lacks what a graph needs, or some of
    it was lost. Without an answer, the trust says why. */
 const struct gt_saving *gt_saving_of(struct gt_evidence *evidence, const char *change);

@@ -106,12 +106,13 @@ static int64_t sum_lengths(const struct gt_paths *paths, const uint8_t *is_used,
 
 static void simulate(struct gt_evidence *evidence, const struct gt_paths *paths, const uint8_t *is_used,
                      struct gt_saving *saving) {
-    struct gt_error ignored = {0};
+    struct gt_error reason = {0};
     struct gt_path_change change = {0};
     struct gt_path_bound *bounds = gt_mem_array(paths->window_count + 1, sizeof *bounds);
+    enum gt_status status = gt_path_change_init(&change, evidence->view, gt_str_of(saving->change), &reason);
+    bool is_known = status == GT_OK;
     /* A name that is no glob for itself is no reason to fail. */
-    bool is_known = gt_path_change_init(&change, evidence->view, gt_str_of(saving->change), &ignored) == GT_OK;
-    bool ok = bounds && (!is_known || gt_paths_simulate(paths, &change.change, bounds));
+    bool ok = bounds && (status == GT_ERR_USAGE || (is_known && gt_paths_simulate(paths, &change.change, bounds)));
     if (ok && is_known) {
         sum_windows(evidence, paths, is_used, bounds, saving);
         saving->low_ns = saving->predicted_ns;

@@ -111,6 +111,41 @@ def test_readback(gputime, tmp_path, operator, command, saved):
     assert found["host_bound"]["recoverable_ns"] == 11 * (698 - saved) * US
 
 
+# ---- names that mean something to a shell or as a glob ----
+
+@pytest.mark.parametrize("name", ["it's", "a*b?", "back\\slash\\*", "$(ls) `ls` \"x\"", "[a]", "-x", "é"])
+def test_commands_of_names_that_need_quotes(gputime, tmp_path, name):
+    trace = two_gpus(2000, 1500, lambda trace, start, length: trace.range(f"dataloader {name}", start, 1500))
+    finding = findings_of(gputime, trace, tmp_path)["data_loading"]
+    check(gputime, tmp_path, finding, 704, 1500)
+    assert f"Without 'dataloader {name}', all of it" in " ".join(finding["evidence"])
+
+
+@pytest.mark.parametrize("name", ["aten::item\nfoo", "aten::item\nwithout:", "\n", "\n\n", "a\n:", "a\tb", "\x1b[31m", "\x7f"])
+def test_names_with_control_characters_are_not_simulated(gputime, tmp_path, name):
+    trace = reads(False)
+    for number in range(12):
+        trace.operator(name, 1000 * number + 4, 396)
+    trace.op(20000, 20000, name=name, launched=19990)
+    trace.range(f"dataloader {name}", 15000, 4000)
+    found = findings_of(gputime, trace, tmp_path)
+    for rule in ("readback", "data_loading", "dominant_kernel"):
+        assert found[rule]["simulation"] is None
+    assert found["readback"]["saving_by"] == "upper_bound"
+
+
+def test_a_kernel_with_stars_is_simulated_alone(gputime, tmp_path):
+    """As a glob, its name would match the other one, too."""
+    trace = Trace()
+    trace.op(10, 900, name="f(float*)", launched=0)
+    trace.op(910, 500, name="f(float*, int*)", launched=2)
+    finding = findings_of(gputime, trace, tmp_path)["dominant_kernel"]
+    simulation = finding["simulation"]
+    assert simulation["command"] == r"gputime whatif TRACE --scale 'f(float\*)=0.9'"
+    assert simulation["base_ns"] - simulation["predicted_ns"] == 90 * US
+    assert answer_of(gputime, tmp_path / "trace.json", finding)["predicted_ns"] == simulation["predicted_ns"]
+
+
 def test_sync_waits(gputime, tmp_path):
     """The CPU is ahead by 4 ms, waits 150 us for the GPU, then launches late. The wait costs all of it but the 2 us that a
     call takes that need not wait."""

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/mem.h"
 #include "measure/results/path_change.h"
 #include "measure/results/paths.h"
@@ -176,17 +177,29 @@ const struct gt_saving *gt_saving_of(struct gt_evidence *evidence, const char *c
 
 /* ---- findings ---- */
 
+/* Cuts the first line off. */
+static struct gt_str next_line(struct gt_str *rest) {
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    struct gt_str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t taken = line.len + (end != NULL);
+    *rest = (struct gt_str){rest->ptr + taken, rest->len - taken};
+    return line;
+}
+
 /* "no:sync" as "--no sync", "without:a b" as "--without 'a b'" */
 static const char *command_of(struct gt_evidence *evidence, const char *change) {
     struct gt_str rest = gt_str_of(change), all = GT_STR("gputime whatif TRACE");
     while (rest.len) {
-        const char *end = memchr(rest.ptr, '\n', rest.len), *colon = memchr(rest.ptr, ':', rest.len);
-        size_t bytes = end ? (size_t)(end - rest.ptr) : rest.len;
-        struct gt_str option = {rest.ptr, (size_t)(colon - rest.ptr)}, value = {colon + 1, bytes - option.len - 1};
-        bool is_plain = !gt_str_eq(option, GT_STR("without")) && !gt_str_eq(option, GT_STR("scale"));
-        all = gt_arena_printf(evidence->arena, "%s --%.*s %s%.*s%s", all.ptr, (int)option.len, option.ptr,
-                              is_plain ? "" : "'", (int)value.len, value.ptr, is_plain ? "" : "'");
-        rest = (struct gt_str){rest.ptr + bytes + (end != NULL), rest.len - bytes - (end != NULL)};
+        struct gt_str line = next_line(&rest);
+        const char *colon = memchr(line.ptr, ':', line.len);
+        if (!colon)
+            continue;
+        struct gt_str option = {line.ptr, (size_t)(colon - line.ptr)}, value = {colon + 1, line.len - option.len - 1};
+        bool is_name = gt_str_eq(option, GT_STR("without")) || gt_str_eq(option, GT_STR("scale"));
+        if (is_name)
+            value = gt_say_argument(evidence, value);
+        all = gt_arena_printf(evidence->arena, "%s --%.*s %.*s", all.ptr, (int)option.len, option.ptr, (int)value.len,
+                              value.ptr);
     }
     return all.ptr;
 }
@@ -248,6 +261,14 @@ void gt_saving_promise(struct gt_evidence *evidence, const struct gt_finding *fi
 
 /* ---- sentences ---- */
 
+/* Control characters would end the line, or make a command that does something else than it shows. */
+struct gt_str gt_saving_glob(struct gt_evidence *evidence, struct gt_str name) {
+    for (size_t i = 0; i < name.len; i++)
+        if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)
+            return (struct gt_str){"", 0};
+    return gt_glob_of_name(evidence->arena, name);
+}
+
 const char *gt_saving_without(struct gt_evidence *evidence, const struct gt_name_sums *names) {
     enum { NAMES_MOST = 4 };
     struct gt_str lines = {"", 0};
@@ -255,13 +276,22 @@ const char *gt_saving_without(struct gt_evidence *evidence, const struct gt_name
         return NULL;
     for (size_t i = 0; i < names->count; i++) {
         struct gt_str name = gt_store_string(evidence->view->store, names->items[i].name);
-        struct gt_str plain = gt_name_sums_plain(name);
-        if (memchr(plain.ptr, '\n', plain.len))
+        struct gt_str plain = gt_name_sums_plain(name), glob = gt_saving_glob(evidence, plain);
+        if (!glob.len)
             return NULL;
-        lines = gt_arena_printf(evidence->arena, "%s%swithout:%.*s%s", lines.ptr, i ? "\n" : "", (int)plain.len,
-                                plain.ptr, plain.len < name.len ? "*" : "");
+        lines = gt_arena_printf(evidence->arena, "%s%swithout:%s%s", lines.ptr, i ? "\n" : "", glob.ptr,
+                                plain.len < name.len ? "*" : "");
     }
     return lines.ptr;
+}
+
+/* The name of a line "without:NAME" */
+static const char *say_name(struct gt_evidence *evidence, struct gt_str line) {
+    size_t prefix = GT_STR("without:").len;
+    if (line.len < prefix)
+        return "";
+    struct gt_str glob = {line.ptr + prefix, line.len - prefix};
+    return gt_say_quoted(evidence, gt_glob_plain(evidence->arena, glob));
 }
 
 static const char *say_condition(struct gt_evidence *evidence, const char *change) {
@@ -277,18 +307,15 @@ static const char *say_condition(struct gt_evidence *evidence, const char *chang
     for (size_t i = 0; i < GT_ARRAY_COUNT(conditions); i++)
         if (strcmp(conditions[i].change, change) == 0)
             return conditions[i].words;
-    struct gt_str name = gt_str_of(change);
-    size_t prefix = strlen("without:");
-    if (!gt_str_starts(name, GT_STR("without:")))
+    struct gt_str rest = gt_str_of(change);
+    if (!gt_str_starts(rest, GT_STR("without:")))
         return "If it took 10% less time";
-    const char *end = memchr(name.ptr, '\n', name.len);
-    size_t bytes = end ? (size_t)(end - name.ptr) : name.len;
-    const char *next = end ? gt_say_quoted(evidence, gt_str_of(end + 1 + prefix)) : "";
-    if (end && strchr(end + 1, '\n'))
-        next = "others";
-    return gt_arena_printf(evidence->arena, "Without %s%s%s",
-                           gt_say_quoted(evidence, (struct gt_str){name.ptr + prefix, bytes - prefix}),
-                           end ? " and " : "", next)
+    const char *first = say_name(evidence, next_line(&rest));
+    if (!rest.len)
+        return gt_arena_printf(evidence->arena, "Without %s", first).ptr;
+    struct gt_str second = next_line(&rest);
+    return gt_arena_printf(evidence->arena, "Without %s and %s", first,
+                           rest.len ? "others" : say_name(evidence, second))
         .ptr;
 }
 

@@ -25,7 +25,10 @@ void gt_saving_promise(struct gt_evidence *evidence, const struct gt_finding *fi
 /* Adds a sentence that says how long a step takes without the cause, where there is an answer. */
 void gt_saving_describe(struct gt_evidence *evidence, struct gt_finding *finding);
 
-/* "without:NAME" for each of some names; NULL: so many that a command would not show them. */
+/* A name as changes have it, which no other name matches. Empty: it has none, or control characters. */
+struct gt_str gt_saving_glob(struct gt_evidence *evidence, struct gt_str name);
+
+/* "without:NAME" for each of some names; NULL: so many that a command would not show them, or one that it could not. */
 const char *gt_saving_without(struct gt_evidence *evidence, const struct gt_name_sums *names);
 
 #endif

@@ -300,6 +300,33 @@ def test_all_commands_have_the_same_savings(gputime, tmp_path):
     assert one in found
 
 
+def links_to_backward():
+    """Another thread works in less than half of the silence of the first, and links say that it does so for it."""
+    trace = Trace()
+    for number in range(5):
+        start = 3000 * number
+        trace.operator("forward", start, 10)
+        trace.op(start + 12, 100, launched=start, call_length=10)
+        trace.operator("backward", start + 1000, 400, tid=2)
+        trace.op(start + 1112, 100, launched=start + 1100, call_length=10, tid=2)
+        for phase, thread, moment in (("s", 1, start), ("f", 2, start + 1000)):
+            trace.events.append({"ph": phase, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1, "tid": thread,
+                                 "ts": moment, "bp": "e"})
+    return trace
+
+
+def test_commands_that_read_more_have_the_same_savings(gputime, tmp_path):
+    path = links_to_backward().write(tmp_path)
+    found = gputime.json("findings", path)["findings"]
+    assert any(finding["saving_by"] == "simulation" for finding in found)
+    for args in ((path,), ("explain", path), ("explain", "--path", path)):
+        assert gputime.json(*args)["findings"] == found
+    for finding in found:
+        if finding["simulation"]:
+            answer = answer_of(gputime, path, finding)
+            assert finding["simulation"]["predicted_ns"] == answer["predicted_ns"]
+
+
 def test_why_shows_the_simulation(gputime, tmp_path):
     path = reads().write(tmp_path)
     report = gputime.json("findings", path, "--why", "readback")

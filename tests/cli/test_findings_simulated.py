@@ -250,6 +250,25 @@ def test_a_long_kernel_that_is_waited_for_is(gputime, tmp_path):
     assert any("Nsight Compute" in one for one in finding["advice"])
 
 
+# ---- the sentence above the findings ----
+
+def test_the_verdict_is_about_the_steps_after_the_warm_up(gputime, tmp_path):
+    """Its average, time and share are those of the first finding: late launches in steps of 1 ms, after one of 20 ms."""
+    trace, start = Trace(), 0
+    for number, gap in enumerate([2000] + 5 * [100]):
+        trace.range(f"ProfilerStep#{number}", start, 10 * gap)
+        for kernel in range(10):
+            trace.op(start + kernel * gap + 10, 20, name=f"kernel_{kernel}", launched=start + kernel * gap)
+        start += 10 * gap
+    report = gputime.json("findings", trace.write(tmp_path))
+    first = report["findings"][0]
+    simulation, saved = first["simulation"], first["recoverable_step_ns"]
+    assert first["id"] == "host_bound" and simulation["base_ns"] == 5 * 1000 * US
+    assert report["facts"]["findings_verdict"].startswith("Step 1 ms on average: ")
+    assert report["facts"]["findings_verdict"].endswith(
+        f" (warm-up excluded). Fixing finding 1 saves {saved / 1000:.4g} us of it, {saved / 10000:.0f}% (simulated).")
+
+
 # ---- where nothing is simulated ----
 
 def unexplained():

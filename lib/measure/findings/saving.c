@@ -36,6 +36,23 @@ static uint8_t *used_windows_new(struct gt_evidence *evidence, const struct gt_p
     return is_used;
 }
 
+struct gt_path_words_sum gt_saving_add_up(struct gt_evidence *evidence, const struct gt_paths *paths) {
+    struct gt_path_words_sum sum = {0};
+    uint8_t *is_used = used_windows_new(evidence, paths);
+    for (size_t w = 0; w < paths->window_count && is_used; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        if (!is_used[w])
+            continue;
+        sum.windows++;
+        sum.steps += window->kind == GT_PATH_STEP;
+        sum.length_ns = gt_ns_add(sum.length_ns, gt_paths_length_ns(window));
+        for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
+            sum.time_ns[kind] += window->time_ns[kind];
+    }
+    gt_mem_free(is_used);
+    return sum;
+}
+
 static enum gt_path_trust worst_trust(const struct gt_paths *paths) {
     enum gt_path_trust worst = GT_PATH_GOOD;
     for (size_t w = 0; w < paths->window_count; w++)

@@ -5,6 +5,7 @@
 
 #include "measure/findings/findings.h"
 #include "measure/findings/name_sums.h"
+#include "measure/results/path_words.h"
 
 #define GT_SAVING_NO_CPU "no:think\nno:launch"
 
@@ -21,6 +22,9 @@ void gt_saving_settle_gaps(struct gt_evidence *evidence, struct gt_finding *find
                            enum gt_host_gap class);
 /* The finding is reported: what it saves is promised. */
 void gt_saving_promise(struct gt_evidence *evidence, const struct gt_finding *finding);
+
+/* What the path of all that is simulated consists of: steps after the warm-up, else the trace. */
+struct gt_path_words_sum gt_saving_add_up(struct gt_evidence *evidence, const struct gt_paths *paths);
 
 /* Adds a sentence that says how long a step takes without the cause, where there is an answer. */
 void gt_saving_describe(struct gt_evidence *evidence, struct gt_finding *finding);

@@ -46,7 +46,6 @@ def test_host_bound(gputime, tmp_path):
     finding = found["host_bound"]
     assert finding["recoverable_ns"] == 206 * US // 2  # of both GPUs, on average; the launch of GPU 0 takes 2 us
     check(gputime, tmp_path, finding, 206, 800)
-    assert "If the CPU took no time, all of it would take 798 us instead of 1.004 ms (simulated)." in finding["evidence"]
 
 
 def test_a_gap_that_nobody_waits_for_is_no_finding(gputime, tmp_path):
@@ -353,9 +352,37 @@ def test_why_shows_the_simulation(gputime, tmp_path):
     row, = report["tables"]["finding_simulation"]["rows"]
     assert {key: row[key] for key in one["simulation"]} == one["simulation"]
     assert row["saved_ns"] == row["base_ns"] - row["predicted_ns"] and row["recoverable_ns"] == one["recoverable_ns"]
+    assert row["windows"] == 1 and row["window_saved_ns"] == row["saved_ns"] == row["window_recoverable_ns"]
     text = " ".join(gputime("findings", path, "--why", "readback").stdout.decode().split())
     assert f"To simulate it without the cause: {one['simulation']['command']}" in text
     assert "as far as the simulation saves it" in text
+
+
+def test_a_finding_that_saves_less_than_the_simulation_says_why(gputime, tmp_path):
+    """Only one of two GPUs is late: on average they save half of what the trace does."""
+    path = two_gpus(800, 800).write(tmp_path)
+    report = gputime.json("findings", path, "--why", "host_bound")
+    assert ("If the CPU took no time, all of it would take 798 us instead of 1.004 ms (simulated); of these 206 us this "
+            "finding claims 103 us, the GPU time that is lost to it alone, on average over the GPUs.") in report["findings"][0]["evidence"]
+    row, = report["tables"]["finding_simulation"]["rows"]
+    assert (row["windows"], row["window_saved_ns"], row["window_recoverable_ns"]) == (1, 206 * US, 103 * US)
+
+
+def test_processes_have_windows_each(gputime, tmp_path):
+    """Two processes with a GPU each, which lose the same: what is saved is summed, and comparable for each."""
+    trace = Trace()
+    for pid in (1, 2):
+        single = Trace()
+        single.correlation = 1000 * pid
+        for number in range(10):
+            single.op(1000 * number + 10, 100, launched=1000 * number, device=pid - 1, name=f"kernel_{number}")
+        for event in single.events:
+            event["pid"] = 10 + pid if event["cat"] == "cuda_runtime" else event["pid"]
+        trace.events += single.events
+    report = gputime.json("findings", trace.write(tmp_path), "--why", "host_bound")
+    row, = report["tables"]["finding_simulation"]["rows"]
+    assert row["windows"] == 2 and row["saved_ns"] == 2 * row["window_saved_ns"]
+    assert 0.9 * row["window_saved_ns"] < row["window_recoverable_ns"] <= row["window_saved_ns"]
 
 
 @pytest.mark.parametrize("given, meant", [("readbak", "readback"), ("host-bound", "host_bound"), ("sync", "sync_waits")])

@@ -2,6 +2,7 @@
 #include "graph/dag_simulate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "graph/dag_build.h"
@@ -22,7 +23,7 @@ struct simulation {
     bool changes_edges; /* edges may have other lengths, or be gone */
     struct gt_dag_skips skips;
     int64_t *start_ns, *end_ns;
-    size_t next_meeting;
+    uint32_t *last_op[2]; /* with overlap: by stream its last node that communicates, and the last that does not */
 };
 
 static inline uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
@@ -139,6 +140,29 @@ static inline int64_t start_of(const struct simulation *simulation, uint32_t nod
     return is_open ? NEVER : dag->start_ns[node];
 }
 
+/* Communication and other work of a stream no longer wait for each other, but each still does for its own kind: what
+   was between two ops only handed their order on. */
+static int64_t keep_order(const struct simulation *simulation, uint32_t node, int64_t start_ns) {
+    const struct gt_dag *dag = simulation->dag;
+    uint32_t *last = &simulation->last_op[is_comm(dag, node)][dag->store->ops.lane[dag->row[node]]];
+    uint32_t before = *last;
+    *last = node;
+    if (before == GT_DAG_NONE || dag->end_ns[before] > dag->start_ns[node])
+        return start_ns;
+    return start_ns > simulation->end_ns[before] ? start_ns : simulation->end_ns[before];
+}
+
+static bool begin_order(struct simulation *simulation) {
+    size_t count = simulation->change->overlap_comm ? simulation->dag->store->lanes.count : 0;
+    for (size_t i = 0; i < 2 && count; i++) {
+        simulation->last_op[i] = gt_mem_uninitialised(count, sizeof(uint32_t));
+        if (!simulation->last_op[i])
+            return false;
+        memset(simulation->last_op[i], 0xFF, count * sizeof(uint32_t)); /* GT_DAG_NONE */
+    }
+    return true;
+}
+
 static int by_op(const void *a, const void *b) {
     const struct gt_dag_meeting *x = a, *y = b;
     return (x->op > y->op) - (x->op < y->op);
@@ -165,12 +189,17 @@ bool gt_dag_simulate(const struct gt_dag *dag, const struct gt_dag_change *chang
                                change->skip_count;
     times->start_ns = simulation.start_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->start_ns);
     times->end_ns = simulation.end_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->end_ns);
-    bool ok = gt_dag_skips_init(&simulation.skips, dag, change) && times->start_ns && times->end_ns;
+    bool ok = gt_dag_skips_init(&simulation.skips, dag, change) && begin_order(&simulation) && times->start_ns &&
+              times->end_ns;
     for (uint32_t node = 0; node < dag->node_count && ok; node++) {
         times->start_ns[node] = start_of(&simulation, node);
+        if (simulation.last_op[0] && dag->kind[node] == GT_DAG_OP)
+            times->start_ns[node] = keep_order(&simulation, node, times->start_ns[node]);
         times->end_ns[node] = end_of(&simulation, node, times->start_ns[node]);
     }
     gt_dag_skips_release(&simulation.skips);
+    gt_mem_free(simulation.last_op[0]);
+    gt_mem_free(simulation.last_op[1]);
     if (!ok)
         gt_dag_simulate_release(times);
     return ok;

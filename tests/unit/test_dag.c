@@ -305,6 +305,24 @@ static void points_without_edges_hold_nothing_up(void **state) {
     end(&program);
 }
 
+/* Compute and communication take turns on one stream: 4 x 100 ns each, launched at once. */
+static void overlap_keeps_the_order_of_a_stream(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    for (int64_t i = 0; i < 8; i++) {
+        call(&program, 1, "cudaLaunchKernel", 5 * i, 5 * i + 5);
+        op_of_last_call(&program, 7, i % 2 ? "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" : "k", 100 * (i + 1),
+                        100 * (i + 2), 0);
+    }
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    const struct gt_dag_change overlap = {.overlap_comm = true};
+    check_laws(dag);
+    assert_int_equal(simulated_end(dag, &overlap, 6), 500); /* the last kernel */
+    assert_int_equal(simulated_end(dag, &overlap, 7), 600); /* waits for it */
+    end(&program);
+}
+
 /* ---- several ranks ---- */
 
 enum { RANKS = 2, COLLECTIVES = 2, TRANSFER_NS = 15 };
@@ -486,6 +504,7 @@ int main(void) {
         cmocka_unit_test(simulations_follow_the_changes),
         cmocka_unit_test(a_wait_on_a_gpu_without_work_is_for_any),
         cmocka_unit_test(points_without_edges_hold_nothing_up),
+        cmocka_unit_test(overlap_keeps_the_order_of_a_stream),
         cmocka_unit_test(ranks_meet_at_collectives),
         cmocka_unit_test(factors_round_to_the_nearest),
         cmocka_unit_test(the_walk_fills_the_window),

@@ -136,6 +136,7 @@ class Answers:
     def simulate(self, change, only_sure=False, latency=lambda edge: edge.latency):
         """{node: (start, end)}."""
         times = {}
+        last = {}  # with overlap: (stream, communicates): node
         for node in self.order:
             starts = []
             for edge in node.before:
@@ -148,6 +149,11 @@ class Answers:
             start = max(starts, default=NEVER)
             if start == NEVER and not (node.kind == "point" and node.before):
                 start = node.start
+            if node.op and change.overlap_comm:
+                lane = node.op.stream, change.is_ignored(node.op)
+                before, last[lane] = last.get(lane), node
+                if before and before.end <= node.start:
+                    start = max(start, times[before][1])
             times[node] = (start, start + self.length(node, change))
         return times
 

@@ -69,14 +69,14 @@ static bool make(struct gt_dag_build *build, const struct gt_dag_moment *marks, 
            gt_dag_build_finish(build, mark_count);
 }
 
-enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels, uint32_t facts,
+enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels,
                           const struct gt_dag_moment *marks, size_t mark_count, struct gt_dag **out,
                           struct gt_error *err) {
     *out = NULL;
     if (!gt_dag_fits(store))
         return gt_fail(err, "the trace has too many events for a dependency graph");
     struct gt_dag *dag = gt_mem_array(1, sizeof *dag);
-    struct gt_dag_build build = {.store = store, .labels = labels, .facts = facts, .dag = dag};
+    struct gt_dag_build build = {.store = store, .labels = labels, .dag = dag};
     if (!dag)
         return gt_fail_memory(err);
     dag->store = store;

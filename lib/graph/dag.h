@@ -114,9 +114,9 @@ struct gt_dag_moment {
 /* Whether a trace has few enough events for a graph. */
 bool gt_dag_fits(const struct gt_store *store);
 
-/* Store and labels must outlive the graph, and be read with what analyses of the path declare. facts: those that were
-   asked for; of the others FLOWS are not used even if they are there. Linear, but for sorting. */
-enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels, uint32_t facts,
+/* Store and labels must outlive the graph, and be read with what analyses of the path declare. Linear, but for
+   sorting. */
+enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels,
                           const struct gt_dag_moment *marks, size_t mark_count, struct gt_dag **out,
                           struct gt_error *err);
 void gt_dag_free(struct gt_dag *dag);

@@ -92,7 +92,6 @@ struct gt_dag_point {
 struct gt_dag_build {
     const struct gt_store *store;
     const struct gt_labels *labels;
-    uint32_t facts; /* that were asked for */
     struct gt_dag *dag;
     struct gt_arena arena; /* owns all arrays but those that grow */
     bool failed;

@@ -1,9 +1,8 @@
-/* Work that goes from one thread to another and back: in come the boundaries of threads and arrows from forward to
-   backward operators, out go marks and the edges between them. A thread falls silent, another one of its process works
-   meanwhile and is done when the first goes on: backward() on the autograd thread, pools of threads. */
+/* Work that goes from one thread to another and back: in come the boundaries of threads, out go marks and the edges
+   between them. A thread falls silent, another one of its process works meanwhile and is done when the first goes on:
+   backward() on the autograd thread, pools of threads. */
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
@@ -15,37 +14,11 @@ struct handover {
 
 struct search {
     struct gt_dag_build *build;
-    struct gt_map flows; /* pairs of threads (index) with an arrow from one to the other */
     struct handover *found;
     size_t count, capacity;
     uint32_t *by_process; /* threads (index) by process */
     size_t *process_first;
 };
-
-static uint32_t index_of(const struct gt_dag_build *build, uint32_t thread) {
-    return thread < build->store->threads.count ? build->thread_index[thread] : GT_DAG_NONE;
-}
-
-static bool map_flows(struct search *search) {
-    static const struct gt_flows none;
-    const struct gt_dag_build *build = search->build;
-    const struct gt_flows *flows = build->facts & GT_FACT_FLOWS ? &build->store->flows : &none;
-    struct gt_map starts = {0};
-    for (uint32_t i = 0; i < flows->count; i++)
-        if (flows->phase[i] == GT_FLOW_START)
-            gt_map_put_if_new(&starts, 0, flows->id[i], i);
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t start = flows->phase[i] == GT_FLOW_END ? gt_map_get(&starts, 0, flows->id[i]) : GT_MAP_NONE;
-        if (start == GT_MAP_NONE)
-            continue;
-        uint32_t from = index_of(build, flows->thread[start]), to = index_of(build, flows->thread[i]);
-        if (from != GT_DAG_NONE && to != GT_DAG_NONE)
-            gt_map_put_if_new(&search->flows, from, to, 1);
-    }
-    bool ok = !starts.failed && !search->flows.failed;
-    gt_map_release(&starts);
-    return ok;
-}
 
 static bool group_threads(struct search *search) {
     struct gt_dag_build *build = search->build;
@@ -79,7 +52,7 @@ static bool is_inside_event(const struct gt_dag_build *build, const struct gt_da
 }
 
 /* Whether the thread worked for the silent one; fills in its work. */
-static bool worked(const struct search *search, uint32_t other, struct handover *silence, bool has_flow) {
+static bool worked(const struct search *search, uint32_t other, struct handover *silence) {
     const struct gt_dag_build *build = search->build;
     const struct gt_dag_thread *thread = &build->threads[other];
     const int64_t *times = build->boundary_ns + thread->first_boundary;
@@ -93,8 +66,8 @@ static bool worked(const struct search *search, uint32_t other, struct handover 
     silence->to = other;
     silence->begin_ns = times[first];
     silence->end_ns = times[after - 1];
-    return has_flow || gt_ns_between(silence->begin_ns, silence->end_ns) >=
-                           gt_ns_between(from_ns, to_ns) / 2 + gt_ns_between(from_ns, to_ns) % 2;
+    return gt_ns_between(silence->begin_ns, silence->end_ns) >=
+           gt_ns_between(from_ns, to_ns) / 2 + gt_ns_between(from_ns, to_ns) % 2;
 }
 
 static void answer(struct search *search, uint32_t silent, int64_t from_ns, int64_t to_ns) {
@@ -102,22 +75,15 @@ static void answer(struct search *search, uint32_t silent, int64_t from_ns, int6
     size_t slot = gt_dag_build_process_slot(build, build->threads[silent].process);
     size_t first = search->process_first[slot], last = search->process_first[slot + 1], best_launches = 0;
     struct handover best = {.to = GT_DAG_NONE};
-    bool best_has_flow = false;
     if (!gt_dag_build_work(build, last - first))
         return;
     for (size_t i = first; i < last; i++) {
         uint32_t other = search->by_process[i];
         size_t launches = other == silent ? 0 : launches_between(build, &build->threads[other], from_ns, to_ns);
-        if (!launches)
-            continue;
-        bool has_flow = gt_map_get(&search->flows, silent, other) != GT_MAP_NONE;
         struct handover candidate = {.from = silent, .silent_ns = from_ns, .on_ns = to_ns};
-        bool is_better = best.to == GT_DAG_NONE || has_flow > best_has_flow ||
-                         (has_flow == best_has_flow && launches > best_launches);
-        if (!is_better || !worked(search, other, &candidate, has_flow))
+        if (launches <= best_launches || !worked(search, other, &candidate))
             continue;
         best = candidate;
-        best_has_flow = has_flow;
         best_launches = launches;
     }
     if (best.to == GT_DAG_NONE)
@@ -216,14 +182,13 @@ bool gt_dag_build_handovers(struct gt_dag_build *build) {
     struct search search = {.build = build};
     if (build->thread_count < 2)
         return true;
-    build->failed |= !map_flows(&search) || !group_threads(&search);
+    build->failed |= !group_threads(&search);
     if (!build->failed)
         find_silences(&search);
     if (!build->failed)
         add_handovers(&search);
     for (uint32_t i = 0; i < build->thread_count && !build->failed; i++)
         add_spawn(&search, i);
-    gt_map_release(&search.flows);
     gt_mem_free(search.found);
     return !build->failed;
 }

@@ -10,14 +10,11 @@ _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of
 #define LAUNCHES (GT_FACT_CALLS | GT_FACT_CORRELATION)
 #define STEPS    (LAUNCHES | GT_FACT_RANGES)
 
-/* What the dependency graph is made of. Python functions only say when threads were silent. */
+/* What the dependency graph is made of, the same for every analysis, so that all give the same answers. Python
+   functions only say when threads were silent. Links from forward to backward operators are many, and on no trace at
+   hand do they say more about who worked for a silent thread than its launches do. */
 #define PATH_NEEDS (GT_FACT_OPS | LAUNCHES)
-#define PATH_ALSO                                                                                                      \
-    (GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_STACKS | GT_FACT_GRAPHS | GT_FACT_BYTES)
-
-/* The same for the simulations of findings. Links from forward to backward operators are many, and only choose between
-   threads that all may have gone on with the work of another: on no trace at hand do they change a saving. */
-#define SAVINGS_ALSO (PATH_ALSO & ~(uint32_t)GT_FACT_FLOWS)
+#define PATH_ALSO  (GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_SYNCS | GT_FACT_STACKS | GT_FACT_GRAPHS | GT_FACT_BYTES)
 
 const struct gt_analysis gt_analyses[] = {
 #define RESULT(kind) (1u << GT_RESULT_##kind)

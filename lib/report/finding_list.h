@@ -31,6 +31,7 @@ struct gt_finding_simulation {
     const char *command; /* the same as a command */
     const char *trust;   /* as the table replay has it; NULL: there is no graph */
     int64_t base_ns, predicted_ns, low_ns; /* of all windows after the warm-up; -1: not simulated */
+    size_t window_count;                   /* steps of all processes; without steps, processes; 0: not simulated */
 };
 
 /* Something worth doing about the program or the capture. Sentences are text for people that may hold names of the
@@ -69,6 +70,11 @@ void gt_finding_list_link(struct gt_section *section);
 /* What it is worth, for people: "high, saves 26.5 ms a step, simulated", or "saves up to" where it is an upper bound.
    Without steps it is the whole saving. */
 struct gt_str gt_finding_list_worth(const struct gt_finding *finding, char *text, size_t size);
+/* The potential saving of a step, without steps of all. */
+static inline int64_t gt_finding_list_window_ns(const struct gt_finding *finding) {
+    return finding->step_ns < 0 ? finding->recoverable_ns : finding->step_ns;
+}
+
 /* How the saving was found: "simulation" or "upper_bound"; NULL: there is none. */
 const char *gt_finding_list_saving_by(const struct gt_finding *finding);
 /* The fact with the sentence that comes before the findings where none is above low. */

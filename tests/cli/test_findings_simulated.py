@@ -47,7 +47,6 @@ def test_host_bound(gputime, tmp_path):
     finding = found["host_bound"]
     assert finding["recoverable_ns"] == 206 * US // 2  # of both GPUs, on average; the launch of GPU 0 takes 2 us
     check(gputime, tmp_path, finding, 206, 800)
-    assert "If the CPU took no time, all of it would take 798 us instead of 1.004 ms (simulated)." in finding["evidence"]
 
 
 def test_a_gap_that_nobody_waits_for_is_no_finding(gputime, tmp_path):
@@ -110,6 +109,41 @@ def test_readback(gputime, tmp_path, operator, command, saved):
     assert finding["recoverable_ns"] == 11 * saved * US
     check(gputime, tmp_path, finding, 11 * saved, 11 * 698)
     assert found["host_bound"]["recoverable_ns"] == 11 * (698 - saved) * US
+
+
+# ---- names that mean something to a shell or as a glob ----
+
+@pytest.mark.parametrize("name", ["it's", "a*b?", "back\\slash\\*", "$(ls) `ls` \"x\"", "[a]", "-x", "é"])
+def test_commands_of_names_that_need_quotes(gputime, tmp_path, name):
+    trace = two_gpus(2000, 1500, lambda trace, start, length: trace.range(f"dataloader {name}", start, 1500))
+    finding = findings_of(gputime, trace, tmp_path)["data_loading"]
+    check(gputime, tmp_path, finding, 704, 1500)
+    assert f"Without 'dataloader {name}', all of it" in " ".join(finding["evidence"])
+
+
+@pytest.mark.parametrize("name", ["aten::item\nfoo", "aten::item\nwithout:", "\n", "\n\n", "a\n:", "a\tb", "\x1b[31m", "\x7f"])
+def test_names_with_control_characters_are_not_simulated(gputime, tmp_path, name):
+    trace = reads(False)
+    for number in range(12):
+        trace.operator(name, 1000 * number + 4, 396)
+    trace.op(20000, 20000, name=name, launched=19990)
+    trace.range(f"dataloader {name}", 15000, 4000)
+    found = findings_of(gputime, trace, tmp_path)
+    for rule in ("readback", "data_loading", "dominant_kernel"):
+        assert found[rule]["simulation"] is None
+    assert found["readback"]["saving_by"] == "upper_bound"
+
+
+def test_a_kernel_with_stars_is_simulated_alone(gputime, tmp_path):
+    """As a glob, its name would match the other one, too."""
+    trace = Trace()
+    trace.op(10, 900, name="f(float*)", launched=0)
+    trace.op(910, 500, name="f(float*, int*)", launched=2)
+    finding = findings_of(gputime, trace, tmp_path)["dominant_kernel"]
+    simulation = finding["simulation"]
+    assert simulation["command"] == r"gputime whatif TRACE --scale 'f(float\*)=0.9'"
+    assert simulation["base_ns"] - simulation["predicted_ns"] == 90 * US
+    assert answer_of(gputime, tmp_path / "trace.json", finding)["predicted_ns"] == simulation["predicted_ns"]
 
 
 def test_sync_waits(gputime, tmp_path):
@@ -216,6 +250,25 @@ def test_a_long_kernel_that_is_waited_for_is(gputime, tmp_path):
     assert any("Nsight Compute" in one for one in finding["advice"])
 
 
+# ---- the sentence above the findings ----
+
+def test_the_verdict_is_about_the_steps_after_the_warm_up(gputime, tmp_path):
+    """Its average, time and share are those of the first finding: late launches in steps of 1 ms, after one of 20 ms."""
+    trace, start = Trace(), 0
+    for number, gap in enumerate([2000] + 5 * [100]):
+        trace.range(f"ProfilerStep#{number}", start, 10 * gap)
+        for kernel in range(10):
+            trace.op(start + kernel * gap + 10, 20, name=f"kernel_{kernel}", launched=start + kernel * gap)
+        start += 10 * gap
+    report = gputime.json("findings", trace.write(tmp_path))
+    first = report["findings"][0]
+    simulation, saved = first["simulation"], first["recoverable_step_ns"]
+    assert first["id"] == "host_bound" and simulation["base_ns"] == 5 * 1000 * US
+    assert report["facts"]["findings_verdict"].startswith("Step 1 ms on average: ")
+    assert report["facts"]["findings_verdict"].endswith(
+        f" (warm-up excluded). Fixing finding 1 saves {saved / 1000:.4g} us of it, {saved / 10000:.0f}% (simulated).")
+
+
 # ---- where nothing is simulated ----
 
 def unexplained():
@@ -266,6 +319,33 @@ def test_all_commands_have_the_same_savings(gputime, tmp_path):
     assert one in found
 
 
+def links_to_backward():
+    """Another thread works in less than half of the silence of the first, and links say that it does so for it."""
+    trace = Trace()
+    for number in range(5):
+        start = 3000 * number
+        trace.operator("forward", start, 10)
+        trace.op(start + 12, 100, launched=start, call_length=10)
+        trace.operator("backward", start + 1000, 400, tid=2)
+        trace.op(start + 1112, 100, launched=start + 1100, call_length=10, tid=2)
+        for phase, thread, moment in (("s", 1, start), ("f", 2, start + 1000)):
+            trace.events.append({"ph": phase, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1, "tid": thread,
+                                 "ts": moment, "bp": "e"})
+    return trace
+
+
+def test_commands_that_read_more_have_the_same_savings(gputime, tmp_path):
+    path = links_to_backward().write(tmp_path)
+    found = gputime.json("findings", path)["findings"]
+    assert any(finding["saving_by"] == "simulation" for finding in found)
+    for args in ((path,), ("explain", path), ("explain", "--path", path)):
+        assert gputime.json(*args)["findings"] == found
+    for finding in found:
+        if finding["simulation"]:
+            answer = answer_of(gputime, path, finding)
+            assert finding["simulation"]["predicted_ns"] == answer["predicted_ns"]
+
+
 def test_why_shows_the_simulation(gputime, tmp_path):
     path = reads().write(tmp_path)
     report = gputime.json("findings", path, "--why", "readback")
@@ -273,9 +353,37 @@ def test_why_shows_the_simulation(gputime, tmp_path):
     row, = report["tables"]["finding_simulation"]["rows"]
     assert {key: row[key] for key in one["simulation"]} == one["simulation"]
     assert row["saved_ns"] == row["base_ns"] - row["predicted_ns"] and row["recoverable_ns"] == one["recoverable_ns"]
+    assert row["windows"] == 1 and row["window_saved_ns"] == row["saved_ns"] == row["window_recoverable_ns"]
     text = " ".join(gputime("findings", path, "--why", "readback").stdout.decode().split())
     assert f"To simulate it without the cause: {one['simulation']['command']}" in text
     assert "as far as the simulation saves it" in text
+
+
+def test_a_finding_that_saves_less_than_the_simulation_says_why(gputime, tmp_path):
+    """Only one of two GPUs is late: on average they save half of what the trace does."""
+    path = two_gpus(800, 800).write(tmp_path)
+    report = gputime.json("findings", path, "--why", "host_bound")
+    assert ("If the CPU took no time, all of it would take 798 us instead of 1.004 ms (simulated); of these 206 us this "
+            "finding claims 103 us, the GPU time that is lost to it alone, on average over the GPUs.") in report["findings"][0]["evidence"]
+    row, = report["tables"]["finding_simulation"]["rows"]
+    assert (row["windows"], row["window_saved_ns"], row["window_recoverable_ns"]) == (1, 206 * US, 103 * US)
+
+
+def test_processes_have_windows_each(gputime, tmp_path):
+    """Two processes with a GPU each, which lose the same: what is saved is summed, and comparable for each."""
+    trace = Trace()
+    for pid in (1, 2):
+        single = Trace()
+        single.correlation = 1000 * pid
+        for number in range(10):
+            single.op(1000 * number + 10, 100, launched=1000 * number, device=pid - 1, name=f"kernel_{number}")
+        for event in single.events:
+            event["pid"] = 10 + pid if event["cat"] == "cuda_runtime" else event["pid"]
+        trace.events += single.events
+    report = gputime.json("findings", trace.write(tmp_path), "--why", "host_bound")
+    row, = report["tables"]["finding_simulation"]["rows"]
+    assert row["windows"] == 2 and row["saved_ns"] == 2 * row["window_saved_ns"]
+    assert 0.9 * row["window_saved_ns"] < row["window_recoverable_ns"] <= row["window_saved_ns"]
 
 
 @pytest.mark.parametrize("given, meant", [("readbak", "readback"), ("host-bound", "host_bound"), ("sync", "sync_waits")])

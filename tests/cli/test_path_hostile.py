@@ -1,11 +1,13 @@
 """Traces that make no sense, for the critical path: as many streams, threads, processes, steps or waits as there are
 events, clocks that are wrong, everything at one time. Both laws hold, and what cannot be explained is refused."""
 
+import gzip
 import json
 import random
 
 import pytest
 
+from samples import DATA
 from test_path import Trace, check_laws, record_event, rows, wait_event
 
 MANY = 1500
@@ -165,3 +167,15 @@ def test_the_answer_does_not_depend_on_threads(gputime, tmp_path):
     path = trace.write(tmp_path)
     one, many = (gputime.json("path", "--threads", threads, path)["tables"] for threads in ("1", "5"))
     assert one == many
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.97])
+def test_a_file_that_is_only_partly_read_is_never_trusted(gputime, tmp_path, kept):
+    """The rest fits together well, but what was lost may be what was waited for."""
+    whole, cut = tmp_path / "whole.json", tmp_path / "cut.json"
+    whole.write_bytes(gzip.decompress((DATA / "torch/llama_train_compiled.json.gz").read_bytes()))
+    cut.write_bytes(whole.read_bytes()[:int(kept * whole.stat().st_size)])
+    for path, trust in ((whole, "good"), (cut, "rough")):
+        report = gputime.json("path", path)
+        assert {row["trust"] for row in rows(report, "replay")} == {trust}
+        assert {row["trust"] for row in rows(gputime.json("whatif", path), "whatif")} == {trust}

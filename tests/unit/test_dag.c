@@ -54,9 +54,8 @@ static void launch(struct program *program, int64_t tid, int64_t stream, int64_t
 static struct gt_dag *make(struct program *program, const struct gt_dag_moment *marks, size_t mark_count) {
     struct gt_error err = {0};
     world_seal(&program->world);
-    assert_int_equal(
-        gt_dag_new(program->world.store, program->world.labels, GT_FACTS_ALL, marks, mark_count, &program->dag, &err),
-        GT_OK);
+    assert_int_equal(gt_dag_new(program->world.store, program->world.labels, marks, mark_count, &program->dag, &err),
+                     GT_OK);
     return program->dag;
 }
 

@@ -1,7 +1,6 @@
 /* Rule dominant_kernel: kernels of one name that take a large part of the kernel time, unless another finding is about
    them already. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
@@ -74,10 +73,10 @@ static struct kernel longest_summed(struct gt_evidence *evidence) {
 /* The simulation of 10 % less; NULL: there is no answer. */
 static const struct gt_saving *simulate_faster(struct gt_evidence *evidence, struct gt_finding *finding,
                                                gt_strid full_name) {
-    struct gt_str name = gt_store_string(evidence->view->store, full_name);
-    if (evidence->view->is_summed || memchr(name.ptr, '\n', name.len))
+    struct gt_str glob = gt_saving_glob(evidence, gt_store_string(evidence->view->store, full_name));
+    if (evidence->view->is_summed || !glob.len)
         return NULL;
-    finding->simulation.change = gt_arena_printf(evidence->arena, "scale:%.*s=0.9", (int)name.len, name.ptr).ptr;
+    finding->simulation.change = gt_arena_printf(evidence->arena, "scale:%s=0.9", glob.ptr).ptr;
     const struct gt_saving *saving = gt_saving_of(evidence, finding->simulation.change);
     return saving && saving->has_answer ? saving : NULL;
 }

@@ -1,6 +1,7 @@
 /* Finds the operator that the user called around a copy. */
 #include "measure/findings/readers.h"
 
+#include "measure/findings/saving.h"
 #include "measure/findings/say.h"
 
 bool gt_readers_is_around(int64_t start_ns, int64_t end_ns, uint32_t thread, const struct gt_calls *calls,
@@ -29,8 +30,10 @@ const char *gt_readers_change(struct gt_evidence *evidence, const struct gt_read
     uint32_t reader = reader_of(evidence->view, copies);
     struct gt_str name = gt_store_string(store, reader == GT_NO_ROW ? copies->call : store->cpu_ops.name[reader]);
     struct gt_str wait = gt_store_string(store, reader == GT_NO_ROW ? copies->wait : GT_STRID_EMPTY);
-    return gt_arena_printf(evidence->arena, "without:%.*s%s%.*s", (int)name.len, name.ptr, wait.len ? "\nwithout:" : "",
-                           (int)wait.len, wait.ptr)
+    struct gt_str glob = gt_saving_glob(evidence, name), wait_glob = gt_saving_glob(evidence, wait);
+    if (!glob.len || (wait.len && !wait_glob.len))
+        return NULL;
+    return gt_arena_printf(evidence->arena, "without:%s%s%s", glob.ptr, wait.len ? "\nwithout:" : "", wait_glob.ptr)
         .ptr;
 }
 

@@ -9,7 +9,8 @@
 const char *gt_readers_say(struct gt_evidence *evidence, const struct gt_readback *copies);
 
 /* What to simulate: that operator takes no time, else the copy's call and the call that waits for it. What only waits,
-   as no:sync has it, is too little: copies of pageable memory wait by themselves. */
+   as no:sync has it, is too little: copies of pageable memory wait by themselves. NULL: no command can have such names.
+ */
 const char *gt_readers_change(struct gt_evidence *evidence, const struct gt_readback *copies);
 
 /* Whether an operator or a Python function lasts from before a call of its thread until after it. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/mem.h"
 #include "measure/findings/thresholds.h"
 #include "measure/options.h"
@@ -35,6 +36,23 @@ static uint8_t *used_windows_new(struct gt_evidence *evidence, const struct gt_p
         is_used = NULL;
     }
     return is_used;
+}
+
+struct gt_path_words_sum gt_saving_add_up(struct gt_evidence *evidence, const struct gt_paths *paths) {
+    struct gt_path_words_sum sum = {0};
+    uint8_t *is_used = used_windows_new(evidence, paths);
+    for (size_t w = 0; w < paths->window_count && is_used; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        if (!is_used[w])
+            continue;
+        sum.windows++;
+        sum.steps += window->kind == GT_PATH_STEP;
+        sum.length_ns = gt_ns_add(sum.length_ns, gt_paths_length_ns(window));
+        for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
+            sum.time_ns[kind] += window->time_ns[kind];
+    }
+    gt_mem_free(is_used);
+    return sum;
 }
 
 static enum gt_path_trust worst_trust(const struct gt_paths *paths) {
@@ -108,12 +126,13 @@ static int64_t sum_lengths(const struct gt_paths *paths, const uint8_t *is_used,
 
 static void simulate(struct gt_evidence *evidence, const struct gt_paths *paths, const uint8_t *is_used,
                      struct gt_saving *saving) {
-    struct gt_error ignored = {0};
+    struct gt_error reason = {0};
     struct gt_path_change change = {0};
     struct gt_path_bound *bounds = gt_mem_array(paths->window_count + 1, sizeof *bounds);
+    enum gt_status status = gt_path_change_init(&change, evidence->view, gt_str_of(saving->change), &reason);
+    bool is_known = status == GT_OK;
     /* A name that is no glob for itself is no reason to fail. */
-    bool is_known = gt_path_change_init(&change, evidence->view, gt_str_of(saving->change), &ignored) == GT_OK;
-    bool ok = bounds && (!is_known || gt_paths_simulate(paths, &change.change, bounds));
+    bool ok = bounds && (status == GT_ERR_USAGE || (is_known && gt_paths_simulate(paths, &change.change, bounds)));
     if (ok && is_known) {
         sum_windows(evidence, paths, is_used, bounds, saving);
         saving->low_ns = saving->predicted_ns;
@@ -181,17 +200,29 @@ const struct gt_saving *gt_saving_of(struct gt_evidence *evidence, const char *c
 
 /* ---- findings ---- */
 
+/* Cuts the first line off. */
+static struct gt_str next_line(struct gt_str *rest) {
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    struct gt_str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t taken = line.len + (end != NULL);
+    *rest = (struct gt_str){rest->ptr + taken, rest->len - taken};
+    return line;
+}
+
 /* "no:sync" as "--no sync", "without:a b" as "--without 'a b'" */
 static const char *command_of(struct gt_evidence *evidence, const char *change) {
     struct gt_str rest = gt_str_of(change), all = GT_STR("gputime whatif TRACE");
     while (rest.len) {
-        const char *end = memchr(rest.ptr, '\n', rest.len), *colon = memchr(rest.ptr, ':', rest.len);
-        size_t bytes = end ? (size_t)(end - rest.ptr) : rest.len;
-        struct gt_str option = {rest.ptr, (size_t)(colon - rest.ptr)}, value = {colon + 1, bytes - option.len - 1};
-        bool is_plain = !gt_str_eq(option, GT_STR("without")) && !gt_str_eq(option, GT_STR("scale"));
-        all = gt_arena_printf(evidence->arena, "%s --%.*s %s%.*s%s", all.ptr, (int)option.len, option.ptr,
-                              is_plain ? "" : "'", (int)value.len, value.ptr, is_plain ? "" : "'");
-        rest = (struct gt_str){rest.ptr + bytes + (end != NULL), rest.len - bytes - (end != NULL)};
+        struct gt_str line = next_line(&rest);
+        const char *colon = memchr(line.ptr, ':', line.len);
+        if (!colon)
+            continue;
+        struct gt_str option = {line.ptr, (size_t)(colon - line.ptr)}, value = {colon + 1, line.len - option.len - 1};
+        bool is_name = gt_str_eq(option, GT_STR("without")) || gt_str_eq(option, GT_STR("scale"));
+        if (is_name)
+            value = gt_say_argument(evidence, value);
+        all = gt_arena_printf(evidence->arena, "%s --%.*s %.*s", all.ptr, (int)option.len, option.ptr, (int)value.len,
+                              value.ptr);
     }
     return all.ptr;
 }
@@ -210,6 +241,7 @@ static const struct gt_saving *write_down(struct gt_evidence *evidence, struct g
     simulation->base_ns = saving->base_ns;
     simulation->predicted_ns = saving->predicted_ns;
     simulation->low_ns = saving->low_ns;
+    simulation->window_count = saving->window_count;
     return saving;
 }
 
@@ -253,6 +285,14 @@ void gt_saving_promise(struct gt_evidence *evidence, const struct gt_finding *fi
 
 /* ---- sentences ---- */
 
+/* Control characters would end the line, or make a command that does something else than it shows. */
+struct gt_str gt_saving_glob(struct gt_evidence *evidence, struct gt_str name) {
+    for (size_t i = 0; i < name.len; i++)
+        if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)
+            return (struct gt_str){"", 0};
+    return gt_glob_of_name(evidence->arena, name);
+}
+
 const char *gt_saving_without(struct gt_evidence *evidence, const struct gt_name_sums *names) {
     enum { NAMES_MOST = 4 };
     struct gt_str lines = {"", 0};
@@ -260,13 +300,22 @@ const char *gt_saving_without(struct gt_evidence *evidence, const struct gt_name
         return NULL;
     for (size_t i = 0; i < names->count; i++) {
         struct gt_str name = gt_store_string(evidence->view->store, names->items[i].name);
-        struct gt_str plain = gt_name_sums_plain(name);
-        if (memchr(plain.ptr, '\n', plain.len))
+        struct gt_str plain = gt_name_sums_plain(name), glob = gt_saving_glob(evidence, plain);
+        if (!glob.len)
             return NULL;
-        lines = gt_arena_printf(evidence->arena, "%s%swithout:%.*s%s", lines.ptr, i ? "\n" : "", (int)plain.len,
-                                plain.ptr, plain.len < name.len ? "*" : "");
+        lines = gt_arena_printf(evidence->arena, "%s%swithout:%s%s", lines.ptr, i ? "\n" : "", glob.ptr,
+                                plain.len < name.len ? "*" : "");
     }
     return lines.ptr;
+}
+
+/* The name of a line "without:NAME" */
+static const char *say_name(struct gt_evidence *evidence, struct gt_str line) {
+    size_t prefix = GT_STR("without:").len;
+    if (line.len < prefix)
+        return "";
+    struct gt_str glob = {line.ptr + prefix, line.len - prefix};
+    return gt_say_quoted(evidence, gt_glob_plain(evidence->arena, glob));
 }
 
 static const char *say_condition(struct gt_evidence *evidence, const char *change) {
@@ -282,18 +331,30 @@ static const char *say_condition(struct gt_evidence *evidence, const char *chang
     for (size_t i = 0; i < GT_ARRAY_COUNT(conditions); i++)
         if (strcmp(conditions[i].change, change) == 0)
             return conditions[i].words;
-    struct gt_str name = gt_str_of(change);
-    size_t prefix = strlen("without:");
-    if (!gt_str_starts(name, GT_STR("without:")))
+    struct gt_str rest = gt_str_of(change);
+    if (!gt_str_starts(rest, GT_STR("without:")))
         return "If it took 10% less time";
-    const char *end = memchr(name.ptr, '\n', name.len);
-    size_t bytes = end ? (size_t)(end - name.ptr) : name.len;
-    const char *next = end ? gt_say_quoted(evidence, gt_str_of(end + 1 + prefix)) : "";
-    if (end && strchr(end + 1, '\n'))
-        next = "others";
-    return gt_arena_printf(evidence->arena, "Without %s%s%s",
-                           gt_say_quoted(evidence, (struct gt_str){name.ptr + prefix, bytes - prefix}),
-                           end ? " and " : "", next)
+    const char *first = say_name(evidence, next_line(&rest));
+    if (!rest.len)
+        return gt_arena_printf(evidence->arena, "Without %s", first).ptr;
+    struct gt_str second = next_line(&rest);
+    return gt_arena_printf(evidence->arena, "Without %s and %s", first,
+                           rest.len ? "others" : say_name(evidence, second))
+        .ptr;
+}
+
+/* Why the finding saves less than the simulation: GPUs lose only so much to the cause, or other findings have the rest.
+   Empty: it saves about as much. */
+static const char *say_claimed_part(struct gt_evidence *evidence, const struct gt_finding *finding,
+                                    const struct gt_saving *saving) {
+    double saved_ns = (double)(saving->base_ns - saving->predicted_ns) / (double)saving->window_count;
+    int64_t claimed_ns = gt_finding_list_window_ns(finding);
+    if (!finding->is_simulated || (double)claimed_ns >= 0.98 * saved_ns)
+        return "";
+    return gt_arena_printf(evidence->arena,
+                           "; of these %s this finding claims %s, the GPU time that is lost to it alone%s",
+                           gt_say_ns(evidence, saved_ns), gt_say_ns(evidence, (double)claimed_ns),
+                           evidence->view->device_count > 1 ? ", on average over the GPUs" : "")
         .ptr;
 }
 
@@ -308,7 +369,7 @@ void gt_saving_describe(struct gt_evidence *evidence, struct gt_finding *finding
         return;
     }
     finding->evidence[finding->evidence_count++] = gt_arena_printf(
-        evidence->arena, "%s, %s would take %s instead of %s (simulated).", say_condition(evidence, saving->change),
+        evidence->arena, "%s, %s would take %s instead of %s (simulated)%s.", say_condition(evidence, saving->change),
         saving->is_of_steps ? "a step" : "all of it", gt_say_ns(evidence, (double)saving->predicted_ns / windows),
-        gt_say_ns(evidence, (double)saving->base_ns / windows));
+        gt_say_ns(evidence, (double)saving->base_ns / windows), say_claimed_part(evidence, finding, saving));
 }

@@ -5,6 +5,7 @@
 
 #include "measure/findings/findings.h"
 #include "measure/findings/name_sums.h"
+#include "measure/results/path_words.h"
 
 #define GT_SAVING_NO_CPU "no:think\nno:launch"
 
@@ -25,10 +26,16 @@ void gt_saving_settle_gaps(struct gt_evidence *evidence, struct gt_finding *find
 /* The finding is reported: what it saves is promised. */
 void gt_saving_promise(struct gt_evidence *evidence, const struct gt_finding *finding);
 
+/* What the path of all that is simulated consists of: steps after the warm-up, else the trace. */
+struct gt_path_words_sum gt_saving_add_up(struct gt_evidence *evidence, const struct gt_paths *paths);
+
 /* Adds a sentence that says how long a step takes without the cause, where there is an answer. */
 void gt_saving_describe(struct gt_evidence *evidence, struct gt_finding *finding);
 
-/* "without:NAME" for each of some names; NULL: so many that a command would not show them. */
+/* A name as changes have it, which no other name matches. Empty: it has none, or control characters. */
+struct gt_str gt_saving_glob(struct gt_evidence *evidence, struct gt_str name);
+
+/* "without:NAME" for each of some names; NULL: so many that a command would not show them, or one that it could not. */
 const char *gt_saving_without(struct gt_evidence *evidence, const struct gt_name_sums *names);
 
 #endif

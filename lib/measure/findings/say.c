@@ -48,6 +48,22 @@ const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text) {
     return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
+struct gt_str gt_say_argument(struct gt_evidence *evidence, struct gt_str text) {
+    static const char escaped[] = "'\\''";
+    char *argument = gt_arena_array(evidence->arena, text.len + 1, sizeof escaped);
+    size_t bytes = 0;
+    if (!argument)
+        return (struct gt_str){"", 0};
+    argument[bytes++] = '\'';
+    for (size_t i = 0; i < text.len; i++) {
+        size_t added = text.ptr[i] == '\'' ? sizeof escaped - 1 : 1;
+        memcpy(argument + bytes, added == 1 ? text.ptr + i : escaped, added);
+        bytes += added;
+    }
+    argument[bytes++] = '\'';
+    return (struct gt_str){argument, bytes};
+}
+
 bool gt_say_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
     struct gt_str text = gt_store_string(evidence->view->store, name);
     return text.len == 0 || gt_str_eq(text, GT_LOST_NAME);

@@ -13,6 +13,8 @@ const char *gt_say_share(struct gt_evidence *evidence, double part, double whole
 const char *gt_say_count(struct gt_evidence *evidence, size_t count);                     /* "12,345" */
 const char *gt_say_counted(struct gt_evidence *evidence, size_t count, const char *noun); /* "1 gap", "12 gaps" */
 const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes);                   /* "1.5 MB" */
+/* As one word of a command for a shell: 'it'\''s' */
+struct gt_str gt_say_argument(struct gt_evidence *evidence, struct gt_str text);
 const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text); /* quoted, cut where it is long */
 const char *gt_say_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name, likewise cut */
 const char *gt_say_platform(const struct gt_evidence *evidence);             /* "CUDA", on AMD "HIP" */

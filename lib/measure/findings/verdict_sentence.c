@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/findings/saving.h"
 #include "measure/results/path_words.h"
 
 /* Categories are named until they have most of the time. */
@@ -78,18 +79,25 @@ static struct gt_str make_sentence(struct gt_evidence *evidence, __int128 *times
                            whose, busy, gt_say_share(evidence, (double)named_ns, (double)total_ns), names);
 }
 
-/* What the path consists of, and what mending the first finding saves. Empty: the first one was not simulated. */
+/* What the path consists of, and what fixing the first finding saves, both of the steps after the warm-up. Empty: the
+   first one was not simulated. */
 static struct gt_str make_path_sentence(struct gt_evidence *evidence, const struct gt_section *section) {
     const struct gt_finding *first = section->finding_count ? &section->findings[0] : NULL;
     const struct gt_paths *paths =
         first && first->is_simulated ? gt_results_paths(evidence->view, evidence->err) : NULL;
     if (!paths)
         return (struct gt_str){"", 0};
-    struct gt_path_words_sum sum = gt_path_words_add_up(paths);
+    struct gt_path_words_sum sum = gt_saving_add_up(evidence, paths), all = gt_path_words_add_up(paths);
     struct gt_str words = gt_path_words_say(evidence->view, paths, &sum, NULL, evidence->arena);
-    return words.len ? gt_arena_printf(evidence->arena, "%s. Fixing finding 1 saves %.0f%% (simulated).", words.ptr,
-                                       100 * first->share)
-                     : words;
+    if (!words.len)
+        return words;
+    int64_t parts = (int64_t)(sum.steps ? sum.steps : sum.windows), saved_ns = first->recoverable_ns;
+    if (sum.steps)
+        saved_ns = first->step_ns < 0 ? saved_ns / parts : first->step_ns;
+    double part_ns = (double)sum.length_ns / (double)parts;
+    return gt_arena_printf(evidence->arena, "%s%s. Fixing finding 1 saves %s of it, %.0f%% (simulated).", words.ptr,
+                           sum.steps < all.steps ? " (warm-up excluded)" : "", gt_say_ns(evidence, (double)saved_ns),
+                           part_ns > 0 ? 100 * (double)saved_ns / part_ns : 0);
 }
 
 static void add_fact(struct gt_section *section, struct gt_str sentence) {

@@ -42,7 +42,10 @@ static const struct gt_report_column simulation_columns[] = {
     {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, 0},
     {"low_ns", "At least", GT_UNIT_NS, NULL, 0},
     {"saved_ns", "Saved", GT_UNIT_NS, NULL, 0},
-    {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
+    {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"windows", "Windows", GT_UNIT_COUNT, NULL, 0},
+    {"window_saved_ns", "Saved each", GT_UNIT_NS, NULL, 0},
+    {"window_recoverable_ns", "Claimed each", GT_UNIT_NS, NULL, 0},
 };
 
 /* ---- the id ---- */
@@ -232,6 +235,11 @@ static void add_simulation(struct gt_section *section, const struct gt_finding *
     gt_row_cell(&row, "saved_ns",
                 has_answer ? gt_cell_int(simulation->base_ns - simulation->predicted_ns) : gt_cell_null());
     gt_row_cell(&row, "recoverable_ns", known_cell(finding->recoverable_ns));
+    int64_t windows = (int64_t)simulation->window_count;
+    gt_row_cell(&row, "windows", has_answer ? gt_cell_int(windows) : gt_cell_null());
+    gt_row_cell(&row, "window_saved_ns",
+                windows ? gt_cell_int((simulation->base_ns - simulation->predicted_ns) / windows) : gt_cell_null());
+    gt_row_cell(&row, "window_recoverable_ns", known_cell(gt_finding_list_window_ns(finding)));
     gt_row_end(&row);
 }
 

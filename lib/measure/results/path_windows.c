@@ -57,8 +57,7 @@ static enum gt_status make_graph(struct maker *maker, struct gt_error *err) {
         add_marks(maker, labels->steps[i].range);
     for (size_t i = 0; i < maker->range_count; i++)
         add_marks(maker, maker->ranges[i]);
-    return gt_dag_new(maker->view->store, labels, maker->view->request->facts, maker->marks, maker->mark_count,
-                      &paths->dag, err);
+    return gt_dag_new(maker->view->store, labels, maker->marks, maker->mark_count, &paths->dag, err);
 }
 
 /* ---- windows ---- */

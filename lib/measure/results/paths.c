@@ -18,10 +18,11 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
 
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window) {
     int64_t length_ns = gt_paths_length_ns(window), unknown_ns = window->time_ns[GT_DAG_TIME_UNKNOWN];
-    return gt_arena_printf(arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
-                           (int)window->name.len, window->name.ptr,
-                           window->trust == GT_PATH_ROUGH ? "only roughly" : "badly", 100 * window->error,
-                           length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0);
+    return gt_arena_printf(
+        arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%%s",
+        (int)window->name.len, window->name.ptr, window->trust == GT_PATH_ROUGH ? "only roughly" : "badly",
+        100 * window->error, length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0,
+        window->has_losses ? "; the file was only partly read" : "");
 }
 
 /* ---- windows in a simulation ---- */
@@ -238,6 +239,15 @@ static bool replay(struct gt_paths *paths) {
     return true;
 }
 
+/* What was lost may be what was waited for, however well the rest fits together. */
+static void doubt_losses(struct gt_paths *paths) {
+    for (size_t i = 0; i < paths->window_count; i++) {
+        paths->windows[i].has_losses = true;
+        if (paths->windows[i].trust == GT_PATH_GOOD)
+            paths->windows[i].trust = GT_PATH_ROUGH;
+    }
+}
+
 static bool list_windows(struct gt_paths *paths) {
     paths->listed = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *paths->listed);
     for (int counts = true; counts >= false && paths->listed; counts--) {
@@ -253,6 +263,8 @@ enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view,
     enum gt_status status = gt_path_windows_make(paths, view, err);
     if (status == GT_OK && !(list_windows(paths) && walk_all(paths) && replay(paths)))
         status = gt_fail_memory(err);
+    if (status == GT_OK && gt_store_loss(view->store, view->request->facts) != GT_ISSUE_COUNT)
+        doubt_losses(paths);
     if (status != GT_OK)
         gt_paths_release(paths);
     return status;

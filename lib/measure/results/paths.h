@@ -43,6 +43,7 @@ struct gt_path_window {
     size_t first_segment, segment_count; /* of its walk: those that have a part in it */
     int64_t time_ns[GT_DAG_TIME_COUNT], inferred_time_ns[GT_DAG_TIME_COUNT];
     int64_t inferred_ns;
+    bool has_losses; /* the file was only partly read */
     bool is_replayed;
     int64_t replay_ns;
     double error; /* share of its length */
@@ -55,7 +56,7 @@ struct gt_paths {
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
     uint32_t *window_nodes; /* of their ops */
-    uint32_t *listed; /* windows as tables have them: those that count, then the other ones that are not hidden */
+    uint32_t *listed;       /* windows as tables have them: those that count, then the other ones that are not hidden */
     size_t listed_count, counted_count;
     struct gt_dag_path *walks;
     size_t walk_count;

@@ -213,11 +213,10 @@ class Graph:
                         continue
                     own = self.boundaries[taker]
                     first, last = own[bisect.bisect_left(own, start)], own[bisect.bisect_right(own, end) - 1]
-                    has_flow = (giver, taker) in self.trace.flows
-                    if 2 * (last - first) >= end - start or has_flow:
-                        answers.append((has_flow, count, taker, first, last))
+                    if 2 * (last - first) >= end - start:
+                        answers.append((count, taker, first, last))
                 if answers:
-                    found.append((end - start, giver, start, end, *max(answers, key=lambda one: one[:2])[2:]))
+                    found.append((end - start, giver, start, end, *max(answers, key=lambda one: one[0])[1:]))
         answered = set()  # works, each known by its thread and begin
         for _, giver, start, end, taker, first, last in sorted(found):
             if (taker, first) not in answered:

@@ -115,19 +115,10 @@ class Trace:
             self.streams[op.stream].append(op)
         self.syncs = dict(self.sync(event) for event in events if event["cat"] == "cuda_sync")
         self.steps = sorted((one for one in self.ranges if STEP.match(one.name)), key=lambda one: one.start)
-        self.flows = self.find_flows(document["traceEvents"])
         self.set_launch_times()
 
     def thread(self, event):
         return self.threads.setdefault((event["pid"], event["tid"]), len(self.threads))
-
-    def find_flows(self, events):
-        """Pairs of threads: forward ran on the first, and its backward on the second."""
-        ends = collections.defaultdict(dict)
-        for event in events:
-            if event.get("cat") == "fwdbwd" and event.get("ph") in ("s", "f"):
-                ends[event["id"]][event["ph"]] = self.thread(event)
-        return {(one["s"], one["f"]) for one in ends.values() if len(one) == 2}
 
     def call(self, event):
         name = re.sub(r"(_v\d+|_ptsz|_ptds)+$", "", event["name"])

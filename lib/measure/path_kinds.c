@@ -141,7 +141,7 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("The trace has so many streams or threads that inferred dependencies may be missing."));
     if (paths->is_cut_short)
-        gt_section_note(section, GT_FOR_ALL, GT_STR("Only the first 4,096 ranges of that name have a path."));
+        gt_section_note(section, GT_FOR_ALL, gt_paths_cut_note(&section->report->arena, paths));
     gt_measure_fact_group_add(&facts, "path_nodes", "Nodes of the dependency graph", GT_UNIT_COUNT,
                               gt_cell_count(dag->node_count));
     gt_measure_fact_group_add(&facts, "path_edges", "Edges of the dependency graph", GT_UNIT_COUNT,

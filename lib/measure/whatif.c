@@ -322,6 +322,8 @@ static void state_trust(const struct asking *asking, struct gt_section *section)
         if (is_refused(asking, window))
             gt_measure_fact_group_add(&facts, "refused", "No answer because", GT_UNIT_NONE, gt_cell_text(why));
     }
+    if (asking->paths->is_cut_short)
+        gt_section_note(section, GT_FOR_ALL, gt_paths_cut_note(asking->arena, asking->paths));
     if (has_comm(asking->view))
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("Communication keeps its recorded length: in truth a rank that gets faster may only "

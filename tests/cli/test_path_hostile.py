@@ -165,3 +165,21 @@ def test_the_answer_does_not_depend_on_threads(gputime, tmp_path):
     path = trace.write(tmp_path)
     one, many = (gputime.json("path", "--threads", threads, path)["tables"] for threads in ("1", "5"))
     assert one == many
+
+
+def test_paths_of_nested_ranges_take_room_by_the_trace(gputime, tmp_path):
+    """Each of 200 ranges has nearly the whole trace in it: only some get a path, and the report says so."""
+    trace = Trace()
+    for depth in range(200):
+        trace.add("user_annotation", "r", 1, depth / 1000, 10 * MANY + 100 - depth / 500)
+    for i in range(MANY):
+        trace.launch(10 + 10 * i, 3, 14 + 10 * i, 4)
+    path = trace.write(tmp_path)
+    report = gputime.json("path", "--range", "r", path)
+    windows, nodes = len(rows(report, "path_windows")), report["facts"]["path_nodes"]
+    segments = len(rows(report, "critical_path"))
+    assert 1 < windows < 200 and windows == len(rows(report, "replay"))
+    assert 8 * nodes < segments <= 12 * nodes + 2**16
+    for command in ("path", "whatif"):
+        text = " ".join(gputime(command, "--range", "r", path).stdout.decode().split())
+        assert f"Only the first {windows} ranges of that name have a path: there are too many." in text

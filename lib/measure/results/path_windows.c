@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "measure/options.h"
 
-enum { RANGES_MOST = 4096 }; /* walks of overlapping ranges cost as much as the whole each */
+/* Walks of overlapping ranges cost as much as the whole each, and each has its ops. */
+enum { RANGES_MOST = 4096, RANGES_OF_OP = 16, RANGE_OPS_LEAST = 1 << 16 };
 
 struct maker {
     struct gt_paths *paths;
@@ -29,7 +30,7 @@ static bool find_ranges(struct maker *maker) {
     const char *glob = gt_option_text(maker->view, GT_OPTION_path_range);
     maker->ranges = gt_arena_array(&maker->paths->arena, glob ? RANGES_MOST : 1, sizeof *maker->ranges);
     for (uint32_t i = 0; i < store->ranges.count && glob && maker->ranges; i++) {
-        if (store->ranges.kind[i] != GT_RANGE_NESTED || store->ranges.thread[i] == GT_NO_TRACK ||
+        if (!gt_store_range_is_of_thread(&store->ranges, i) ||
             !gt_glob_matches(gt_str_of(glob), gt_store_string(store, store->ranges.name[i])))
             continue;
         if (maker->range_count < RANGES_MOST)
@@ -240,6 +241,14 @@ static bool add_trace(struct maker *maker, uint32_t process, const uint32_t *ops
     return !gt_arena_failed(&paths->arena);
 }
 
+/* All from one on. */
+static void drop_ranges(struct maker *maker, size_t first, uint32_t *of_range) {
+    for (size_t i = first; i < maker->range_count; i++)
+        of_range[maker->ranges[i]] = 0;
+    maker->range_count = first;
+    maker->paths->is_cut_short = true;
+}
+
 static bool add_ranges(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
@@ -270,6 +279,10 @@ static bool add_ranges(struct maker *maker) {
         }
         for (size_t i = 0; i < maker->range_count && pass == 0; i++) {
             uint32_t range = maker->ranges[i];
+            if (counts[i] > RANGES_OF_OP * view->store->ops.count + RANGE_OPS_LEAST) {
+                drop_ranges(maker, i, of_range);
+                break;
+            }
             struct gt_path_window *window =
                 add_window(maker, GT_PATH_RANGE, view->store->threads.process[view->store->ranges.thread[range]]);
             if (!window)

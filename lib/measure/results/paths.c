@@ -24,6 +24,11 @@ struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window
                            length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0);
 }
 
+struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths) {
+    return gt_arena_printf(arena, "Only the first %zu ranges of that name have a path: there are too many.",
+                           paths->window_count);
+}
+
 /* ---- windows in a simulation ---- */
 
 static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_times *times,
@@ -198,13 +203,24 @@ uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_wi
     return latest_node(paths, at);
 }
 
+/* Walks of ranges inside each other are about the same: together they take no more room than a few walks through the
+   whole trace, and ranges for which none is left are dropped. */
 static bool walk_all(struct gt_paths *paths) {
+    enum { SEGMENTS_PER_NODE = 8, SEGMENTS_LEAST = 1 << 16 };
+    size_t segments = 0, most = SEGMENTS_PER_NODE * paths->dag->node_count + SEGMENTS_LEAST;
     bool ok = true;
     for (size_t i = 0; i < paths->window_count && ok; i++) {
         const struct gt_path_window *window = &paths->windows[i];
-        if (window->kind == GT_PATH_RUN || window->kind == GT_PATH_TRACE || window->kind == GT_PATH_RANGE)
-            ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns,
-                             &paths->walks[window->walk]);
+        if (window->kind == GT_PATH_RANGE && segments > most) {
+            paths->window_count = i;
+            paths->is_cut_short = true;
+            break;
+        }
+        if (window->kind == GT_PATH_STEP || window->kind == GT_PATH_CHOSEN)
+            continue;
+        struct gt_dag_path *walk = &paths->walks[window->walk];
+        ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns, walk);
+        segments += walk->count;
     }
     for (size_t i = 0; i < paths->window_count && ok; i++)
         cut(paths, &paths->windows[i]);
@@ -251,7 +267,7 @@ static bool list_windows(struct gt_paths *paths) {
 
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = gt_path_windows_make(paths, view, err);
-    if (status == GT_OK && !(list_windows(paths) && walk_all(paths) && replay(paths)))
+    if (status == GT_OK && !(walk_all(paths) && list_windows(paths) && replay(paths)))
         status = gt_fail_memory(err);
     if (status != GT_OK)
         gt_paths_release(paths);

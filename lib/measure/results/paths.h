@@ -59,7 +59,7 @@ struct gt_paths {
     size_t listed_count, counted_count;
     struct gt_dag_path *walks;
     size_t walk_count;
-    bool is_cut_short; /* more ranges than are worth a walk each */
+    bool is_cut_short; /* more ranges than are worth a walk each: only the first ones are windows */
 };
 
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err);
@@ -79,6 +79,9 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
 
 /* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);
+
+/* Which ranges have a path, where not all have. */
+struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths);
 
 /* A segment of a window, cut to it. */
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);

@@ -161,9 +161,9 @@ static bool matches(struct matching *it, gt_strid name) {
 }
 
 /* Rows of calls, ranges, operators and Python functions have these columns. */
-#define ADD_MATCHES(rows)                                                                                              \
+#define ADD_MATCHES(rows, counts)                                                                                      \
     for (size_t i = 0; i < (rows)->count && it.ok; i++)                                                                \
-        if (matches(&it, (rows)->name[i]))                                                                             \
+        if ((counts) && matches(&it, (rows)->name[i]))                                                                 \
             it.ok = add_skip(change, (rows)->thread[i], (rows)->start_ns[i], (rows)->end_ns[i]);
 
 static enum gt_status skip_names(struct gt_path_change *change, const struct gt_view *view, struct gt_str glob,
@@ -171,15 +171,15 @@ static enum gt_status skip_names(struct gt_path_change *change, const struct gt_
     const struct gt_store *store = view->store;
     struct matching it = {.view = view, .glob = glob, .answers = gt_mem_array(store->strings.count + 1, 1)};
     it.ok = it.answers;
-    ADD_MATCHES(&store->calls)
-    ADD_MATCHES(&store->ranges)
-    ADD_MATCHES(&store->cpu_ops)
-    ADD_MATCHES(&store->python_calls)
+    ADD_MATCHES(&store->calls, true)
+    ADD_MATCHES(&store->ranges, gt_store_range_is_of_thread(&store->ranges, i))
+    ADD_MATCHES(&store->cpu_ops, true)
+    ADD_MATCHES(&store->python_calls, true)
     gt_mem_free(it.answers);
     if (!it.ok)
         return gt_fail_memory(err);
     if (!it.has_match)
-        return gt_fail_usage(err, "no call, operator or range is named '%.*s'; see 'gputime path --table path_host'",
+        return gt_fail_usage(err, "no call, operator or nested range is named '%.*s'; see 'gputime path --table path_host'",
                              (int)(glob.len > 200 ? 200 : glob.len), glob.ptr);
     return GT_OK;
 }

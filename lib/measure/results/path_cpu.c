@@ -51,8 +51,7 @@ static bool takes(const struct sweep *sweep, size_t kind, uint32_t row) {
         return false;
     if (gt_str_starts(gt_store_string(store, sweep->layers[kind].name[row]), GT_STR("ProfilerStep#")))
         return false;
-    return kind != RANGES ||
-           (store->ranges.kind[row] == GT_RANGE_NESTED && store->ranges.end_thread[row] == GT_NO_TRACK);
+    return kind != RANGES || gt_store_range_is_of_thread(&store->ranges, row);
 }
 
 static bool order_layer(struct sweep *sweep, size_t kind, size_t rows) {

@@ -257,9 +257,10 @@ static int by_length(const void *a, const void *b) {
     return (x->segment.start_ns > y->segment.start_ns) - (x->segment.start_ns < y->segment.start_ns);
 }
 
-static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_segment *segment) {
-    if (segment->node == GT_DAG_NONE || dag->kind[segment->node] == GT_DAG_MARK ||
-        dag->kind[segment->node] == GT_DAG_POINT)
+static struct gt_cell next_cell(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    const struct gt_dag *dag = paths->dag;
+    if (segment->node == GT_DAG_NONE || gt_paths_is_after_last(paths, segment) ||
+        dag->kind[segment->node] == GT_DAG_MARK || dag->kind[segment->node] == GT_DAG_POINT)
         return gt_cell_null();
     gt_strid name = dag->kind[segment->node] == GT_DAG_OP ? dag->store->ops.name[dag->row[segment->node]]
                                                           : dag->store->calls.name[dag->row[segment->node]];
@@ -302,7 +303,7 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
         gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, segment->start_ns));
         gt_row_int(&row, "dur_ns", segment->end_ns - segment->start_ns);
         gt_row_cell(&row, "name", name.len ? gt_cell_text(name) : gt_cell_null());
-        gt_row_cell(&row, "next", next_cell(paths->dag, segment));
+        gt_row_cell(&row, "next", next_cell(paths, segment));
         gt_row_end(&row);
     }
     gt_mem_free(all);

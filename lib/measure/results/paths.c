@@ -117,13 +117,19 @@ static struct gt_str call_name(const struct gt_dag *dag, uint32_t node) {
     return gt_store_string(dag->store, dag->store->calls.name[dag->row[node]]);
 }
 
+bool gt_paths_is_after_last(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    return segment->time == GT_DAG_TIME_UNKNOWN && segment->edge == GT_DAG_NONE && segment->node != GT_DAG_NONE &&
+           segment->start_ns >= paths->dag->end_ns[segment->node];
+}
+
 struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
     const struct gt_dag *dag = paths->dag;
     if (segment->node == GT_DAG_NONE)
         return (struct gt_str){0};
     if (segment->edge == GT_DAG_NONE) {
         if (segment->time == GT_DAG_TIME_UNKNOWN)
-            return GT_STR("before the first event");
+            return gt_paths_is_after_last(paths, segment) ? GT_STR("after the last event")
+                                                          : GT_STR("before the first event");
         return dag->kind[segment->node] == GT_DAG_OP
                    ? gt_store_string(dag->store, dag->store->ops.name[dag->row[segment->node]])
                    : call_name(dag, segment->node);

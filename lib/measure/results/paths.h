@@ -100,6 +100,9 @@ int64_t *gt_paths_late_new(const struct gt_paths *paths);
 /* The node that ends a window; GT_DAG_NONE: none does. */
 uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_window *window);
 
+/* Whether a segment is from the end of the window's last node on. */
+bool gt_paths_is_after_last(const struct gt_paths *paths, const struct gt_dag_segment *segment);
+
 /* The text of a segment: the op or call it is of, or what the edge waited for; empty: CPU time. */
 struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment);
 

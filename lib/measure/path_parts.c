@@ -80,7 +80,7 @@ static void add_windows(struct parts *parts, const struct gt_paths *paths) {
     }
 }
 
-/* What is left of a kind has no place: CPU time outside ranges, and where windows overlap all but the first. */
+/* What is left of a kind has no place: CPU time outside ranges. */
 static void add_rest(struct parts *parts) {
     for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++) {
         int64_t rest_ns = parts->kind_ns[kind];

@@ -179,7 +179,8 @@ static enum gt_status skip_names(struct gt_path_change *change, const struct gt_
     if (!it.ok)
         return gt_fail_memory(err);
     if (!it.has_match)
-        return gt_fail_usage(err, "no call, operator or nested range is named '%.*s'; see 'gputime path --table path_host'",
+        return gt_fail_usage(err,
+                             "no call, operator or nested range is named '%.*s'; see 'gputime path --table path_host'",
                              (int)(glob.len > 200 ? 200 : glob.len), glob.ptr);
     return GT_OK;
 }

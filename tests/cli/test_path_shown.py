@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from commandline import error_of
 from kineto_by_hand import US, Trace
 from samples import DATA
 
@@ -305,3 +306,28 @@ def test_explain_has_the_path_if_it_is_asked_for(gputime, tmp_path):
     assert "### Critical path by kind" in (tmp_path / "report/report.md").read_text()
     tables = json.loads((tmp_path / "report/report.json").read_text())["tables"]
     assert {row["window"] for row in tables["path_kinds"]["rows"]} >= {"run", "step 3"} and tables["path_parts"]["rows"]
+
+
+def test_ranges_of_a_step(gputime, tmp_path):
+    """--step and --from leave ranges that are inside."""
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    every = rows(gputime.json("path", "--range", "*ward", path), "path_windows")
+    assert len(every) == 8
+    third = rows(gputime.json("path", "--range", "*ward", "--step", "2", path), "path_windows")
+    assert third == every[4:6]
+    assert rows(gputime.json("path", "--range", "*ward", "--step", "1-2", path), "path_windows") == every[2:6]
+    saved = rows(gputime.json("whatif", "--cpu", "2", "--range", "forward", "--step", "2", path), "whatif")
+    assert [row["base_ns"] for row in saved] == [third[0]["total_ns"]]
+    middle = third[1]["start_ns"]
+    late = rows(gputime.json("path", "--range", "*ward", "--from", f"{middle}ns", path), "path_windows")
+    assert [row["total_ns"] for row in late] == [row["total_ns"] for row in every[5:]]
+    message = error_of(gputime("path", "--range", "*ward", "--step", "2", "--to", "10us", path), 2)
+    assert "no range inside what is selected is named '*ward'" in message
+
+
+def test_a_step_between_two_times(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    second = rows(gputime.json("path", "--step", "1", path), "path_windows")[0]
+    middle = second["start_ns"] + 100 * US
+    (late,) = rows(gputime.json("path", "--step", "1", "--from", f"{middle}ns", path), "path_windows")
+    assert (late["window"], late["total_ns"]) == ("step 1", second["total_ns"] - 100 * US)

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
 #include "base/mem.h"
 #include "measure/options.h"
+#include "measure/results/path_ranges.h"
 
-/* Walks of overlapping ranges cost as much as the whole each, and each has its ops. */
-enum { RANGES_MOST = 4096, RANGES_OF_OP = 16, RANGE_OPS_LEAST = 1 << 16 };
+/* Ranges that overlap have the same ops. */
+enum { RANGES_OF_OP = 16, RANGE_OPS_LEAST = 1 << 16 };
 
 struct maker {
     struct gt_paths *paths;
@@ -24,22 +24,6 @@ struct maker {
 };
 
 /* ---- marks ---- */
-
-static bool find_ranges(struct maker *maker) {
-    const struct gt_store *store = maker->view->store;
-    const char *glob = gt_option_text(maker->view, GT_OPTION_path_range);
-    maker->ranges = gt_arena_array(&maker->paths->arena, glob ? RANGES_MOST : 1, sizeof *maker->ranges);
-    for (uint32_t i = 0; i < store->ranges.count && glob && maker->ranges; i++) {
-        if (!gt_store_range_is_of_thread(&store->ranges, i) ||
-            !gt_glob_matches(gt_str_of(glob), gt_store_string(store, store->ranges.name[i])))
-            continue;
-        if (maker->range_count < RANGES_MOST)
-            maker->ranges[maker->range_count++] = i;
-        else
-            maker->paths->is_cut_short = true;
-    }
-    return maker->ranges;
-}
 
 static void add_marks(struct maker *maker, uint32_t range) {
     const struct gt_ranges *ranges = &maker->view->store->ranges;
@@ -103,13 +87,6 @@ static void take_range(struct maker *maker, struct gt_path_window *window, uint3
     window->end_node = dag->mark_node[mark + 1];
     if (window->range_end_ns > window->end_ns)
         window->end_ns = window->range_end_ns;
-}
-
-static bool is_asked_for(const struct gputime_selection *asked, int64_t number) {
-    for (size_t i = 0; i < asked->step_count; i++)
-        if (number >= asked->steps[i].first && number <= asked->steps[i].last)
-            return true;
-    return asked->step_count == 0;
 }
 
 /* Numbers 0 .. count - 1 by group, those of group g from first[g] on; GT_NO_ROW: in none. NULL: memory was short. */
@@ -340,8 +317,8 @@ static bool is_process_asked_for(const struct gt_view *view, uint32_t process) {
     return asked->process_count == 0;
 }
 
-/* Runs and traces, cut to --from and --to; steps that --step names, or all after the warm-up; what belongs to processes
- * of --process. */
+/* Runs and traces, or the steps that --step names, cut to --from and --to; steps that --step names, or all after the
+   warm-up; what belongs to processes of --process. */
 static bool choose(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
@@ -352,14 +329,17 @@ static bool choose(struct maker *maker) {
         takes_steps |= paths->windows[i].kind == GT_PATH_STEP && asked->whole_steps != GPUTIME_STEPS_ANY;
     for (size_t i = 0; i < whole && (asked->from.kind || asked->to.kind); i++) {
         struct gt_path_window from = paths->windows[i];
-        if (from.kind != GT_PATH_RUN && from.kind != GT_PATH_TRACE)
+        bool is_cut = asked->step_count ? from.kind == GT_PATH_STEP && gt_path_ranges_is_step_asked(asked, from.number)
+                                        : from.kind == GT_PATH_RUN || from.kind == GT_PATH_TRACE;
+        bool is_outside = from.start_ns >= view->window_end_ns || from.end_ns <= view->window_start_ns;
+        if (!is_cut || (asked->step_count && is_outside))
             continue;
         struct gt_path_window *window = add_window(maker, GT_PATH_CHOSEN, from.process);
         if (!window)
             return false;
         window->last = (uint32_t)i;
         window->walk = from.walk;
-        window->name = GT_STR("window");
+        window->name = asked->step_count ? from.name : GT_STR("window");
         window->start_ns = view->window_start_ns > from.start_ns ? view->window_start_ns : from.start_ns;
         window->end_ns = view->window_end_ns < from.end_ns ? view->window_end_ns : from.end_ns;
         window->end_ns = window->end_ns > window->start_ns ? window->end_ns : window->start_ns;
@@ -368,7 +348,8 @@ static bool choose(struct maker *maker) {
         struct gt_path_window *window = &paths->windows[i];
         bool has_window = asked->from.kind || asked->to.kind;
         if (window->kind == GT_PATH_STEP)
-            window->is_hidden = has_window || window->is_warm_up || !is_asked_for(asked, window->number);
+            window->is_hidden =
+                has_window || window->is_warm_up || !gt_path_ranges_is_step_asked(asked, window->number);
         else
             window->is_hidden =
                 window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || takes_steps);
@@ -378,12 +359,18 @@ static bool choose(struct maker *maker) {
     return true;
 }
 
+static bool chooses_time(const struct gputime_selection *asked) {
+    return asked->step_count || asked->from.kind || asked->to.kind;
+}
+
 enum gt_status gt_path_windows_make(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     struct maker maker = {.paths = paths, .view = view};
-    if (!find_ranges(&maker))
+    maker.ranges = gt_path_ranges_find(&paths->arena, view, &maker.range_count, &paths->is_cut_short);
+    if (!maker.ranges)
         return gt_fail_memory(err);
     if (gt_option_text(view, GT_OPTION_path_range) && !maker.range_count)
-        return gt_fail_usage(err, "no range is named '%.200s'; see 'gputime ranges'",
+        return gt_fail_usage(err, "no range %sis named '%.200s'; see 'gputime ranges'",
+                             chooses_time(&view->request->selection) ? "inside what is selected " : "",
                              gt_option_text(view, GT_OPTION_path_range));
     enum gt_status status = make_graph(&maker, err);
     if (status != GT_OK)

@@ -37,9 +37,13 @@ static const char *const kind_columns[GT_DAG_TIME_COUNT] = {
     [GT_DAG_TIME_CALL] = "call_ns",     [GT_DAG_TIME_SYNC] = "sync_ns",     [GT_DAG_TIME_UNKNOWN] = "unknown_ns",
 };
 
-static void list_windows(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths) {
-    struct gt_table *table = gt_section_table(section, "path_windows", "Critical path by window", window_columns,
-                                              GT_ARRAY_COUNT(window_columns));
+static bool list_windows(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths) {
+    const struct gt_report_column *chosen =
+        gt_paths_columns(paths, &section->report->arena, window_columns, GT_ARRAY_COUNT(window_columns));
+    if (!chosen)
+        return false;
+    struct gt_table *table =
+        gt_section_table(section, "path_windows", "Critical path by window", chosen, GT_ARRAY_COUNT(window_columns));
     table->screen_limit = 8;
     for (size_t i = 0; i < paths->listed_count; i++) {
         const struct gt_path_window *window = &paths->windows[paths->listed[i]];
@@ -54,6 +58,7 @@ static void list_windows(const struct gt_view *view, struct gt_section *section,
     }
     if (paths->listed_count < 2) /* the table of kinds has it all */
         gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+    return true;
 }
 
 static void add_window(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
@@ -131,7 +136,8 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
         return err->code;
     say(view, section, paths, cpu, names);
     say_selection(view, section);
-    list_windows(view, section, paths);
+    if (!list_windows(view, section, paths))
+        return gt_fail_memory(err);
     struct gt_table *table =
         gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
     add_windows(view, section, table, paths);

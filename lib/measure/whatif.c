@@ -20,6 +20,7 @@ static const struct gt_report_column columns[] = {
     {"change", "Change", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"base_ns", "Recorded", GT_UNIT_NS, NULL, 0},
     {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, 0},
     {"low_ns", "At least", GT_UNIT_NS, NULL, 0},
@@ -145,6 +146,7 @@ static void add_row(const struct asking *asking, struct gt_section *section, str
     gt_row_text(&row, "change", answer->text);
     gt_row_cell(&row, "window", gt_paths_window_cell(section, window));
     gt_row_cell(&row, "pid", gt_measure_pid_cell(asking->view, window->process));
+    gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, window->start_ns));
     gt_row_int(&row, "base_ns", base_ns);
     gt_row_cell(&row, "predicted_ns", has_answer ? gt_cell_int(predicted_ns) : gt_cell_null());
     gt_row_cell(&row, "low_ns", has_answer ? gt_cell_int(low_ns) : gt_cell_null());
@@ -211,9 +213,7 @@ static bool has_low(const struct asking *asking) {
 
 /* The lower bound is a detail where it never differs. NULL: memory was short. */
 static const struct gt_report_column *choose_columns(const struct asking *asking) {
-    struct gt_report_column *chosen = gt_arena_alloc(asking->arena, sizeof columns);
-    if (chosen)
-        memcpy(chosen, columns, sizeof columns);
+    struct gt_report_column *chosen = gt_paths_columns(asking->paths, asking->arena, columns, GT_ARRAY_COUNT(columns));
     for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && chosen && !has_low(asking); i++)
         chosen[i].flags |= strcmp(chosen[i].key, "low_ns") == 0 ? GT_COLUMN_DETAIL : 0;
     return chosen;

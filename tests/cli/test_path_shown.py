@@ -331,3 +331,12 @@ def test_a_step_between_two_times(gputime, tmp_path):
     middle = second["start_ns"] + 100 * US
     (late,) = rows(gputime.json("path", "--step", "1", "--from", f"{middle}ns", path), "path_windows")
     assert (late["window"], late["total_ns"]) == ("step 1", second["total_ns"] - 100 * US)
+
+
+def test_windows_of_one_name_are_shown_with_their_start(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    for arguments in (["whatif", "--cpu", "2"], ["path", "--table", "path_windows"]):
+        by_range = gputime(*arguments, "--range", "forward", path).stdout.decode()
+        assert "Start" in by_range and "Start" not in gputime(*arguments, path).stdout.decode()
+    starts = [row["start_ns"] for row in rows(gputime.json("whatif", "--cpu", "2", "--range", "forward", path), "whatif")]
+    assert starts == [row["start_ns"] for row in rows(gputime.json("path", "--range", "forward", path), "path_windows")]

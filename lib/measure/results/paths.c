@@ -2,6 +2,9 @@
    simulation gives it back. */
 #include "measure/results/paths.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "graph/dag_slack.h"
 #include "measure/results/path_windows.h"
@@ -271,9 +274,41 @@ static bool list_windows(struct gt_paths *paths) {
     return paths->listed;
 }
 
+static int by_process_and_name(const void *a, const void *b) {
+    const struct gt_path_window *x = *(const struct gt_path_window *const *)a;
+    const struct gt_path_window *y = *(const struct gt_path_window *const *)b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return gt_str_cmp(x->name, y->name);
+}
+
+static bool compare_names(struct gt_paths *paths) {
+    const struct gt_path_window **order = gt_mem_array(paths->listed_count + 1, sizeof *order);
+    for (size_t i = 0; i < paths->listed_count && order; i++)
+        order[i] = &paths->windows[paths->listed[i]];
+    if (order)
+        qsort(order, paths->listed_count, sizeof *order, by_process_and_name);
+    for (size_t i = 1; i < paths->listed_count && order; i++)
+        paths->has_same_names |= by_process_and_name(&order[i - 1], &order[i]) == 0;
+    bool ok = order;
+    gt_mem_free(order);
+    return ok;
+}
+
+struct gt_report_column *gt_paths_columns(const struct gt_paths *paths, struct gt_arena *arena,
+                                          const struct gt_report_column *columns, size_t count) {
+    struct gt_report_column *chosen = gt_arena_array(arena, count, sizeof *chosen);
+    if (chosen)
+        memcpy(chosen, columns, count * sizeof *chosen);
+    for (size_t i = 0; i < count && chosen && paths->has_same_names; i++)
+        if (strcmp(chosen[i].key, "start_ns") == 0)
+            chosen[i].flags &= (unsigned)~GT_COLUMN_DETAIL;
+    return chosen;
+}
+
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = gt_path_windows_make(paths, view, err);
-    if (status == GT_OK && !(walk_all(paths) && list_windows(paths) && replay(paths)))
+    if (status == GT_OK && !(walk_all(paths) && list_windows(paths) && compare_names(paths) && replay(paths)))
         status = gt_fail_memory(err);
     if (status != GT_OK)
         gt_paths_release(paths);

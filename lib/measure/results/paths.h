@@ -55,11 +55,12 @@ struct gt_paths {
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
     uint32_t *window_nodes; /* of their ops */
-    uint32_t *listed; /* windows as tables have them: those that count, then the other ones that are not hidden */
+    uint32_t *listed;       /* windows as tables have them: those that count, then the other ones that are not hidden */
     size_t listed_count, counted_count;
     struct gt_dag_path *walks;
     size_t walk_count;
-    bool is_cut_short; /* more ranges than are worth a walk each: only the first ones are windows */
+    bool has_same_names; /* of windows in `listed` that are of one process */
+    bool is_cut_short;   /* more ranges than are worth a walk each: only the first ones are windows */
 };
 
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err);
@@ -76,6 +77,11 @@ static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
 
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
+
+/* Columns of a table of windows, in the arena: start_ns, a detail, is shown where names do not say which window is
+   meant. NULL: memory was short. */
+struct gt_report_column *gt_paths_columns(const struct gt_paths *paths, struct gt_arena *arena,
+                                          const struct gt_report_column *columns, size_t count);
 
 /* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);

@@ -91,15 +91,8 @@ static void add_windows(const struct gt_view *view, struct gt_section *section, 
 
 /* ---- in words ---- */
 
-static bool is_refused(const struct gt_paths *paths) {
-    for (size_t i = 0; i < paths->window_count; i++)
-        if (paths->windows[i].counts && paths->windows[i].trust == GT_PATH_REFUSED)
-            return true;
-    return false;
-}
-
 static struct gt_str say_savings(struct gt_arena *arena, const struct gt_paths *paths, double percent_saved) {
-    if (is_refused(paths))
+    if (gt_paths_is_refused(paths))
         return GT_STR("too much is unexplained to say what would save time");
     if (percent_saved < 1)
         return GT_STR("faster kernels would save almost nothing");

@@ -127,18 +127,11 @@ static void add_row(const struct parts *parts, struct gt_table *table, const str
 }
 
 /* A graph that explains a window badly says nothing about it. */
-static bool is_refused(const struct gt_paths *paths, struct gt_section *section) {
-    for (size_t i = 0; i < paths->window_count; i++) {
-        const struct gt_path_window *window = &paths->windows[i];
-        if (!window->counts || window->trust != GT_PATH_REFUSED)
-            continue;
-        struct gt_str why = gt_paths_doubt(&section->report->arena, window);
-        gt_section_lack(section, GT_STR("path_parts"), GT_STR("critical path that can be trusted"));
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&section->report->arena, "Critical path refused: %s.", why.ptr));
-        return true;
-    }
-    return false;
+static void refuse(const struct gt_paths *paths, struct gt_section *section) {
+    struct gt_str why = gt_paths_doubt(&section->report->arena, gt_paths_worst_trust(paths));
+    gt_section_lack(section, GT_STR("path_parts"), GT_STR("critical path that can be trusted"));
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(&section->report->arena, "Critical path refused: %s.", why.ptr));
 }
 
 enum gt_status gt_path_parts_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -151,8 +144,10 @@ enum gt_status gt_path_parts_run(const struct gt_view *view, struct gt_section *
     table->screen_limit = 10;
     table->parts = &parts_role;
     struct parts parts = {.view = view};
-    if (is_refused(paths, section))
+    if (gt_paths_is_refused(paths)) {
+        refuse(paths, section);
         return GT_OK;
+    }
     add_windows(&parts, paths);
     add_cpu(&parts, cpu);
     add_rest(&parts);

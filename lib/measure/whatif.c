@@ -268,10 +268,7 @@ static struct gt_cell next_cell(const struct gt_paths *paths, const struct gt_da
 }
 
 static bool refuses_any(const struct asking *asking) {
-    for (size_t i = 0; i < asking->paths->window_count; i++)
-        if (asking->paths->windows[i].counts && is_refused(asking, &asking->paths->windows[i]))
-            return true;
-    return false;
+    return gt_paths_is_refused(asking->paths) && !asking->is_forced;
 }
 
 /* The longest segments of the path of which nothing says what they waited for. */

@@ -340,3 +340,16 @@ def test_windows_of_one_name_are_shown_with_their_start(gputime, tmp_path):
         assert "Start" in by_range and "Start" not in gputime(*arguments, path).stdout.decode()
     starts = [row["start_ns"] for row in rows(gputime.json("whatif", "--cpu", "2", "--range", "forward", path), "whatif")]
     assert starts == [row["start_ns"] for row in rows(gputime.json("path", "--range", "forward", path), "path_windows")]
+
+
+def test_a_refused_path_gives_no_advice(gputime, tmp_path):
+    path = unexplained(tmp_path)
+    report = gputime.json("path", path)
+    assert rows(report, "path_kernels") and {row["saved_ns"] for row in rows(report, "path_kernels")} == {None}
+    assert gputime("path", path).stdout.decode().count("to say what would save time") == 1
+
+
+def test_a_file_without_calls_says_so_once(gputime):
+    text = gputime("path", DATA / "nsys-csv/mini_cuda_gpu_trace.csv").stdout.decode()
+    assert text.count("Incomplete (") == 1 and "No CPU time" not in text
+    assert "The trace has no calls: CPU time is not known." in text

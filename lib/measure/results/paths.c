@@ -19,6 +19,19 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }
 
+const struct gt_path_window *gt_paths_worst_trust(const struct gt_paths *paths) {
+    const struct gt_path_window *worst = NULL;
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].counts && (!worst || paths->windows[i].trust > worst->trust))
+            worst = &paths->windows[i];
+    return worst;
+}
+
+bool gt_paths_is_refused(const struct gt_paths *paths) {
+    const struct gt_path_window *worst = gt_paths_worst_trust(paths);
+    return worst && worst->trust == GT_PATH_REFUSED;
+}
+
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window) {
     int64_t length_ns = gt_paths_length_ns(window), unknown_ns = window->time_ns[GT_DAG_TIME_UNKNOWN];
     return gt_arena_printf(arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",

@@ -66,11 +66,6 @@ struct gt_paths {
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err);
 void gt_paths_release(struct gt_paths *paths);
 
-/* Whether tables show the window by itself: runs and what is chosen; steps are parts of runs. */
-static inline bool gt_paths_is_whole(const struct gt_path_window *window) {
-    return window->kind != GT_PATH_STEP;
-}
-
 static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
     return gt_ns_between(window->start_ns, window->end_ns);
 }
@@ -82,6 +77,10 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
    meant. NULL: memory was short. */
 struct gt_report_column *gt_paths_columns(const struct gt_paths *paths, struct gt_arena *arena,
                                           const struct gt_report_column *columns, size_t count);
+
+/* Of the windows that count the first of those that are trusted least; NULL: none counts. */
+const struct gt_path_window *gt_paths_worst_trust(const struct gt_paths *paths);
+bool gt_paths_is_refused(const struct gt_paths *paths); /* that one is */
 
 /* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);

@@ -99,10 +99,8 @@ static struct gt_str say_savings(struct gt_arena *arena, const struct gt_paths *
     return gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", percent_saved);
 }
 
-/* One graph has all of the trace: leaving GPUs or ops out of it would leave waits without a cause. */
 static void say_selection(const struct gt_view *view, struct gt_section *section) {
-    const struct gputime_selection *asked = &view->request->selection;
-    if (asked->device_count || asked->stream_count || asked->category_count || asked->name)
+    if (gt_paths_ignores_selection(view))
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("The critical path leads through all GPU work, not only through what is selected."));
 }

@@ -320,6 +320,9 @@ static void state_trust(const struct asking *asking, struct gt_section *section)
         if (is_refused(asking, window))
             gt_measure_fact_group_add(&facts, "refused", "No answer because", GT_UNIT_NONE, gt_cell_text(why));
     }
+    if (gt_paths_ignores_selection(asking->view))
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("All GPU work is simulated: selecting GPUs, streams or ops has no effect."));
     if (asking->paths->is_cut_short)
         gt_section_note(section, GT_FOR_ALL, gt_paths_cut_note(asking->arena, asking->paths));
     if (has_comm(asking->view))

@@ -353,3 +353,13 @@ def test_a_file_without_calls_says_so_once(gputime):
     text = gputime("path", DATA / "nsys-csv/mini_cuda_gpu_trace.csv").stdout.decode()
     assert text.count("Incomplete (") == 1 and "No CPU time" not in text
     assert "The trace has no calls: CPU time is not known." in text
+
+
+@pytest.mark.parametrize("chosen", [["--name", "small"], ["--device", "0"], ["--category", "gemm"]], ids=lambda it: it[0])
+def test_a_selection_of_ops_has_no_effect(gputime, tmp_path, chosen):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    whatif, way = (" ".join(gputime(command, *chosen, path).stdout.decode().split()) for command in ("whatif", "path"))
+    assert "All GPU work is simulated: selecting GPUs, streams or ops has no effect." in whatif
+    assert "The critical path leads through all GPU work, not only through what is selected." in way
+    assert "counts as idle" not in whatif + way
+    assert rows(gputime.json("whatif", *chosen, path), "whatif") == rows(gputime.json("whatif", path), "whatif")

@@ -40,6 +40,11 @@ struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window
                            length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0);
 }
 
+bool gt_paths_ignores_selection(const struct gt_view *view) {
+    const struct gputime_selection *asked = &view->request->selection;
+    return asked->device_count || asked->stream_count || asked->category_count || asked->name;
+}
+
 struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths) {
     return gt_arena_printf(arena, "Only the first %zu ranges of that name have a path: there are too many.",
                            paths->window_count);

@@ -85,6 +85,10 @@ bool gt_paths_is_refused(const struct gt_paths *paths); /* that one is */
 /* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);
 
+/* Whether GPUs or ops are selected. One graph has all of the trace: leaving some out would leave waits without a cause.
+ */
+bool gt_paths_ignores_selection(const struct gt_view *view);
+
 /* Which ranges have a path, where not all have. */
 struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths);
 

@@ -108,6 +108,39 @@ static bool has_comm(const struct gt_view *view) {
     return false;
 }
 
+/* The call with most time on the path apart from launches, if that is a large part; GT_STRID_EMPTY. It may also be that
+   memory was short. */
+static gt_strid find_large_call(const struct asking *asking) {
+    static const double least_share = 0.05;
+    const struct gt_paths *paths = asking->paths;
+    int64_t *totals = gt_mem_array(asking->view->store->strings.count + 1, sizeof *totals), length_ns = 0;
+    gt_strid largest = GT_STRID_EMPTY;
+    for (size_t w = 0; w < paths->window_count && totals; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        length_ns = window->counts ? gt_ns_add(length_ns, gt_paths_length_ns(window)) : length_ns;
+        for (size_t i = 0; i < window->segment_count && window->counts; i++) {
+            struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+            gt_strid call = segment.time == GT_DAG_TIME_CALL ? gt_paths_segment_call(paths, &segment) : GT_STRID_EMPTY;
+            if (call == GT_STRID_EMPTY)
+                continue;
+            totals[call] = gt_ns_add(totals[call], segment.end_ns - segment.start_ns);
+            largest = totals[call] > totals[largest] ? call : largest;
+        }
+    }
+    if (totals && (double)totals[largest] < least_share * (double)length_ns)
+        largest = GT_STRID_EMPTY;
+    gt_mem_free(totals);
+    return largest;
+}
+
+static enum gt_status ask_without(struct asking *asking, gt_strid call, struct gt_error *err) {
+    struct gt_str name = gt_store_string(asking->view->store, call);
+    struct gt_str text = gt_arena_printf(asking->arena, "without:%.*s", (int)name.len, name.ptr);
+    if (memchr(name.ptr, '\n', name.len)) /* no change can name it */
+        return GT_OK;
+    return text.len ? ask_one(asking, text, err) : gt_fail_memory(err);
+}
+
 /* What is usually worth a thought, and the names with most time on the path. */
 static enum gt_status ask_usual(struct asking *asking, struct gt_error *err) {
     static const struct gt_str usual[] = {GT_STR("cpu=2"),   GT_STR("no:launch"),         GT_STR("no:think"),
@@ -119,6 +152,9 @@ static enum gt_status ask_usual(struct asking *asking, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < usual_count && status == GT_OK; i++)
         status = ask_one(asking, usual[i], err);
+    gt_strid call = find_large_call(asking);
+    if (status == GT_OK && call != GT_STRID_EMPTY)
+        status = ask_without(asking, call, err);
     for (size_t i = 0; i < names->on_path && i < NAMES_MOST && status == GT_OK; i++) {
         struct answer *answer = &asking->answers[asking->count++];
         struct gt_str name = gt_view_name_text(asking->view, names->items[i].name);

@@ -363,3 +363,17 @@ def test_a_selection_of_ops_has_no_effect(gputime, tmp_path, chosen):
     assert "The critical path leads through all GPU work, not only through what is selected." in way
     assert "counts as idle" not in whatif + way
     assert rows(gputime.json("whatif", *chosen, path), "whatif") == rows(gputime.json("whatif", path), "whatif")
+
+
+def test_calls_on_the_path_have_names(gputime, tmp_path):
+    """A call that frees memory takes most of the time: the parts and the list of changes name it."""
+    trace = Trace()
+    for i in range(5):
+        trace.op(1000 * i + 12, 20, launched=1000 * i, call_length=10)
+        trace.call("cudaFree_v3020", 1000 * i + 40, 700)
+    path = trace.write(tmp_path)
+    parts = {row["name"]: row["total_ns"] for row in rows(gputime.json("path", path), "path_parts")}
+    assert parts["call (cudaFree)"] == 4 * 700 * US and "call" not in parts
+    assert "launch (cudaLaunchKernel)" in parts and "launch" not in parts
+    saved = {row["change"]: row["saved_ns"] for row in rows(gputime.json("whatif", path), "whatif")}
+    assert saved["without:cudaFree_v3020"] == 4 * 700 * US

@@ -174,6 +174,17 @@ struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct g
     }
 }
 
+gt_strid gt_paths_segment_call(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    const struct gt_dag *dag = paths->dag;
+    if ((segment->time != GT_DAG_TIME_CALL && segment->time != GT_DAG_TIME_LAUNCH) || segment->node == GT_DAG_NONE)
+        return GT_STRID_EMPTY;
+    bool is_launch = segment->edge != GT_DAG_NONE && dag->edges[segment->edge].kind == GT_DAG_LAUNCH;
+    uint32_t node = is_launch ? dag->edges[segment->edge].from : segment->node;
+    bool is_call =
+        dag->kind[node] == GT_DAG_CALL || dag->kind[node] == GT_DAG_BEGIN || dag->kind[node] == GT_DAG_RETURN;
+    return is_call ? dag->store->calls.name[dag->row[node]] : GT_STRID_EMPTY;
+}
+
 static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
     size_t low = 0, high = path->count;
     while (low < high) {

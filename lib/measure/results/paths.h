@@ -112,6 +112,9 @@ uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_wi
 /* Whether a segment is from the end of the window's last node on. */
 bool gt_paths_is_after_last(const struct gt_paths *paths, const struct gt_dag_segment *segment);
 
+/* The call that time of launches and of other calls is spent in; GT_STRID_EMPTY: it is other time. */
+gt_strid gt_paths_segment_call(const struct gt_paths *paths, const struct gt_dag_segment *segment);
+
 /* The text of a segment: the op or call it is of, or what the edge waited for; empty: CPU time. */
 struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment);
 

@@ -81,18 +81,48 @@ static bool answer_all(struct asking *asking) {
 
 /* ---- which changes ---- */
 
-/* Lines as a list: "cpu=2, no:launch". */
+static bool next_line(struct gt_str *text, struct gt_str *line) {
+    if (!text->len)
+        return false;
+    const char *end = memchr(text->ptr, '\n', text->len);
+    *line = (struct gt_str){text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+    text->ptr += line->len + (end != NULL);
+    text->len -= line->len + (end != NULL);
+    return true;
+}
+
+/* "class:gemm" of "class:gemm=0.5"; else all of it. */
+static struct gt_str what_of(struct gt_str line) {
+    const char *sign = line.len ? memrchr(line.ptr, '=', line.len) : NULL;
+    bool has_factor = !gt_str_starts(line, GT_STR("without:"));
+    return sign && has_factor ? (struct gt_str){line.ptr, (size_t)(sign - line.ptr)} : line;
+}
+
+/* Of several factors of the same the last counts. */
+static bool is_replaced(struct gt_str line, struct gt_str later) {
+    struct gt_str other;
+    while (next_line(&later, &other))
+        if (gt_str_eq(what_of(line), what_of(other)))
+            return true;
+    return false;
+}
+
+/* Lines that count as a list: "cpu=2, no:launch". */
 static struct gt_str list_of(struct gt_arena *arena, struct gt_str text) {
-    struct gt_str list = {"", 0};
-    while (text.len) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t bytes = end ? (size_t)(end - text.ptr) : text.len;
-        if (bytes)
-            list = gt_arena_printf(arena, "%s%s%.*s", list.ptr, list.len ? ", " : "", (int)bytes, text.ptr);
-        text.ptr += bytes + (end != NULL);
-        text.len -= bytes + (end != NULL);
-    }
+    struct gt_str list = {"", 0}, line;
+    while (next_line(&text, &line))
+        if (line.len && !is_replaced(line, text))
+            list = gt_arena_printf(arena, "%s%s%.*s", list.ptr, list.len ? ", " : "", (int)line.len, line.ptr);
     return list;
+}
+
+static void say_what_changes_nothing(const struct asking *asking, struct gt_section *section, struct gt_str text) {
+    struct gt_str line;
+    while (next_line(&text, &line))
+        if (!is_replaced(line, text) && !gt_path_change_has_ops(asking->view, line))
+            gt_section_note(section, GT_FOR_ALL,
+                            gt_arena_printf(asking->arena, "'%.*s' changes nothing: the trace has no such ops.",
+                                            (int)(line.len > 200 ? 200 : line.len), line.ptr));
 }
 
 static enum gt_status ask_one(struct asking *asking, struct gt_str text, struct gt_error *err) {
@@ -392,6 +422,7 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         state_trust(&asking, section);
+        say_what_changes_nothing(&asking, section, gt_str_of(text ? text : ""));
         if (!text && !refuses_any(&asking))
             gt_section_note(section, GT_FOR_SCREEN,
                             GT_STR("Names of ops: what is saved if all ops of that name take 10% less."));

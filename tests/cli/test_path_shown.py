@@ -377,3 +377,27 @@ def test_calls_on_the_path_have_names(gputime, tmp_path):
     assert "launch (cudaLaunchKernel)" in parts and "launch" not in parts
     saved = {row["change"]: row["saved_ns"] for row in rows(gputime.json("whatif", path), "whatif")}
     assert saved["without:cudaFree_v3020"] == 4 * 700 * US
+
+
+def test_of_two_factors_of_a_class_the_last_counts(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    twice, once = (rows(gputime.json("whatif", *arguments, path), "whatif") for arguments in (
+        ["--class", "gemm=0.5", "--cpu", "2", "--class", "gemm=2"], ["--class", "gemm=2", "--cpu", "2"]))
+    for row in twice + once:
+        assert sorted(row.pop("change").split(", ")) == ["class:gemm=2", "cpu=2"]
+    assert twice == once
+
+
+@pytest.mark.parametrize("change", [["--class", "moe_gemm=0.5"], ["--overlap", "comm"]], ids=lambda it: it[0])
+def test_a_change_of_nothing_says_so(gputime, tmp_path, change):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    key = change[0][2:] + ":" + change[1]
+    assert f"'{key}' changes nothing: the trace has no such ops." in gputime("whatif", *change, path).stdout.decode()
+    assert "changes nothing" not in gputime("whatif", "--class", "gemm=0.5", path).stdout.decode()
+
+
+def test_words_that_no_option_has(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    assert "'bogus' is nothing to leave out; --no takes launch, think or sync" in error_of(
+        gputime("whatif", "--no", "bogus", path), 2)
+    assert "'bogus' is nothing to overlap; --overlap takes comm" in error_of(gputime("whatif", "--overlap", "bogus", path), 2)

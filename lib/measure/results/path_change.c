@@ -231,10 +231,30 @@ static enum gt_status add_line(struct gt_path_change *change, const struct gt_vi
         return skip_names(change, view, line, err);
     if (set_switch(&change->change, line))
         return GT_OK;
+    int shown = (int)(line.len > 200 ? 200 : line.len);
+    if (gt_str_starts(line, GT_STR("no:")))
+        return gt_fail_usage(err, "'%.*s' is nothing to leave out; --no takes launch, think or sync", shown - 3,
+                             line.ptr + 3);
+    if (gt_str_starts(line, GT_STR("overlap:")))
+        return gt_fail_usage(err, "'%.*s' is nothing to overlap; --overlap takes comm", shown - 8, line.ptr + 8);
     return gt_fail_usage(err,
                          "unknown change '%.*s'; use scale:GLOB=F, class:KEY=F, cpu=N, no:launch, no:think, no:sync, "
                          "overlap:comm or without:GLOB",
-                         (int)(line.len > 200 ? 200 : line.len), line.ptr);
+                         shown, line.ptr);
+}
+
+bool gt_path_change_has_ops(const struct gt_view *view, struct gt_str line) {
+    struct gt_str key = GT_STR("comm");
+    if (skip_prefix(&line, GT_STR("class:"))) {
+        const char *sign = memrchr(line.ptr, '=', line.len);
+        key = (struct gt_str){line.ptr, sign ? (size_t)(sign - line.ptr) : line.len};
+    } else if (!gt_str_eq(line, GT_STR("overlap:comm"))) {
+        return true;
+    }
+    for (size_t op = 0; op < view->store->ops.count; op++)
+        if (is_class(&view->labels->categories[view->labels->op_category[op]], key))
+            return true;
+    return false;
 }
 
 static void settle(struct gt_path_change *change) {

@@ -1,7 +1,5 @@
 /* Ops that waited for ops of other streams: in come calls that record events and make streams wait for them, out go
    edges between ops where only the order of calls speaks. Waits that the trace describes go to dag_points.c. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "graph/dag_build.h"
 

@@ -1,8 +1,5 @@
 /* What threads did: in come the events of threads with node calls, out go their boundaries and marks. A boundary is the
    start or the end of any event of the thread. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/radix.h"
 #include "graph/dag_build.h"

@@ -240,7 +240,7 @@ def test_the_first_line_says_it_in_words(gputime, tmp_path):
     for i in range(10):
         trace.launch(100 * i, 5, 100 * i + 7, 20)
     text = " ".join(gputime("path", trace.write(tmp_path)).stdout.decode().split())
-    assert "Trace 927 us: 92% waits for the CPU, 6% launching, 2% kernels; faster kernels would save almost" in text
+    assert "Trace 927 us: 92% CPU work, 6% launching, 2% kernels; faster kernels would save almost" in text
 
 
 def test_no_gpu_work_has_no_path(gputime):
@@ -328,8 +328,8 @@ def test_a_refusal_is_an_error_with_the_reason(gputime, tmp_path):
     ("--scale", "k", b"not NAME=FACTOR"),
     ("--class", "nonsense=0.5", b"no category 'nonsense'"),
     ("--cpu", "fast", b"not a factor"),
-    ("--no", "sleep", b"unknown change 'no:sleep'"),
-    ("--overlap", "k", b"unknown change"),
+    ("--no", "sleep", b"'sleep' is nothing to leave out"),
+    ("--overlap", "k", b"'k' is nothing to overlap"),
 ])
 def test_changes_that_make_no_sense_are_usage_errors(gputime, tmp_path, option, value, message):
     trace = Trace()

@@ -120,6 +120,9 @@ KINDS = (shuffled, late_gpu_clock, no_length, streams, threads, silent_threads, 
          waits_for_one_event, waits_before_launches, events_at_one_time, launches_at_one_time, one_graph_launch,
          unexplained, names_of_calls)
 
+# What the graph cannot explain: clocks that are wrong, and threads of which nothing says why they went on.
+TRUST = {shuffled: "rough", threads: "refused"}
+
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_laws_hold_where_nothing_makes_sense(gputime, tmp_path, kind):
@@ -127,7 +130,7 @@ def test_laws_hold_where_nothing_makes_sense(gputime, tmp_path, kind):
     kind(trace)
     report = check_laws(gputime, trace.write(tmp_path))
     assert report["facts"]["path_nodes"] >= 10
-    assert {row["trust"] for row in rows(report, "replay")} <= {"good", "rough", "refused"}
+    assert [row["trust"] for row in rows(report, "replay")] == [TRUST.get(kind, "good")]
 
 
 def test_a_late_gpu_clock_closes_no_circle(gputime, tmp_path):
@@ -153,10 +156,15 @@ def test_a_window_for_each_step(gputime, tmp_path, length):
         start = 10 * i if length else 5
         trace.add("user_annotation", f"ProfilerStep#{i}", 1, start, length)
         trace.launch(start + length / 9, length / 3, start + length / 3, length / 3)
-    report = check_laws(gputime, trace.write(tmp_path))
+    path = trace.write(tmp_path)
+    report = check_laws(gputime, path)
     steps = [row for row in rows(report, "replay") if row["window"].startswith("step")]
     assert len(steps) == 400
-    assert json.loads(gputime("whatif", "--cpu", "2", "--force", "--json", trace.write(tmp_path)).stdout)["tables"]
+    answers = rows(json.loads(gputime("whatif", "--cpu", "2", "--force", "--json", path).stdout), "whatif")
+    answers = [row for row in answers if row["window"].startswith("step")]
+    assert [row["window"] for row in answers] == [f"step {i}" for i in range(400)]
+    assert [row["base_ns"] for row in answers] == [row["wall_ns"] for row in steps]
+    assert all((row["predicted_ns"] < row["base_ns"]) == (length > 0) for row in answers)
 
 
 def test_the_answer_does_not_depend_on_threads(gputime, tmp_path):

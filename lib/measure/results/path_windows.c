@@ -2,7 +2,6 @@
    Steps tile a run: each begins where the one before ends, with its range or with its last op, whichever is later. */
 #include "measure/results/path_windows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -95,6 +95,15 @@ struct run {
     size_t *order; /* order of execution: indices of jobs */
 };
 
+/* All analyses of the critical path lack the same: the first one says so. */
+static bool is_said_before(const struct run *run, const struct job *job) {
+    const uint32_t paths = UINT32_C(1) << GT_RESULT_PATHS;
+    for (const struct job *other = run->jobs + run->first_analysis; other < job; other++)
+        if (job->analysis->uses & other->analysis->uses & paths && !is_hidden(other->analysis, run->view->request))
+            return job->analysis->needs == other->analysis->needs;
+    return false;
+}
+
 static void do_job(void *context, size_t index) {
     struct run *run = context;
     struct job *job = &run->jobs[run->order[index]];
@@ -103,7 +112,8 @@ static void do_job(void *context, size_t index) {
         return;
     }
     struct gt_section *section = &job->fragment->sections[0];
-    note_missing_facts(job->analysis, run->view, section);
+    if (!is_said_before(run, job))
+        note_missing_facts(job->analysis, run->view, section);
     job->status = job->analysis->run(run->view, section, &job->err);
     mark_lacks(job->analysis, run->view, section);
 }

@@ -14,6 +14,7 @@
 #include "label/rules.h"
 #include "measure/analysis.h"
 #include "measure/options.h"
+#include "measure/results/results.h"
 #include "take.h"
 
 API const char *gputime_version(void) {
@@ -140,8 +141,18 @@ static void note_losses(const struct gt_store *store, uint32_t facts, struct gt_
                                             gt_issue_infos[k].help));
 }
 
+/* Whether all analyses are of the critical path, which leads through all GPU work whatever is selected. */
+static bool is_of_paths(const struct gputime_report_options *options) {
+    for (size_t i = 0; i < options->analysis_count; i++) {
+        const struct gt_analysis *analysis = gt_analysis_find(options->analyses[i]);
+        if (analysis && !(analysis->uses & UINT32_C(1) << GT_RESULT_PATHS))
+            return false;
+    }
+    return options->analysis_count > 0;
+}
+
 /* A report of a selection must not look like one of the complete trace. */
-static void note_selection(const struct gputime_selection *asked, struct gt_section *section) {
+static void note_selection(const struct gputime_selection *asked, bool is_of_paths, struct gt_section *section) {
     struct gt_selection_term given[GT_SELECTION_TERMS_MAX];
     struct gt_arena *arena = &section->report->arena;
     size_t count = gt_selection_list(asked, arena, given);
@@ -153,9 +164,9 @@ static void note_selection(const struct gputime_selection *asked, struct gt_sect
     section->input.selection = text;
     bool leaves_work_out =
         asked->step_count || asked->stream_count || asked->process_count || asked->name || asked->category_count;
-    gt_section_note(
-        section, GT_FOR_SCREEN | GT_FOR_PAGE,
-        gt_arena_printf(arena, "Selection: %s.%s", text.ptr, leaves_work_out ? " Other GPU work counts as idle." : ""));
+    gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                    gt_arena_printf(arena, "Selection: %s.%s", text.ptr,
+                                    leaves_work_out && !is_of_paths ? " Other GPU work counts as idle." : ""));
 }
 
 static void note_outside_steps(const struct gt_view *view, struct gt_section *section) {
@@ -206,7 +217,7 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
     if (trace->rules && gt_rules_remark(trace->rules))
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
     note_losses(reading->store, report->request.facts, section);
-    note_selection(&report->request.selection, section);
+    note_selection(&report->request.selection, is_of_paths(&making->options), section);
     if (status == GT_OK) {
         note_warm_up(report->views[index], section);
         note_outside_steps(report->views[index], section);

@@ -254,6 +254,12 @@ static inline bool gt_store_kind_is_kernel(uint8_t kind) {
     return kind == GT_OP_KERNEL || kind == GT_OP_GRAPH;
 }
 
+/* Whether a range is what one thread did: it began and ended there, around what is inside. */
+static inline bool gt_store_range_is_of_thread(const struct gt_ranges *ranges, size_t range) {
+    return ranges->kind[range] == GT_RANGE_NESTED && ranges->end_thread[range] == GT_NO_TRACK &&
+           ranges->thread[range] != GT_NO_TRACK;
+}
+
 static inline struct gt_str gt_store_string(const struct gt_store *store, gt_strid id) {
     return gt_strtab_get(&store->strings, id);
 }

@@ -64,7 +64,6 @@ struct gt_dag_delay {
     int64_t typical_ns;
     int64_t limit_ns; /* what takes longer is not explained by the edge */
     size_t count;     /* of binding edges; 0: none, the numbers say nothing */
-    bool explains;    /* an edge that takes longer than the limit is unexplained */
 };
 
 /* What the names of calls mean. */

@@ -1,7 +1,5 @@
 /* What let each node begin: in come the edges of nodes, out go the edge of each that lets go last, and how long such
    edges usually take. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
@@ -89,13 +87,12 @@ static bool list_delays(struct gt_dag_build *build) {
     dag->delay_count = count;
     build->failed |= !dag->delays;
     for (size_t k = 0; k < GT_DAG_EDGE_KINDS && dag->delays; k++)
-        dag->delays[k] = (struct gt_dag_delay){.kind = (enum gt_dag_edge_kind)k, .explains = k != GT_DAG_OWN};
+        dag->delays[k] = (struct gt_dag_delay){.kind = (enum gt_dag_edge_kind)k};
     for (size_t i = 0; i < pairs && dag->delays; i++)
         if (build->delay_index[i])
             dag->delays[build->delay_index[i]] =
                 (struct gt_dag_delay){.kind = (enum gt_dag_edge_kind)(i / build->class_count),
-                                      .class_name = class_name(build, (uint32_t)(i % build->class_count)),
-                                      .explains = true};
+                                      .class_name = class_name(build, (uint32_t)(i % build->class_count))};
     return !build->failed;
 }
 

@@ -70,7 +70,7 @@ struct gt_dag_thread {
     uint32_t first_mark; /* the mark there */
 };
 
-/* A node before all are known; ids: see gt_dag_build_op_id() and the following. */
+/* An edge before the order of nodes is known; from and to are ids, see gt_dag_build_begin_id() and the following. */
 struct gt_dag_raw_edge {
     uint32_t from, to;
     int64_t cpu_ns;

@@ -1,8 +1,6 @@
 /* The edges of every node: in come those that only some nodes have and the chains that most of a trace consists of
    (what a thread did between its nodes, ops of a stream one after the other, launches), out go all edges by the node
    that they lead to. Edges that the recorded times deny are left out and counted. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/radix.h"
 #include "graph/dag_build.h"

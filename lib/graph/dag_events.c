@@ -1,7 +1,5 @@
 /* Ops that waited for ops of other streams: in come calls that record events and make streams wait for them, out go
    edges between ops where only the order of calls speaks. Waits that the trace describes go to dag_points.c. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
@@ -19,6 +17,8 @@ struct order {
     size_t count;
     struct wait *pending;
     size_t pending_count, pending_capacity;
+    uint32_t *stream_op;   /* by stream: first op of the call that last launched there while waits were pending */
+    uint32_t *stream_call; /* by stream: that call plus 1 */
     bool has_record_rows;
 };
 
@@ -130,9 +130,9 @@ static uint32_t find_ended(struct gt_dag_build *build, const struct wait *wait, 
         uint32_t stream = build->process_streams[i];
         if (stream == own || store->lanes.device[build->streams[stream].lane] != device)
             continue;
-        if (!gt_dag_build_work(build, 1))
-            return found;
         size_t count = gt_dag_build_launched(build, stream, wait->time_ns);
+        if (!gt_dag_build_work(build, 1 + (count < GT_DAG_BACK_OPS ? count : GT_DAG_BACK_OPS)))
+            return found;
         const uint32_t *ops = build->launch_ops + build->streams[stream].first;
         for (size_t back = 0; back < GT_DAG_BACK_OPS && back < count; back++) {
             uint32_t other = ops[count - 1 - back];
@@ -158,22 +158,32 @@ static void resolve(struct gt_dag_build *build, const struct wait *wait, uint32_
         add_event(build, from, op);
 }
 
-/* The op of a launch call that a wait holds back: the first, or the first on the stream that waits. */
-static uint32_t held_op(const struct gt_dag_build *build, const struct gt_dag_call *call, const struct wait *wait) {
-    for (uint32_t i = 0; i < call->op_count; i++) {
-        uint32_t op = build->call_ops[call->first_op + i];
-        if (wait->stream == GT_DAG_NONE || build->op_stream[op] == wait->stream)
-            return op;
+/* Finds the first op of a launch call on each stream. */
+static void note_streams(struct order *order, uint32_t call) {
+    const struct gt_dag_build *build = order->build;
+    for (uint32_t i = 0; i < build->calls[call].op_count; i++) {
+        uint32_t op = build->call_ops[build->calls[call].first_op + i], stream = build->op_stream[op];
+        if (order->stream_call[stream] != call + 1)
+            order->stream_op[stream] = op;
+        order->stream_call[stream] = call + 1;
     }
-    return GT_DAG_NONE;
 }
 
-static void resolve_pending(struct order *order, const struct gt_dag_call *call) {
+/* The op of a launch call that a wait holds back: the first, or the first on the stream that waits. */
+static uint32_t held_op(const struct order *order, uint32_t call, const struct wait *wait) {
+    if (wait->stream == GT_DAG_NONE)
+        return order->build->call_ops[order->build->calls[call].first_op];
+    return order->stream_call[wait->stream] == call + 1 ? order->stream_op[wait->stream] : GT_DAG_NONE;
+}
+
+static void resolve_pending(struct order *order, uint32_t call) {
     size_t kept = 0;
     if (order->pending_count && !gt_dag_build_work(order->build, order->pending_count))
         order->pending_count = 0;
+    if (order->pending_count)
+        note_streams(order, call);
     for (size_t i = 0; i < order->pending_count; i++) {
-        uint32_t op = held_op(order->build, call, &order->pending[i]);
+        uint32_t op = held_op(order, call, &order->pending[i]);
         if (op == GT_DAG_NONE)
             order->pending[kept++] = order->pending[i];
         else
@@ -212,7 +222,7 @@ static void follow_thread(struct order *order, const struct gt_dag_thread *threa
         }
         if (is_end || !build->calls[i].op_count)
             continue;
-        resolve_pending(order, &build->calls[i]);
+        resolve_pending(order, i);
         state.has_record = false;
         state.before = build->call_ops[build->calls[i].first_op + build->calls[i].op_count - 1];
     }
@@ -221,7 +231,9 @@ static void follow_thread(struct order *order, const struct gt_dag_thread *threa
 bool gt_dag_build_events(struct gt_dag_build *build) {
     const struct gt_calls *calls = &build->store->calls;
     struct order order = {.build = build, .has_record_rows = build->store->event_records.count > 0};
-    if (!list_calls(&order))
+    order.stream_op = gt_dag_build_array(build, build->stream_count, sizeof *order.stream_op);
+    order.stream_call = gt_dag_build_array(build, build->stream_count, sizeof *order.stream_call);
+    if (build->failed || !list_calls(&order))
         return false;
     for (size_t first = 0, last; first < order.count && !build->failed; first = last) {
         uint32_t thread = calls->thread[order.rows[first]];

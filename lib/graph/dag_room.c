@@ -1,7 +1,6 @@
 /* Launch calls that waited for room in the queue of their stream: edges from the op that made room to the return of the
    call. Profilers do not say it; a call that takes long and returns when an op of a full stream ends, shows it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "graph/dag_build.h"

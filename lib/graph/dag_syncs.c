@@ -40,7 +40,7 @@ static void add_near(struct gt_dag_build *build, uint32_t call) {
 
 /* ---- by kind of call ---- */
 
-/* A trace with very many streams may have more pairs of a call and a stream than anybody can look at. */
+/* A wait for the device has an edge from each stream: the number of all edges stays in proportion to the trace. */
 static bool has_room(const struct gt_dag_build *build, size_t streams) {
     size_t most = 8 * (build->store->ops.count + build->store->calls.count) + (1 << 16);
     return build->edge_count + streams <= most;

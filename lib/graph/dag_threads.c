@@ -1,8 +1,5 @@
 /* What threads did: in come the events of threads with node calls, out go their boundaries and marks. A boundary is the
    start or the end of any event of the thread. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/radix.h"
 #include "graph/dag_build.h"
@@ -13,24 +10,19 @@ struct events {
     size_t count;
     const int64_t *start_ns, *end_ns;
     const uint32_t *thread;
-    const uint8_t *range_kind; /* of ranges; else NULL */
-    const uint32_t *end_thread;
+    const struct gt_ranges *ranges; /* NULL: events of another kind */
 };
 enum { EVENT_TABLES = 4 };
 
 static void list_events(const struct gt_store *store, struct events events[EVENT_TABLES]) {
-    events[0] = (struct events){
-        store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread, NULL, NULL};
-    events[1] = (struct events){
-        store->cpu_ops.count, store->cpu_ops.start_ns, store->cpu_ops.end_ns, store->cpu_ops.thread, NULL, NULL};
-    events[2] = (struct events){store->ranges.count,  store->ranges.start_ns, store->ranges.end_ns,
-                                store->ranges.thread, store->ranges.kind,     store->ranges.end_thread};
-    events[3] = (struct events){store->python_calls.count,
-                                store->python_calls.start_ns,
-                                store->python_calls.end_ns,
-                                store->python_calls.thread,
-                                NULL,
-                                NULL};
+    const struct gt_ranges *ranges = &store->ranges;
+    events[0] =
+        (struct events){store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread, NULL};
+    events[1] = (struct events){store->cpu_ops.count, store->cpu_ops.start_ns, store->cpu_ops.end_ns,
+                                store->cpu_ops.thread, NULL};
+    events[2] = (struct events){ranges->count, ranges->start_ns, ranges->end_ns, ranges->thread, ranges};
+    events[3] = (struct events){store->python_calls.count, store->python_calls.start_ns, store->python_calls.end_ns,
+                                store->python_calls.thread, NULL};
 }
 
 /* The thread (index into threads) whose boundaries an event makes; GT_DAG_NONE. */
@@ -38,7 +30,7 @@ static uint32_t thread_of(const struct gt_dag_build *build, const struct events 
     uint32_t thread = events->thread[i];
     if (thread >= build->store->threads.count)
         return GT_DAG_NONE;
-    if (events->range_kind && (events->range_kind[i] != GT_RANGE_NESTED || events->end_thread[i] != GT_NO_TRACK))
+    if (events->ranges && !gt_store_range_is_of_thread(events->ranges, i))
         return GT_DAG_NONE;
     return build->thread_index[thread];
 }

@@ -23,7 +23,8 @@ enum gt_status gt_path_host_run(const struct gt_view *view, struct gt_section *s
     struct gt_table *table =
         gt_section_table(section, "path_host", "CPU time on the critical path", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
-    table->empty = "No CPU time is on the critical path.";
+    table->empty = view->store->facts & GT_FACT_CALLS ? "No CPU time is on the critical path."
+                                                      : "The trace has no calls: CPU time is not known.";
     for (size_t i = 0; i < cpu->count; i++) {
         const struct gt_path_cpu_item *item = &cpu->items[i];
         struct gt_row row = gt_row_begin(table);

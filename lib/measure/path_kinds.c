@@ -37,9 +37,13 @@ static const char *const kind_columns[GT_DAG_TIME_COUNT] = {
     [GT_DAG_TIME_CALL] = "call_ns",     [GT_DAG_TIME_SYNC] = "sync_ns",     [GT_DAG_TIME_UNKNOWN] = "unknown_ns",
 };
 
-static void list_windows(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths) {
-    struct gt_table *table = gt_section_table(section, "path_windows", "Critical path by window", window_columns,
-                                              GT_ARRAY_COUNT(window_columns));
+static bool list_windows(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths) {
+    const struct gt_report_column *chosen =
+        gt_paths_columns(paths, &section->report->arena, window_columns, GT_ARRAY_COUNT(window_columns));
+    if (!chosen)
+        return false;
+    struct gt_table *table =
+        gt_section_table(section, "path_windows", "Critical path by window", chosen, GT_ARRAY_COUNT(window_columns));
     table->screen_limit = 8;
     for (size_t i = 0; i < paths->listed_count; i++) {
         const struct gt_path_window *window = &paths->windows[paths->listed[i]];
@@ -54,6 +58,7 @@ static void list_windows(const struct gt_view *view, struct gt_section *section,
     }
     if (paths->listed_count < 2) /* the table of kinds has it all */
         gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+    return true;
 }
 
 static void add_window(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
@@ -86,25 +91,16 @@ static void add_windows(const struct gt_view *view, struct gt_section *section, 
 
 /* ---- in words ---- */
 
-static bool is_refused(const struct gt_paths *paths) {
-    for (size_t i = 0; i < paths->window_count; i++)
-        if (paths->windows[i].counts && paths->windows[i].trust == GT_PATH_REFUSED)
-            return true;
-    return false;
-}
-
 static struct gt_str say_savings(struct gt_arena *arena, const struct gt_paths *paths, double percent_saved) {
-    if (is_refused(paths))
+    if (gt_paths_is_refused(paths))
         return GT_STR("too much is unexplained to say what would save time");
     if (percent_saved < 1)
         return GT_STR("faster kernels would save almost nothing");
     return gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", percent_saved);
 }
 
-/* One graph has all of the trace: leaving GPUs or ops out of it would leave waits without a cause. */
 static void say_selection(const struct gt_view *view, struct gt_section *section) {
-    const struct gputime_selection *asked = &view->request->selection;
-    if (asked->device_count || asked->stream_count || asked->category_count || asked->name)
+    if (gt_paths_ignores_selection(view))
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("The critical path leads through all GPU work, not only through what is selected."));
 }
@@ -131,7 +127,8 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
         return err->code;
     say(view, section, paths, cpu, names);
     say_selection(view, section);
-    list_windows(view, section, paths);
+    if (!list_windows(view, section, paths))
+        return gt_fail_memory(err);
     struct gt_table *table =
         gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
     add_windows(view, section, table, paths);
@@ -141,7 +138,7 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("The trace has so many streams or threads that inferred dependencies may be missing."));
     if (paths->is_cut_short)
-        gt_section_note(section, GT_FOR_ALL, GT_STR("Only the first 4,096 ranges of that name have a path."));
+        gt_section_note(section, GT_FOR_ALL, gt_paths_cut_note(&section->report->arena, paths));
     gt_measure_fact_group_add(&facts, "path_nodes", "Nodes of the dependency graph", GT_UNIT_COUNT,
                               gt_cell_count(dag->node_count));
     gt_measure_fact_group_add(&facts, "path_edges", "Edges of the dependency graph", GT_UNIT_COUNT,

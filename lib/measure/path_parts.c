@@ -1,9 +1,11 @@
-/* Path parts: what the windows of the critical path were spent on, CPU time by range and ops by category. Comparisons
-   and limits read this table: its rows sum to the windows exactly. */
+/* Path parts: what the windows of the critical path were spent on, CPU time by range, calls by name and ops by
+   category. Comparisons and limits read this table: its rows sum to the windows exactly. */
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/strtab.h"
+#include "measure/results/calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/paths.h"
 #include "measure/results/results.h"
@@ -21,7 +23,7 @@ static const struct gt_parts parts_role = {.whole = "critical path"};
 
 /* Time of one kind at one place. */
 struct part {
-    struct gt_str place; /* range or category; empty: none */
+    struct gt_str place; /* range, call or category; empty: none */
     enum gt_dag_time kind;
     int64_t total_ns;
 };
@@ -30,14 +32,15 @@ struct parts {
     const struct gt_view *view;
     struct part *items;
     size_t count, capacity;
-    struct gt_map index; /* kind, id of the place */
+    struct gt_map index;    /* kind, id of the place */
+    struct gt_strtab calls; /* plain names of calls on the path */
     int64_t kind_ns[GT_DAG_TIME_COUNT];
     int64_t length_ns;
     size_t windows, steps;
     bool failed;
 };
 
-enum { NO_PLACE = 0, HANDOVER = 1, PLACES = 2 }; /* ids of places; ranges and categories follow */
+enum { NO_PLACE = 0, HANDOVER = 1, PLACES = 2 }; /* ids of places; ranges, calls and categories follow */
 
 static void add(struct parts *parts, enum gt_dag_time kind, uint64_t id, struct gt_str place, int64_t ns) {
     uint32_t index = gt_map_put_if_new(&parts->index, (uint64_t)kind, id, (uint32_t)parts->count);
@@ -54,10 +57,20 @@ static void add(struct parts *parts, enum gt_dag_time kind, uint64_t id, struct 
         parts->items[index].total_ns = gt_ns_add(parts->items[index].total_ns, ns);
 }
 
-static void add_ops(struct parts *parts, const struct gt_paths *paths, const struct gt_path_window *window) {
+static void add_call(struct parts *parts, const struct gt_dag_segment *segment, gt_strid call) {
+    struct gt_str name = gt_call_plain_name(gt_store_string(parts->view->store, call));
+    gt_strid plain = gt_strtab_intern(&parts->calls, name);
+    parts->failed |= parts->calls.failed;
+    add(parts, (enum gt_dag_time)segment->time, PLACES + (uint64_t)plain, name, segment->end_ns - segment->start_ns);
+}
+
+static void add_segments(struct parts *parts, const struct gt_paths *paths, const struct gt_path_window *window) {
     const struct gt_labels *labels = parts->view->labels;
     for (size_t i = 0; i < window->segment_count; i++) {
         struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+        gt_strid call = gt_paths_segment_call(paths, &segment);
+        if (call != GT_STRID_EMPTY)
+            add_call(parts, &segment, call);
         if (segment.time > GT_DAG_TIME_COPY)
             continue;
         uint8_t category = labels->op_category[paths->dag->row[segment.node]];
@@ -76,11 +89,11 @@ static void add_windows(struct parts *parts, const struct gt_paths *paths) {
         parts->length_ns = gt_ns_add(parts->length_ns, gt_paths_length_ns(window));
         for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
             parts->kind_ns[kind] = gt_ns_add(parts->kind_ns[kind], window->time_ns[kind]);
-        add_ops(parts, paths, window);
+        add_segments(parts, paths, window);
     }
 }
 
-/* What is left of a kind has no place: CPU time outside ranges, and where windows overlap all but the first. */
+/* What is left of a kind has no place: CPU time outside ranges. */
 static void add_rest(struct parts *parts) {
     for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++) {
         int64_t rest_ns = parts->kind_ns[kind];
@@ -127,18 +140,11 @@ static void add_row(const struct parts *parts, struct gt_table *table, const str
 }
 
 /* A graph that explains a window badly says nothing about it. */
-static bool is_refused(const struct gt_paths *paths, struct gt_section *section) {
-    for (size_t i = 0; i < paths->window_count; i++) {
-        const struct gt_path_window *window = &paths->windows[i];
-        if (!window->counts || window->trust != GT_PATH_REFUSED)
-            continue;
-        struct gt_str why = gt_paths_doubt(&section->report->arena, window);
-        gt_section_lack(section, GT_STR("path_parts"), GT_STR("critical path that can be trusted"));
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&section->report->arena, "Critical path refused: %s.", why.ptr));
-        return true;
-    }
-    return false;
+static void refuse(const struct gt_paths *paths, struct gt_section *section) {
+    struct gt_str why = gt_paths_doubt(&section->report->arena, gt_paths_worst_trust(paths));
+    gt_section_lack(section, GT_STR("path_parts"), GT_STR("critical path that can be trusted"));
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(&section->report->arena, "Critical path refused: %s.", why.ptr));
 }
 
 enum gt_status gt_path_parts_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -151,8 +157,12 @@ enum gt_status gt_path_parts_run(const struct gt_view *view, struct gt_section *
     table->screen_limit = 10;
     table->parts = &parts_role;
     struct parts parts = {.view = view};
-    if (is_refused(paths, section))
+    if (gt_paths_is_refused(paths)) {
+        refuse(paths, section);
         return GT_OK;
+    }
+    if (!gt_strtab_init(&parts.calls))
+        return gt_fail_memory(err);
     add_windows(&parts, paths);
     add_cpu(&parts, cpu);
     add_rest(&parts);
@@ -161,6 +171,7 @@ enum gt_status gt_path_parts_run(const struct gt_view *view, struct gt_section *
     for (size_t i = 0; i < parts.count && !parts.failed; i++)
         add_row(&parts, table, &parts.items[i]);
     gt_map_release(&parts.index);
+    gt_strtab_release(&parts.calls);
     gt_mem_free(parts.items);
     return parts.failed ? gt_fail_memory(err) : GT_OK;
 }

@@ -20,6 +20,7 @@ static const struct gt_report_column columns[] = {
     {"change", "Change", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"base_ns", "Recorded", GT_UNIT_NS, NULL, 0},
     {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, 0},
     {"low_ns", "At least", GT_UNIT_NS, NULL, 0},
@@ -80,18 +81,48 @@ static bool answer_all(struct asking *asking) {
 
 /* ---- which changes ---- */
 
-/* Lines as a list: "cpu=2, no:launch". */
+static bool next_line(struct gt_str *text, struct gt_str *line) {
+    if (!text->len)
+        return false;
+    const char *end = memchr(text->ptr, '\n', text->len);
+    *line = (struct gt_str){text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+    text->ptr += line->len + (end != NULL);
+    text->len -= line->len + (end != NULL);
+    return true;
+}
+
+/* "class:gemm" of "class:gemm=0.5"; else all of it. */
+static struct gt_str what_of(struct gt_str line) {
+    const char *sign = line.len ? memrchr(line.ptr, '=', line.len) : NULL;
+    bool has_factor = !gt_str_starts(line, GT_STR("without:"));
+    return sign && has_factor ? (struct gt_str){line.ptr, (size_t)(sign - line.ptr)} : line;
+}
+
+/* Of several factors of the same the last counts. */
+static bool is_replaced(struct gt_str line, struct gt_str later) {
+    struct gt_str other;
+    while (next_line(&later, &other))
+        if (gt_str_eq(what_of(line), what_of(other)))
+            return true;
+    return false;
+}
+
+/* Lines that count as a list: "cpu=2, no:launch". */
 static struct gt_str list_of(struct gt_arena *arena, struct gt_str text) {
-    struct gt_str list = {"", 0};
-    while (text.len) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t bytes = end ? (size_t)(end - text.ptr) : text.len;
-        if (bytes)
-            list = gt_arena_printf(arena, "%s%s%.*s", list.ptr, list.len ? ", " : "", (int)bytes, text.ptr);
-        text.ptr += bytes + (end != NULL);
-        text.len -= bytes + (end != NULL);
-    }
+    struct gt_str list = {"", 0}, line;
+    while (next_line(&text, &line))
+        if (line.len && !is_replaced(line, text))
+            list = gt_arena_printf(arena, "%s%s%.*s", list.ptr, list.len ? ", " : "", (int)line.len, line.ptr);
     return list;
+}
+
+static void say_what_changes_nothing(const struct asking *asking, struct gt_section *section, struct gt_str text) {
+    struct gt_str line;
+    while (next_line(&text, &line))
+        if (!is_replaced(line, text) && !gt_path_change_has_ops(asking->view, line))
+            gt_section_note(section, GT_FOR_ALL,
+                            gt_arena_printf(asking->arena, "'%.*s' changes nothing: the trace has no such ops.",
+                                            (int)(line.len > 200 ? 200 : line.len), line.ptr));
 }
 
 static enum gt_status ask_one(struct asking *asking, struct gt_str text, struct gt_error *err) {
@@ -107,6 +138,39 @@ static bool has_comm(const struct gt_view *view) {
     return false;
 }
 
+/* The call with most time on the path apart from launches, if that is a large part; GT_STRID_EMPTY. It may also be that
+   memory was short. */
+static gt_strid find_large_call(const struct asking *asking) {
+    static const double least_share = 0.05;
+    const struct gt_paths *paths = asking->paths;
+    int64_t *totals = gt_mem_array(asking->view->store->strings.count + 1, sizeof *totals), length_ns = 0;
+    gt_strid largest = GT_STRID_EMPTY;
+    for (size_t w = 0; w < paths->window_count && totals; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        length_ns = window->counts ? gt_ns_add(length_ns, gt_paths_length_ns(window)) : length_ns;
+        for (size_t i = 0; i < window->segment_count && window->counts; i++) {
+            struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+            gt_strid call = segment.time == GT_DAG_TIME_CALL ? gt_paths_segment_call(paths, &segment) : GT_STRID_EMPTY;
+            if (call == GT_STRID_EMPTY)
+                continue;
+            totals[call] = gt_ns_add(totals[call], segment.end_ns - segment.start_ns);
+            largest = totals[call] > totals[largest] ? call : largest;
+        }
+    }
+    if (totals && (double)totals[largest] < least_share * (double)length_ns)
+        largest = GT_STRID_EMPTY;
+    gt_mem_free(totals);
+    return largest;
+}
+
+static enum gt_status ask_without(struct asking *asking, gt_strid call, struct gt_error *err) {
+    struct gt_str name = gt_store_string(asking->view->store, call);
+    struct gt_str text = gt_arena_printf(asking->arena, "without:%.*s", (int)name.len, name.ptr);
+    if (memchr(name.ptr, '\n', name.len)) /* no change can name it */
+        return GT_OK;
+    return text.len ? ask_one(asking, text, err) : gt_fail_memory(err);
+}
+
 /* What is usually worth a thought, and the names with most time on the path. */
 static enum gt_status ask_usual(struct asking *asking, struct gt_error *err) {
     static const struct gt_str usual[] = {GT_STR("cpu=2"),   GT_STR("no:launch"),         GT_STR("no:think"),
@@ -118,6 +182,9 @@ static enum gt_status ask_usual(struct asking *asking, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < usual_count && status == GT_OK; i++)
         status = ask_one(asking, usual[i], err);
+    gt_strid call = find_large_call(asking);
+    if (status == GT_OK && call != GT_STRID_EMPTY)
+        status = ask_without(asking, call, err);
     for (size_t i = 0; i < names->on_path && i < NAMES_MOST && status == GT_OK; i++) {
         struct answer *answer = &asking->answers[asking->count++];
         struct gt_str name = gt_view_name_text(asking->view, names->items[i].name);
@@ -145,6 +212,7 @@ static void add_row(const struct asking *asking, struct gt_section *section, str
     gt_row_text(&row, "change", answer->text);
     gt_row_cell(&row, "window", gt_paths_window_cell(section, window));
     gt_row_cell(&row, "pid", gt_measure_pid_cell(asking->view, window->process));
+    gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, window->start_ns));
     gt_row_int(&row, "base_ns", base_ns);
     gt_row_cell(&row, "predicted_ns", has_answer ? gt_cell_int(predicted_ns) : gt_cell_null());
     gt_row_cell(&row, "low_ns", has_answer ? gt_cell_int(low_ns) : gt_cell_null());
@@ -211,9 +279,7 @@ static bool has_low(const struct asking *asking) {
 
 /* The lower bound is a detail where it never differs. NULL: memory was short. */
 static const struct gt_report_column *choose_columns(const struct asking *asking) {
-    struct gt_report_column *chosen = gt_arena_alloc(asking->arena, sizeof columns);
-    if (chosen)
-        memcpy(chosen, columns, sizeof columns);
+    struct gt_report_column *chosen = gt_paths_columns(asking->paths, asking->arena, columns, GT_ARRAY_COUNT(columns));
     for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && chosen && !has_low(asking); i++)
         chosen[i].flags |= strcmp(chosen[i].key, "low_ns") == 0 ? GT_COLUMN_DETAIL : 0;
     return chosen;
@@ -257,9 +323,10 @@ static int by_length(const void *a, const void *b) {
     return (x->segment.start_ns > y->segment.start_ns) - (x->segment.start_ns < y->segment.start_ns);
 }
 
-static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_segment *segment) {
-    if (segment->node == GT_DAG_NONE || dag->kind[segment->node] == GT_DAG_MARK ||
-        dag->kind[segment->node] == GT_DAG_POINT)
+static struct gt_cell next_cell(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    const struct gt_dag *dag = paths->dag;
+    if (segment->node == GT_DAG_NONE || gt_paths_is_after_last(paths, segment) ||
+        dag->kind[segment->node] == GT_DAG_MARK || dag->kind[segment->node] == GT_DAG_POINT)
         return gt_cell_null();
     gt_strid name = dag->kind[segment->node] == GT_DAG_OP ? dag->store->ops.name[dag->row[segment->node]]
                                                           : dag->store->calls.name[dag->row[segment->node]];
@@ -267,10 +334,7 @@ static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_se
 }
 
 static bool refuses_any(const struct asking *asking) {
-    for (size_t i = 0; i < asking->paths->window_count; i++)
-        if (asking->paths->windows[i].counts && is_refused(asking, &asking->paths->windows[i]))
-            return true;
-    return false;
+    return gt_paths_is_refused(asking->paths) && !asking->is_forced;
 }
 
 /* The longest segments of the path of which nothing says what they waited for. */
@@ -302,7 +366,7 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
         gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, segment->start_ns));
         gt_row_int(&row, "dur_ns", segment->end_ns - segment->start_ns);
         gt_row_cell(&row, "name", name.len ? gt_cell_text(name) : gt_cell_null());
-        gt_row_cell(&row, "next", next_cell(paths->dag, segment));
+        gt_row_cell(&row, "next", next_cell(paths, segment));
         gt_row_end(&row);
     }
     gt_mem_free(all);
@@ -322,6 +386,11 @@ static void state_trust(const struct asking *asking, struct gt_section *section)
         if (is_refused(asking, window))
             gt_measure_fact_group_add(&facts, "refused", "No answer because", GT_UNIT_NONE, gt_cell_text(why));
     }
+    if (gt_paths_ignores_selection(asking->view))
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("All GPU work is simulated: selecting GPUs, streams or ops has no effect."));
+    if (asking->paths->is_cut_short)
+        gt_section_note(section, GT_FOR_ALL, gt_paths_cut_note(asking->arena, asking->paths));
     if (has_comm(asking->view))
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("Communication keeps its recorded length: in truth a rank that gets faster may only "
@@ -353,6 +422,7 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         state_trust(&asking, section);
+        say_what_changes_nothing(&asking, section, gt_str_of(text ? text : ""));
         if (!text && !refuses_any(&asking))
             gt_section_note(section, GT_FOR_SCREEN,
                             GT_STR("Names of ops: what is saved if all ops of that name take 10% less."));

@@ -157,3 +157,32 @@ def test_cost_does_not_grow_with_devices_that_wait_for_one_thread(tmp_path):
         path.write_text(text)
         costs.append(count_instructions(["summary", path, "--no-cache", "--threads", "1"], tmp_path) / events)
     assert costs[1] <= WORST * costs[0], costs
+
+
+def waits_of_a_stream_that_another_thread_feeds(count):
+    """So many waits of a stream, then a graph of as many nodes on another one."""
+    events = []
+
+    def add(category, name, tid, start, length, correlation, **args):
+        events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": length,
+                       "args": args | {"correlation": correlation}})
+
+    add("cuda_runtime", "cudaLaunchKernel", 2, 0, 1, 1)
+    add("kernel", "k", 9, 2, 1, 1, device=0, stream=9)
+    for wait in range(count):
+        add("cuda_runtime", "cudaStreamWaitEvent", 1, 5 + 2 * wait, 1, 10 + wait)
+        add("cuda_sync", "Stream Wait Event", 9, 5 + 2 * wait, 0, 10 + wait, device=0, stream=9)
+    add("cuda_runtime", "cudaGraphLaunch", 1, 10 + 2 * count, 5, 2)
+    for node in range(count):
+        add("kernel", "k", 7, 20 + 2 * count + 2 * node, 1, 2, device=0, stream=7)
+    return json.dumps({"traceEvents": events}), len(events)
+
+
+def test_cost_does_not_grow_with_waits_for_nothing(tmp_path):
+    costs = []
+    for count in (2000, 8000):
+        text, events = waits_of_a_stream_that_another_thread_feeds(count)
+        path = tmp_path / f"{count}.json"
+        path.write_text(text)
+        costs.append(count_instructions(["path", path, "--no-cache", "--threads", "1"], tmp_path) / events)
+    assert costs[1] <= WORST * costs[0], costs

@@ -240,7 +240,7 @@ def test_the_first_line_says_it_in_words(gputime, tmp_path):
     for i in range(10):
         trace.launch(100 * i, 5, 100 * i + 7, 20)
     text = " ".join(gputime("path", trace.write(tmp_path)).stdout.decode().split())
-    assert "Trace 927 us: 92% waits for the CPU, 6% launching, 2% kernels; faster kernels would save almost" in text
+    assert "Trace 927 us: 92% CPU work, 6% launching, 2% kernels; faster kernels would save almost" in text
 
 
 def test_no_gpu_work_has_no_path(gputime):
@@ -328,8 +328,8 @@ def test_a_refusal_is_an_error_with_the_reason(gputime, tmp_path):
     ("--scale", "k", b"not NAME=FACTOR"),
     ("--class", "nonsense=0.5", b"no category 'nonsense'"),
     ("--cpu", "fast", b"not a factor"),
-    ("--no", "sleep", b"unknown change 'no:sleep'"),
-    ("--overlap", "k", b"unknown change"),
+    ("--no", "sleep", b"'sleep' is nothing to leave out"),
+    ("--overlap", "k", b"'k' is nothing to overlap"),
 ])
 def test_changes_that_make_no_sense_are_usage_errors(gputime, tmp_path, option, value, message):
     trace = Trace()
@@ -426,3 +426,35 @@ def test_streams_that_wait_for_each_other(gputime, tmp_path):
         wait_event(trace, 100 * i + 28, 2, 1, first)
         record_event(trace, 100 * i + 31)
     check_laws(gputime, trace.write(tmp_path))
+
+
+def test_ranges_inside_each_other_each_count(gputime, tmp_path):
+    trace = Trace()
+    for start, length in ((0, 1000), (100, 700), (150, 300), (820, 100)):
+        trace.add("user_annotation", "r", 1, start, length)
+    trace.add("cpu_op", "slow", 1, 160, 200)
+    for i in range(10):
+        trace.launch(100 * i, 5, 100 * i + 7, 20)
+    report = gputime.json("path", "--range", "r", trace.write(tmp_path))
+    cpu_ns = sum(row["total_ns"] for row in rows(report, "path_kinds") if row["kind"] == "cpu")
+    assert len(rows(report, "path_windows")) == 4
+    assert sum(row["total_ns"] for row in rows(report, "path_host")) == cpu_ns > 0
+    assert {row["operator"]: row["total_ns"] for row in rows(report, "path_host")}["slow"] == 3 * (200 - 10) * 1000
+    length_ns = sum(row["total_ns"] for row in rows(report, "path_windows"))
+    assert sum(row["share"] for row in rows(report, "path_host")) == pytest.approx(cpu_ns / length_ns)
+    assert sum(row["total_ns"] for row in rows(report, "path_parts")) == length_ns
+
+
+def test_time_after_the_last_event_is_called_so(gputime, tmp_path):
+    """The thread of the step launches nothing; its range ends long after the last op."""
+    trace = Trace()
+    trace.add("user_annotation", "ProfilerStep#0", 5, 0, 1000)
+    for i in range(3):
+        trace.launch(100 + 100 * i, 5, 107 + 100 * i, 20)
+    path = trace.write(tmp_path)
+    segments = rows(check_laws(gputime, path), "critical_path")
+    unknown = [(row["name"], row["dur_ns"]) for row in segments if row["kind"] == "unknown"]
+    assert ("after the last event", 673_000) in unknown
+    refused = json.loads(gputime("whatif", "--cpu", "2", "--json", path).stdout)
+    waits = rows(refused, "path_unknown")
+    assert [row["next"] for row in waits if row["name"] == "after the last event"] == [None]

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from commandline import error_of
 from kineto_by_hand import US, Trace
 from samples import DATA
 
@@ -299,9 +300,114 @@ def test_explain_has_the_path_if_it_is_asked_for(gputime, tmp_path):
     plain = gputime("explain", EAGER).stdout.decode()
     assert "ritical path" not in plain
     text = gputime("explain", "--path", EAGER).stdout.decode()
-    assert "\nStep 36.32 ms on average: 82% waits for the CPU" in text and "\nCritical path by kind" in text
+    assert "\nStep 36.32 ms on average: 82% CPU work" in text and "\nCritical path by kind" in text
     done = gputime("explain", "--path", EAGER, "--out", tmp_path / "report")
     assert done.returncode == 0, done.stderr
     assert "### Critical path by kind" in (tmp_path / "report/report.md").read_text()
     tables = json.loads((tmp_path / "report/report.json").read_text())["tables"]
     assert {row["window"] for row in tables["path_kinds"]["rows"]} >= {"run", "step 3"} and tables["path_parts"]["rows"]
+
+
+def test_ranges_of_a_step(gputime, tmp_path):
+    """--step and --from leave ranges that are inside."""
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    every = rows(gputime.json("path", "--range", "*ward", path), "path_windows")
+    assert len(every) == 8
+    third = rows(gputime.json("path", "--range", "*ward", "--step", "2", path), "path_windows")
+    assert third == every[4:6]
+    assert rows(gputime.json("path", "--range", "*ward", "--step", "1-2", path), "path_windows") == every[2:6]
+    saved = rows(gputime.json("whatif", "--cpu", "2", "--range", "forward", "--step", "2", path), "whatif")
+    assert [row["base_ns"] for row in saved] == [third[0]["total_ns"]]
+    middle = third[1]["start_ns"]
+    late = rows(gputime.json("path", "--range", "*ward", "--from", f"{middle}ns", path), "path_windows")
+    assert [row["total_ns"] for row in late] == [row["total_ns"] for row in every[5:]]
+    message = error_of(gputime("path", "--range", "*ward", "--step", "2", "--to", "10us", path), 2)
+    assert "no range inside what is selected is named '*ward'" in message
+
+
+def test_a_step_between_two_times(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    second = rows(gputime.json("path", "--step", "1", path), "path_windows")[0]
+    middle = second["start_ns"] + 100 * US
+    (late,) = rows(gputime.json("path", "--step", "1", "--from", f"{middle}ns", path), "path_windows")
+    assert (late["window"], late["total_ns"]) == ("step 1", second["total_ns"] - 100 * US)
+
+
+def test_windows_of_one_name_are_shown_with_their_start(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    for arguments in (["whatif", "--cpu", "2"], ["path", "--table", "path_windows"]):
+        by_range = gputime(*arguments, "--range", "forward", path).stdout.decode()
+        assert "Start" in by_range and "Start" not in gputime(*arguments, path).stdout.decode()
+    starts = [row["start_ns"] for row in rows(gputime.json("whatif", "--cpu", "2", "--range", "forward", path), "whatif")]
+    assert starts == [row["start_ns"] for row in rows(gputime.json("path", "--range", "forward", path), "path_windows")]
+
+
+def test_a_refused_path_gives_no_advice(gputime, tmp_path):
+    path = unexplained(tmp_path)
+    report = gputime.json("path", path)
+    assert rows(report, "path_kernels") and {row["saved_ns"] for row in rows(report, "path_kernels")} == {None}
+    text = " ".join(gputime("path", path).stdout.decode().split())
+    assert text.count("too much is unexplained to say what would save time") == 1
+
+
+def test_a_file_without_calls_says_so_once(gputime):
+    text = gputime("path", DATA / "nsys-csv/mini_cuda_gpu_trace.csv").stdout.decode()
+    assert text.count("Incomplete (") == 1 and "No CPU time" not in text
+    assert "The trace has no calls: CPU time is not known." in text
+
+
+@pytest.mark.parametrize("chosen", [["--name", "small"], ["--device", "0"], ["--category", "gemm"]], ids=lambda it: it[0])
+def test_a_selection_of_ops_has_no_effect(gputime, tmp_path, chosen):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    whatif, way = (" ".join(gputime(command, *chosen, path).stdout.decode().split()) for command in ("whatif", "path"))
+    assert "All GPU work is simulated: selecting GPUs, streams or ops has no effect." in whatif
+    assert "The critical path leads through all GPU work, not only through what is selected." in way
+    assert "counts as idle" not in whatif + way
+    assert rows(gputime.json("whatif", *chosen, path), "whatif") == rows(gputime.json("whatif", path), "whatif")
+
+
+def test_calls_on_the_path_have_names(gputime, tmp_path):
+    """A call that frees memory takes most of the time: the parts and the list of changes name it."""
+    trace = Trace()
+    for i in range(5):
+        trace.op(1000 * i + 12, 20, launched=1000 * i, call_length=10)
+        trace.call("cudaFree_v3020", 1000 * i + 40, 700)
+    path = trace.write(tmp_path)
+    parts = {row["name"]: row["total_ns"] for row in rows(gputime.json("path", path), "path_parts")}
+    assert parts["call (cudaFree)"] == 4 * 700 * US and "call" not in parts
+    assert "launch (cudaLaunchKernel)" in parts and "launch" not in parts
+    saved = {row["change"]: row["saved_ns"] for row in rows(gputime.json("whatif", path), "whatif")}
+    assert saved["without:cudaFree_v3020"] == 4 * 700 * US
+
+
+def test_of_two_factors_of_a_class_the_last_counts(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    twice, once = (rows(gputime.json("whatif", *arguments, path), "whatif") for arguments in (
+        ["--class", "gemm=0.5", "--cpu", "2", "--class", "gemm=2"], ["--class", "gemm=2", "--cpu", "2"]))
+    for row in twice + once:
+        assert sorted(row.pop("change").split(", ")) == ["class:gemm=2", "cpu=2"]
+    assert twice == once
+
+
+@pytest.mark.parametrize("change", [["--class", "moe_gemm=0.5"], ["--overlap", "comm"]], ids=lambda it: it[0])
+def test_a_change_of_nothing_says_so(gputime, tmp_path, change):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    key = change[0][2:] + ":" + change[1]
+    assert f"'{key}' changes nothing: the trace has no such ops." in gputime("whatif", *change, path).stdout.decode()
+    assert "changes nothing" not in gputime("whatif", "--class", "gemm=0.5", path).stdout.decode()
+
+
+def test_words_that_no_option_has(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 100, 200, 50)
+    assert "'bogus' is nothing to leave out; --no takes launch, think or sync" in error_of(
+        gputime("whatif", "--no", "bogus", path), 2)
+    assert "'bogus' is nothing to overlap; --overlap takes comm" in error_of(gputime("whatif", "--overlap", "bogus", path), 2)
+
+
+def test_a_long_name_of_a_range_is_marked_as_cut(gputime, tmp_path):
+    trace = Trace()
+    for i in range(5):
+        trace.range("a_range_with_a_name_of_far_more_than_forty_letters", 1000 * i + 20, 950)
+        trace.op(1000 * i + 12, 5, launched=1000 * i, call_length=10)
+    text = " ".join(gputime("path", trace.write(tmp_path)).stdout.decode().split())
+    assert "CPU work (a_range_with_a_name_of_far_more_than_for…: 9" in text

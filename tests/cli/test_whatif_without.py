@@ -1,6 +1,7 @@
 """`gputime whatif --without`: CPU work of a name takes no time, in traces by hand where the answer is known."""
 
 from commandline import error_of
+from conftest import ROOT
 from kineto_by_hand import US, Trace
 
 
@@ -59,4 +60,11 @@ def test_a_launch_call(gputime, tmp_path):
 
 def test_a_name_that_nothing_has(gputime, tmp_path):
     message = error_of(gputime("whatif", late_launch().write(tmp_path), "--without", "fast"), 2)
-    assert "no call, operator or range is named 'fast'" in message
+    assert "no call, operator or nested range is named 'fast'" in message
+
+
+def test_a_range_that_ends_on_another_thread_is_no_work_of_the_first(gputime):
+    extras = ROOT / "tests/data/nsys/extras.nsys-rep"
+    for command in (("whatif", extras, "--without", "cross-thread request"),
+                    ("path", extras, "--range", "cross-thread request")):
+        assert "range is named 'cross-thread request'" in error_of(gputime(*command), 2)

@@ -161,9 +161,9 @@ static bool matches(struct matching *it, gt_strid name) {
 }
 
 /* Rows of calls, ranges, operators and Python functions have these columns. */
-#define ADD_MATCHES(rows)                                                                                              \
+#define ADD_MATCHES(rows, counts)                                                                                      \
     for (size_t i = 0; i < (rows)->count && it.ok; i++)                                                                \
-        if (matches(&it, (rows)->name[i]))                                                                             \
+        if ((counts) && matches(&it, (rows)->name[i]))                                                                 \
             it.ok = add_skip(change, (rows)->thread[i], (rows)->start_ns[i], (rows)->end_ns[i]);
 
 static enum gt_status skip_names(struct gt_path_change *change, const struct gt_view *view, struct gt_str glob,
@@ -171,15 +171,16 @@ static enum gt_status skip_names(struct gt_path_change *change, const struct gt_
     const struct gt_store *store = view->store;
     struct matching it = {.view = view, .glob = glob, .answers = gt_mem_array(store->strings.count + 1, 1)};
     it.ok = it.answers;
-    ADD_MATCHES(&store->calls)
-    ADD_MATCHES(&store->ranges)
-    ADD_MATCHES(&store->cpu_ops)
-    ADD_MATCHES(&store->python_calls)
+    ADD_MATCHES(&store->calls, true)
+    ADD_MATCHES(&store->ranges, gt_store_range_is_of_thread(&store->ranges, i))
+    ADD_MATCHES(&store->cpu_ops, true)
+    ADD_MATCHES(&store->python_calls, true)
     gt_mem_free(it.answers);
     if (!it.ok)
         return gt_fail_memory(err);
     if (!it.has_match)
-        return gt_fail_usage(err, "no call, operator or range is named '%.*s'; see 'gputime path --table path_host'",
+        return gt_fail_usage(err,
+                             "no call, operator or nested range is named '%.*s'; see 'gputime path --table path_host'",
                              (int)(glob.len > 200 ? 200 : glob.len), glob.ptr);
     return GT_OK;
 }
@@ -230,10 +231,30 @@ static enum gt_status add_line(struct gt_path_change *change, const struct gt_vi
         return skip_names(change, view, line, err);
     if (set_switch(&change->change, line))
         return GT_OK;
+    int shown = (int)(line.len > 200 ? 200 : line.len);
+    if (gt_str_starts(line, GT_STR("no:")))
+        return gt_fail_usage(err, "'%.*s' is nothing to leave out; --no takes launch, think or sync", shown - 3,
+                             line.ptr + 3);
+    if (gt_str_starts(line, GT_STR("overlap:")))
+        return gt_fail_usage(err, "'%.*s' is nothing to overlap; --overlap takes comm", shown - 8, line.ptr + 8);
     return gt_fail_usage(err,
                          "unknown change '%.*s'; use scale:GLOB=F, class:KEY=F, cpu=N, no:launch, no:think, no:sync, "
                          "overlap:comm or without:GLOB",
-                         (int)(line.len > 200 ? 200 : line.len), line.ptr);
+                         shown, line.ptr);
+}
+
+bool gt_path_change_has_ops(const struct gt_view *view, struct gt_str line) {
+    struct gt_str key = GT_STR("comm");
+    if (skip_prefix(&line, GT_STR("class:"))) {
+        const char *sign = memrchr(line.ptr, '=', line.len);
+        key = (struct gt_str){line.ptr, sign ? (size_t)(sign - line.ptr) : line.len};
+    } else if (!gt_str_eq(line, GT_STR("overlap:comm"))) {
+        return true;
+    }
+    for (size_t op = 0; op < view->store->ops.count; op++)
+        if (is_class(&view->labels->categories[view->labels->op_category[op]], key))
+            return true;
+    return false;
 }
 
 static void settle(struct gt_path_change *change) {

@@ -16,6 +16,9 @@ struct gt_path_change {
 /* Text that makes no sense, and names that nothing in the trace has, are usage errors. Release in any case. */
 enum gt_status gt_path_change_init(struct gt_path_change *change, const struct gt_view *view, struct gt_str text,
                                    struct gt_error *err);
+
+/* Whether the trace has ops that a line of class:KEY=F or overlap:comm is about; true of other lines. */
+bool gt_path_change_has_ops(const struct gt_view *view, struct gt_str line);
 void gt_path_change_release(struct gt_path_change *change);
 
 /* Ops of one name, in all its spellings, by a factor. false: memory was short. */

@@ -3,6 +3,7 @@
 #include "measure/results/path_cpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -34,10 +35,12 @@ struct sweep {
     const struct gt_paths *paths;
     struct gt_path_cpu *cpu;
     struct layer layers[LAYERS];
-    struct piece *pieces; /* CPU time on the path, by thread and time */
+    struct piece *pieces; /* CPU time on the path, by thread and start */
+    struct piece *ends;   /* the same by thread and end */
     size_t piece_count;
-    struct gt_map texts; /* pairs of names: number */
-    struct gt_map items; /* number of a pair, call: item */
+    size_t started, ended; /* pieces that began or ended up to where the sweep is */
+    struct gt_map texts;   /* pairs of names: number */
+    struct gt_map items;   /* number of a pair, call: item */
     size_t capacity;
     bool failed;
 };
@@ -51,8 +54,7 @@ static bool takes(const struct sweep *sweep, size_t kind, uint32_t row) {
         return false;
     if (gt_str_starts(gt_store_string(store, sweep->layers[kind].name[row]), GT_STR("ProfilerStep#")))
         return false;
-    return kind != RANGES ||
-           (store->ranges.kind[row] == GT_RANGE_NESTED && store->ranges.end_thread[row] == GT_NO_TRACK);
+    return kind != RANGES || gt_store_range_is_of_thread(&store->ranges, row);
 }
 
 static bool order_layer(struct sweep *sweep, size_t kind, size_t rows) {
@@ -118,8 +120,8 @@ static void add(struct sweep *sweep, const struct gt_path_cpu_item *what, int64_
     }
     if (sweep->failed)
         return;
-    cpu->items[index].total_ns += length_ns;
-    cpu->total_ns += length_ns;
+    cpu->items[index].total_ns = gt_ns_add(cpu->items[index].total_ns, length_ns);
+    cpu->total_ns = gt_ns_add(cpu->total_ns, length_ns);
 }
 
 /* Opens what starts at or before the time, closes what ends there; the innermost, GT_STRID_EMPTY. */
@@ -140,6 +142,24 @@ static gt_strid open_at(struct layer *layer, int64_t time_ns, int64_t *until_ns)
     return layer->name[top];
 }
 
+/* How many pieces of a thread have the time in them: more than one where windows overlap. */
+static size_t count_at(struct sweep *sweep, uint32_t thread, int64_t time_ns, int64_t *until_ns) {
+    const struct piece *pieces = sweep->pieces, *ends = sweep->ends;
+    size_t count = sweep->piece_count;
+    for (; sweep->started < count && pieces[sweep->started].thread == thread; sweep->started++)
+        if (pieces[sweep->started].start_ns > time_ns)
+            break;
+    for (; sweep->ended < count && ends[sweep->ended].thread == thread; sweep->ended++)
+        if (ends[sweep->ended].end_ns > time_ns)
+            break;
+    if (sweep->started < count && pieces[sweep->started].thread == thread &&
+        pieces[sweep->started].start_ns < *until_ns)
+        *until_ns = pieces[sweep->started].start_ns;
+    if (sweep->ended < count && ends[sweep->ended].thread == thread && ends[sweep->ended].end_ns < *until_ns)
+        *until_ns = ends[sweep->ended].end_ns;
+    return sweep->started - sweep->ended;
+}
+
 static void split(struct sweep *sweep, const struct piece *piece) {
     int64_t longest_ns = 0;
     for (int64_t at_ns = piece->start_ns; at_ns < piece->end_ns && !sweep->failed;) {
@@ -147,22 +167,25 @@ static void split(struct sweep *sweep, const struct piece *piece) {
         struct gt_path_cpu_item what = {.range = open_at(&sweep->layers[RANGES], at_ns, &until_ns)};
         what.cpu_op = open_at(&sweep->layers[CPU_OPS], at_ns, &until_ns);
         what.call = open_at(&sweep->layers[CALLS], at_ns, &until_ns);
-        add(sweep, &what, until_ns - at_ns);
-        if (until_ns - at_ns > longest_ns)
+        int64_t windows = (int64_t)count_at(sweep, piece->thread, at_ns, &until_ns), length_ns = until_ns - at_ns;
+        add(sweep, &what, length_ns > INT64_MAX / windows ? INT64_MAX : length_ns * windows);
+        if (length_ns > longest_ns)
             sweep->cpu->places[piece->segment] = (struct gt_path_cpu_place){what.range, what.cpu_op};
-        longest_ns = until_ns - at_ns > longest_ns ? until_ns - at_ns : longest_ns;
+        longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
         at_ns = until_ns;
     }
 }
 
-/* Each moment of a thread counts once, also where ranges of one name are nested. */
+/* Each moment of a thread is looked at once, and counts for each of the windows that have it. */
 static void sweep_threads(struct sweep *sweep) {
     uint32_t thread = GT_NO_TRACK;
     int64_t reached_ns = INT64_MIN;
+    size_t reaching = 0; /* the piece that ends there */
     for (size_t i = 0; i < sweep->piece_count && !sweep->failed; i++) {
         if (sweep->pieces[i].thread != thread) {
             thread = sweep->pieces[i].thread;
             reached_ns = INT64_MIN;
+            sweep->started = sweep->ended = i;
             for (size_t kind = 0; kind < LAYERS; kind++) {
                 struct layer *layer = &sweep->layers[kind];
                 layer->depth = 0;
@@ -171,9 +194,14 @@ static void sweep_threads(struct sweep *sweep) {
             }
         }
         struct piece piece = sweep->pieces[i];
+        if (piece.end_ns <= reached_ns) { /* a part of one before, in the same place as that */
+            sweep->cpu->places[piece.segment] = sweep->cpu->places[sweep->pieces[reaching].segment];
+            continue;
+        }
         piece.start_ns = piece.start_ns > reached_ns ? piece.start_ns : reached_ns;
         split(sweep, &piece);
-        reached_ns = piece.end_ns > reached_ns ? piece.end_ns : reached_ns;
+        reached_ns = piece.end_ns;
+        reaching = i;
     }
 }
 
@@ -183,7 +211,16 @@ static int by_thread(const void *a, const void *b) {
     const struct piece *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->segment > y->segment) - (x->segment < y->segment);
+}
+
+static int by_end(const void *a, const void *b) {
+    const struct piece *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
 static bool collect(struct sweep *sweep) {
@@ -192,8 +229,9 @@ static bool collect(struct sweep *sweep) {
     for (size_t w = 0; w < paths->window_count; w++)
         most += paths->windows[w].counts ? paths->windows[w].segment_count : 0;
     sweep->pieces = gt_mem_uninitialised(most + 1, sizeof *sweep->pieces);
+    sweep->ends = gt_mem_uninitialised(most + 1, sizeof *sweep->ends);
     sweep->cpu->walk_first = gt_mem_array(paths->walk_count + 1, sizeof *sweep->cpu->walk_first);
-    if (!sweep->pieces || !sweep->cpu->walk_first)
+    if (!sweep->pieces || !sweep->ends || !sweep->cpu->walk_first)
         return false;
     for (size_t i = 0; i < paths->walk_count; i++)
         sweep->cpu->walk_first[i + 1] = sweep->cpu->walk_first[i] + paths->walks[i].count;
@@ -208,7 +246,7 @@ static bool collect(struct sweep *sweep) {
         for (size_t i = 0; i < window->segment_count; i++) {
             struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
             uint32_t thread = gt_dag_walk_thread(paths->dag, &segment);
-            if (segment.time != GT_DAG_TIME_CPU)
+            if (segment.time != GT_DAG_TIME_CPU || segment.end_ns <= segment.start_ns)
                 continue;
             if (paths->dag->edges[segment.edge].kind == GT_DAG_HANDOVER || thread == GT_NO_TRACK)
                 add(sweep, &(struct gt_path_cpu_item){.is_handover = true}, segment.end_ns - segment.start_ns);
@@ -218,7 +256,9 @@ static bool collect(struct sweep *sweep) {
                                    sweep->cpu->walk_first[window->walk] + window->first_segment + i};
         }
     }
+    memcpy(sweep->ends, sweep->pieces, sweep->piece_count * sizeof *sweep->ends);
     qsort(sweep->pieces, sweep->piece_count, sizeof *sweep->pieces, by_thread);
+    qsort(sweep->ends, sweep->piece_count, sizeof *sweep->ends, by_end);
     return !sweep->failed;
 }
 
@@ -267,6 +307,7 @@ enum gt_status gt_path_cpu_init(struct gt_path_cpu *cpu, const struct gt_view *v
         gt_mem_free(sweep.layers[kind].first);
     }
     gt_mem_free(sweep.pieces);
+    gt_mem_free(sweep.ends);
     gt_map_release(&sweep.texts);
     gt_map_release(&sweep.items);
     ok = ok && !sweep.failed;

@@ -177,7 +177,8 @@ enum gt_status gt_path_names_init(struct gt_path_names *names, const struct gt_v
         qsort(names->items, names->count, sizeof *names->items, by_path);
     while (ok && names->on_path < names->count && names->items[names->on_path].path_ns)
         names->on_path++;
-    ok = ok && add_savings(&making);
+    if (ok && !gt_paths_is_refused(making.paths)) /* else what a simulation says has no worth */
+        ok = add_savings(&making);
     gt_mem_free(making.index);
     if (ok)
         return GT_OK;

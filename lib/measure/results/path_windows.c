@@ -2,14 +2,14 @@
    Steps tile a run: each begins where the one before ends, with its range or with its last op, whichever is later. */
 #include "measure/results/path_windows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
 #include "base/mem.h"
 #include "measure/options.h"
+#include "measure/results/path_ranges.h"
 
-enum { RANGES_MOST = 4096 }; /* walks of overlapping ranges cost as much as the whole each */
+/* Ranges that overlap have the same ops. */
+enum { RANGES_OF_OP = 16, RANGE_OPS_LEAST = 1 << 16 };
 
 struct maker {
     struct gt_paths *paths;
@@ -23,22 +23,6 @@ struct maker {
 };
 
 /* ---- marks ---- */
-
-static bool find_ranges(struct maker *maker) {
-    const struct gt_store *store = maker->view->store;
-    const char *glob = gt_option_text(maker->view, GT_OPTION_path_range);
-    maker->ranges = gt_arena_array(&maker->paths->arena, glob ? RANGES_MOST : 1, sizeof *maker->ranges);
-    for (uint32_t i = 0; i < store->ranges.count && glob && maker->ranges; i++) {
-        if (store->ranges.kind[i] != GT_RANGE_NESTED || store->ranges.thread[i] == GT_NO_TRACK ||
-            !gt_glob_matches(gt_str_of(glob), gt_store_string(store, store->ranges.name[i])))
-            continue;
-        if (maker->range_count < RANGES_MOST)
-            maker->ranges[maker->range_count++] = i;
-        else
-            maker->paths->is_cut_short = true;
-    }
-    return maker->ranges;
-}
 
 static void add_marks(struct maker *maker, uint32_t range) {
     const struct gt_ranges *ranges = &maker->view->store->ranges;
@@ -101,13 +85,6 @@ static void take_range(struct maker *maker, struct gt_path_window *window, uint3
     window->end_node = dag->mark_node[mark + 1];
     if (window->range_end_ns > window->end_ns)
         window->end_ns = window->range_end_ns;
-}
-
-static bool is_asked_for(const struct gputime_selection *asked, int64_t number) {
-    for (size_t i = 0; i < asked->step_count; i++)
-        if (number >= asked->steps[i].first && number <= asked->steps[i].last)
-            return true;
-    return asked->step_count == 0;
 }
 
 /* Numbers 0 .. count - 1 by group, those of group g from first[g] on; GT_NO_ROW: in none. NULL: memory was short. */
@@ -239,6 +216,14 @@ static bool add_trace(struct maker *maker, uint32_t process, const uint32_t *ops
     return !gt_arena_failed(&paths->arena);
 }
 
+/* All from one on. */
+static void drop_ranges(struct maker *maker, size_t first, uint32_t *of_range) {
+    for (size_t i = first; i < maker->range_count; i++)
+        of_range[maker->ranges[i]] = 0;
+    maker->range_count = first;
+    maker->paths->is_cut_short = true;
+}
+
 static bool add_ranges(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
@@ -269,6 +254,10 @@ static bool add_ranges(struct maker *maker) {
         }
         for (size_t i = 0; i < maker->range_count && pass == 0; i++) {
             uint32_t range = maker->ranges[i];
+            if (counts[i] > RANGES_OF_OP * view->store->ops.count + RANGE_OPS_LEAST) {
+                drop_ranges(maker, i, of_range);
+                break;
+            }
             struct gt_path_window *window =
                 add_window(maker, GT_PATH_RANGE, view->store->threads.process[view->store->ranges.thread[range]]);
             if (!window)
@@ -326,8 +315,8 @@ static bool is_process_asked_for(const struct gt_view *view, uint32_t process) {
     return asked->process_count == 0;
 }
 
-/* Runs and traces, cut to --from and --to; steps that --step names, or all after the warm-up; what belongs to processes
- * of --process. */
+/* Runs and traces, or the steps that --step names, cut to --from and --to; steps that --step names, or all after the
+   warm-up; what belongs to processes of --process. */
 static bool choose(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
@@ -338,14 +327,17 @@ static bool choose(struct maker *maker) {
         takes_steps |= paths->windows[i].kind == GT_PATH_STEP && asked->whole_steps != GPUTIME_STEPS_ANY;
     for (size_t i = 0; i < whole && (asked->from.kind || asked->to.kind); i++) {
         struct gt_path_window from = paths->windows[i];
-        if (from.kind != GT_PATH_RUN && from.kind != GT_PATH_TRACE)
+        bool is_cut = asked->step_count ? from.kind == GT_PATH_STEP && gt_path_ranges_is_step_asked(asked, from.number)
+                                        : from.kind == GT_PATH_RUN || from.kind == GT_PATH_TRACE;
+        bool is_outside = from.start_ns >= view->window_end_ns || from.end_ns <= view->window_start_ns;
+        if (!is_cut || (asked->step_count && is_outside))
             continue;
         struct gt_path_window *window = add_window(maker, GT_PATH_CHOSEN, from.process);
         if (!window)
             return false;
         window->last = (uint32_t)i;
         window->walk = from.walk;
-        window->name = GT_STR("window");
+        window->name = asked->step_count ? from.name : GT_STR("window");
         window->start_ns = view->window_start_ns > from.start_ns ? view->window_start_ns : from.start_ns;
         window->end_ns = view->window_end_ns < from.end_ns ? view->window_end_ns : from.end_ns;
         window->end_ns = window->end_ns > window->start_ns ? window->end_ns : window->start_ns;
@@ -354,7 +346,8 @@ static bool choose(struct maker *maker) {
         struct gt_path_window *window = &paths->windows[i];
         bool has_window = asked->from.kind || asked->to.kind;
         if (window->kind == GT_PATH_STEP)
-            window->is_hidden = has_window || window->is_warm_up || !is_asked_for(asked, window->number);
+            window->is_hidden =
+                has_window || window->is_warm_up || !gt_path_ranges_is_step_asked(asked, window->number);
         else
             window->is_hidden =
                 window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || takes_steps);
@@ -364,12 +357,18 @@ static bool choose(struct maker *maker) {
     return true;
 }
 
+static bool chooses_time(const struct gputime_selection *asked) {
+    return asked->step_count || asked->from.kind || asked->to.kind;
+}
+
 enum gt_status gt_path_windows_make(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     struct maker maker = {.paths = paths, .view = view};
-    if (!find_ranges(&maker))
+    maker.ranges = gt_path_ranges_find(&paths->arena, view, &maker.range_count, &paths->is_cut_short);
+    if (!maker.ranges)
         return gt_fail_memory(err);
     if (gt_option_text(view, GT_OPTION_path_range) && !maker.range_count)
-        return gt_fail_usage(err, "no range is named '%.200s'; see 'gputime ranges'",
+        return gt_fail_usage(err, "no range %sis named '%.200s'; see 'gputime ranges'",
+                             chooses_time(&view->request->selection) ? "inside what is selected " : "",
                              gt_option_text(view, GT_OPTION_path_range));
     enum gt_status status = make_graph(&maker, err);
     if (status != GT_OK)

@@ -21,7 +21,7 @@ struct gt_path_words_sum gt_path_words_add_up(const struct gt_paths *paths) {
 static const char *const kind_words[GT_DAG_TIME_COUNT] = {
     [GT_DAG_TIME_KERNEL] = "kernels",        [GT_DAG_TIME_COMM] = "communication",
     [GT_DAG_TIME_COPY] = "copies",           [GT_DAG_TIME_QUEUE] = "latency between GPU ops",
-    [GT_DAG_TIME_LAUNCH] = "launching",      [GT_DAG_TIME_CPU] = "waits for the CPU",
+    [GT_DAG_TIME_LAUNCH] = "launching",      [GT_DAG_TIME_CPU] = "CPU work",
     [GT_DAG_TIME_CALL] = "other CUDA calls", [GT_DAG_TIME_SYNC] = "synchronization",
     [GT_DAG_TIME_UNKNOWN] = "unexplained",
 };
@@ -30,10 +30,10 @@ static double percent(int64_t part_ns, int64_t whole_ns) {
     return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
 }
 
-/* " 82% waits for the CPU (backward: 55%), 12% launching": the largest parts. */
+/* " 82% CPU work (backward: 55%), 12% launching": the largest parts. */
 static struct gt_str list_parts(const struct gt_view *view, struct gt_arena *arena, struct gt_path_words_sum total,
                                 const struct gt_path_cpu *cpu) {
-    enum { PARTS_MOST = 4 };
+    enum { PARTS_MOST = 4, NAME_MOST = 40 };
     struct gt_str list = {"", 0};
     for (size_t part = 0; part < PARTS_MOST; part++) {
         size_t largest = 0;
@@ -44,10 +44,10 @@ static struct gt_str list_parts(const struct gt_view *view, struct gt_arena *are
             break;
         list = gt_arena_printf(arena, "%s%s %.0f%% %s", list.ptr, part ? "," : "", share, kind_words[largest]);
         gt_strid range = largest == GT_DAG_TIME_CPU && cpu ? cpu->main_range : GT_STRID_EMPTY;
-        struct gt_str name = gt_str_cut(gt_store_string(view->store, range), 40);
+        struct gt_str whole = gt_store_string(view->store, range), name = gt_str_cut(whole, NAME_MOST);
         if (range != GT_STRID_EMPTY && percent(cpu->main_range_ns, total.length_ns) >= 5)
-            list = gt_arena_printf(arena, "%s (%.*s: %.0f%%)", list.ptr, (int)name.len, name.ptr,
-                                   percent(cpu->main_range_ns, total.length_ns));
+            list = gt_arena_printf(arena, "%s (%.*s%s: %.0f%%)", list.ptr, (int)name.len, name.ptr,
+                                   name.len < whole.len ? "…" : "", percent(cpu->main_range_ns, total.length_ns));
         total.time_ns[largest] = 0;
     }
     return list;
@@ -67,6 +67,6 @@ struct gt_str gt_path_words_say(const struct gt_view *view, const struct gt_path
     if (!sum->steps && paths->windows[0].kind == GT_PATH_RANGE)
         what = GT_STR("Range");
     struct gt_str list = list_parts(view, arena, *sum, cpu);
-    return gt_arena_printf(arena, "%s %s%s:%s", what.ptr, length, parts > 1 ? " on average" : "",
-                           list.len ? list.ptr : " nothing to see");
+    return gt_arena_printf(arena, "%s %s%s%s%s", what.ptr, length, parts > 1 ? " on average" : "", list.len ? ":" : "",
+                           list.ptr);
 }

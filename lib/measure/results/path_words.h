@@ -12,7 +12,7 @@ struct gt_path_words_sum {
 };
 struct gt_path_words_sum gt_path_words_add_up(const struct gt_paths *paths);
 
-/* "Step 32.3 ms on average: 82% waits for the CPU (backward: 55%), 12% launching". cpu: NULL without the name of the
+/* "Step 32.3 ms on average: 82% CPU work (backward: 55%), 12% launching". cpu: NULL without the name of the
    range. Empty: no window counts. */
 struct gt_str gt_path_words_say(const struct gt_view *view, const struct gt_paths *paths,
                                 const struct gt_path_words_sum *sum, const struct gt_path_cpu *cpu,

@@ -2,6 +2,9 @@
    simulation gives it back. */
 #include "measure/results/paths.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "graph/dag_slack.h"
 #include "measure/results/path_windows.h"
@@ -16,6 +19,19 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }
 
+const struct gt_path_window *gt_paths_worst_trust(const struct gt_paths *paths) {
+    const struct gt_path_window *worst = NULL;
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].counts && (!worst || paths->windows[i].trust > worst->trust))
+            worst = &paths->windows[i];
+    return worst;
+}
+
+bool gt_paths_is_refused(const struct gt_paths *paths) {
+    const struct gt_path_window *worst = gt_paths_worst_trust(paths);
+    return worst && worst->trust == GT_PATH_REFUSED;
+}
+
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window) {
     int64_t length_ns = gt_paths_length_ns(window), unknown_ns = window->time_ns[GT_DAG_TIME_UNKNOWN];
     return gt_arena_printf(
@@ -23,6 +39,16 @@ struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window
         (int)window->name.len, window->name.ptr, window->trust == GT_PATH_ROUGH ? "only roughly" : "badly",
         100 * window->error, length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0,
         window->has_losses ? "; the file was only partly read" : "");
+}
+
+bool gt_paths_ignores_selection(const struct gt_view *view) {
+    const struct gputime_selection *asked = &view->request->selection;
+    return asked->device_count || asked->stream_count || asked->category_count || asked->name;
+}
+
+struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths) {
+    return gt_arena_printf(arena, "Only the first %zu ranges of that name have a path: there are too many.",
+                           paths->window_count);
 }
 
 /* ---- windows in a simulation ---- */
@@ -113,13 +139,19 @@ static struct gt_str call_name(const struct gt_dag *dag, uint32_t node) {
     return gt_store_string(dag->store, dag->store->calls.name[dag->row[node]]);
 }
 
+bool gt_paths_is_after_last(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    return segment->time == GT_DAG_TIME_UNKNOWN && segment->edge == GT_DAG_NONE && segment->node != GT_DAG_NONE &&
+           segment->start_ns >= paths->dag->end_ns[segment->node];
+}
+
 struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
     const struct gt_dag *dag = paths->dag;
     if (segment->node == GT_DAG_NONE)
         return (struct gt_str){0};
     if (segment->edge == GT_DAG_NONE) {
         if (segment->time == GT_DAG_TIME_UNKNOWN)
-            return GT_STR("before the first event");
+            return gt_paths_is_after_last(paths, segment) ? GT_STR("after the last event")
+                                                          : GT_STR("before the first event");
         return dag->kind[segment->node] == GT_DAG_OP
                    ? gt_store_string(dag->store, dag->store->ops.name[dag->row[segment->node]])
                    : call_name(dag, segment->node);
@@ -141,6 +173,17 @@ struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct g
     default:
         return (struct gt_str){0};
     }
+}
+
+gt_strid gt_paths_segment_call(const struct gt_paths *paths, const struct gt_dag_segment *segment) {
+    const struct gt_dag *dag = paths->dag;
+    if ((segment->time != GT_DAG_TIME_CALL && segment->time != GT_DAG_TIME_LAUNCH) || segment->node == GT_DAG_NONE)
+        return GT_STRID_EMPTY;
+    bool is_launch = segment->edge != GT_DAG_NONE && dag->edges[segment->edge].kind == GT_DAG_LAUNCH;
+    uint32_t node = is_launch ? dag->edges[segment->edge].from : segment->node;
+    bool is_call =
+        dag->kind[node] == GT_DAG_CALL || dag->kind[node] == GT_DAG_BEGIN || dag->kind[node] == GT_DAG_RETURN;
+    return is_call ? dag->store->calls.name[dag->row[node]] : GT_STRID_EMPTY;
 }
 
 static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
@@ -199,13 +242,24 @@ uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_wi
     return latest_node(paths, at);
 }
 
+/* Walks of ranges inside each other are about the same: together they take no more room than a few walks through the
+   whole trace, and ranges for which none is left are dropped. */
 static bool walk_all(struct gt_paths *paths) {
+    enum { SEGMENTS_PER_NODE = 8, SEGMENTS_LEAST = 1 << 16 };
+    size_t segments = 0, most = SEGMENTS_PER_NODE * paths->dag->node_count + SEGMENTS_LEAST;
     bool ok = true;
     for (size_t i = 0; i < paths->window_count && ok; i++) {
         const struct gt_path_window *window = &paths->windows[i];
-        if (window->kind == GT_PATH_RUN || window->kind == GT_PATH_TRACE || window->kind == GT_PATH_RANGE)
-            ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns,
-                             &paths->walks[window->walk]);
+        if (window->kind == GT_PATH_RANGE && segments > most) {
+            paths->window_count = i;
+            paths->is_cut_short = true;
+            break;
+        }
+        if (window->kind == GT_PATH_STEP || window->kind == GT_PATH_CHOSEN)
+            continue;
+        struct gt_dag_path *walk = &paths->walks[window->walk];
+        ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns, walk);
+        segments += walk->count;
     }
     for (size_t i = 0; i < paths->window_count && ok; i++)
         cut(paths, &paths->windows[i]);
@@ -259,9 +313,41 @@ static bool list_windows(struct gt_paths *paths) {
     return paths->listed;
 }
 
+static int by_process_and_name(const void *a, const void *b) {
+    const struct gt_path_window *x = *(const struct gt_path_window *const *)a;
+    const struct gt_path_window *y = *(const struct gt_path_window *const *)b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return gt_str_cmp(x->name, y->name);
+}
+
+static bool compare_names(struct gt_paths *paths) {
+    const struct gt_path_window **order = gt_mem_array(paths->listed_count + 1, sizeof *order);
+    for (size_t i = 0; i < paths->listed_count && order; i++)
+        order[i] = &paths->windows[paths->listed[i]];
+    if (order)
+        qsort(order, paths->listed_count, sizeof *order, by_process_and_name);
+    for (size_t i = 1; i < paths->listed_count && order; i++)
+        paths->has_same_names |= by_process_and_name(&order[i - 1], &order[i]) == 0;
+    bool ok = order;
+    gt_mem_free(order);
+    return ok;
+}
+
+struct gt_report_column *gt_paths_columns(const struct gt_paths *paths, struct gt_arena *arena,
+                                          const struct gt_report_column *columns, size_t count) {
+    struct gt_report_column *chosen = gt_arena_array(arena, count, sizeof *chosen);
+    if (chosen)
+        memcpy(chosen, columns, count * sizeof *chosen);
+    for (size_t i = 0; i < count && chosen && paths->has_same_names; i++)
+        if (strcmp(chosen[i].key, "start_ns") == 0)
+            chosen[i].flags &= (unsigned)~GT_COLUMN_DETAIL;
+    return chosen;
+}
+
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = gt_path_windows_make(paths, view, err);
-    if (status == GT_OK && !(list_windows(paths) && walk_all(paths) && replay(paths)))
+    if (status == GT_OK && !(walk_all(paths) && list_windows(paths) && compare_names(paths) && replay(paths)))
         status = gt_fail_memory(err);
     if (status == GT_OK && gt_store_loss(view->store, view->request->facts) != GT_ISSUE_COUNT)
         doubt_losses(paths);

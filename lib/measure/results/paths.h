@@ -60,16 +60,12 @@ struct gt_paths {
     size_t listed_count, counted_count;
     struct gt_dag_path *walks;
     size_t walk_count;
-    bool is_cut_short; /* more ranges than are worth a walk each */
+    bool has_same_names; /* of windows in `listed` that are of one process */
+    bool is_cut_short;   /* more ranges than are worth a walk each: only the first ones are windows */
 };
 
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err);
 void gt_paths_release(struct gt_paths *paths);
-
-/* Whether tables show the window by itself: runs and what is chosen; steps are parts of runs. */
-static inline bool gt_paths_is_whole(const struct gt_path_window *window) {
-    return window->kind != GT_PATH_STEP;
-}
 
 static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
     return gt_ns_between(window->start_ns, window->end_ns);
@@ -78,8 +74,24 @@ static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
 
+/* Columns of a table of windows, in the arena: start_ns, a detail, is shown where names do not say which window is
+   meant. NULL: memory was short. */
+struct gt_report_column *gt_paths_columns(const struct gt_paths *paths, struct gt_arena *arena,
+                                          const struct gt_report_column *columns, size_t count);
+
+/* Of the windows that count the first of those that are trusted least; NULL: none counts. */
+const struct gt_path_window *gt_paths_worst_trust(const struct gt_paths *paths);
+bool gt_paths_is_refused(const struct gt_paths *paths); /* that one is */
+
 /* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
 struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);
+
+/* Whether GPUs or ops are selected. One graph has all of the trace: leaving some out would leave waits without a cause.
+ */
+bool gt_paths_ignores_selection(const struct gt_view *view);
+
+/* Which ranges have a path, where not all have. */
+struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths);
 
 /* A segment of a window, cut to it. */
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);
@@ -97,6 +109,12 @@ int64_t *gt_paths_late_new(const struct gt_paths *paths);
 
 /* The node that ends a window; GT_DAG_NONE: none does. */
 uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_window *window);
+
+/* Whether a segment is from the end of the window's last node on. */
+bool gt_paths_is_after_last(const struct gt_paths *paths, const struct gt_dag_segment *segment);
+
+/* The call that time of launches and of other calls is spent in; GT_STRID_EMPTY: it is other time. */
+gt_strid gt_paths_segment_call(const struct gt_paths *paths, const struct gt_dag_segment *segment);
 
 /* The text of a segment: the op or call it is of, or what the edge waited for; empty: CPU time. */
 struct gt_str gt_paths_segment_name(const struct gt_paths *paths, const struct gt_dag_segment *segment);

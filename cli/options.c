@@ -226,7 +226,8 @@ const struct cli_option cli_option_table[] = {
      .analysing = "changes",
      .argument = "GLOB=F",
      .group = CLI_GROUP_WHATIF,
-     .help = "ops of this name take F times as long (repeatable);\n'*' and '?' as in file names, '\\*' is a star itself"},
+     .help =
+         "ops of this name take F times as long (repeatable);\n'*' and '?' as in file names, '\\*' is a star itself"},
     {.name = "class",
      .type = CLI_LINE,
      .offset = AT(changes),

@@ -218,8 +218,8 @@ bool gt_dag_build_delays(struct gt_dag_build *build) {
     struct gt_dag *dag = build->dag;
     bool ok = list_delays(build) && collect_lags(build, &lags);
     for (size_t i = GT_DAG_EDGE_KINDS; i < dag->delay_count && ok; i++) {
-        const size_t *first = &lags.first[slot_of(&lags, (uint8_t)dag->delays[i].kind, (uint16_t)i)];
-        summarize(&dag->delays[i], &lags, first[0], first[1]);
+        size_t slot = slot_of(&lags, (uint8_t)dag->delays[i].kind, (uint16_t)i);
+        summarize(&dag->delays[i], &lags, lags.first[slot], lags.first[slot + 1]);
     }
     for (size_t k = 0; k < GT_DAG_EDGE_KINDS && ok; k++)
         summarize(&dag->delays[k], &lags, lags.first[lags.kind_slot[k]], lags.first[lags.kind_slot[k + 1]]);

@@ -101,7 +101,7 @@ static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset =
 
 /* ---- findings ---- */
 
-static const char *const finding_analyses[] = {"findings", "python_calls", NULL};
+static const char *const finding_analyses[] = {"findings", "python_calls", "finding_facts", NULL};
 static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
 static const struct cli_list claimed_rows = {.table = "finding_rows", .top_offset = AT(top)};
 

@@ -192,25 +192,31 @@ static bool measure_device(struct gt_counter_device *device, const struct gt_vie
     return is_done;
 }
 
-enum gt_status gt_counter_set_init(struct gt_counter_set *set, const struct gt_view *view, struct gt_error *err) {
+/* What the samples are held against is only made where there are some. */
+static enum gt_status init_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
+                                  struct gt_error *err) {
+    struct gt_sampling sampling;
+    enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
+    if (status != GT_OK || (!sampling.count && !sampling.outside))
+        return status;
     const struct gt_idle *idle = gt_results_idle(view, err);
     const struct gt_range_set *ranges = idle ? gt_results_ranges(view, err) : NULL;
     if (!ranges)
-        return err->code;
+        status = err->code;
+    else if (!measure_device(device, view, index, &sampling, idle, ranges))
+        status = gt_fail_memory(err);
+    gt_sampling_release(&sampling);
+    return status;
+}
+
+enum gt_status gt_counter_set_init(struct gt_counter_set *set, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = GT_OK;
     set->device_count = view->device_count;
     set->devices = gt_mem_array(view->device_count, sizeof *set->devices);
     if (!set->devices)
-        status = gt_fail_memory(err);
-    for (size_t d = 0; d < view->device_count && status == GT_OK; d++) {
-        struct gt_sampling sampling;
-        status = gt_sampling_init(&sampling, view, &view->devices[d], err);
-        bool has_samples = status == GT_OK && (sampling.count || sampling.outside);
-        if (has_samples && !measure_device(&set->devices[d], view, d, &sampling, idle, ranges))
-            status = gt_fail_memory(err);
-        if (status == GT_OK)
-            gt_sampling_release(&sampling);
-    }
+        return gt_fail_memory(err);
+    for (size_t d = 0; d < view->device_count && status == GT_OK; d++)
+        status = init_device(&set->devices[d], view, d, err);
     if (status != GT_OK)
         gt_counter_set_release(set);
     return status;

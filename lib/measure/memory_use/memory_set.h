@@ -43,7 +43,9 @@ struct gt_memory_device {
     size_t owner_count;
     struct gt_memory_step *steps; /* by start */
     size_t step_count;
-    double growth; /* bytes from step to step, without warm-up: the median; NAN: too few steps */
+    size_t changes;       /* from step to step, without warm-up */
+    int64_t least_change; /* of them; above 0: every step left more allocated than the one before */
+    double growth;        /* the median of them, in bytes; NAN: they are too few */
 };
 
 struct gt_memory_set {

@@ -127,6 +127,10 @@ bool gt_memory_stepwise_find(struct gt_memory_device *device, const struct gt_vi
         note_change(&it, device, lane, row);
         lane->last_step = (uint32_t)device->step_count++;
     }
+    device->changes = it.change_count;
+    for (size_t i = 0; i < it.change_count; i++)
+        if (i == 0 || it.changes[i] < device->least_change)
+            device->least_change = it.changes[i];
     if (it.change_count >= LEAST_CHANGES)
         device->growth = gt_quantile(it.changes, it.change_count, 0.5);
     gt_mem_free(it.lanes);

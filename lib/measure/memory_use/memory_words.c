@@ -7,6 +7,8 @@
 #include "base/ns.h"
 #include "base/num.h"
 
+#define LEAST_PART 0.01 /* of the peak: an owner of less is not named */
+
 uint64_t gt_memory_words_capacity(const struct gt_view *view, const struct gt_memory_device *device) {
     return device->device == GT_NO_TRACK ? 0 : view->store->devices.memory_bytes[device->device];
 }
@@ -38,20 +40,27 @@ static struct gt_str when(struct gt_arena *arena, const struct gt_view *view, co
     return gt_arena_printf(arena, "at %s (step %" PRId64 ")", time, step->number);
 }
 
-/* The largest owner, if any is known. */
+/* "41% by aten::mm in forward"; memory that nobody of the trace allocated has names such as "(before the trace)". */
+static struct gt_str part_of(struct gt_arena *arena, const struct gt_memory_device *device,
+                             const struct gt_memory_owner *owner, const char *before) {
+    bool is_named = owner->op.len && owner->op.ptr[0] != '(';
+    struct gt_str op = owner->op;
+    if (!is_named && op.len > 1)
+        op = (struct gt_str){op.ptr + 1, op.len - 2};
+    return gt_arena_printf(arena, "%s%.0f%% %s%.*s%s%.*s", before, 100 * (double)owner->bytes / (double)device->peak,
+                           is_named ? "by " : "", (int)op.len, op.ptr, owner->range.len ? " in " : "",
+                           (int)owner->range.len, owner->range.ptr);
+}
+
+/* The largest owner, if any is known; after memory that nobody of the trace allocated, the next one, too. */
 static struct gt_str who(struct gt_arena *arena, const struct gt_memory_device *device) {
     const struct gt_memory_owner *owner = device->owners;
     if (!device->owner_count || device->peak <= 0)
         return gt_arena_printf(arena, "%s", "");
-    bool is_named = owner->op.len && owner->op.ptr[0] != '(';
-    struct gt_str op = owner->op;
-    if (!is_named) { /* as "(before the trace)" */
-        op.ptr += op.len > 1;
-        op.len -= op.len > 1 ? 2 : 0;
-    }
-    return gt_arena_printf(arena, ": %.0f%% %s%.*s%s%.*s", 100 * (double)owner->bytes / (double)device->peak,
-                           is_named ? "by " : "", (int)op.len, op.ptr, owner->range.len ? " in " : "",
-                           (int)owner->range.len, owner->range.ptr);
+    struct gt_str words = part_of(arena, device, owner, ": ");
+    bool has_next = owner->op.len && owner->op.ptr[0] == '(' && device->owner_count > 1 &&
+                    (double)owner[1].bytes >= LEAST_PART * (double)device->peak;
+    return has_next ? part_of(arena, device, owner + 1, gt_arena_printf(arena, "%s, ", words.ptr).ptr) : words;
 }
 
 static struct gt_str rest(struct gt_arena *arena, const struct gt_memory_device *device) {

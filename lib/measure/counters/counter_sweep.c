@@ -51,7 +51,7 @@ static int64_t overlap_ns(const struct gt_counter_piece *piece, int64_t start_ns
 }
 
 bool gt_counter_sweep(const struct gt_view *view, const struct gt_idle *idle, size_t device,
-                      const struct gt_sampling *sampling, gt_counter_sample_fn *take, void *context) {
+                      const struct gt_sampling *sampling, gt_counter_sweep_fn *take, void *context) {
     struct gt_counter_pieces pieces = gt_counter_sweep_pieces(view, idle, device);
     struct gt_counter_piece piece;
     struct parts parts = {0};

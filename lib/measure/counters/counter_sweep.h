@@ -31,10 +31,10 @@ struct gt_counter_part {
     int64_t ns;
 };
 
-typedef void gt_counter_sample_fn(void *context, size_t sample, const struct gt_counter_part *parts, size_t count);
+typedef void gt_counter_sweep_fn(void *context, size_t sample, const struct gt_counter_part *parts, size_t count);
 
 /* false: memory was short. */
 bool gt_counter_sweep(const struct gt_view *view, const struct gt_idle *idle, size_t device,
-                      const struct gt_sampling *sampling, gt_counter_sample_fn *take, void *context);
+                      const struct gt_sampling *sampling, gt_counter_sweep_fn *take, void *context);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef GT_MEASURE_RESULTS_RESULTS_H
 #define GT_MEASURE_RESULTS_RESULTS_H
 
+#include "measure/efficiency/work_set.h"
 #include "measure/results/accounts.h"
 #include "measure/results/calls.h"
 #include "measure/results/idle.h"

@@ -134,8 +134,8 @@ static enum gt_status add_ranges(const struct gt_view *view, const struct gt_wor
         const struct gt_view_device *device = &view->devices[d];
         gt_range_flops_find(&flops, device);
         for (size_t i = 0; i < flops.found_count; i++)
-            add_row(table, "range", ranges->names[flops.found[i].name].name, device->id, flops.found[i].projected_ns,
-                    &flops.found[i].sums, &set->peaks[device->device]);
+            add_row(table, "range", flops.found[i].text, device->id, flops.found[i].projected_ns, &flops.found[i].sums,
+                    &set->peaks[device->device]);
     }
     gt_range_flops_release(&flops);
     return ok ? GT_OK : gt_fail_memory(err);

@@ -130,7 +130,7 @@ static int by_time(const void *a, const void *b) {
     const struct gt_range_flops_name *x = a, *y = b;
     if (x->projected_ns != y->projected_ns)
         return x->projected_ns < y->projected_ns ? 1 : -1;
-    return (x->name > y->name) - (x->name < y->name);
+    return gt_str_cmp(x->text, y->text);
 }
 
 void gt_range_flops_find(struct gt_range_flops *flops, const struct gt_view_device *device) {
@@ -146,7 +146,7 @@ void gt_range_flops_find(struct gt_range_flops *flops, const struct gt_view_devi
         for (int kind = 0; kind < GT_FLOPS_COUNT && all.flops[GT_FLOPS_EXECUTED][unit]; kind++)
             sum_unit(flops, device, (enum gt_flops_kind)kind, unit, false);
     for (size_t i = 0; i < flops->ranges->name_count; i++) {
-        flops->names[i].name = i;
+        flops->names[i].text = flops->ranges->names[i].name;
         if (flops->names[i].sums.instances && !flops->ranges->names[i].is_step)
             flops->found[flops->found_count++] = flops->names[i];
     }

@@ -6,7 +6,7 @@
 #include "measure/results/range_set.h"
 
 struct gt_range_flops_name {
-    size_t name; /* of the range set */
+    struct gt_str text;
     struct gt_mfu_sums sums;
     int64_t projected_ns; /* last end - first start of each range, summed */
 };

@@ -20,11 +20,12 @@ struct linking {
     struct gt_work_entries *entries;
     struct gt_work_links *links;
     struct gt_operator_tree tree;
-    uint32_t *innermost; /* by op: the operator around its launch */
-    uint32_t *owner;     /* by operator: the first from it outwards with shapes and a model */
-    uint32_t *node;      /* by operator: the first from it outwards that is of a backward pass */
-    uint8_t *around;     /* by operator */
-    uint32_t *inside;    /* by operator: families of the work inside it; the lowest bit: matrix work */
+    uint8_t *graph_calls; /* by string: whether calls of this name launch graphs */
+    uint32_t *innermost;  /* by op: the operator around its launch */
+    uint32_t *owner;      /* by operator: the first from it outwards with shapes and a model */
+    uint32_t *node;       /* by operator: the first from it outwards that is of a backward pass */
+    uint8_t *around;      /* by operator */
+    uint32_t *inside;     /* by operator: families of the work inside it; the lowest bit: matrix work */
 };
 
 /* ---- operators of kernels ---- */
@@ -33,8 +34,27 @@ static bool is_compute(const struct gt_view *view, uint32_t op) {
     return view->labels->categories[view->labels->op_category[op]].time_class == GT_CLASS_COMPUTE;
 }
 
-static bool is_of_graph(const struct gt_store *store, uint32_t op) {
-    return store->ops.flags[op] & GT_OP_IN_GRAPH || store->ops.kind[op] == GT_OP_GRAPH;
+/* Whether a call launches CUDA graphs, by the name of the call, which few differ in. */
+static bool launches_graph(struct linking *it, gt_strid name) {
+    enum { NOT_KNOWN, NO, YES };
+    uint8_t *known = &it->graph_calls[name];
+    if (*known == NOT_KNOWN)
+        *known = gt_str_find_nocase(gt_store_string(it->store, name), GT_STR("GraphLaunch")) ? YES : NO;
+    return *known == YES;
+}
+
+static bool is_of_graph(struct linking *it, uint32_t op) {
+    uint32_t call = it->view->labels->op_call[op];
+    return it->store->ops.flags[op] & GT_OP_IN_GRAPH || it->store->ops.kind[op] == GT_OP_GRAPH ||
+           (call != GT_NO_ROW && launches_graph(it, it->store->calls.name[call]));
+}
+
+/* Kernels whose work operators may have. */
+static void mark_kernels(struct linking *it) {
+    for (uint32_t op = 0; op < it->store->ops.count; op++)
+        it->links->reason[op] = !is_compute(it->view, op) ? GT_NO_WORK_NO_OPERATOR
+                                : is_of_graph(it, op)     ? GT_NO_WORK_GRAPH
+                                                          : GT_WORK_KNOWN;
 }
 
 /* Kernels without a call, and their numbers: rows of kernel_configs have them. */
@@ -67,7 +87,7 @@ static bool find_innermost(struct linking *it) {
     const struct gt_store *store = it->store;
     uint32_t *calls = gt_mem_uninitialised(store->ops.count, sizeof *calls);
     for (uint32_t op = 0; op < store->ops.count && calls; op++)
-        calls[op] = is_compute(it->view, op) && !is_of_graph(store, op) ? it->view->labels->op_call[op] : GT_NO_ROW;
+        calls[op] = it->links->reason[op] == GT_WORK_KNOWN ? it->view->labels->op_call[op] : GT_NO_ROW;
     it->innermost = calls ? gt_operator_set_of_calls(it->view, calls, store->ops.count) : NULL;
     gt_mem_free(calls);
     return it->innermost && find_by_number(it);
@@ -109,8 +129,6 @@ static void inherit(struct linking *it) {
 static enum gt_no_work link_kernel(struct linking *it, uint32_t op) {
     struct gt_work_links *links = it->links;
     uint32_t innermost = it->innermost[op];
-    if (is_of_graph(it->store, op))
-        return GT_NO_WORK_GRAPH;
     if (innermost == GT_NO_ROW)
         return it->view->labels->op_call[op] == GT_NO_ROW ? GT_NO_WORK_NO_CALL : GT_NO_WORK_NO_OPERATOR;
     uint32_t owner = it->owner[innermost];
@@ -127,8 +145,8 @@ static enum gt_no_work link_kernel(struct linking *it, uint32_t op) {
 
 static void link_kernels(struct linking *it) {
     for (uint32_t op = 0; op < it->store->ops.count; op++)
-        it->links->reason[op] =
-            is_compute(it->view, op) ? (uint8_t)link_kernel(it, op) : (uint8_t)GT_NO_WORK_NO_OPERATOR;
+        if (it->links->reason[op] == GT_WORK_KNOWN)
+            it->links->reason[op] = (uint8_t)link_kernel(it, op);
 }
 
 /* ---- from the innermost outwards ---- */
@@ -265,8 +283,9 @@ static bool allocate(struct linking *it) {
     it->node = gt_mem_uninitialised(operators, sizeof *it->node);
     it->around = gt_mem_array(operators, sizeof *it->around);
     it->inside = gt_mem_array(operators, sizeof *it->inside);
+    it->graph_calls = gt_mem_array(it->store->strings.count, sizeof *it->graph_calls);
     if (!links->operator_of || !links->reason || !links->entry_of || !links->flags || !it->owner || !it->node ||
-        !it->around || !it->inside)
+        !it->around || !it->inside || !it->graph_calls)
         return false;
     for (size_t i = 0; i < ops; i++)
         links->operator_of[i] = GT_NO_ROW;
@@ -278,7 +297,10 @@ static bool allocate(struct linking *it) {
 bool gt_work_links_init(struct gt_work_links *links, const struct gt_view *view, struct gt_work_entries *entries) {
     struct linking it = {.view = view, .store = view->store, .entries = entries, .links = links};
     *links = (struct gt_work_links){0};
-    bool ok = allocate(&it) && find_innermost(&it) && gt_operator_tree_init(&it.tree, it.store);
+    bool ok = allocate(&it);
+    if (ok)
+        mark_kernels(&it);
+    ok = ok && find_innermost(&it) && gt_operator_tree_init(&it.tree, it.store);
     if (ok) {
         inherit(&it);
         link_kernels(&it);
@@ -287,6 +309,7 @@ bool gt_work_links_init(struct gt_work_links *links, const struct gt_view *view,
         ok = link_backward_nodes(&it) && !entries->failed;
     }
     gt_operator_tree_release(&it.tree);
+    gt_mem_free(it.graph_calls);
     gt_mem_free(it.innermost);
     gt_mem_free(it.owner);
     gt_mem_free(it.node);

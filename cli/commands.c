@@ -99,6 +99,14 @@ static const char *const whatif_analyses[] = {"whatif", "replay", NULL};
 static const char *const whatif_tables[] = {"whatif", "path_unknown", NULL};
 static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- efficiency ---- */
+
+static const char *const efficiency_analyses[] = {"waterfall",  "mfu",   "roofline", "op_efficiency",
+                                                  "efficiency", "peaks", "counters", NULL};
+static const char *const efficiency_tables[] = {"waterfall",  "mfu",      "roofline", "op_efficiency",
+                                                "efficiency", "counters", "peaks",    NULL};
+static const struct cli_list all_efficiency = {.table = "efficiency", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- findings ---- */
 
 static const char *const finding_analyses[] = {"findings", "python_calls", "finding_facts", NULL};
@@ -443,6 +451,24 @@ const struct cli_command cli_command_table[] = {
                TIMELINE_PART},
      .notes = {{"top", "owners to show (15; 0 = all)"}},
      .examples = {"gputime memory trace.json.gz", "gputime check trace.json.gz --limit 'peak_memory<70GB'"}},
+
+    {.name = "efficiency",
+     .help = "FLOPs, bytes and roofline of kernels and operators; MFU",
+     .usage = "TRACE...",
+     .details = "Compares kernels with what their work needs at the GPU's peaks. FLOPs and bytes come from "
+                "the shapes of operators (PyTorch: record_shapes=True). The waterfall divides the span of each "
+                "GPU into ideal time, what kernels of each family take above it, time whose work is not known, "
+                "exposed communication and memory, and idle time by cause. MFU and HFU are given for the trace, "
+                "its steps and its ranges.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EFFICIENCY,
+     .parts = {{.main_table = "efficiency",
+                .analyses = efficiency_analyses,
+                .tables = efficiency_tables,
+                .lists = {&all_efficiency}}},
+     .notes = {{"top", "kernels to show (12; 0 = all)"}},
+     .examples = {"gputime efficiency trace.json.gz",
+                  "gputime efficiency --peak bf16=989T --bandwidth 4.8T trace.json.gz"}},
 
     {.name = "findings",
      .help = "what to do next, with evidence",

@@ -103,10 +103,8 @@ static void put_facts(struct gt_section *section, const struct sums *sums) {
                               gt_cell_share(sums->known_ns, sums->compute_ns));
     if (!one)
         return;
-    double clock_hz =
-        one->busy_clock.weight_ns > 0 ? (double)one->busy_clock.values / (double)one->busy_clock.weight_ns : -1;
     gt_measure_fact_group_add(&facts, "gpc_clock_busy_mhz", "Clock while busy, MHz", GT_UNIT_NONE,
-                              gt_cell_known(clock_hz / 1e6));
+                              gt_cell_known(gt_counter_set_busy_hz(one) / 1e6));
     gt_measure_fact_group_add(&facts, "hfu_counter", "Matrix units (hfu)", GT_UNIT_SHARE,
                               gt_cell_known(gt_counter_set_hfu(one)));
 }
@@ -129,6 +127,7 @@ enum gt_status gt_counters_run(const struct gt_view *view, struct gt_section *se
     struct gt_table *table =
         gt_section_table(section, "counters", "Hardware counters", columns, GT_ARRAY_COUNT(columns));
     table->keeps_order = true;
+    table->screen_limit = 20;
     table->empty = GT_NONE_IN(view, "hardware counters");
     for (size_t d = 0; d < set->device_count; d++)
         for (size_t i = 0; i < set->devices[d].item_count; i++)

@@ -61,7 +61,9 @@ static void list_op(struct gt_counter_items *items, uint32_t op) {
     gt_strid name = gt_view_op_name_id(view, op);
     list_add(items, GT_COUNTER_BUSY_ITEM);
     list_add(items, item_at(items, &items->of_class[class], GT_COUNTER_OF_CLASS, gt_str_of(class_names[class])));
-    list_add(items, item_at(items, &items->of_name[name], GT_COUNTER_OF_KERNEL, gt_view_name_text(view, name)));
+    uint32_t kernel = item_at(items, &items->of_name[name], GT_COUNTER_OF_KERNEL, gt_view_name_text(view, name));
+    items->device->items[kernel].name_id = name;
+    list_add(items, kernel);
     list_ranges(items, op);
 }
 

@@ -11,7 +11,7 @@
 #include "measure/counters/counter_equations.h"
 #include "measure/counters/counter_items.h"
 #include "measure/counters/counter_roof.h"
-#include "measure/counters/matrix_clock.h"
+#include "measure/efficiency/gpu_peaks.h"
 #include "measure/results/results.h"
 
 /* ---- samples that items fill ---- */
@@ -166,8 +166,8 @@ static int by_scope(const void *a, const void *b) {
 }
 
 static bool measure_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
-                           const struct gt_sampling *sampling, const struct gt_idle *idle,
-                           const struct gt_range_set *ranges) {
+                           const struct gt_sampling *sampling, const struct gt_gpu_peaks *peaks,
+                           const struct gt_idle *idle, const struct gt_range_set *ranges) {
     struct gt_counter_items items;
     const struct gt_view_device *of = &view->devices[index];
     device->has_samples = true;
@@ -176,8 +176,8 @@ static bool measure_device(struct gt_counter_device *device, const struct gt_vie
     device->out_of_range = sampling->out_of_range;
     device->period_ns = sampling->period_ns;
     device->span_ns = gt_ns_between(of->span_start_ns, of->span_end_ns);
-    device->matrix_clock_hz = gt_matrix_clock_hz(view, of->device);
-    device->bandwidth = view->store->devices.bandwidth[of->device];
+    device->matrix_clock_hz = (uint64_t)peaks->matrix_clock_hz;
+    device->bandwidth = (uint64_t)peaks->bandwidth;
     bool is_done = gt_counter_items_init(&items, view, idle, ranges, index, device);
     gt_counter_roof_begin(device, sampling);
     is_done = is_done && sum_samples(&items, idle, index, sampling);
@@ -199,12 +199,16 @@ static enum gt_status init_device(struct gt_counter_device *device, const struct
     enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
     if (status != GT_OK || (!sampling.count && !sampling.outside))
         return status;
+    struct gt_gpu_given given;
+    struct gt_gpu_peaks peaks;
     const struct gt_idle *idle = gt_results_idle(view, err);
     const struct gt_range_set *ranges = idle ? gt_results_ranges(view, err) : NULL;
-    if (!ranges)
-        status = err->code;
-    else if (!measure_device(device, view, index, &sampling, idle, ranges))
-        status = gt_fail_memory(err);
+    status = ranges ? gt_gpu_peaks_given(view, &given, err) : err->code;
+    if (status == GT_OK) {
+        gt_gpu_peaks_of(&peaks, view->store, view->devices[index].device, &given);
+        if (!measure_device(device, view, index, &sampling, &peaks, idle, ranges))
+            status = gt_fail_memory(err);
+    }
     gt_sampling_release(&sampling);
     return status;
 }
@@ -244,6 +248,25 @@ double gt_counter_set_mean(const struct gt_counter_item *item, enum gt_metric me
 double gt_counter_set_dram_bytes(const struct gt_counter_device *device, const struct gt_counter_item *item) {
     double percent = gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE);
     return device->bandwidth ? percent / 100 * (double)device->bandwidth * (double)item->time_ns / 1e9 : NAN;
+}
+
+double gt_counter_set_busy_hz(const struct gt_counter_device *device) {
+    const struct gt_counter_sum *sum = &device->busy_clock;
+    return sum->weight_ns > 0 ? (double)sum->values / (double)sum->weight_ns : NAN;
+}
+
+/* The clock of what was solved is not known: that of all busy time counts. */
+struct gt_counter_nearness gt_counter_set_nearness(const struct gt_counter_device *device,
+                                                   const struct gt_counter_item *item) {
+    double clock_hz = gt_counter_set_mean(item, GT_METRIC_CLOCK);
+    clock_hz = isnan(clock_hz) ? gt_counter_set_busy_hz(device) : clock_hz;
+    double slower = device->matrix_clock_hz ? fmin(1, clock_hz / (double)device->matrix_clock_hz) : NAN;
+    double matrix = gt_counter_set_mean(item, GT_METRIC_TENSOR) / 100 * slower;
+    double memory =
+        (gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE)) / 100;
+    if (isnan(matrix) || isnan(memory))
+        return (struct gt_counter_nearness){.share = NAN};
+    return (struct gt_counter_nearness){.share = fmax(matrix, memory), .is_memory = memory > matrix};
 }
 
 double gt_counter_set_hfu(const struct gt_counter_device *device) {

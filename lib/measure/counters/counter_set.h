@@ -33,7 +33,8 @@ struct gt_counter_sum {
 struct gt_counter_item {
     enum gt_counter_scope scope;
     struct gt_str name;
-    size_t ops; /* of ranges and kernels */
+    gt_strid name_id; /* of a kernel: as the view has it */
+    size_t ops;       /* of ranges and kernels */
     int64_t time_ns;
     int64_t filled_ns; /* of the samples that count */
     size_t samples;    /* as many */
@@ -82,6 +83,15 @@ void gt_counter_set_release(struct gt_counter_set *set);
 double gt_counter_set_mean(const struct gt_counter_item *item, enum gt_metric metric);
 /* That the item moved to and from memory; NAN: not known. */
 double gt_counter_set_dram_bytes(const struct gt_counter_device *device, const struct gt_counter_item *item);
+/* How near the item was to a limit of the GPU, and whether that is the memory's; NAN: not known. */
+struct gt_counter_nearness {
+    double share;
+    bool is_memory;
+};
+struct gt_counter_nearness gt_counter_set_nearness(const struct gt_counter_device *device,
+                                                   const struct gt_counter_item *item);
+/* Mean clock while the GPU was busy, in Hz; NAN: not known. */
+double gt_counter_set_busy_hz(const struct gt_counter_device *device);
 /* Share of the span in which the matrix units worked, at the clock of their peak; NAN: not known. */
 double gt_counter_set_hfu(const struct gt_counter_device *device);
 

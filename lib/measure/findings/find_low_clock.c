@@ -12,7 +12,7 @@ static double ratio_of(const struct gt_counter_device *device, double *clock_hz)
     double least_ns = gt_thresholds.clock_samples * (double)device->period_ns;
     if (!device->has_samples || !device->matrix_clock_hz || sum->weight_ns <= 0 || (double)sum->weight_ns < least_ns)
         return 1;
-    *clock_hz = (double)sum->values / (double)sum->weight_ns;
+    *clock_hz = gt_counter_set_busy_hz(device);
     return *clock_hz / (double)device->matrix_clock_hz;
 }
 

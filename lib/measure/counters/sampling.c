@@ -125,6 +125,15 @@ static bool series_init(struct series *series, const struct gt_store *store, uin
 
 /* ---- periods ---- */
 
+/* Of several samples at one time the first counts. */
+static void drop_doubles(struct series *times) {
+    size_t kept = 0;
+    for (size_t i = 0; i < times->count; i++)
+        if (i == 0 || times->times_ns[i] != times->times_ns[kept - 1])
+            times->times_ns[kept++] = times->times_ns[i];
+    times->count = kept;
+}
+
 /* false: memory was short. */
 static bool find_period(struct gt_sampling *sampling, const int64_t *times_ns, size_t count) {
     int64_t *distances_ns = gt_mem_uninitialised(count, sizeof *distances_ns);
@@ -201,6 +210,7 @@ static bool read_leader(struct gt_sampling *sampling, const struct gt_store *sto
     size_t first;
     if (!series_init(&times, store, track))
         return false;
+    drop_doubles(&times);
     bool is_done = find_period(sampling, times.times_ns, times.count) && keep_periods(sampling, &times, device, &first);
     series_release(&times);
     return is_done;

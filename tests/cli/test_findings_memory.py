@@ -6,9 +6,6 @@ from finding_traces import findings_of
 from test_counters import MHZ, PERIOD, Sampled
 from test_memory_use import GB, MB, Allocating, leaking
 
-RULES = {"low_clock", "memory_full", "memory_growth"}
-
-
 def clocked(mhz, tensor=80, samples=100):
     trace = Sampled()
     trace.op(0, samples * PERIOD, "gemm")
@@ -30,24 +27,34 @@ def grown(sizes):
     return trace
 
 
-@pytest.mark.parametrize("trace, found", [
-    (clocked(1400), {"low_clock"}),
-    (clocked(1700), set()),  # 0.93 of the peak's
-    (clocked(1980), set()),
-    (clocked(1400, tensor=1), set()),  # nothing is lost to it
-    (clocked(1400, samples=20), set()),
-    (filled(77 * GB), {"memory_full"}),
-    (filled(60 * GB, reserved=78 * GB), {"memory_full"}),
-    (filled(60 * GB, reserved=75 * GB), set()),
-    (grown([10 * MB] * 7), {"memory_growth"}),
-    (grown([50 * MB, 20 * MB, *[10 * MB] * 5]), {"memory_growth"}),
-    (grown([10 * MB] * 5), set()),  # three changes after the first two steps
-    (grown([10 * MB, 10 * MB, 10 * MB, 0, 10 * MB, 10 * MB, 10 * MB]), set()),
-    (grown([100] * 9), set()),  # bytes
-    (grown([0] * 9), set()),
-], ids=str)
-def test_rule(gputime, tmp_path, trace, found):
-    assert findings_of(gputime, trace.write(tmp_path)).keys() & RULES == found
+# rule, its trace, severity (None: it is not reported), potential saving (None: not known)
+CASES = [
+    ("low_clock", clocked(1400), "low", None),
+    ("low_clock", clocked(1700), None, None),  # 0.93 of the peak's
+    ("low_clock", clocked(1980), None, None),
+    ("low_clock", clocked(1400, tensor=1), None, None),  # nothing is lost to it
+    ("low_clock", clocked(1400, samples=20), None, None),
+    ("low_clock", filled(77 * GB), None, None),
+    ("memory_full", filled(77 * GB), "low", None),
+    ("memory_full", filled(60 * GB, reserved=78 * GB), "low", None),
+    ("memory_full", filled(60 * GB, reserved=75 * GB), None, None),
+    ("memory_full", grown([10 * MB] * 7), None, None),
+    ("memory_growth", grown([10 * MB] * 7), "low", None),
+    ("memory_growth", grown([50 * MB, 20 * MB, *[10 * MB] * 5]), "low", None),
+    ("memory_growth", grown([10 * MB] * 5), None, None),  # three changes after the first two steps
+    ("memory_growth", grown([10 * MB, 10 * MB, 10 * MB, 0, 10 * MB, 10 * MB, 10 * MB]), None, None),
+    ("memory_growth", grown([100] * 9), None, None),  # bytes
+    ("memory_growth", grown([0] * 9), None, None),
+    ("memory_growth", clocked(1400), None, None),
+]
+
+
+@pytest.mark.parametrize("rule, trace, severity, saving", CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)])
+def test_rule(gputime, tmp_path, rule, trace, severity, saving):
+    found = findings_of(gputime, trace.write(tmp_path))
+    assert (rule in found) == (severity is not None)
+    if severity:
+        assert (found[rule]["severity"], found[rule]["recoverable_ns"]) == (severity, saving)
 
 
 def test_words_of_a_low_clock(gputime, tmp_path):
@@ -76,7 +83,7 @@ def test_words_of_growing_memory(gputime, tmp_path):
 @pytest.mark.parametrize("trace", [clocked(1400), filled(79 * GB), grown([10 * MB] * 9)], ids=str)
 def test_other_reports_do_not_read_so_much(gputime, tmp_path, trace):
     report = gputime.json("summary", trace.write(tmp_path))
-    assert not {finding["id"] for finding in report["findings"]} & RULES
+    assert not {finding["id"] for finding in report["findings"]} & {case[0] for case in CASES}
 
 
 def test_why(gputime, tmp_path):

@@ -103,11 +103,13 @@ static void add_op(struct device *device, size_t position) {
     kernel->provenance_ns[kind->provenance] = gt_ns_add(kernel->provenance_ns[kind->provenance], ns);
 }
 
-static void charge(void *context, size_t position, int64_t ns) {
+static void charge(void *context, size_t position, int64_t start_ns, int64_t end_ns) {
     struct device *device = context;
     uint32_t place = device->place[gt_view_op_name_id(device->view, position)];
-    if (place && gt_work_set_counts(device->view, device->set, position))
-        device->kernels[place - 1].wall_ns = gt_ns_add(device->kernels[place - 1].wall_ns, ns);
+    if (!place || !gt_work_set_counts(device->view, device->set, position))
+        return;
+    int64_t *wall_ns = &device->kernels[place - 1].wall_ns;
+    *wall_ns = gt_ns_add(*wall_ns, gt_ns_between(start_ns, end_ns));
 }
 
 /* ---- rows ---- */

@@ -94,19 +94,16 @@ struct gt_counter_list gt_counter_items_of(struct gt_counter_items *items, uint3
     return (struct gt_counter_list){items->list, items->list_count};
 }
 
-static void add_times(struct gt_counter_items *items, const struct gt_idle *idle, size_t index) {
-    struct gt_counter_pieces pieces = gt_counter_sweep_pieces(items->view, idle, index);
+static void add_time(void *context, const struct gt_counter_piece *piece) {
+    struct gt_counter_items *items = context;
     struct gt_counter_device *device = items->device;
-    struct gt_counter_piece piece;
-    while (gt_counter_sweep_next_piece(&pieces, &piece) && !items->has_failed) {
-        int64_t ns = gt_ns_between(piece.start_ns, piece.end_ns);
-        struct gt_counter_list list = gt_counter_items_of(items, piece.op, piece.cause);
-        for (size_t i = 0; i < list.count; i++)
-            device->items[list.items[i]].time_ns = gt_ns_add(device->items[list.items[i]].time_ns, ns);
-        int64_t *sum_ns = piece.op == GT_NO_ROW ? &device->cause_ns[piece.cause]
-                                                : &device->class_ns[gt_view_op_class(items->view, piece.op)];
-        *sum_ns = gt_ns_add(*sum_ns, ns);
-    }
+    int64_t ns = gt_ns_between(piece->start_ns, piece->end_ns);
+    struct gt_counter_list list = gt_counter_items_of(items, piece->op, piece->cause);
+    for (size_t i = 0; i < list.count; i++)
+        device->items[list.items[i]].time_ns = gt_ns_add(device->items[list.items[i]].time_ns, ns);
+    int64_t *sum_ns = piece->op == GT_NO_ROW ? &device->cause_ns[piece->cause]
+                                             : &device->class_ns[gt_view_op_class(items->view, piece->op)];
+    *sum_ns = gt_ns_add(*sum_ns, ns);
 }
 
 static void add_ops(struct gt_counter_items *items, size_t index) {
@@ -156,7 +153,7 @@ bool gt_counter_items_init(struct gt_counter_items *items, const struct gt_view 
         return false;
     }
     add_ops(items, index);
-    add_times(items, idle, index);
+    gt_counter_sweep_pieces(view, idle, index, add_time, items);
     return !items->has_failed;
 }
 

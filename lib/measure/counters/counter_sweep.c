@@ -1,76 +1,92 @@
-/* Walks samples and pieces of time of a device side by side. */
+/* Walks the pieces of a device's time and its samples side by side. */
 #include "measure/counters/counter_sweep.h"
 
 #include "base/mem.h"
+#include "measure/results/charging.h"
 
-struct gt_counter_pieces gt_counter_sweep_pieces(const struct gt_view *view, const struct gt_idle *idle,
-                                                 size_t device) {
-    const struct gt_idle_device *of = &idle->devices[device];
-    struct gt_counter_pieces pieces = {
-        .charges = gt_charges_of(view, &view->devices[device]),
-        .gap = idle->gaps + of->first,
-        .gaps_end = idle->gaps + of->first + of->count,
-    };
-    pieces.has_charge = gt_charges_next(&pieces.charges, &pieces.charge);
-    return pieces;
-}
+/* ---- pieces ---- */
 
-bool gt_counter_sweep_next_piece(struct gt_counter_pieces *pieces, struct gt_counter_piece *piece) {
-    const struct gt_charge *charge = &pieces->charge;
-    bool has_gap = pieces->gap < pieces->gaps_end;
-    if (has_gap && (!pieces->has_charge || pieces->gap->start_ns < charge->start_ns)) {
-        *piece = (struct gt_counter_piece){pieces->gap->start_ns, pieces->gap->end_ns, GT_NO_ROW, pieces->gap->cause};
-        pieces->gap++;
-        return true;
-    }
-    if (!pieces->has_charge)
-        return false;
-    *piece = (struct gt_counter_piece){charge->start_ns, charge->end_ns, (uint32_t)charge->op, 0};
-    pieces->has_charge = gt_charges_next(&pieces->charges, &pieces->charge);
-    return true;
-}
-
-struct parts {
-    struct gt_counter_part *items;
-    size_t count, capacity;
+struct pieces {
+    const struct gt_idle_gap *gap, *gaps_end;
+    gt_counter_sweep_piece_fn *take;
+    void *context;
 };
 
-static bool add_part(struct parts *parts, const struct gt_counter_piece *piece, int64_t ns) {
-    struct gt_counter_part *grown = gt_mem_room(parts->items, parts->count, &parts->capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    parts->items = grown;
-    parts->items[parts->count++] = (struct gt_counter_part){piece->op, piece->cause, ns};
-    return true;
+static void take_gaps(struct pieces *pieces, int64_t until_ns) {
+    for (; pieces->gap < pieces->gaps_end && pieces->gap->start_ns < until_ns; pieces->gap++) {
+        const struct gt_idle_gap *gap = pieces->gap;
+        const struct gt_counter_piece piece = {gap->start_ns, gap->end_ns, GT_NO_ROW, gap->cause};
+        pieces->take(pieces->context, &piece);
+    }
 }
 
-static int64_t overlap_ns(const struct gt_counter_piece *piece, int64_t start_ns, int64_t end_ns) {
-    int64_t from_ns = piece->start_ns > start_ns ? piece->start_ns : start_ns;
-    int64_t to_ns = piece->end_ns < end_ns ? piece->end_ns : end_ns;
-    return gt_ns_between(from_ns, to_ns);
+static void take_charge(void *context, size_t position, int64_t start_ns, int64_t end_ns) {
+    struct pieces *pieces = context;
+    const struct gt_counter_piece piece = {start_ns, end_ns, (uint32_t)position, 0};
+    take_gaps(pieces, start_ns);
+    pieces->take(pieces->context, &piece);
+}
+
+void gt_counter_sweep_pieces(const struct gt_view *view, const struct gt_idle *idle, size_t device,
+                             gt_counter_sweep_piece_fn *take, void *context) {
+    const struct gt_idle_device *of = &idle->devices[device];
+    struct pieces pieces = {idle->gaps + of->first, idle->gaps + of->first + of->count, take, context};
+    gt_charging_device(view, &view->devices[device], take_charge, &pieces);
+    take_gaps(&pieces, INT64_MAX);
+}
+
+/* ---- samples ---- */
+
+struct sweep {
+    const struct gt_sampling *sampling;
+    size_t sample; /* the one at hand */
+    struct gt_counter_part *parts;
+    size_t count, capacity;
+    gt_counter_sweep_fn *take;
+    void *context;
+    bool has_failed;
+};
+
+static void close_sample(struct sweep *sweep) {
+    if (sweep->count && !sweep->has_failed)
+        sweep->take(sweep->context, sweep->sample, sweep->parts, sweep->count);
+    sweep->count = 0;
+    sweep->sample++;
+}
+
+static void add_part(struct sweep *sweep, const struct gt_counter_piece *piece) {
+    int64_t start_ns = sweep->sampling->start_ns[sweep->sample], end_ns = sweep->sampling->end_ns[sweep->sample];
+    int64_t ns = gt_ns_between(piece->start_ns > start_ns ? piece->start_ns : start_ns,
+                               piece->end_ns < end_ns ? piece->end_ns : end_ns);
+    if (ns <= 0)
+        return;
+    struct gt_counter_part *parts = gt_mem_room(sweep->parts, sweep->count, &sweep->capacity, sizeof *parts);
+    sweep->has_failed |= !parts;
+    if (!parts)
+        return;
+    sweep->parts = parts;
+    parts[sweep->count++] = (struct gt_counter_part){piece->op, piece->cause, ns};
+}
+
+static void take_piece(void *context, const struct gt_counter_piece *piece) {
+    struct sweep *sweep = context;
+    const struct gt_sampling *sampling = sweep->sampling;
+    while (sweep->sample < sampling->count && sampling->end_ns[sweep->sample] <= piece->start_ns)
+        close_sample(sweep);
+    while (sweep->sample < sampling->count && sampling->start_ns[sweep->sample] < piece->end_ns) {
+        add_part(sweep, piece);
+        if (sampling->end_ns[sweep->sample] > piece->end_ns)
+            return; /* the next piece has the rest of it */
+        close_sample(sweep);
+    }
 }
 
 bool gt_counter_sweep(const struct gt_view *view, const struct gt_idle *idle, size_t device,
                       const struct gt_sampling *sampling, gt_counter_sweep_fn *take, void *context) {
-    struct gt_counter_pieces pieces = gt_counter_sweep_pieces(view, idle, device);
-    struct gt_counter_piece piece;
-    struct parts parts = {0};
-    bool has_piece = gt_counter_sweep_next_piece(&pieces, &piece), is_done = true;
-    for (size_t s = 0; s < sampling->count && is_done; s++) {
-        int64_t start_ns = sampling->start_ns[s], end_ns = sampling->end_ns[s];
-        parts.count = 0;
-        while (has_piece && piece.end_ns <= start_ns)
-            has_piece = gt_counter_sweep_next_piece(&pieces, &piece);
-        while (has_piece && piece.start_ns < end_ns && is_done) {
-            int64_t ns = overlap_ns(&piece, start_ns, end_ns);
-            is_done = ns <= 0 || add_part(&parts, &piece, ns);
-            if (piece.end_ns > end_ns)
-                break;
-            has_piece = gt_counter_sweep_next_piece(&pieces, &piece);
-        }
-        if (is_done && parts.count)
-            take(context, s, parts.items, parts.count);
-    }
-    gt_mem_free(parts.items);
-    return is_done;
+    struct sweep sweep = {.sampling = sampling, .take = take, .context = context};
+    gt_counter_sweep_pieces(view, idle, device, take_piece, &sweep);
+    if (sweep.sample < sampling->count)
+        close_sample(&sweep);
+    gt_mem_free(sweep.parts);
+    return !sweep.has_failed;
 }

@@ -38,8 +38,9 @@ static void divide(struct dividing *it, size_t position, int64_t ns) {
     add_to(&it->out->lost_bound_ns[family][instance->bound], ns - ideal_ns);
 }
 
-static void charge(void *context, size_t position, int64_t ns) {
+static void charge(void *context, size_t position, int64_t start_ns, int64_t end_ns) {
     struct dividing *it = context;
+    int64_t ns = gt_ns_between(start_ns, end_ns);
     enum gt_class class = gt_view_op_class(it->view, position);
     if (class == GT_CLASS_COMPUTE)
         divide(it, position, ns);

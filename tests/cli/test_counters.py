@@ -8,6 +8,7 @@ import math
 import pytest
 
 from kineto_by_hand import US, Trace
+from samples import DATA
 
 ZOO = "data/h200/efficiency/zoo_10000"
 PERCENTS = ("sm_active", "sm_issue", "tensor", "dram_read", "dram_write", "warps")
@@ -138,6 +139,16 @@ def test_means_by_hand(gputime, tmp_path):
     assert math.isclose(report["facts"]["hfu_counter"], (0.8 * 1700 + 0.1 * 1900) / (1830 * 3))
     assert report["facts"]["samples"] == 30 and report["facts"]["sample_period_ns"] == PERIOD * US
     assert report["facts"]["counter_coverage"] == 1.0
+
+
+def test_the_sample_that_is_worked_out_by_hand(gputime):
+    tables = gputime.json("efficiency", DATA / "sampled.json")["tables"]
+    rows = {row["name"]: row for row in tables["counters"]["rows"]}
+    assert (rows["gemm"]["method"], rows["gemm"]["samples"], rows["gemm"]["tensor"]) == ("direct", 24, 70)
+    assert {rows["first"]["method"], rows["second"]["method"]} == {"solved"}
+    assert math.isclose(rows["first"]["tensor"], 80, rel_tol=1e-6) and rows["second"]["tensor"] < 1e-6
+    steps = gputime.json("memory", DATA / "sampled.json")["tables"]["memory_steps"]["rows"]
+    assert [row["last"] for row in steps] == [2_000_000_000 + 10_000_000 * number for number in range(1, 7)]
 
 
 def test_a_sample_counts_for_what_fills_it(gputime, tmp_path):

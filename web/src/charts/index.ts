@@ -7,6 +7,7 @@ import { categoryChart } from './categories';
 import { causesChart } from './causes';
 import { histogramChart } from './histogram';
 import { icicleView } from './icicle';
+import { memoryChart } from './memory';
 import { namesChart } from './names';
 import { queueChart } from './queue';
 import { stepsChart } from './steps';
@@ -35,6 +36,7 @@ export const charts: Readonly<Record<string, Maker<HTMLElement>>> = {
   kernel_launches: drawn((table, report) => queueChart('Queue time by kernel', table, report)),
   kernels: named('Kernels by total time', 'name', 'total_ns'),
   launches: drawn((table, report) => queueChart('Queue time by launch call', table, report)),
+  memory_timeline: drawn(memoryChart),
   phases: named('GPU time by phase', 'phase', 'exclusive_ns'),
   range_tree: icicleView,
   ranges: named('Ranges by exclusive GPU time', 'name', 'exclusive_ns'),

@@ -94,10 +94,10 @@ static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset =
 
 /* ---- efficiency ---- */
 
-static const char *const efficiency_analyses[] = {"waterfall", "mfu", "roofline", "op_efficiency", "efficiency", "peaks",
-                                                  NULL};
-static const char *const efficiency_tables[] = {"waterfall", "mfu", "roofline", "op_efficiency", "efficiency", "peaks",
-                                                NULL};
+static const char *const efficiency_analyses[] = {"waterfall",  "mfu",   "roofline", "op_efficiency",
+                                                  "efficiency", "peaks", NULL};
+static const char *const efficiency_tables[] = {"waterfall",  "mfu",   "roofline", "op_efficiency",
+                                                "efficiency", "peaks", NULL};
 static const struct cli_list all_efficiency = {.table = "efficiency", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- findings ---- */
@@ -270,6 +270,12 @@ static const struct cli_list limited_kernels = {.table = "kernels", .top_offset 
 static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT(top)};
 static const char *const schema_analyses[] = {"schema", NULL};
 static const char *const fact_analyses[] = {"trace_facts", NULL}; /* reads everything that the trace has */
+
+/* They read arguments of operators, which nothing else here does. */
+static const char *const work_analyses[] = {"mfu", NULL};
+static const char *const work_measures[] = {"mfu", "hfu", "model_coverage", NULL};
+#define WORK_PART                                                                                                      \
+    { .measures = work_measures, .analyses = work_analyses }
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -536,14 +542,15 @@ const struct cli_command cli_command_table[] = {
                 "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
                 "either trace lacks the data.",
      .action = CLI_ACTION_DIFF,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
      .parts = {{.main_table = "measures",
                 .analyses = diff_analyses,
                 .tables = diff_tables,
                 .data_tables = diff_data_tables,
                 .asked_tables = diff_asked_tables,
                 .lists = {&diff_kernels}},
-               {.for_data = true, .analyses = diff_data_analyses}},
+               {.for_data = true, .analyses = diff_data_analyses},
+               WORK_PART},
      .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
                {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
@@ -555,7 +562,8 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE... --limit LIMIT",
      .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
                 "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
-                "steps, issues, losses), or kernel:, category:, range:, phase:, memory:, cause:, launch: "
+                "steps, mfu, hfu, model_coverage, issues, losses), or kernel:, category:, range:, phase:, memory:, "
+                "cause:, launch: "
                 "or work: and a name; then < <= > or >=; then a number with % (of the span, or of the "
                 "table), ns, us, ms, s or no unit. A name with '*' may match nothing. Matching rows are "
                 "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
@@ -563,9 +571,10 @@ const struct cli_command cli_command_table[] = {
                 "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
                 "begins a comment.",
      .action = CLI_ACTION_CHECK,
-     .groups =
-         (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes}},
+     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK |
+               CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
+               WORK_PART},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},

@@ -271,12 +271,6 @@ static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT
 static const char *const schema_analyses[] = {"schema", NULL};
 static const char *const fact_analyses[] = {"trace_facts", NULL}; /* reads everything that the trace has */
 
-/* They read arguments of operators, which nothing else here does. */
-static const char *const work_analyses[] = {"mfu", NULL};
-static const char *const work_measures[] = {"mfu", "hfu", "model_coverage", NULL};
-#define WORK_PART                                                                                                      \
-    { .measures = work_measures, .analyses = work_analyses }
-
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
      .help = "one-screen overview of a trace (the default command)",
@@ -549,8 +543,7 @@ const struct cli_command cli_command_table[] = {
                 .data_tables = diff_data_tables,
                 .asked_tables = diff_asked_tables,
                 .lists = {&diff_kernels}},
-               {.for_data = true, .analyses = diff_data_analyses},
-               WORK_PART},
+               {.for_data = true, .analyses = diff_data_analyses}},
      .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
                {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
@@ -573,8 +566,7 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_CHECK,
      .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK |
                CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
-     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
-               WORK_PART},
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},

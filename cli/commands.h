@@ -41,7 +41,6 @@ struct cli_part {
     const char *print_layout;           /* of printed text if a directory was written; several parts may have one */
     const char *text_layout;            /* of text, printed or in a file; NULL: the library's text */
     const char *gap_layout;             /* of the file that --gap-output names */
-    const char *const *measures;        /* up to a NULL: only if a limit names one of these; NULL: in any case */
     const char *const *analyses;        /* up to a NULL */
     const char *const *tables;          /* up to a NULL: what text and Markdown show; NULL: all of its analyses */
     const char *const *data_tables;     /* up to a NULL: only for data formats or on request; NULL: none */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "error.h"
 #include "request.h"
@@ -106,19 +105,6 @@ enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_
     if (!status && command->action == CLI_ACTION_CHECK && !limits->count)
         return cli_fail_usage(err, "'%s' needs a limit: --limit 'idle<20%%', or --limits FILE", command->name);
     return status;
-}
-
-static bool is_word_part(char letter) {
-    return isalnum((unsigned char)letter) || letter == '_' || letter == ':' || letter == '*';
-}
-
-bool cli_limits_name(const struct cli_limits *limits, const char *measure) {
-    size_t length = strlen(measure);
-    for (size_t i = 0; i < limits->count; i++)
-        for (const char *text = limits->items[i].text, *p = text; *p; p++)
-            if (strncasecmp(p, measure, length) == 0 && !is_word_part(p[length]) && (p == text || !is_word_part(p[-1])))
-                return true;
-    return false;
 }
 
 void cli_limits_release(struct cli_limits *limits) {

@@ -21,8 +21,6 @@ struct cli_limits {
 enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
                                     const struct cli_options *options, struct cli_words traces,
                                     struct gputime_error *err);
-/* Whether one of them is about this measure. */
-bool cli_limits_name(const struct cli_limits *limits, const char *measure);
 void cli_limits_release(struct cli_limits *limits);
 
 /* Counts of verdicts; a limit on two traces counts twice. */

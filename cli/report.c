@@ -66,8 +66,6 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
                                       &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
-        if (!status)
-            cli_request_add_measures(&job->requests[i], job->command, &job->limits);
     }
     return status;
 }

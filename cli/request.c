@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "error.h"
-#include "limits.h"
 #include "suggest.h"
 
 static bool same_text(const char *a, const char *b) {
@@ -27,7 +26,7 @@ bool cli_format_is_page(const char *format) {
 }
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options) {
-    if (!part->analyses || part->measures) /* limits decide: cli_request_add_measures */
+    if (!part->analyses)
         return false;
     return !part->option || *(const int *)((const char *)options + part->option) == part->value;
 }
@@ -401,22 +400,4 @@ bool cli_request_same(const struct cli_request *a, const struct cli_request *b) 
 
 bool cli_request_has_default_order(const struct cli_command *command, const struct cli_options *options) {
     return !options->writing.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0]->sort));
-}
-
-/* ---- measures of limits ---- */
-
-static bool names_one(const struct cli_limits *limits, const char *const *measures) {
-    for (size_t i = 0; measures[i]; i++)
-        if (cli_limits_name(limits, measures[i]))
-            return true;
-    return false;
-}
-
-void cli_request_add_measures(struct cli_request *request, const struct cli_command *command,
-                              const struct cli_limits *limits) {
-    for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
-        const struct cli_part *part = &command->parts[i];
-        for (size_t k = 0; part->measures && names_one(limits, part->measures) && part->analyses[k]; k++)
-            add_analysis(request, part->analyses[k]);
-    }
 }

@@ -76,12 +76,6 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
                                       const struct cli_destination *destination, struct cli_request *request,
                                       struct gputime_error *err);
 
-struct cli_limits;
-
-/* Adds the analyses of measures that limits name and nothing else needs. Their tables are not shown. */
-void cli_request_add_measures(struct cli_request *request, const struct cli_command *command,
-                              const struct cli_limits *limits);
-
 /* Whether only the rows that text and Markdown show are needed; layouts of older tools need all. */
 bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination);
 

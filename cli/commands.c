@@ -86,6 +86,13 @@ static const char *const path_analyses[] = {"path_kinds",    "path_host", "path_
 static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};
 static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
 
+/* ---- memory ---- */
+
+static const char *const memory_analyses[] = {"memory_use", NULL};
+static const char *const memory_tables[] = {"memory_peak", "memory_owners", "memory_steps", "allocator_calls", NULL};
+static const struct cli_list memory_owner_list = {
+    .table = "memory_owners", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- whatif ---- */
 
 static const char *const whatif_analyses[] = {"whatif", "replay", NULL};
@@ -95,14 +102,14 @@ static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset =
 /* ---- efficiency ---- */
 
 static const char *const efficiency_analyses[] = {"waterfall",  "mfu",   "roofline", "op_efficiency",
-                                                  "efficiency", "peaks", NULL};
-static const char *const efficiency_tables[] = {"waterfall",  "mfu",   "roofline", "op_efficiency",
-                                                "efficiency", "peaks", NULL};
+                                                  "efficiency", "peaks", "counters", NULL};
+static const char *const efficiency_tables[] = {"waterfall",  "mfu",      "roofline", "op_efficiency",
+                                                "efficiency", "counters", "peaks",    NULL};
 static const struct cli_list all_efficiency = {.table = "efficiency", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- findings ---- */
 
-static const char *const finding_analyses[] = {"findings", "python_calls", NULL};
+static const char *const finding_analyses[] = {"findings", "python_calls", "finding_facts", NULL};
 static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
 static const struct cli_list claimed_rows = {.table = "finding_rows", .top_offset = AT(top)};
 
@@ -428,6 +435,23 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime whatif trace.json.gz", "gputime whatif --class gemm=0.8 --cpu 2 profile.sqlite",
                   "gputime whatif --scale 'flash*=0.5' --no sync --step 3-9 trace.json.gz"}},
 
+    {.name = "memory",
+     .help = "memory of GPUs: peak, owners, fragmentation, growth over steps",
+     .usage = "TRACE...",
+     .details = "Shows how much GPU memory was allocated and reserved, when it was most, which operators, "
+                "calls and ranges owned it then, what each step keeps, and how long calls of the driver's "
+                "allocator left GPUs idle. PyTorch traces need profile_memory=True, Nsight captures "
+                "--cuda-memory-usage=true. Copies and fills are in the table 'memory' (--table memory).",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "memory_owners",
+                .analyses = memory_analyses,
+                .tables = memory_tables,
+                .lists = {&memory_owner_list}},
+               TIMELINE_PART},
+     .notes = {{"top", "owners to show (15; 0 = all)"}},
+     .examples = {"gputime memory trace.json.gz", "gputime check trace.json.gz --limit 'peak_memory<70GB'"}},
+
     {.name = "efficiency",
      .help = "FLOPs, bytes and roofline of kernels and operators; MFU",
      .usage = "TRACE...",
@@ -555,10 +579,12 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE... --limit LIMIT",
      .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
                 "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
-                "steps, mfu, hfu, model_coverage, issues, losses), or kernel:, category:, range:, phase:, memory:, "
+                "steps, mfu, hfu, model_coverage, peak_memory, memory_growth, issues, losses), or kernel:, category:, "
+                "range:, phase:, memory:, "
                 "cause:, launch: "
                 "or work: and a name; then < <= > or >=; then a number with % (of the span, or of the "
-                "table), ns, us, ms, s or no unit. A name with '*' may match nothing. Matching rows are "
+                "table), ns, us, ms, s, kB, MB, GB, KiB, MiB, GiB or no unit. A name with '*' may match nothing. "
+                "Matching rows are "
                 "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
                 "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
                 "In a file of limits ('-': standard input), '#' after a space or at the start of a line "

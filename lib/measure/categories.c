@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/charging.h"
+#include "measure/results/charges.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -42,21 +42,14 @@ static const struct gt_parts parts = {.terms = class_terms};
 static const char *const class_names[] = {
     [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "comm", [GT_CLASS_MEMORY] = "memory"};
 
-struct charged {
-    const struct gt_view *view;
-    struct category *categories;
-};
-
-static void charge(void *context, size_t position, int64_t ns) {
-    struct charged *charged = context;
-    struct category *category = &charged->categories[charged->view->category[position]];
-    category->wall_ns = gt_ns_add(category->wall_ns, ns);
-}
-
 static void charge_device(const struct gt_view *view, const struct gt_view_device *device,
                           struct category *categories) {
-    struct charged charged = {view, categories};
-    gt_charging_device(view, device, charge, &charged);
+    struct gt_charges charges = gt_charges_of(view, device);
+    struct gt_charge charge;
+    while (gt_charges_next(&charges, &charge)) {
+        struct category *category = &categories[view->category[charge.op]];
+        category->wall_ns = gt_ns_add(category->wall_ns, gt_ns_between(charge.start_ns, charge.end_ns));
+    }
 }
 
 static void sum_ops(const struct gt_op_groups *ops, struct category *categories) {

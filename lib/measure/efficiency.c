@@ -38,6 +38,7 @@ static const struct gt_report_column columns[] = {
 /* All ops of one name on a device. */
 struct kernel {
     struct gt_str text;
+    const struct gt_counter_item *counters; /* what samples say about it; NULL: nothing */
     struct gt_work_sums sums;
     int64_t wall_ns;
     int64_t family_ns[GT_FAMILY_COUNT], provenance_ns[GT_PROVENANCE_COUNT], helper_ns, main_ns;
@@ -49,6 +50,7 @@ struct device {
     const struct gt_view *view;
     const struct gt_work_set *set;
     const struct gt_view_device *at;
+    const struct gt_counter_device *counters;
     uint32_t *place;    /* by name: number of its kernel + 1 */
     int64_t *launch_ns; /* by number of launch: time of its ops */
     struct kernel *kernels;
@@ -140,14 +142,49 @@ static void add_launch_cells(struct gt_row *row, const struct gt_launch_facts *f
     gt_row_cell(row, "tail", gt_cell_known(facts->tail));
 }
 
+/* How much work a kernel did, by its model or else by samples. */
+struct known_work {
+    struct gt_cell bytes, efficiency, bound;
+    const char *provenance;
+};
+
+static struct known_work model_work(const struct kernel *kernel) {
+    const struct gt_work_sums *sums = &kernel->sums;
+    size_t provenance = gt_work_sums_most(kernel->provenance_ns, GT_PROVENANCE_COUNT);
+    return (struct known_work){
+        .bytes = gt_work_sums_cell(sums->bytes, sums->has_bytes),
+        .efficiency = gt_work_sums_efficiency(sums),
+        .bound = gt_work_sums_bound(sums),
+        .provenance = gt_provenance_names[provenance < GT_PROVENANCE_COUNT ? provenance : GT_PROVENANCE_UNKNOWN],
+    };
+}
+
+/* false: there are no samples, or too few. */
+static bool sampled_work(const struct device *device, const struct kernel *kernel, struct known_work *work) {
+    if (!kernel->counters || kernel->counters->method == GT_COUNTER_UNSAMPLED)
+        return false;
+    double bytes = gt_counter_set_dram_bytes(device->counters, kernel->counters);
+    struct gt_counter_nearness near = gt_counter_set_nearness(device->counters, kernel->counters);
+    bool is_known = near.share >= 0;
+    *work = (struct known_work){
+        .bytes = bytes >= 0 && bytes < 0x1p63 ? gt_cell_int((int64_t)(bytes + 0.5)) : gt_cell_null(),
+        .efficiency = gt_cell_known(near.share),
+        .bound = is_known ? gt_cell_text(near.is_memory ? GT_STR("memory") : GT_STR("compute")) : gt_cell_null(),
+        .provenance = "counter",
+    };
+    return true;
+}
+
 static void add_row(const struct device *device, struct gt_table *table, const struct kernel *kernel) {
     const struct gt_gpu_peaks *peaks = &device->set->peaks[device->at->device];
     const struct gt_work_sums *sums = &kernel->sums;
     uint32_t config = kernel->launch == GT_NO_ROW ? GT_NO_ROW : device->set->launches.config[kernel->launch];
     struct gt_launch_facts facts = gt_launch_facts_of(&device->view->store->kernel_configs, config, peaks);
     size_t family = gt_work_sums_most(kernel->family_ns, GT_FAMILY_COUNT);
-    size_t provenance = gt_work_sums_most(kernel->provenance_ns, GT_PROVENANCE_COUNT);
     bool is_known = sums->modelled_ns > 0 || sums->has_bytes;
+    struct known_work work;
+    if (is_known || !sampled_work(device, kernel, &work))
+        work = model_work(kernel);
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "device", device->at->id);
     gt_row_text(&row, "name", kernel->text);
@@ -158,13 +195,12 @@ static void add_row(const struct device *device, struct gt_table *table, const s
     gt_row_int(&row, "wall_ns", kernel->wall_ns);
     gt_row_int(&row, "modelled_ns", sums->modelled_ns);
     gt_row_cell(&row, "flops", gt_work_sums_cell(sums->flops, sums->has_flops));
-    gt_row_cell(&row, "bytes", gt_work_sums_cell(sums->bytes, sums->has_bytes));
+    gt_row_cell(&row, "bytes", work.bytes);
     gt_row_cell(&row, "roofline_ns", gt_work_sums_cell(sums->roofline_ns, sums->has_roofline));
-    gt_row_cell(&row, "efficiency", gt_work_sums_efficiency(sums));
-    gt_row_cell(&row, "bound", gt_work_sums_bound(sums));
+    gt_row_cell(&row, "efficiency", work.efficiency);
+    gt_row_cell(&row, "bound", work.bound);
     gt_row_cell(&row, "lost_ns", gt_work_sums_cell(sums->lost_ns, sums->has_roofline));
-    gt_row_cell(&row, "provenance",
-                words(gt_provenance_names[provenance < GT_PROVENANCE_COUNT ? provenance : GT_PROVENANCE_UNKNOWN]));
+    gt_row_cell(&row, "provenance", words(work.provenance));
     add_launch_cells(&row, &facts);
     gt_row_cell(&row, "reason", words(reason_of(kernel, &facts, peaks->multiprocessors)));
     gt_row_end(&row);
@@ -190,11 +226,21 @@ static void forget(struct device *device) {
     device->count = 0;
 }
 
+static void take_counters(struct device *device) {
+    for (size_t i = 0; i < device->counters->item_count; i++) {
+        const struct gt_counter_item *item = &device->counters->items[i];
+        uint32_t place = item->scope == GT_COUNTER_OF_KERNEL ? device->place[item->name_id] : 0;
+        if (place)
+            device->kernels[place - 1].counters = item;
+    }
+}
+
 static void add_device(struct device *device, struct gt_table *table) {
     for (size_t i = device->at->first; i < device->at->first + device->at->count && !device->failed; i++)
         if (gt_work_set_counts(device->view, device->set, i))
             add_op(device, i);
     gt_charging_device(device->view, device->at, charge, device);
+    take_counters(device);
     if (device->count)
         qsort(device->kernels, device->count, sizeof *device->kernels, by_total);
     for (size_t i = 0; i < device->count; i++)
@@ -204,7 +250,8 @@ static void add_device(struct device *device, struct gt_table *table) {
 
 enum gt_status gt_efficiency_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
-    if (!set)
+    const struct gt_counter_set *counters = set ? gt_results_counters(view, err) : NULL;
+    if (!counters)
         return err->code;
     struct gt_table *table =
         gt_section_table(section, "efficiency", "Kernels against their roofline", columns, GT_ARRAY_COUNT(columns));
@@ -218,6 +265,7 @@ enum gt_status gt_efficiency_run(const struct gt_view *view, struct gt_section *
     device.failed = !device.place || !device.launch_ns;
     for (size_t d = 0; d < view->device_count && !device.failed; d++) {
         device.at = &view->devices[d];
+        device.counters = &counters->devices[d];
         add_device(&device, table);
     }
     gt_mem_free(device.place);

@@ -1,6 +1,7 @@
 /* Waterfall: the span of each GPU as ideal time of its work, what kernels took above it, and what was not compute. The
    parts sum to the span. */
 #include "base/mem.h"
+#include "measure/counters/counter_parts.h"
 #include "measure/efficiency/efficiency_words.h"
 #include "measure/efficiency/model_waterfall.h"
 #include "measure/results/measure.h"
@@ -35,8 +36,9 @@ static void add_model(struct gt_table *table, const struct gt_view_device *devic
 enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
     const struct gt_idle *idle = set ? gt_results_idle(view, err) : NULL;
+    const struct gt_counter_set *counters = idle ? gt_results_counters(view, err) : NULL;
     struct gt_efficiency_words words = {.view = view, .set = set, .section = section};
-    if (!idle)
+    if (!counters)
         return err->code;
     struct gt_model_waterfall *models = gt_mem_array(view->device_count, sizeof *models);
     if (!models)
@@ -48,8 +50,10 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
     struct gt_table *table = gt_section_table(section, "waterfall", "Where the span went, against ideal kernels",
                                               columns, GT_ARRAY_COUNT(columns));
     table->empty = GT_NONE_IN(view, "GPU ops with timestamps");
-    for (size_t d = 0; d < view->device_count; d++)
+    for (size_t d = 0; d < view->device_count; d++) {
         add_model(table, &view->devices[d], &models[d]);
+        gt_counter_parts_add(table, view->devices[d].id, &counters->devices[d]);
+    }
     gt_mem_free(models);
     return GT_OK;
 }

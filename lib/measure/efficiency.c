@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "measure/efficiency/launch_facts.h"
 #include "measure/efficiency/work_sums.h"
-#include "measure/results/charging.h"
+#include "measure/results/charges.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -103,11 +103,16 @@ static void add_op(struct device *device, size_t position) {
     kernel->provenance_ns[kind->provenance] = gt_ns_add(kernel->provenance_ns[kind->provenance], ns);
 }
 
-static void charge(void *context, size_t position, int64_t ns) {
-    struct device *device = context;
-    uint32_t place = device->place[gt_view_op_name_id(device->view, position)];
-    if (place && gt_work_set_counts(device->view, device->set, position))
-        device->kernels[place - 1].wall_ns = gt_ns_add(device->kernels[place - 1].wall_ns, ns);
+static void add_walls(struct device *device) {
+    struct gt_charges charges = gt_charges_of(device->view, device->at);
+    struct gt_charge charge;
+    while (gt_charges_next(&charges, &charge)) {
+        uint32_t place = device->place[gt_view_op_name_id(device->view, charge.op)];
+        if (!place || !gt_work_set_counts(device->view, device->set, charge.op))
+            continue;
+        int64_t *wall_ns = &device->kernels[place - 1].wall_ns;
+        *wall_ns = gt_ns_add(*wall_ns, gt_ns_between(charge.start_ns, charge.end_ns));
+    }
 }
 
 /* ---- rows ---- */
@@ -239,7 +244,7 @@ static void add_device(struct device *device, struct gt_table *table) {
     for (size_t i = device->at->first; i < device->at->first + device->at->count && !device->failed; i++)
         if (gt_work_set_counts(device->view, device->set, i))
             add_op(device, i);
-    gt_charging_device(device->view, device->at, charge, device);
+    add_walls(device);
     take_counters(device);
     if (device->count)
         qsort(device->kernels, device->count, sizeof *device->kernels, by_total);

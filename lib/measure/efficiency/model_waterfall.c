@@ -2,7 +2,7 @@
 #include "measure/efficiency/model_waterfall.h"
 
 #include "base/mem.h"
-#include "measure/results/charging.h"
+#include "measure/results/charges.h"
 
 /* An op may be charged in several pieces: what of its roofline is left for the next one is kept for the last op, and
    pieces of one op follow each other but for those of other classes. */
@@ -38,22 +38,22 @@ static void divide(struct dividing *it, size_t position, int64_t ns) {
     add_to(&it->out->lost_bound_ns[family][instance->bound], ns - ideal_ns);
 }
 
-static void charge(void *context, size_t position, int64_t ns) {
-    struct dividing *it = context;
-    enum gt_class class = gt_view_op_class(it->view, position);
-    if (class == GT_CLASS_COMPUTE)
-        divide(it, position, ns);
-    else
-        add_to(class == GT_CLASS_COMM ? &it->out->rest.exposed_comm_ns : &it->out->rest.exposed_memory_ns, ns);
-}
-
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,
                            const struct gt_idle *idle, size_t device) {
     const struct gt_view_device *at = &view->devices[device];
     struct dividing it = {.view = view, .set = set, .out = out, .op = SIZE_MAX};
     struct gt_idle_sums sums = gt_idle_sums_of(idle, device);
+    struct gt_charges charges = gt_charges_of(view, at);
+    struct gt_charge charge;
     *out = (struct gt_model_waterfall){.rest.span_ns = gt_ns_between(at->span_start_ns, at->span_end_ns)};
-    gt_charging_device(view, at, charge, &it);
+    while (gt_charges_next(&charges, &charge)) {
+        int64_t ns = gt_ns_between(charge.start_ns, charge.end_ns);
+        enum gt_class class = gt_view_op_class(view, charge.op);
+        if (class == GT_CLASS_COMPUTE)
+            divide(&it, charge.op, ns);
+        else
+            add_to(class == GT_CLASS_COMM ? &out->rest.exposed_comm_ns : &out->rest.exposed_memory_ns, ns);
+    }
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         out->rest.idle_ns[i] = gt_ns_of_sum(sums.causes[i].gaps.sum);
 }

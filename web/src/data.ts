@@ -5,7 +5,8 @@ import type { Timeline } from './timeline/rows';
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
 export type Unit = '' | 'count' | 'ns' | 'bytes' | 'share';
-export type Flag = 'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge' | 'signed' | 'side';
+export type Flag =
+  'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge' | 'signed' | 'side' | 'sparse' | 'varies';
 
 export interface Column {
   readonly key: string;

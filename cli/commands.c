@@ -480,7 +480,8 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE...",
      .details = "Lists what is worth acting on, most severe first, then by potential saving. Each "
                 "finding has evidence in numbers, advice, and the table to look at (--table KEY). "
-                "Potential savings are upper bounds; no two findings claim the same time.",
+                "Savings are simulated where the trace can be explained, else upper bounds; no two findings claim "
+                "the same time.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_FINDINGS,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings, &claimed_rows}}},

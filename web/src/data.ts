@@ -57,6 +57,7 @@ export interface Finding {
   readonly advice: readonly string[];
   readonly recoverable_ns: number | null;
   readonly recoverable_step_ns?: number | null;
+  readonly saving_by?: string | null;
   readonly share?: number | null;
   readonly rule?: string | null;
   readonly windows?: readonly TimeWindow[];

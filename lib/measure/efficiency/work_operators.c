@@ -102,42 +102,55 @@ static struct manner manner_of(struct gt_work_making *it, uint32_t operator_row,
     return manner;
 }
 
-/* Helpers get nothing; the others, or all if there are no others, share the work by their durations. */
+/* How much of the work a kernel gets: by its length, or where none has any the same for each. */
+struct weighing {
+    bool all_help; /* there are no others */
+    bool by_count;
+};
+
+static int64_t weight_of(struct gt_work_making *it, const struct weighing *how, uint32_t op) {
+    if (!how->all_help && gt_work_making_name(it, op)->is_helper)
+        return 0;
+    return how->by_count ? 1 : gt_work_making_ns(it, op);
+}
+
+static int64_t sum_weights(struct gt_work_making *it, const struct weighing *how, const struct ordered *kernels,
+                           size_t count) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum = gt_ns_add(sum, weight_of(it, how, kernels[i].op));
+    return sum;
+}
+
+static struct weighing choose_weighing(struct gt_work_making *it, const struct ordered *kernels, size_t count) {
+    struct weighing how = {.all_help = true};
+    for (size_t i = 0; i < count && how.all_help; i++)
+        how.all_help = gt_work_making_name(it, kernels[i].op)->is_helper;
+    how.by_count = sum_weights(it, &how, kernels, count) == 0;
+    return how;
+}
+
+/* Helpers get nothing; the others, or all if there are no others, share the work. */
 static void share_work(struct gt_work_making *it, uint32_t number, const struct ordered *kernels, size_t count) {
     const struct gt_work_instance *instance = &it->set->instances[number];
     const struct gt_work_kind *kind = &it->set->kinds[instance->kind];
-    int64_t sum_ns = 0, before_ns = 0;
-    size_t mains = 0, at = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!gt_work_making_name(it, kernels[i].op)->is_helper) {
-            sum_ns = gt_ns_add(sum_ns, gt_work_making_ns(it, kernels[i].op));
-            mains++;
-        }
-    bool all_help = mains == 0;
-    mains = all_help ? count : mains;
-    for (size_t i = 0; i < count && all_help; i++)
-        sum_ns = gt_ns_add(sum_ns, gt_work_making_ns(it, kernels[i].op));
+    const struct weighing how = choose_weighing(it, kernels, count);
+    int64_t whole = sum_weights(it, &how, kernels, count), before = 0;
     for (size_t i = 0; i < count; i++) {
-        struct gt_work_part *part = &it->set->parts[kernels[i].op];
-        bool is_helper = !all_help && gt_work_making_name(it, kernels[i].op)->is_helper;
-        *part = (struct gt_work_part){.instance = number, .is_helper = is_helper};
-        part->flops = kind->flops < 0 ? -1 : 0;
-        part->roofline_ns = instance->roofline_ns < 0 ? -1 : 0;
-        if (is_helper) {
-            part->flops = 0;
-            continue;
-        }
-        /* of kernels without any length the last has it all */
-        int64_t after_ns = gt_ns_add(before_ns, gt_work_making_ns(it, kernels[i].op));
-        int64_t whole = sum_ns > 0 ? sum_ns : (int64_t)mains;
-        int64_t from = sum_ns > 0 ? before_ns : (int64_t)at, to = sum_ns > 0 ? after_ns : (int64_t)at + 1;
-        part->bytes = gt_work_math_share(kind->bytes, from, to, whole);
-        if (kind->flops > 0)
-            part->flops = gt_work_math_share(kind->flops, from, to, whole);
-        if (instance->roofline_ns > 0)
-            part->roofline_ns = gt_work_math_share(instance->roofline_ns, from, to, whole);
-        before_ns = after_ns;
-        at++;
+        uint32_t op = kernels[i].op;
+        bool is_helper = !how.all_help && gt_work_making_name(it, op)->is_helper, has_flops = kind->flops >= 0;
+        int64_t after = gt_ns_add(before, weight_of(it, &how, op));
+        it->set->parts[op] = (struct gt_work_part){
+            .instance = number,
+            .is_helper = is_helper,
+            .flops = has_flops   ? gt_work_math_share(kind->flops, before, after, whole)
+                     : is_helper ? 0
+                                 : -1,
+            .bytes = gt_work_math_share(kind->bytes, before, after, whole),
+            .roofline_ns =
+                instance->roofline_ns < 0 ? -1 : gt_work_math_share(instance->roofline_ns, before, after, whole),
+        };
+        before = after;
     }
 }
 

@@ -128,9 +128,12 @@ static void simulate(struct gt_evidence *evidence, const struct gt_paths *paths,
     gt_mem_free(bounds);
 }
 
-/* What the graph is made of is there, and all of it. */
+/* What the graph is made of is there, and all of it. A part of a run by time has no simulation. */
 static bool has_graph(const struct gt_evidence *evidence) {
     const struct gt_view *view = evidence->view;
+    const struct gputime_selection *asked = &view->request->selection;
+    if (asked->from.kind || asked->to.kind)
+        return false;
     uint32_t needs = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION;
     return !(needs & ~view->store->facts) && !view->is_summed && view->op_count && gt_dag_fits(view->store) &&
            gt_store_loss(view->store, view->request->facts) == GT_ISSUE_COUNT;
@@ -192,7 +195,7 @@ static const struct gt_saving *write_down(struct gt_evidence *evidence, struct g
     struct gt_finding_simulation *simulation = &finding->simulation;
     const struct gt_saving *saving = simulation->change ? gt_saving_of(evidence, simulation->change) : NULL;
     simulation->base_ns = simulation->predicted_ns = simulation->low_ns = -1;
-    if (!saving)
+    if (!saving || (saving->trust == GT_PATH_GOOD && !saving->has_answer))
         return NULL;
     simulation->trust = gt_paths_trust_word(saving->trust);
     simulation->command = command_of(evidence, simulation->change);

@@ -81,10 +81,12 @@ static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(so
 
 /* ---- path ---- */
 
-static const char *const path_analyses[] = {"path_kinds",    "path_host", "path_kernels", "replay", "slack",
-                                            "critical_path", NULL};
+/* The parts are first, because they say whether the path can be trusted. */
+static const char *const path_analyses[] = {"path_parts", "path_kinds", "path_host",     "path_kernels",
+                                            "replay",     "slack",      "critical_path", NULL};
+static const char *const path_part_analyses[] = {"path_parts", NULL};
 static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};
-static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
+static const char *const path_tables[] = {"path_kinds", "path_windows", "path_host", "path_kernels", "replay", NULL};
 
 /* ---- memory ---- */
 
@@ -197,6 +199,7 @@ static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = 
 static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
                                              "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
 
+static const char *const no_tables[] = {NULL};
 static const char *const check_tables[] = {"idle_causes_all", NULL};
 static const struct gputime_shape check_shapes[] = {{.table = "gaps", .limit = 20}, {.table = NULL}};
 
@@ -248,6 +251,8 @@ static const char *const explain_tables[] = {"findings",
 static const char *const explain_detail_tables[] = {
     "process_ranges", "process_coverage", "range_kernels", "longest_ranges",
     "processes",      "process_kernels",  "step_states",   NULL};
+static const char *const explain_path_analyses[] = {"path_parts", "path_kinds", NULL};
+static const char *const explain_path_tables[] = {"path_kinds", NULL};
 static const char *const schema_tables[] = {"schema", NULL};
 
 static const struct gputime_shape explain_shapes[] = {
@@ -475,7 +480,8 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE...",
      .details = "Lists what is worth acting on, most severe first, then by potential saving. Each "
                 "finding has evidence in numbers, advice, and the table to look at (--table KEY). "
-                "Potential savings are upper bounds; no two findings claim the same time.",
+                "Savings are simulated where the trace can be explained, else upper bounds; no two findings claim "
+                "the same time.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_FINDINGS,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings, &claimed_rows}}},
@@ -511,7 +517,7 @@ const struct cli_command cli_command_table[] = {
                 "with what to do next first, and tables/*.csv. Keys and columns of nsys-llm-explain keep "
                 "their names. Without --out the report is printed, as by any other command.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES | CLI_GROUP_WITH_PATH,
      .directory_layout = "explain",
      .directory_files = "report.md, with report.json, report.html and tables/",
      .parts = {{.main_table = "findings",
@@ -521,6 +527,7 @@ const struct cli_command cli_command_table[] = {
                 .shapes = explain_shapes,
                 .lists = {&explained_kernels, &limited_kernels, &explained_gaps}},
                {.option = AT(no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
+               {.option = AT(path), .value = 1, .analyses = explain_path_analyses, .tables = explain_path_tables},
                {.analyses = explain_detail_analyses, .tables = explain_detail_tables},
                {.option = AT(print_schema),
                 .value = 1,
@@ -531,9 +538,9 @@ const struct cli_command cli_command_table[] = {
                 .tables = schema_tables,
                 .shapes = shown_schema},
                {.option = AT(print_schema), .value = 1, .for_data = true, .is_alone = true, .analyses = fact_analyses}},
-     .notes = {{"top", "kernels and gaps to list (30, 50; 0 = all)"}},
+     .notes = {{"path", "add the critical path by kind"}, {"top", "kernels and gaps to list (30, 50; 0 = all)"}},
      .examples = {"gputime explain profile.nsys-rep --out report",
-                  "gputime explain profile.sqlite --out report --phase-map phases.json"}},
+                  "gputime explain profile.sqlite --out report --path --phase-map phases.json"}},
 
     {.name = "stats",
      .help = "time per iteration by kernel class, NCCL, copies, NVTX",
@@ -560,15 +567,18 @@ const struct cli_command cli_command_table[] = {
                 "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
                 "either trace lacks the data.",
      .action = CLI_ACTION_DIFF,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_WITH_PATH |
+               CLI_GROUP_EFFICIENCY,
      .parts = {{.main_table = "measures",
                 .analyses = diff_analyses,
                 .tables = diff_tables,
                 .data_tables = diff_data_tables,
                 .asked_tables = diff_asked_tables,
                 .lists = {&diff_kernels}},
-               {.for_data = true, .analyses = diff_data_analyses}},
-     .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
+               {.for_data = true, .analyses = diff_data_analyses},
+               {.option = AT(path), .value = 1, .analyses = path_part_analyses}},
+     .notes = {{"path", "also compare the critical path of a step"},
+               {"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
                {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
@@ -579,19 +589,19 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE... --limit LIMIT",
      .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
                 "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
-                "steps, peak_memory, memory_growth, issues, losses), or kernel:, category:, range:, phase:, memory:, "
-                "cause:, launch: "
-                "or work: and a name; then < <= > or >=; then a number with % (of the span, or of the "
-                "table), ns, us, ms, s, kB, MB, GB, KiB, MiB, GiB or no unit. A name with '*' may match nothing. "
-                "Matching rows are "
+                "steps, mfu, hfu, model_coverage, peak_memory, memory_growth, issues, losses), or kernel:, "
+                "category:, range:, phase:, memory:, cause:, launch:, work: or path: and a name; then < <= > or "
+                ">=; then a number with % (of the span, or of the table), ns, us, ms, s, kB, MB, GB, KiB, MiB, "
+                "GiB or no unit. A name with '*' may match nothing. Matching rows are "
                 "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
                 "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
                 "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
                 "begins a comment.",
      .action = CLI_ACTION_CHECK,
-     .groups =
-         (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes}},
+     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK |
+               CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
+               {.option = AT(path), .value = 1, .analyses = path_part_analyses, .tables = no_tables}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},

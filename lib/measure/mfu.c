@@ -154,7 +154,7 @@ enum gt_status gt_mfu_run(const struct gt_view *view, struct gt_section *section
     enum gt_status status = add_steps(view, set, table, err);
     if (status == GT_OK)
         status = add_ranges(view, set, table, err);
-    if (set->instance_count)
+    if (set->instance_count && gt_measure_table_is_wanted(view, "mfu"))
         gt_section_note(section, GT_FOR_ALL, GT_STR(convention));
     return status;
 }

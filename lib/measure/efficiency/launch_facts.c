@@ -50,7 +50,8 @@ static void find_waves(struct gt_launch_facts *facts, int64_t multiprocessors) {
     facts->tail = facts->waves > 1 ? 1 - facts->waves / ceil(facts->waves) : 1 - blocks / (all * ceil(blocks / all));
 }
 
-/* What a block asks for; UINT64_MAX: not known. Nsight's sum is what the multiprocessor was set to, which may be more. */
+/* What a block asks for; UINT64_MAX: not known. Nsight's sum is what the multiprocessor was set to, which may be more.
+ */
 static uint64_t shared_bytes_of(const struct gt_kernel_configs *configs, uint32_t row) {
     uint64_t fixed = configs->static_shared_bytes[row], dynamic = configs->dynamic_shared_bytes[row];
     if (fixed == UINT64_MAX && dynamic == UINT64_MAX)

@@ -5,19 +5,19 @@
 #include "measure/efficiency/work_model.h"
 
 /* work_products.c, work_convolutions.c */
-gt_work_formula gt_work_formulas_product, gt_work_formulas_batched_product, gt_work_formulas_matmul,
+gt_work_model_formula gt_work_formulas_product, gt_work_formulas_batched_product, gt_work_formulas_matmul,
     gt_work_formulas_linear, gt_work_formulas_grouped_product, gt_work_formulas_template_product;
-gt_work_formula gt_work_formulas_convolution, gt_work_formulas_convolution_backward;
+gt_work_model_formula gt_work_formulas_convolution, gt_work_formulas_convolution_backward;
 /* work_attention.c */
-gt_work_formula gt_work_formulas_attention;
+gt_work_model_formula gt_work_formulas_attention;
 /* work_vectors.c */
-gt_work_formula gt_work_formulas_all_tensors, gt_work_formulas_first_three, gt_work_formulas_first_tensor,
+gt_work_model_formula gt_work_formulas_all_tensors, gt_work_formulas_first_three, gt_work_formulas_first_tensor,
     gt_work_formulas_softmax, gt_work_formulas_softmax_backward, gt_work_formulas_reduction, gt_work_formulas_extreme,
     gt_work_formulas_nll_loss;
 /* work_elementwise.c */
-gt_work_formula gt_work_formulas_elementwise, gt_work_formulas_division, gt_work_formulas_fused;
+gt_work_model_formula gt_work_formulas_elementwise, gt_work_formulas_division, gt_work_formulas_fused;
 /* work_moves.c */
-gt_work_formula gt_work_formulas_copy, gt_work_formulas_concatenation, gt_work_formulas_fill,
+gt_work_model_formula gt_work_formulas_copy, gt_work_formulas_concatenation, gt_work_formulas_fill,
     gt_work_formulas_index_select, gt_work_formulas_embedding, gt_work_formulas_gather,
     gt_work_formulas_embedding_backward, gt_work_formulas_index_add;
 

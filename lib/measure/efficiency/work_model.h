@@ -35,13 +35,14 @@ enum gt_causal_corner { GT_CORNER_TOP_LEFT, GT_CORNER_BOTTOM_RIGHT, GT_CORNER_BY
 
 struct gt_work_model;
 /* false: the arguments do not suffice. */
-typedef bool gt_work_formula(const struct gt_work_model *model, const struct gt_work_args *args, struct gt_work *work);
+typedef bool gt_work_model_formula(const struct gt_work_model *model, const struct gt_work_args *args,
+                                   struct gt_work *work);
 
 /* Numbers of arguments are counted from 1 here, so that 0 means: it has no such argument. */
 struct gt_work_model {
     struct gt_str name;
     enum gt_family family;
-    gt_work_formula *formula;
+    gt_work_model_formula *formula;
     bool is_prefix; /* of names */
 
     int8_t left, right, bias, scale;              /* products */

@@ -9,6 +9,7 @@ import { histogramChart } from './histogram';
 import { icicleView } from './icicle';
 import { memoryChart } from './memory';
 import { namesChart } from './names';
+import { pathChart } from './path';
 import { queueChart } from './queue';
 import { stepsChart } from './steps';
 
@@ -37,6 +38,7 @@ export const charts: Readonly<Record<string, Maker<HTMLElement>>> = {
   kernels: named('Kernels by total time', 'name', 'total_ns'),
   launches: drawn((table, report) => queueChart('Queue time by launch call', table, report)),
   memory_timeline: drawn(memoryChart),
+  path_kinds: drawn((_, report) => pathChart(report.tables.path_windows)),
   phases: named('GPU time by phase', 'phase', 'exclusive_ns'),
   range_tree: icicleView,
   ranges: named('Ranges by exclusive GPU time', 'name', 'exclusive_ns'),

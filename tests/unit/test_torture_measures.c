@@ -309,6 +309,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
         cmocka_unit_test_setup(test_splitting_gaps, switch_faults_off),
+        cmocka_unit_test_setup(test_counters_and_memory, switch_faults_off),
         cmocka_unit_test_setup(test_joining, switch_faults_off),
         cmocka_unit_test_setup(test_comparing, switch_faults_off),
         cmocka_unit_test_setup(test_making_sides, switch_faults_off),

@@ -88,15 +88,30 @@ static const char *const path_part_analyses[] = {"path_parts", NULL};
 static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};
 static const char *const path_tables[] = {"path_kinds", "path_windows", "path_host", "path_kernels", "replay", NULL};
 
+/* ---- memory ---- */
+
+static const char *const memory_analyses[] = {"memory_use", NULL};
+static const char *const memory_tables[] = {"memory_peak", "memory_owners", "memory_steps", "allocator_calls", NULL};
+static const struct cli_list memory_owner_list = {
+    .table = "memory_owners", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- whatif ---- */
 
 static const char *const whatif_analyses[] = {"whatif", "replay", NULL};
 static const char *const whatif_tables[] = {"whatif", "path_unknown", NULL};
 static const struct cli_list ranked_changes = {.table = "whatif", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- efficiency ---- */
+
+static const char *const efficiency_analyses[] = {"waterfall",  "mfu",   "roofline", "op_efficiency",
+                                                  "efficiency", "peaks", "counters", NULL};
+static const char *const efficiency_tables[] = {"waterfall",  "mfu",      "roofline", "op_efficiency",
+                                                "efficiency", "counters", "peaks",    NULL};
+static const struct cli_list all_efficiency = {.table = "efficiency", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- findings ---- */
 
-static const char *const finding_analyses[] = {"findings", "python_calls", NULL};
+static const char *const finding_analyses[] = {"findings", "python_calls", "finding_facts", NULL};
 static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
 static const struct cli_list claimed_rows = {.table = "finding_rows", .top_offset = AT(top)};
 
@@ -425,6 +440,41 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime whatif trace.json.gz", "gputime whatif --class gemm=0.8 --cpu 2 profile.sqlite",
                   "gputime whatif --scale 'flash*=0.5' --no sync --step 3-9 trace.json.gz"}},
 
+    {.name = "memory",
+     .help = "memory of GPUs: peak, owners, fragmentation, growth over steps",
+     .usage = "TRACE...",
+     .details = "Shows how much GPU memory was allocated and reserved, when it was most, which operators, "
+                "calls and ranges owned it then, what each step keeps, and how long calls of the driver's "
+                "allocator left GPUs idle. PyTorch traces need profile_memory=True, Nsight captures "
+                "--cuda-memory-usage=true. Copies and fills are in the table 'memory' (--table memory).",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "memory_owners",
+                .analyses = memory_analyses,
+                .tables = memory_tables,
+                .lists = {&memory_owner_list}},
+               TIMELINE_PART},
+     .notes = {{"top", "owners to show (15; 0 = all)"}},
+     .examples = {"gputime memory trace.json.gz", "gputime check trace.json.gz --limit 'peak_memory<70GB'"}},
+
+    {.name = "efficiency",
+     .help = "FLOPs, bytes and roofline of kernels and operators; MFU",
+     .usage = "TRACE...",
+     .details = "Compares kernels with what their work needs at the GPU's peaks. FLOPs and bytes come from "
+                "the shapes of operators (PyTorch: record_shapes=True). The waterfall divides the span of each "
+                "GPU into ideal time, what kernels of each family take above it, time whose work is not known, "
+                "exposed communication and memory, and idle time by cause. MFU and HFU are given for the trace, "
+                "its steps and its ranges.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EFFICIENCY,
+     .parts = {{.main_table = "efficiency",
+                .analyses = efficiency_analyses,
+                .tables = efficiency_tables,
+                .lists = {&all_efficiency}}},
+     .notes = {{"top", "kernels to show (12; 0 = all)"}},
+     .examples = {"gputime efficiency trace.json.gz",
+                  "gputime efficiency --peak bf16=989T --bandwidth 4.8T trace.json.gz"}},
+
     {.name = "findings",
      .help = "what to do next, with evidence",
      .usage = "TRACE...",
@@ -517,7 +567,7 @@ const struct cli_command cli_command_table[] = {
                 "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
                 "either trace lacks the data.",
      .action = CLI_ACTION_DIFF,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
      .parts = {{.main_table = "measures",
                 .analyses = diff_analyses,
                 .tables = diff_tables,
@@ -536,16 +586,17 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE... --limit LIMIT",
      .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
                 "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
-                "steps, issues, losses), or kernel:, category:, range:, phase:, memory:, cause:, launch:, "
-                "work: or path: and a name; then < <= > or >=; then a number with % (of the span, or of the "
-                "table), ns, us, ms, s or no unit. A name with '*' may match nothing. Matching rows are "
+                "steps, mfu, hfu, model_coverage, peak_memory, memory_growth, issues, losses), or kernel:, "
+                "category:, range:, phase:, memory:, cause:, launch:, work: or path: and a name; then < <= > or "
+                ">=; then a number with % (of the span, or of the table), ns, us, ms, s, kB, MB, GB, KiB, MiB, "
+                "GiB or no unit. A name with '*' may match nothing. Matching rows are "
                 "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
                 "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
                 "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
                 "begins a comment.",
      .action = CLI_ACTION_CHECK,
-     .groups =
-         (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
+     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK |
+               CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
      .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
                {.option = AT(path), .value = 1, .analyses = path_part_analyses, .tables = no_tables}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",

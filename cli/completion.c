@@ -5,7 +5,7 @@
 
 /* ---- values of options and commands ---- */
 
-enum { VALUES_BYTES = 1024 };
+enum { VALUES_BYTES = 4096 };
 
 static void add_value(char *values, const char *value, size_t bytes) {
     size_t used = strlen(values);

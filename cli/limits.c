@@ -127,6 +127,14 @@ void cli_limits_release(struct cli_limits *limits) {
     *limits = (struct cli_limits){0};
 }
 
+void cli_limits_add_analyses(const struct cli_limits *limits, struct cli_request *request) {
+    for (size_t i = 0; i < limits->count; i++) {
+        const char *table = gputime_limit_table(limits->items[i].text);
+        if (table)
+            cli_request_add_table(request, table);
+    }
+}
+
 /* ---- verdicts ---- */
 
 /* A row of the table of limits. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "actions.h"
+#include "request.h"
 
 struct cli_limit {
     const char *text;
@@ -33,6 +34,9 @@ struct cli_verdicts {
 };
 
 /* Judges limits one at a time, so that an error can name the place of the limit. */
+/* Has the request run what the limits are about. */
+void cli_limits_add_analyses(const struct cli_limits *limits, struct cli_request *request);
+
 enum gputime_status cli_limits_judge(const struct cli_limits *limits, struct gputime_report *report,
                                      struct cli_verdicts *verdicts, struct gputime_error *err);
 

@@ -46,6 +46,7 @@ struct cli_options {
     const char *path_range;
     const char *changes; /* of whatif, one on each line */
     int force;
+    const char *peak, *bandwidth, *gpu;
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
@@ -122,6 +123,7 @@ enum cli_group {
     CLI_GROUP_FINDINGS = 8388608,
     CLI_GROUP_PATH = 16777216,
     CLI_GROUP_WHATIF = 33554432,
+    CLI_GROUP_EFFICIENCY = 134217728,
     CLI_GROUP_WITH_PATH = 67108864, /* one option that diff and explain share */
 };
 /* Options of all report commands, of some of them, and of all commands. */
@@ -131,7 +133,7 @@ enum cli_group {
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
-     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH)
+     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

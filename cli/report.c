@@ -67,6 +67,8 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
                                       &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
+        if (!status)
+            cli_limits_add_analyses(&job->limits, &job->requests[i]);
     }
     return status;
 }

@@ -352,6 +352,12 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     return status;
 }
 
+void cli_request_add_table(struct cli_request *request, const char *table) {
+    const char *analysis = cli_table_analysis(table).key;
+    if (analysis)
+        add_analysis(request, analysis);
+}
+
 struct gputime_shaping cli_request_shaping(const struct cli_request *request) {
     struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
     shaping.shapes = request->shapes;

@@ -58,6 +58,9 @@ struct cli_request {
 };
 
 /* The shaping of the request; borrows from it. */
+/* Runs the analysis that makes a table, too, without showing it. Unknown tables do nothing. */
+void cli_request_add_table(struct cli_request *request, const char *table);
+
 struct gputime_shaping cli_request_shaping(const struct cli_request *request);
 
 bool cli_format_is_data(const char *format);    /* for programs: has all rows */

@@ -201,6 +201,10 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
     return gt_internal_fail(status, &error, err);
 }
 
+API const char *gputime_limit_table(const char *limit) {
+    return limit ? gt_limit_table(limit, &gt_analysis_roles) : NULL;
+}
+
 API enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits,
                                              size_t limit_count, size_t *broken, struct gputime_error *err) {
     struct gt_error error = {0};

@@ -140,6 +140,7 @@ struct gt_labels {
     /* By row of memory events, GT_NO_ROW if there is none: the call that made it, the innermost operator and range of
        the thread around that, or around the moment where the trace has no call. */
     uint32_t *memory_call, *memory_cpu_op, *memory_range;
+    uint32_t *memory_owner; /* the innermost operator that does more than allocate; the innermost where none does */
 
     struct gt_step *steps;
     size_t step_count;

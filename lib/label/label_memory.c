@@ -54,11 +54,20 @@ static size_t list_events(const struct gt_store *store, const uint32_t *call_of,
     return count;
 }
 
-static size_t list_operators(const struct gt_store *store, struct gt_enclose_span *spans) {
+/* Operators that others call to get memory. */
+static bool only_allocates(struct gt_str name) {
+    static const struct gt_str starts[] = {GT_STR("aten::empty"), GT_STR("aten::new_empty"), GT_STR("aten::resize")};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(starts); i++)
+        if (gt_str_starts(name, starts[i]))
+            return true;
+    return false;
+}
+
+static size_t list_operators(const struct gt_store *store, struct gt_enclose_span *spans, bool has_allocating) {
     const struct gt_cpu_ops *ops = &store->cpu_ops;
     size_t count = 0;
     for (uint32_t i = 0; i < ops->count; i++)
-        if (ops->thread[i] != GT_NO_TRACK)
+        if (ops->thread[i] != GT_NO_TRACK && (has_allocating || !only_allocates(gt_store_string(store, ops->name[i]))))
             spans[count++] = (struct gt_enclose_span){ops->start_ns[i], ops->end_ns[i], ops->thread[i], i};
     return count;
 }
@@ -87,6 +96,7 @@ static enum gt_status run(const struct gt_store *store, struct gt_labels *labels
     labels->memory_call = new_rows(labels, count);
     labels->memory_cpu_op = new_rows(labels, count);
     labels->memory_range = new_rows(labels, count);
+    labels->memory_owner = new_rows(labels, count);
     if (gt_arena_failed(&labels->arenas[GT_PASS_MEMORY]))
         return gt_fail_memory(err);
     if (!count)
@@ -95,8 +105,12 @@ static enum gt_status run(const struct gt_store *store, struct gt_labels *labels
     bool is_done = events && around && find_calls(store, labels->memory_call);
     size_t placed = is_done ? list_events(store, labels->memory_call, events) : 0;
     is_done = is_done &&
-              gt_enclose(around, list_operators(store, around), events, placed, note, labels->memory_cpu_op) &&
+              gt_enclose(around, list_operators(store, around, true), events, placed, note, labels->memory_cpu_op) &&
+              gt_enclose(around, list_operators(store, around, false), events, placed, note, labels->memory_owner) &&
               gt_enclose(around, list_ranges(store, around), events, placed, note, labels->memory_range);
+    for (size_t i = 0; i < count && is_done; i++)
+        if (labels->memory_owner[i] == GT_NO_ROW)
+            labels->memory_owner[i] = labels->memory_cpu_op[i];
     gt_mem_free(events);
     gt_mem_free(around);
     return is_done ? GT_OK : gt_fail_memory(err);

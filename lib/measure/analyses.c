@@ -9,6 +9,8 @@ _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of
 /* What ops need to have an owner, a launch call, ranges and a step around it. */
 #define LAUNCHES (GT_FACT_CALLS | GT_FACT_CORRELATION)
 #define STEPS    (LAUNCHES | GT_FACT_RANGES)
+/* what the work of kernels is known by */
+#define WORK_ALSO (LAUNCHES | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_BYTES | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS)
 
 /* What the dependency graph is made of, the same for every analysis, so that all give the same answers. Python
    functions only say when threads were silent. Links from forward to backward operators are many, and on no trace at

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results/charging.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -41,65 +42,21 @@ static const struct gt_parts parts = {.terms = class_terms};
 static const char *const class_names[] = {
     [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "comm", [GT_CLASS_MEMORY] = "memory"};
 
-/* Who time of a class is charged to. Inside a class the earlier op goes first, so that an op has the part after the
-   latest end before it. */
-struct owner {
-    uint8_t category;
-    int64_t end_ns;
-    size_t next; /* position to look for the next one from */
-};
-
-/* Up to where a device is charged. */
-struct charging {
+struct charged {
     const struct gt_view *view;
     struct category *categories;
-    int64_t at_ns;         /* the start of the latest op */
-    int64_t reached_ns[3]; /* by class: the latest end so far */
-    struct owner owners[3];
 };
 
-/* The owner at a moment that an op of the class covers. Moments come in order, so all are one linear pass. */
-static const struct owner *find_owner(struct charging *it, enum gt_class class, int64_t at_ns) {
-    const struct gt_view *view = it->view;
-    struct owner *owner = &it->owners[class];
-    for (; owner->end_ns <= at_ns; owner->next++)
-        if (gt_view_op_class(view, owner->next) == class && view->end_ns[owner->next] > owner->end_ns) {
-            owner->end_ns = view->end_ns[owner->next];
-            owner->category = view->category[owner->next];
-        }
-    return owner;
-}
-
-/* Charges the time up to a moment before which no more op starts: first to compute, then to communication, then to
-   memory. Each of them covers a first part of it. */
-static void charge_until(struct charging *it, int64_t until_ns) {
-    int64_t from_ns = it->at_ns;
-    for (int class = 0; class <= GT_CLASS_MEMORY; class ++) {
-        int64_t end_ns = it->reached_ns[class] < until_ns ? it->reached_ns[class] : until_ns;
-        while (from_ns < end_ns) {
-            const struct owner *owner = find_owner(it, (enum gt_class) class, from_ns);
-            int64_t stop_ns = owner->end_ns < end_ns ? owner->end_ns : end_ns;
-            struct category *category = &it->categories[owner->category];
-            category->wall_ns = gt_ns_add(category->wall_ns, gt_ns_between(from_ns, stop_ns));
-            from_ns = stop_ns;
-        }
-    }
-    it->at_ns = until_ns;
+static void charge(void *context, size_t position, int64_t start_ns, int64_t end_ns) {
+    struct charged *charged = context;
+    struct category *category = &charged->categories[charged->view->category[position]];
+    category->wall_ns = gt_ns_add(category->wall_ns, gt_ns_between(start_ns, end_ns));
 }
 
 static void charge_device(const struct gt_view *view, const struct gt_view_device *device,
                           struct category *categories) {
-    struct charging it = {.view = view, .categories = categories, .at_ns = INT64_MIN};
-    for (size_t class = 0; class < GT_ARRAY_COUNT(it.owners); class ++) {
-        it.reached_ns[class] = INT64_MIN;
-        it.owners[class] = (struct owner){.end_ns = INT64_MIN, .next = device->first};
-    }
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
-        charge_until(&it, view->start_ns[i]);
-        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
-    }
-    charge_until(&it, INT64_MAX);
+    struct charged charged = {view, categories};
+    gt_charging_device(view, device, charge, &charged);
 }
 
 static void sum_ops(const struct gt_op_groups *ops, struct category *categories) {

@@ -19,7 +19,7 @@ enum gt_measure_from {
     GT_FROM_LOSSES, /* those among them that are losses */
 };
 
-enum gt_measure_kind { GT_MEASURE_TIME, GT_MEASURE_SHARE, GT_MEASURE_NUMBER };
+enum gt_measure_kind { GT_MEASURE_TIME, GT_MEASURE_SHARE, GT_MEASURE_NUMBER, GT_MEASURE_BYTES };
 
 /* A number of a capture that limits may be set for. */
 struct gt_measure {

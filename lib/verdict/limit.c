@@ -40,8 +40,12 @@ static bool parse_bound(struct gt_str text, struct gt_limit *limit) {
         const char *suffix;
         double factor;
         enum gt_limit_unit unit;
-    } units[] = {{"%", 0.01, GT_LIMIT_PERCENT}, {"ns", 1, GT_LIMIT_TIME},  {"us", 1e3, GT_LIMIT_TIME},
-                 {"ms", 1e6, GT_LIMIT_TIME},    {"s", 1e9, GT_LIMIT_TIME}, {"", 1, GT_LIMIT_NUMBER}};
+    } units[] = {{"%", 0.01, GT_LIMIT_PERCENT},   {"ns", 1, GT_LIMIT_TIME},        {"us", 1e3, GT_LIMIT_TIME},
+                 {"ms", 1e6, GT_LIMIT_TIME},      {"s", 1e9, GT_LIMIT_TIME},       {"KiB", 0x1p10, GT_LIMIT_BYTES},
+                 {"MiB", 0x1p20, GT_LIMIT_BYTES}, {"GiB", 0x1p30, GT_LIMIT_BYTES}, {"TiB", 0x1p40, GT_LIMIT_BYTES},
+                 {"kB", 1e3, GT_LIMIT_BYTES},     {"KB", 1e3, GT_LIMIT_BYTES},     {"MB", 1e6, GT_LIMIT_BYTES},
+                 {"GB", 1e9, GT_LIMIT_BYTES},     {"TB", 1e12, GT_LIMIT_BYTES},    {"B", 1, GT_LIMIT_BYTES},
+                 {"", 1, GT_LIMIT_NUMBER}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         size_t bytes = strlen(units[i].suffix);
         if (text.len < bytes || memcmp(text.ptr + text.len - bytes, units[i].suffix, bytes) != 0)
@@ -90,11 +94,23 @@ enum gt_status gt_limit_parse(const char *text, const struct gt_roles *roles, st
     limit->takes_equal = bytes < limit->text.len && limit->text.ptr[bytes] == '=';
     size_t taken = bytes + limit->takes_equal;
     if (!parse_bound(trimmed((struct gt_str){limit->text.ptr + taken, limit->text.len - taken}), limit))
-        return gt_fail_usage(err, "limit '%s' needs a number, with %%, ns, us, ms, s or no unit", text);
+        return gt_fail_usage(
+            err, "limit '%s' needs a number, with %%, ns, us, ms, s, B, kB, MB, GB, KiB, MiB, GiB or no unit", text);
     split_kind(limit, take_each(left, &limit->is_each));
     if (limit->is_each && !limit->kind.len)
         return gt_limit_fail(limit, err, "'each' needs a kind of row, for example 'each kernel:*>+10%%'");
     return limit->kind.len ? GT_OK : gt_limit_resolve(limit, roles, err);
+}
+
+const char *gt_limit_table(const char *text, const struct gt_roles *roles) {
+    struct gt_limit limit;
+    struct gt_error err;
+    const char *table = NULL;
+    if (gt_limit_parse(text, roles, &limit, &err) != GT_OK)
+        return NULL;
+    if (limit.measure)
+        return limit.measure->from == GT_FROM_ROW ? roles->measures : limit.measure->table;
+    return gt_limit_find_table(&limit, roles, &table, &err) == GT_OK ? table : NULL;
 }
 
 enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...) {
@@ -175,6 +191,8 @@ void gt_limit_format(char text[GT_NUM_MAX], enum gt_limit_unit unit, double valu
     bool is_whole = fabs(value) < 9e15 && value == floor(value);
     if (unit == GT_LIMIT_TIME)
         gt_num_format_duration(text, value);
+    else if (unit == GT_LIMIT_BYTES)
+        gt_num_format_bytes(text, value);
     else if (unit == GT_LIMIT_PERCENT)
         snprintf(text, GT_NUM_MAX, fabs(value) < 1e6 ? "%.1f%%" : "%.3g%%", value * 100);
     else if (is_whole)
@@ -203,7 +221,8 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
 void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
                           const struct gt_judgement *judgement) {
     static const char *const verdicts[] = {"ok", "broken", "noise"};
-    static const char *const units[] = {[GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns"};
+    static const char *const units[] = {
+        [GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns", [GT_LIMIT_BYTES] = "bytes"};
     struct gt_arena *arena = &section->report->arena;
     struct gt_table *table = gt_section_find(section, "limits");
     if (!table) {

@@ -6,10 +6,10 @@
 #include "base/num.h"
 #include "report/report.h"
 
-enum gt_limit_unit { GT_LIMIT_NUMBER, GT_LIMIT_PERCENT, GT_LIMIT_TIME };
+enum gt_limit_unit { GT_LIMIT_NUMBER, GT_LIMIT_PERCENT, GT_LIMIT_TIME, GT_LIMIT_BYTES };
 
 /* "exposed_comm<5%", "kernel:*flash*>+10%", "each kernel:*>+10%": MEASURE or KIND:GLOB, < <= > >=, a number with %, ns,
-   us, ms, s or nothing. The last < or > counts, since kernel names may contain some. */
+   us, ms, s, B, kB, KiB ... TiB or nothing. The last < or > counts, since kernel names may contain some. */
 struct gt_limit {
     struct gt_str text;               /* as given */
     struct gt_str kind, pattern;      /* kind is empty for a measure, whose name then is the pattern */
@@ -17,13 +17,16 @@ struct gt_limit {
     bool is_each;                     /* each row, not their sum */
     bool is_above, takes_equal;       /* > or >=; >= or <= */
     bool is_signed;                   /* the number has a + or - */
-    double bound;                     /* fraction, ns or plain number */
+    double bound;                     /* fraction, ns, bytes or plain number */
     enum gt_limit_unit unit;
 };
 
 /* A malformed limit or unknown measure is a usage error. The result borrows text. */
 enum gt_status gt_limit_parse(const char *text, const struct gt_roles *roles, struct gt_limit *limit,
                               struct gt_error *err);
+
+/* Key of the table that has the values of a limit; NULL: it is malformed, or reads no table. */
+const char *gt_limit_table(const char *text, const struct gt_roles *roles);
 
 /* A usage error that quotes the limit first. */
 enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...)
@@ -50,6 +53,7 @@ enum gt_status gt_limit_resolve(struct gt_limit *limit, const struct gt_roles *r
 /* The value of a measure that is not in the table of measures; NAN: the trace lacks the data. */
 double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section);
 enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure);
+enum gt_limit_unit gt_limit_unit_of_column(enum gt_unit unit);
 /* A measure that is always 1 with this --per is a usage error: its limit could never be broken. */
 enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per, struct gt_error *err);
 

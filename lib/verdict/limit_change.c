@@ -85,13 +85,13 @@ static size_t join_matching(struct gt_join *join, size_t column, struct gt_str p
 
 static struct pair pair_of(const struct gt_join *join, size_t row) {
     struct gt_noise noise = gt_join_noise(join, row);
-    bool is_time = join->shape->columns[join->adds[join->lead]].unit == GT_UNIT_NS;
+    enum gt_unit unit = join->shape->columns[join->adds[join->lead]].unit;
     return (struct pair){.a = gt_join_amount(join, row, GT_SIDE_A, join->lead),
                          .b = gt_join_amount(join, row, GT_SIDE_B, join->lead),
                          .noise = noise.floor_ns,
                          .is_noise = !noise.is_beyond,
                          .is_guess = noise.is_guess,
-                         .unit = is_time ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
+                         .unit = gt_limit_unit_of_column(unit)};
 }
 
 /* A measure that each capture has: the mean of each side. */
@@ -127,11 +127,15 @@ static enum gt_status find_measure(const struct gt_compare_sides *sides, const s
 
 static enum gt_status check_unit(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                  const struct pair *pair, struct gt_error *err) {
-    bool is_time = pair->unit == GT_LIMIT_TIME;
-    if (limit->unit == GT_LIMIT_TIME ? is_time : limit->unit == GT_LIMIT_PERCENT || !is_time)
+    bool is_time = pair->unit == GT_LIMIT_TIME, is_size = pair->unit == GT_LIMIT_BYTES;
+    if (limit->unit == GT_LIMIT_TIME    ? is_time
+        : limit->unit == GT_LIMIT_BYTES ? is_size
+                                        : limit->unit == GT_LIMIT_PERCENT || !is_time)
         return GT_OK;
     return gt_limit_fail(limit, err, "wrong unit: use %% of %s, or %s", sides->names[GT_SIDE_A],
-                         is_time ? "a time" : "a number");
+                         is_time   ? "a time"
+                         : is_size ? "a number of bytes"
+                                   : "a number");
 }
 
 static double relative_change(const struct pair *pair) {

@@ -55,8 +55,7 @@ static struct amount amount_of(const struct rows *rows, size_t row) {
     double summed = rows->mean == SIZE_MAX ? 1 : gt_cell_as_number(&cells[rows->mean]);
     return (struct amount){.value = gt_cell_as_number(&cells[rows->lead]) / (summed > 0 ? summed : 1),
                            .share = rows->share == SIZE_MAX ? NAN : gt_cell_as_number(&cells[rows->share]),
-                           .unit =
-                               rows->table->columns[rows->lead].unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
+                           .unit = gt_limit_unit_of_column(rows->table->columns[rows->lead].unit)};
 }
 
 /* Whether rows are distinguished by ids, not only by names. */
@@ -97,13 +96,16 @@ static struct amount sum_rows(const struct rows *rows, const struct gt_limit *li
 /* ---- verdicts ---- */
 
 static enum gt_status check_unit(const struct gt_limit *limit, const struct amount *amount, struct gt_error *err) {
-    bool is_time = amount->unit == GT_LIMIT_TIME;
-    bool is_wrong = limit->unit == GT_LIMIT_TIME ? !is_time : limit->unit == GT_LIMIT_NUMBER && is_time;
+    bool is_time = amount->unit == GT_LIMIT_TIME, is_size = amount->unit == GT_LIMIT_BYTES;
+    bool is_wrong = limit->unit == GT_LIMIT_TIME    ? !is_time
+                    : limit->unit == GT_LIMIT_BYTES ? !is_size
+                                                    : limit->unit == GT_LIMIT_NUMBER && is_time;
     double value = limit->unit == GT_LIMIT_PERCENT ? amount->share : amount->value;
     if (!is_wrong && !isnan(value))
         return GT_OK;
     return gt_limit_fail(limit, err, "wrong unit; '%.*s' is %s", (int)limit->pattern.len, limit->pattern.ptr,
                          is_time                ? "a time"
+                         : is_size              ? "a number of bytes"
                          : isnan(amount->share) ? "a number"
                                                 : "a share: use %");
 }

@@ -62,8 +62,13 @@ double gt_limit_measure(const struct gt_measure *measure, const struct gt_sectio
 enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure) {
     static const enum gt_limit_unit units[] = {[GT_MEASURE_TIME] = GT_LIMIT_TIME,
                                                [GT_MEASURE_SHARE] = GT_LIMIT_PERCENT,
-                                               [GT_MEASURE_NUMBER] = GT_LIMIT_NUMBER};
+                                               [GT_MEASURE_NUMBER] = GT_LIMIT_NUMBER,
+                                               [GT_MEASURE_BYTES] = GT_LIMIT_BYTES};
     return units[measure->kind];
+}
+
+enum gt_limit_unit gt_limit_unit_of_column(enum gt_unit unit) {
+    return unit == GT_UNIT_NS ? GT_LIMIT_TIME : unit == GT_UNIT_BYTES ? GT_LIMIT_BYTES : GT_LIMIT_NUMBER;
 }
 
 /* ---- finding ---- */

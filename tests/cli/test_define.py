@@ -9,7 +9,7 @@ from conftest import DATA, ROOT
 
 MEASURES = (ROOT / "docs/measures.md").read_text(encoding="utf-8")
 COMMANDS = [("summary",), ("kernels",), ("gaps",), ("gaps", "--per", "device"), ("ranges",), ("ranges", "--tree"), ("steps",),
-            ("findings",), ("findings", "--why", "host_bound"), ("explain",)]
+            ("findings",), ("findings", "--why", "host_bound"), ("explain",), ("efficiency",)]
 SAMPLES = ["overlap.json", "devices.json", "nsys/extras.nsys-rep", "nsys/graph_whole.nsys-rep",
            "nsys-csv/mini_cuda_gpu_kern_sum.csv"]
 EVERYWHERE = {"input"}  # not of the trace; docs/json.md

@@ -11,8 +11,8 @@ from test_includes import sources
 TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"((?:\\.|[^"\\\n])*)"', re.DOTALL)
 COLUMN = re.compile(r'\{[\s\\]*"(\w+)",[\s\\]*"[^"]*",[\s\\]*GT_UNIT_\w+,')
 
-# Tables that comparisons and limits make themselves, and the words in their cells.
-OWN = {"ops", "rows", "share", "category", "change"}
+# Tables that comparisons and limits make themselves, the words in their cells, and names of units.
+OWN = {"ops", "rows", "share", "category", "change", "bound", "unit"} | {"ns", "bytes"}
 
 # Data: commands name their analyses; options have names of their own, and so have the lists of registries.
 DATA = {"commands.c", "options.c", "list.c", "oldname.c"}

@@ -100,6 +100,17 @@ static void null_is_refused_or_nothing(void **state) {
     assert_null(traces[0]);
 }
 
+static void limits_name_their_tables(void **state) {
+    (void)state;
+    assert_string_equal(gputime_limit_table("peak_memory<70GB"), "memory_peak");
+    assert_string_equal(gputime_limit_table("idle < 20%"), "measures");
+    assert_string_equal(gputime_limit_table("each kernel:*<10%"), "kernels");
+    assert_null(gputime_limit_table("issues<1"));
+    assert_null(gputime_limit_table("peak_memory<70 parsec"));
+    assert_null(gputime_limit_table("nothing<1"));
+    assert_null(gputime_limit_table(NULL));
+}
+
 static void an_analysis_runs_once(void **state) {
     struct gputime_trace *trace = *state;
     struct gputime_report *report;
@@ -577,6 +588,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choices_are_checked),
         cmocka_unit_test(null_is_refused_or_nothing),
+        cmocka_unit_test(limits_name_their_tables),
         cmocka_unit_test(an_analysis_runs_once),
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(ranges_are_read),

@@ -67,6 +67,18 @@ static void test_splitting_gaps(void **state) {
     gputime_trace_free(measuring.trace);
 }
 
+/* Samples, kernels to solve for, and memory with steps. */
+static void test_counters_and_memory(void **state) {
+    (void)state;
+    static const char *const keys[] = {"counters", "memory_use", "waterfall", "efficiency"};
+    struct measuring measuring = {.trace = open_trace("tests/data/sampled.json")};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        measuring.options = report_options(&keys[i], 1);
+        torture_measuring(&measuring, keys[i]);
+    }
+    gputime_trace_free(measuring.trace);
+}
+
 static void test_joining(void **state) {
     (void)state;
     static const char *const graph = "graph";
@@ -297,6 +309,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
         cmocka_unit_test_setup(test_splitting_gaps, switch_faults_off),
+        cmocka_unit_test_setup(test_counters_and_memory, switch_faults_off),
         cmocka_unit_test_setup(test_joining, switch_faults_off),
         cmocka_unit_test_setup(test_comparing, switch_faults_off),
         cmocka_unit_test_setup(test_making_sides, switch_faults_off),

@@ -1,9 +1,9 @@
 // A chart on the page: made by ECharts when it comes into view, redrawn with the theme and the width, saved as PNG.
 
-import { BarChart, ScatterChart } from 'echarts/charts';
+import { BarChart, LineChart, ScatterChart } from 'echarts/charts';
 import { DataZoomComponent, GridComponent, LegendComponent, TooltipComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
-import type { BarSeriesOption, ScatterSeriesOption } from 'echarts/charts';
+import type { BarSeriesOption, LineSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
   DataZoomComponentOption,
   GridComponentOption,
@@ -17,6 +17,7 @@ import { ink, onTheme, type Ink } from './theme';
 
 echarts.use([
   BarChart,
+  LineChart,
   ScatterChart,
   GridComponent,
   TooltipComponent,
@@ -27,6 +28,7 @@ echarts.use([
 
 export type ChartOption = echarts.ComposeOption<
   | BarSeriesOption
+  | LineSeriesOption
   | ScatterSeriesOption
   | GridComponentOption
   | TooltipComponentOption

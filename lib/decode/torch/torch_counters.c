@@ -165,10 +165,11 @@ bool gt_torch_facts_take_instant(const struct gt_torch_subject *at) {
     if (!find_time(at, &time_ns))
         return true;
     gt_torch_args_take(&args, at, memory_keys, GT_ARRAY_COUNT(memory_keys));
+    struct gt_torch_subject memory = gt_torch_subject_for(at, GT_FACT_MEMORY);
     int64_t device = memory_device(at, &args);
     bool has_rows = false;
     if (at->sink->facts & GT_FACT_MEMORY)
-        has_rows |= add_memory_event(at, &args, time_ns, device);
+        has_rows |= add_memory_event(&memory, &args, time_ns, device);
     if (at->sink->facts & GT_FACT_COUNTERS)
         has_rows |= add_totals(at, &args, time_ns, device);
     return has_rows;

@@ -68,6 +68,16 @@ void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *
     gt_section_add_fact(group->section, group->block, key, title, unit, value);
 }
 
+void gt_measure_issue(struct gt_section *section, enum gt_issue_id id, uint64_t count) {
+    const struct gt_issue_info *info = &gt_issue_infos[id];
+    if (count)
+        gt_section_issue(section, &(struct gt_report_issue){.id = info->id,
+                                                            .help = info->help,
+                                                            .count = count,
+                                                            .first_offset = GT_NO_OFFSET,
+                                                            .is_loss = info->issue_class == GT_ISSUE_CLASS_LOSS});
+}
+
 const struct gt_python_calls *gt_measure_python_calls(const struct gt_view *view) {
     static const struct gt_python_calls none;
     return view->request->facts & GT_FACT_STACKS ? &view->store->python_calls : &none;

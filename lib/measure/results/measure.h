@@ -46,6 +46,14 @@ struct gt_measure_fact_group {
 void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *key, const char *title,
                                enum gt_unit unit, struct gt_cell value);
 
+/* Whether this report reads the fact: what else was read must make no difference. */
+static inline bool gt_measure_asks(const struct gt_view *view, uint32_t fact) {
+    return (view->request->facts & fact) == fact;
+}
+
+/* A data problem that only an analysis sees; none where the count is 0. */
+void gt_measure_issue(struct gt_section *section, enum gt_issue_id id, uint64_t count);
+
 /* Empty unless this report asks for call stacks: what else was read must make no difference. */
 const struct gt_python_calls *gt_measure_python_calls(const struct gt_view *view);
 

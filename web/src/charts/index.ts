@@ -7,6 +7,7 @@ import { categoryChart } from './categories';
 import { causesChart } from './causes';
 import { histogramChart } from './histogram';
 import { icicleView } from './icicle';
+import { memoryChart } from './memory';
 import { namesChart } from './names';
 import { pathChart } from './path';
 import { queueChart } from './queue';
@@ -36,6 +37,7 @@ export const charts: Readonly<Record<string, Maker<HTMLElement>>> = {
   kernel_launches: drawn((table, report) => queueChart('Queue time by kernel', table, report)),
   kernels: named('Kernels by total time', 'name', 'total_ns'),
   launches: drawn((table, report) => queueChart('Queue time by launch call', table, report)),
+  memory_timeline: drawn(memoryChart),
   path_kinds: drawn((_, report) => pathChart(report.tables.path_windows)),
   phases: named('GPU time by phase', 'phase', 'exclusive_ns'),
   range_tree: icicleView,

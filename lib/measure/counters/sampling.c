@@ -1,0 +1,251 @@
+/* Reads the samples of a GPU: tracks of counters come in, periods with the values of all metrics go out. The metric
+   with most values says when samples were taken; values of the others belong to the sample of the same time. */
+#include "measure/counters/sampling.h"
+
+#include <math.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+#include "base/quantile.h"
+#include "base/radix.h"
+#include "events/counter_track.h"
+
+/* ---- which track is which metric ---- */
+
+static const struct {
+    enum gt_metric metric;
+    struct gt_str start;
+} metric_names[] = {
+#define GT_METRIC_NAME(metric, start) {GT_METRIC_##metric, GT_STR(start)},
+#include "measure/counters/metrics.def"
+#undef GT_METRIC_NAME
+};
+
+static bool starts_nocase(struct gt_str text, struct gt_str start) {
+    return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
+}
+
+/* Counters in flight come as percents, averages and sums under one name: the unit tells them apart. Old reports and
+   other writers have none. */
+static bool has_unit_of(struct gt_str unit, enum gt_metric metric) {
+    return unit.len == 0 || gt_str_eq(unit, metric == GT_METRIC_CLOCK ? GT_STR("Hz") : GT_STR("%"));
+}
+
+/* GT_METRIC_COUNT: none of those that are used. */
+static enum gt_metric metric_of(const struct gt_store *store, size_t track) {
+    struct gt_str name = gt_store_string(store, store->counter_tracks.name[track]);
+    struct gt_str unit = gt_store_string(store, store->counter_tracks.unit[track]);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(metric_names); i++)
+        if (starts_nocase(name, metric_names[i].start) && has_unit_of(unit, metric_names[i].metric))
+            return metric_names[i].metric;
+    return GT_METRIC_COUNT;
+}
+
+struct tracks {
+    uint32_t of[GT_METRIC_COUNT]; /* GT_NO_TRACK: the trace has none */
+    uint32_t leader;              /* the one with most values */
+    size_t most;                  /* values of one */
+};
+
+static struct tracks find_tracks(const struct gt_store *store, int64_t device) {
+    struct tracks tracks = {.leader = GT_NO_TRACK};
+    for (size_t m = 0; m < GT_METRIC_COUNT; m++)
+        tracks.of[m] = GT_NO_TRACK;
+    for (uint32_t track = 0; track < store->counter_tracks.count; track++) {
+        enum gt_metric metric =
+            store->counter_tracks.device[track] == device ? metric_of(store, track) : GT_METRIC_COUNT;
+        if (metric == GT_METRIC_COUNT || tracks.of[metric] != GT_NO_TRACK)
+            continue;
+        size_t count = gt_counter_track_count(store, track);
+        tracks.of[metric] = track;
+        if (count > tracks.most) {
+            tracks.most = count;
+            tracks.leader = track;
+        }
+    }
+    return tracks;
+}
+
+/* ---- values of one track ---- */
+
+struct series {
+    int64_t *times_ns;
+    double *values;
+    size_t count;
+};
+
+static bool is_sorted(const int64_t *times_ns, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (times_ns[i] < times_ns[i - 1])
+            return false;
+    return true;
+}
+
+static bool series_sort(struct series *series) {
+    if (is_sorted(series->times_ns, series->count))
+        return true;
+    struct gt_radix_item *items = gt_mem_uninitialised(series->count, sizeof *items);
+    double *values = gt_mem_uninitialised(series->count, sizeof *values);
+    bool is_done = items && values;
+    for (size_t i = 0; is_done && i < series->count; i++)
+        items[i] = (struct gt_radix_item){gt_radix_key(series->times_ns[i]), (uint32_t)i};
+    is_done = is_done && gt_radix_sort(items, series->count);
+    for (size_t i = 0; is_done && i < series->count; i++) {
+        values[i] = series->values[items[i].value];
+        series->times_ns[i] = (int64_t)(items[i].key ^ gt_radix_key(0));
+    }
+    gt_mem_free(items);
+    if (is_done) {
+        gt_mem_free(series->values);
+        series->values = values;
+    } else {
+        gt_mem_free(values);
+    }
+    return is_done;
+}
+
+static void series_release(struct series *series) {
+    gt_mem_free(series->times_ns);
+    gt_mem_free(series->values);
+}
+
+static bool series_init(struct series *series, const struct gt_store *store, uint32_t track) {
+    series->count = gt_counter_track_count(store, track);
+    series->times_ns = gt_mem_uninitialised(series->count, sizeof *series->times_ns);
+    series->values = gt_mem_uninitialised(series->count, sizeof *series->values);
+    if (series->times_ns && series->values) {
+        gt_counter_track_read(store, track, 0, series->count, series->times_ns, series->values);
+        if (series_sort(series))
+            return true;
+    }
+    series_release(series);
+    return false;
+}
+
+/* ---- periods ---- */
+
+/* Of several samples at one time the first counts. */
+static void drop_doubles(struct series *times) {
+    size_t kept = 0;
+    for (size_t i = 0; i < times->count; i++)
+        if (i == 0 || times->times_ns[i] != times->times_ns[kept - 1])
+            times->times_ns[kept++] = times->times_ns[i];
+    times->count = kept;
+}
+
+/* false: memory was short. */
+static bool find_period(struct gt_sampling *sampling, const int64_t *times_ns, size_t count) {
+    int64_t *distances_ns = gt_mem_uninitialised(count, sizeof *distances_ns);
+    if (!distances_ns)
+        return false;
+    for (size_t i = 1; i < count; i++)
+        distances_ns[i - 1] = gt_ns_between(times_ns[i - 1], times_ns[i]);
+    if (count > 1)
+        sampling->period_ns = (int64_t)gt_quantile(distances_ns, count - 1, 0.5);
+    gt_mem_free(distances_ns);
+    return true;
+}
+
+/* A sample lasts until the next one. Where samples were lost it lasts as long as most do. */
+static int64_t end_of(const struct series *times, size_t sample, int64_t period_ns) {
+    int64_t start_ns = times->times_ns[sample];
+    int64_t next_ns = sample + 1 < times->count ? times->times_ns[sample + 1] : INT64_MAX;
+    bool is_next = gt_ns_between(start_ns, next_ns) <= gt_ns_add(period_ns, period_ns / 2);
+    return is_next ? next_ns : gt_ns_add(start_ns, period_ns);
+}
+
+/* Keeps the samples that the span overlaps. They are a run, whose first one is *first. */
+static bool keep_periods(struct gt_sampling *sampling, const struct series *times, const struct gt_view_device *device,
+                         size_t *first) {
+    size_t begin = 0, end = times->count;
+    while (begin < end && end_of(times, begin, sampling->period_ns) <= device->span_start_ns)
+        begin++;
+    while (end > begin && times->times_ns[end - 1] >= device->span_end_ns)
+        end--;
+    *first = begin;
+    sampling->count = end - begin;
+    sampling->outside = times->count - sampling->count;
+    sampling->start_ns = gt_mem_uninitialised(sampling->count, sizeof *sampling->start_ns);
+    sampling->end_ns = gt_mem_uninitialised(sampling->count, sizeof *sampling->end_ns);
+    if (!sampling->start_ns || !sampling->end_ns)
+        return false;
+    for (size_t i = 0; i < sampling->count; i++) {
+        sampling->start_ns[i] = times->times_ns[begin + i];
+        sampling->end_ns[i] = end_of(times, begin + i, sampling->period_ns);
+    }
+    return true;
+}
+
+/* ---- values of samples ---- */
+
+/* GT_SAMPLING_NONE: nothing that the metric can be. NAN is neither below nor above anything. */
+static uint32_t kept_value(double value, enum gt_metric metric) {
+    if (metric == GT_METRIC_CLOCK)
+        return value >= 0 && value < GT_SAMPLING_NONE ? (uint32_t)value : GT_SAMPLING_NONE;
+    return value >= 0 && value <= 100 ? (uint32_t)lrint(value * GT_SAMPLING_PERCENT) : GT_SAMPLING_NONE;
+}
+
+/* Puts values to the samples of the same time; both are sorted. */
+static bool keep_values(struct gt_sampling *sampling, const struct series *series, enum gt_metric metric) {
+    uint32_t *values = gt_mem_uninitialised(sampling->count, sizeof *values);
+    size_t at = 0;
+    if (!values)
+        return false;
+    for (size_t i = 0; i < sampling->count; i++) {
+        while (at < series->count && series->times_ns[at] < sampling->start_ns[i])
+            at++;
+        bool is_here = at < series->count && series->times_ns[at] == sampling->start_ns[i];
+        values[i] = is_here ? kept_value(series->values[at], metric) : GT_SAMPLING_NONE;
+        sampling->out_of_range += is_here && values[i] == GT_SAMPLING_NONE;
+        at += is_here;
+    }
+    sampling->values[metric] = values;
+    return true;
+}
+
+static bool read_leader(struct gt_sampling *sampling, const struct gt_store *store, const struct gt_view_device *device,
+                        uint32_t track) {
+    struct series times;
+    size_t first;
+    if (!series_init(&times, store, track))
+        return false;
+    drop_doubles(&times);
+    bool is_done = find_period(sampling, times.times_ns, times.count) && keep_periods(sampling, &times, device, &first);
+    series_release(&times);
+    return is_done;
+}
+
+static bool read_all(struct gt_sampling *sampling, const struct gt_store *store, const struct gt_view_device *device,
+                     const struct tracks *tracks) {
+    bool is_done = read_leader(sampling, store, device, tracks->leader);
+    for (int metric = 0; metric < GT_METRIC_COUNT && is_done; metric++) {
+        struct series series;
+        if (tracks->of[metric] == GT_NO_TRACK)
+            continue;
+        is_done = series_init(&series, store, tracks->of[metric]);
+        if (is_done) {
+            is_done = keep_values(sampling, &series, (enum gt_metric)metric);
+            series_release(&series);
+        }
+    }
+    return is_done;
+}
+
+enum gt_status gt_sampling_init(struct gt_sampling *sampling, const struct gt_view *view,
+                                const struct gt_view_device *device, struct gt_error *err) {
+    struct tracks tracks = find_tracks(view->store, device->id);
+    *sampling = (struct gt_sampling){0};
+    if (tracks.leader == GT_NO_TRACK || read_all(sampling, view->store, device, &tracks))
+        return GT_OK;
+    gt_sampling_release(sampling);
+    return gt_fail_memory(err);
+}
+
+void gt_sampling_release(struct gt_sampling *sampling) {
+    gt_mem_free(sampling->start_ns);
+    gt_mem_free(sampling->end_ns);
+    for (size_t m = 0; m < GT_METRIC_COUNT; m++)
+        gt_mem_free(sampling->values[m]);
+    *sampling = (struct gt_sampling){0};
+}

@@ -1,0 +1,239 @@
+/* Sentences about efficiency. */
+#include "measure/efficiency/efficiency_words.h"
+
+#include "base/mem.h"
+#include "measure/efficiency/mfu_sums.h"
+
+/* ---- the largest loss ---- */
+
+struct loss {
+    int64_t ns;
+    const char *bound, *words; /* "memory-bound ", "element-wise kernels" */
+};
+
+static void compare(struct loss *largest, int64_t ns, const char *bound, const char *words) {
+    if (ns > largest->ns)
+        *largest = (struct loss){ns, bound, words};
+}
+
+static const char *bound_words(const int64_t *ns) {
+    static const char *const words[GT_BOUND_COUNT] = {
+        [GT_BOUND_LATENCY] = "very short ", [GT_BOUND_COMPUTE] = "compute-bound ", [GT_BOUND_MEMORY] = "memory-bound "};
+    size_t most = GT_BOUND_UNKNOWN;
+    for (size_t i = 0; i < GT_BOUND_UNKNOWN; i++)
+        if (ns[i] > (most == GT_BOUND_UNKNOWN ? 0 : ns[most]))
+            most = i;
+    return most == GT_BOUND_UNKNOWN ? "" : words[most];
+}
+
+/* Over all devices together. */
+static struct loss largest_loss(const struct gt_efficiency_words *it, int64_t *span_ns) {
+    static const char *const idle_words[GT_IDLE_CAUSE_COUNT] = {[GT_IDLE_SYNC] = "idle time of synchronizing calls",
+                                                                [GT_IDLE_HOST] = "idle time before late launches",
+                                                                [GT_IDLE_LAUNCH] = "launch latency",
+                                                                [GT_IDLE_DEPENDENCY] = "idle time of waiting ops",
+                                                                [GT_IDLE_UNKNOWN] = "idle time",
+                                                                [GT_IDLE_END] = "idle time at the end"};
+    struct gt_model_waterfall all = {0};
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        const struct gt_model_waterfall *one = &it->models[d];
+        for (size_t f = 0; f < GT_FAMILY_COUNT; f++) {
+            all.lost_ns[f] = gt_ns_add(all.lost_ns[f], one->lost_ns[f]);
+            for (size_t b = 0; b < GT_BOUND_COUNT; b++)
+                all.lost_bound_ns[f][b] = gt_ns_add(all.lost_bound_ns[f][b], one->lost_bound_ns[f][b]);
+        }
+        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+            all.rest.idle_ns[c] = gt_ns_add(all.rest.idle_ns[c], one->rest.idle_ns[c]);
+        all.rest.exposed_comm_ns = gt_ns_add(all.rest.exposed_comm_ns, one->rest.exposed_comm_ns);
+        all.rest.exposed_memory_ns = gt_ns_add(all.rest.exposed_memory_ns, one->rest.exposed_memory_ns);
+        all.rest.span_ns = gt_ns_add(all.rest.span_ns, one->rest.span_ns);
+    }
+    struct loss largest = {0, "", ""};
+    for (size_t f = 0; f < GT_FAMILY_COUNT; f++)
+        compare(&largest, all.lost_ns[f], bound_words(all.lost_bound_ns[f]), gt_family_infos[f].words);
+    for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+        compare(&largest, all.rest.idle_ns[c], "", idle_words[c]);
+    compare(&largest, all.rest.exposed_comm_ns, "", "exposed communication");
+    compare(&largest, all.rest.exposed_memory_ns, "", "exposed copies and fills");
+    *span_ns = all.rest.span_ns;
+    return largest;
+}
+
+/* ---- the first sentence ---- */
+
+/* Means over the GPUs for which they are known, and the unit with most FLOPs on the first of these. */
+struct utilization {
+    double hfu, mfu;
+    size_t devices;
+    const struct gt_gpu_peaks *peaks;
+    enum gt_peak_unit unit;
+};
+
+static struct utilization utilization_of(const struct gt_efficiency_words *it) {
+    struct utilization all = {.unit = GT_PEAK_NONE};
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        const struct gt_view_device *device = &it->view->devices[d];
+        const struct gt_gpu_peaks *peaks = &it->set->peaks[device->device];
+        int64_t span_ns = it->models[d].rest.span_ns;
+        struct gt_mfu_sums sums = {0};
+        gt_mfu_sums_add_device(&sums, it->view, it->set, device);
+        double hfu = gt_mfu_sums_share(&sums, GT_FLOPS_EXECUTED, peaks, span_ns);
+        if (hfu < 0)
+            continue;
+        all.hfu += hfu;
+        all.mfu += gt_mfu_sums_share(&sums, GT_FLOPS_MODEL, peaks, span_ns);
+        if (!all.devices++) {
+            all.peaks = peaks;
+            all.unit = gt_mfu_sums_unit(&sums);
+        }
+    }
+    return all;
+}
+
+/* "(dense bf16 peak of H200, 989 TFLOP/s)" */
+static struct gt_str peak_words(struct gt_arena *arena, const struct utilization *all) {
+    struct gt_str name = all->peaks->name;
+    if (gt_str_starts(name, GT_STR("NVIDIA ")))
+        name = (struct gt_str){name.ptr + 7, name.len - 7};
+    if (all->unit == GT_PEAK_NONE)
+        return GT_STR("");
+    return gt_arena_printf(arena, " (dense %s peak of %.*s, %.0f TFLOP/s)", gt_peak_unit_keys[all->unit],
+                           (int)(name.len < 60 ? name.len : 60), name.len ? name.ptr : "",
+                           (double)gt_gpu_peaks_of_products(all->peaks, all->unit) / 1e12);
+}
+
+static void say_first(const struct gt_efficiency_words *it) {
+    struct gt_arena *arena = &it->section->report->arena;
+    struct utilization all = utilization_of(it);
+    int64_t span_ns;
+    struct loss largest = largest_loss(it, &span_ns);
+    struct gt_str text = {"", 0};
+    if (all.devices)
+        text = gt_arena_printf(arena, "HFU %.1f %%, MFU %.1f %%%s%s", 100 * all.hfu / (double)all.devices,
+                               100 * all.mfu / (double)all.devices, peak_words(arena, &all).ptr,
+                               all.devices > 1 ? ", mean over GPUs" : "");
+    if (largest.ns > 0 && span_ns > 0)
+        text = gt_arena_printf(arena, "%s%s%.1f %% of the span is lost in %s%s", text.ptr, text.len ? "; " : "",
+                               100 * (double)largest.ns / (double)span_ns, largest.bound, largest.words);
+    if (text.len)
+        gt_section_note(it->section, GT_FOR_ALL, gt_arena_printf(arena, "%s.", text.ptr));
+}
+
+/* ---- what is not known ---- */
+
+struct unmodelled {
+    uint64_t kernels[GT_NO_WORK_COUNT];
+    int64_t ns[GT_NO_WORK_COUNT], compute_ns;
+    uint64_t over_roofline; /* instances that are faster than their roofline */
+};
+
+/* Parts of one instance follow each other in few traces alone, so its ops are summed by instance. */
+static bool count_over_roofline(const struct gt_efficiency_words *it, uint64_t *count) {
+    const struct gt_view *view = it->view;
+    int64_t *ns = gt_mem_array(it->set->instance_count, sizeof *ns);
+    *count = 0;
+    for (size_t i = 0; i < view->op_count && ns; i++) {
+        uint32_t instance = it->set->parts[view->row[i]].instance;
+        if (instance != GT_NO_ROW)
+            ns[instance] = gt_ns_add(ns[instance], gt_view_op_whole_ns(view, i));
+    }
+    for (size_t i = 0; i < it->set->instance_count && ns; i++) {
+        const struct gt_work_instance *instance = &it->set->instances[i];
+        *count += ns[i] == instance->total_ns && instance->roofline_ns > ns[i];
+    }
+    bool ok = ns;
+    gt_mem_free(ns);
+    return ok;
+}
+
+static void count_unmodelled(const struct gt_efficiency_words *it, struct unmodelled *out) {
+    for (size_t i = 0; i < it->view->op_count; i++) {
+        const struct gt_work_part *part = &it->set->parts[it->view->row[i]];
+        if (gt_view_op_class(it->view, i) != GT_CLASS_COMPUTE)
+            continue;
+        int64_t ns = gt_view_op_ns(it->view, i);
+        out->compute_ns = gt_ns_add(out->compute_ns, ns);
+        if (part->instance != GT_NO_ROW)
+            continue;
+        out->kernels[part->reason]++;
+        out->ns[part->reason] = gt_ns_add(out->ns[part->reason], ns);
+    }
+    if (!count_over_roofline(it, &out->over_roofline))
+        it->section->report->arena.failed = true;
+}
+
+static void say_unmodelled(const struct gt_efficiency_words *it, const struct unmodelled *found) {
+    struct gt_arena *arena = &it->section->report->arena;
+    struct gt_str list = {"", 0};
+    int64_t all_ns = 0;
+    for (size_t i = 1; i < GT_NO_WORK_COUNT; i++) {
+        if (!found->kernels[i])
+            continue;
+        all_ns = gt_ns_add(all_ns, found->ns[i]);
+        list = gt_arena_printf(arena, "%s%s%s (%.1f %%)", list.ptr, list.len ? ", " : "", gt_no_work_words[i],
+                               found->compute_ns > 0 ? 100 * (double)found->ns[i] / (double)found->compute_ns : 0);
+    }
+    if (list.len && found->compute_ns > 0)
+        gt_section_note(it->section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "Not modelled: %.1f %% of kernel time: %s.",
+                                        100 * (double)all_ns / (double)found->compute_ns, list.ptr));
+}
+
+static void say_how_to_record(const struct gt_efficiency_words *it) {
+    if (it->set->has_operators && !it->set->has_shapes && it->view->op_count)
+        gt_section_note(it->section, GT_FOR_ALL,
+                        GT_STR("The trace has no shapes of operators: record it with "
+                               "torch.profiler.profile(record_shapes=True) to see FLOPs and bytes."));
+}
+
+static void say_unknown_gpus(const struct gt_efficiency_words *it, uint64_t *count) {
+    struct gt_arena *arena = &it->section->report->arena;
+    struct gt_str name = {"", 0};
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        const struct gt_gpu_peaks *peaks = &it->set->peaks[it->view->devices[d].device];
+        if (peaks->is_known)
+            continue;
+        name = (*count)++ ? name : peaks->name;
+    }
+    if (*count)
+        gt_section_note(it->section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Peaks of %.*s are not known, so there are no percentages; give --gpu NAME, or "
+                                        "--peak and --bandwidth.",
+                                        name.len && name.len < 60 ? (int)name.len : 7,
+                                        name.len ? name.ptr : "the GPU"));
+}
+
+/* ---- counted problems ---- */
+
+static void add_issue(const struct gt_efficiency_words *it, enum gt_issue_id id, uint64_t count) {
+    if (count)
+        gt_section_issue(it->section, &(struct gt_report_issue){.id = gt_issue_infos[id].id,
+                                                                .help = gt_issue_infos[id].help,
+                                                                .count = count,
+                                                                .first_offset = GT_NO_OFFSET});
+}
+
+static void add_issues(const struct gt_efficiency_words *it, const struct unmodelled *found, uint64_t unknown_gpus) {
+    static const enum gt_issue_id ids[GT_NO_WORK_COUNT] = {
+#define GT_NO_WORK(key, name, words) [GT_NO_WORK_##key] = GT_ISSUE_UNMODELLED_##key,
+#include "measure/efficiency/no_work.def"
+#undef GT_NO_WORK
+    };
+    add_issue(it, GT_ISSUE_UNKNOWN_GPU, unknown_gpus);
+    add_issue(it, GT_ISSUE_NO_SHAPES, it->set->has_operators && !it->set->has_shapes && it->view->op_count);
+    add_issue(it, GT_ISSUE_OVER_ROOFLINE, found->over_roofline);
+    for (size_t i = 1; i < GT_NO_WORK_COUNT; i++)
+        add_issue(it, ids[i], found->kernels[i]);
+}
+
+void gt_efficiency_words_say(const struct gt_efficiency_words *words) {
+    struct unmodelled found = {0};
+    uint64_t unknown_gpus = 0;
+    count_unmodelled(words, &found);
+    say_first(words);
+    say_how_to_record(words);
+    say_unmodelled(words, &found);
+    say_unknown_gpus(words, &unknown_gpus);
+    add_issues(words, &found, unknown_gpus);
+}

@@ -1,0 +1,254 @@
+/* Peaks of GPUs: rate x multiprocessors x clock. */
+#include "measure/efficiency/gpu_peaks.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "measure/options.h"
+
+const char *const gt_peak_unit_keys[GT_PEAK_COUNT] = {
+#define GT_PEAK_UNIT(key, name, clock) [GT_PEAK_##key] = name,
+#include "measure/efficiency/peak_units.def"
+#undef GT_PEAK_UNIT
+};
+
+const char *const gt_peak_source_names[] = {[GT_PEAK_OF_NOTHING] = "",
+                                            [GT_PEAK_OF_USER] = "user",
+                                            [GT_PEAK_OF_DATA_SHEET] = "data sheet",
+                                            [GT_PEAK_OF_TRACE] = "trace"};
+
+struct arch {
+    const char *name;
+    int64_t rates[GT_PEAK_COUNT];
+    uint32_t blocks, block_shared_bytes;
+};
+
+static const struct arch archs[] = {
+#define GT_ARCH(name, bf16, tf32, fp8, int8, fp64t, fp32, fp64, blocks, shared_bytes)                                  \
+    {name, {bf16, tf32, fp8, int8, fp64t, fp32, fp64}, blocks, shared_bytes},
+#include "measure/efficiency/arch_rates.def"
+#undef GT_ARCH
+};
+
+static const struct sheet {
+    struct gt_str name, vendor;
+    const char *arch;
+    int64_t multiprocessors, matrix_mhz, vector_mhz, gigabytes;
+    const char *source;
+} sheets[] = {
+#define GT_GPU(name, vendor, arch, sms, matrix_mhz, vector_mhz, gigabytes, source)                                     \
+    {{name, sizeof(name) - 1}, {vendor, sizeof(vendor) - 1}, arch, sms, matrix_mhz, vector_mhz, gigabytes, source},
+#include "measure/efficiency/data_sheets.def"
+#undef GT_GPU
+};
+
+/* ---- rows ---- */
+
+static const struct arch *find_arch(const char *name) {
+    for (size_t i = 0; i < GT_ARRAY_COUNT(archs) && name; i++)
+        if (gt_str_eq(gt_str_of(archs[i].name), gt_str_of(name)))
+            return &archs[i];
+    return NULL;
+}
+
+static bool take_prefix(struct gt_str *text, struct gt_str prefix) {
+    bool starts = text->len >= prefix.len && gt_str_find_nocase((struct gt_str){text->ptr, prefix.len}, prefix);
+    if (starts)
+        *text = (struct gt_str){text->ptr + prefix.len, text->len - prefix.len};
+    return starts;
+}
+
+static bool equals_nocase(struct gt_str a, struct gt_str b) {
+    return a.len == b.len && gt_str_find_nocase(a, b) == a.ptr;
+}
+
+/* The row of a GPU by its name, with or without its vendor. */
+static const struct sheet *find_sheet(struct gt_str name) {
+    static const struct gt_str vendors[] = {GT_STR("NVIDIA "), GT_STR("Tesla "), GT_STR("AMD "), GT_STR("Instinct ")};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(vendors); i++)
+        take_prefix(&name, vendors[i]);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(sheets); i++)
+        if (equals_nocase(name, sheets[i].name))
+            return &sheets[i];
+    return NULL;
+}
+
+/* ---- what the user gives ---- */
+
+/* "989T" or "4.8e12" per second, more than 0. */
+static bool parse_rate(struct gt_str text, int64_t *rate) {
+    static const struct {
+        char letter;
+        int digits;
+    } letters[] = {{'k', 3}, {'K', 3}, {'M', 6}, {'G', 9}, {'T', 12}, {'P', 15}};
+    int digits = 0;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(letters) && text.len; i++)
+        if (text.ptr[text.len - 1] == letters[i].letter)
+            digits = letters[i].digits;
+    text.len -= digits > 0;
+    return gt_num_parse_decimal(text, digits, rate) && *rate > 0;
+}
+
+static enum gt_status give_peak(struct gt_str item, struct gt_gpu_given *given, struct gt_error *err) {
+    const char *equals = memchr(item.ptr, '=', item.len);
+    struct gt_str key = {item.ptr, equals ? (size_t)(equals - item.ptr) : 0};
+    struct gt_str value = {item.ptr + key.len + 1, equals ? item.len - key.len - 1 : 0};
+    for (size_t i = 0; i < GT_PEAK_COUNT; i++)
+        if (equals_nocase(key, gt_str_of(gt_peak_unit_keys[i])) && parse_rate(value, &given->flops[i]))
+            return GT_OK;
+    return gt_fail_usage(err,
+                         "'%.*s' is no peak; write UNIT=FLOP/s, such as bf16=989T (units: bf16, tf32, fp8, int8, "
+                         "fp64t, fp32, fp64)",
+                         (int)(item.len < 100 ? item.len : 100), item.ptr);
+}
+
+enum gt_status gt_gpu_peaks_given(const struct gt_view *view, struct gt_gpu_given *given, struct gt_error *err) {
+    const char *peaks = gt_option_text(view, GT_OPTION_peak), *bandwidth = gt_option_text(view, GT_OPTION_bandwidth),
+               *gpu = gt_option_text(view, GT_OPTION_gpu);
+    struct gt_str rest = gt_str_of(peaks), item;
+    *given = (struct gt_gpu_given){0};
+    while (gt_str_next_item(&rest, &item)) {
+        enum gt_status status = give_peak(item, given, err);
+        if (status != GT_OK)
+            return status;
+    }
+    if (bandwidth && !parse_rate(gt_str_of(bandwidth), &given->bandwidth))
+        return gt_fail_usage(err, "'%.100s' is no bandwidth; write bytes per second, such as 4.8T", bandwidth);
+    const struct sheet *sheet = gpu ? find_sheet(gt_str_of(gpu)) : NULL;
+    if (gpu && !sheet)
+        return gt_fail_usage(err, "no data sheet of '%.100s'; use --peak and --bandwidth", gpu);
+    given->sheet = sheet ? (size_t)(sheet - sheets) + 1 : 0;
+    return GT_OK;
+}
+
+/* ---- a device ---- */
+
+/* ROCm's kernels may be on devices that the list of GPUs lacks: if all GPUs of the list have one name, it is theirs. */
+static uint32_t described_device(const struct gt_devices *devices, uint32_t device) {
+    uint32_t found = device;
+    if (devices->name[device] != GT_STRID_EMPTY)
+        return device;
+    for (uint32_t i = 0; i < devices->count; i++) {
+        if (devices->name[i] == GT_STRID_EMPTY)
+            continue;
+        if (found != device && devices->name[found] != devices->name[i])
+            return device;
+        found = i;
+    }
+    return found;
+}
+
+/* GPUs of AMD give compute capabilities, too: an MI210 says 9.0 like an H100. Its waves have 64 threads, so that half
+   as many fit a compute unit. */
+static bool is_amd(const struct gt_devices *devices, uint32_t device, struct gt_str name) {
+    return gt_str_find_nocase(name, GT_STR("AMD")) || gt_str_find_nocase(name, GT_STR("Instinct")) ||
+           (devices->compute_major[device] >= 9 && devices->max_warps[device] == 32);
+}
+
+static void set_arch(struct gt_gpu_peaks *peaks, const struct gt_devices *devices, uint32_t device,
+                     const struct sheet *sheet) {
+    uint32_t major = devices->compute_major[device], minor = devices->compute_minor[device];
+    if (sheet) {
+        peaks->arch = sheet->arch;
+    } else if (major && !is_amd(devices, device, peaks->name)) {
+        snprintf(peaks->other_arch, sizeof peaks->other_arch, "sm_%u%u", major % 1000, minor % 1000);
+    }
+}
+
+static void set_limits(struct gt_gpu_peaks *peaks, const struct gt_devices *devices, uint32_t device,
+                       const struct arch *arch) {
+    if (is_amd(devices, device, peaks->name))
+        return;
+    peaks->limits = (struct gt_multiprocessor){
+        .warps = devices->max_warps[device],
+        .blocks = arch ? arch->blocks : devices->max_blocks[device],
+        .registers = devices->max_registers[device],
+        .shared_bytes = devices->max_shared_bytes[device],
+        .block_shared_bytes = arch ? arch->block_shared_bytes : 1024,
+    };
+}
+
+static void set_clocks(struct gt_gpu_peaks *peaks, const struct gt_devices *devices, uint32_t device,
+                       const struct sheet *sheet, bool is_given) {
+    if (sheet) {
+        peaks->matrix_clock_hz = sheet->matrix_mhz * 1000000;
+        peaks->vector_clock_hz = sheet->vector_mhz * 1000000;
+        peaks->source = is_given ? GT_PEAK_OF_USER : GT_PEAK_OF_DATA_SHEET;
+    } else if (devices->clock_hz[device] && devices->clock_hz[device] <= INT64_MAX) {
+        peaks->matrix_clock_hz = peaks->vector_clock_hz = (int64_t)devices->clock_hz[device];
+        peaks->source = GT_PEAK_OF_TRACE;
+    }
+}
+
+static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const struct gt_gpu_given *given) {
+    static const bool is_matrix[GT_PEAK_COUNT] = {
+#define MATRIX                         1
+#define VECTOR                         0
+#define GT_PEAK_UNIT(key, name, clock) [GT_PEAK_##key] = clock,
+#include "measure/efficiency/peak_units.def"
+#undef GT_PEAK_UNIT
+#undef MATRIX
+#undef VECTOR
+    };
+    for (size_t i = 0; i < GT_PEAK_COUNT; i++) {
+        int64_t clock_hz = is_matrix[i] ? peaks->matrix_clock_hz : peaks->vector_clock_hz;
+        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], peaks->multiprocessors), clock_hz) : 0;
+        peaks->flops[i] = given->flops[i] ? given->flops[i] : gt_work_math_fits(flops) ? (int64_t)flops : 0;
+        peaks->is_known |= peaks->flops[i] > 0;
+        if (given->flops[i])
+            peaks->source = GT_PEAK_OF_USER;
+    }
+}
+
+static int64_t bandwidth_of(const struct gt_devices *devices, uint32_t device, const struct sheet *sheet,
+                            const struct gt_gpu_given *given) {
+    uint64_t recorded = devices->bandwidth[device];
+    if (given->bandwidth)
+        return given->bandwidth;
+    if (given->sheet)
+        return sheet->gigabytes * 1000000000;
+    if (recorded && recorded <= INT64_MAX)
+        return (int64_t)recorded;
+    return sheet ? sheet->gigabytes * 1000000000 : 0;
+}
+
+void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, uint32_t device,
+                     const struct gt_gpu_given *given) {
+    const struct gt_devices *devices = &store->devices;
+    uint32_t described = described_device(devices, device);
+    *peaks = (struct gt_gpu_peaks){.name = gt_store_string(store, devices->name[described])};
+    const struct sheet *sheet = given->sheet ? &sheets[given->sheet - 1] : find_sheet(peaks->name);
+    if (given->sheet && !peaks->name.len)
+        peaks->name = sheet->name;
+    set_arch(peaks, devices, described, sheet);
+    const struct arch *arch = find_arch(gt_gpu_peaks_arch(peaks));
+    peaks->multiprocessors = devices->multiprocessors[described];
+    if (!peaks->multiprocessors && sheet)
+        peaks->multiprocessors = sheet->multiprocessors;
+    set_limits(peaks, devices, described, arch);
+    set_clocks(peaks, devices, described, sheet, given->sheet > 0);
+    set_flops(peaks, arch, given);
+    peaks->bandwidth = bandwidth_of(devices, described, sheet, given);
+}
+
+/* ---- units ---- */
+
+enum gt_peak_unit gt_gpu_peaks_unit(uint8_t dtype, bool is_tf32) {
+    static const uint8_t units[GT_DTYPE_COUNT] = {
+#define GT_DTYPE(key, name, bytes, rank, unit) [GT_DTYPE_##key] = GT_PEAK_##unit,
+#include "measure/efficiency/dtypes.def"
+#undef GT_DTYPE
+        [GT_DTYPE_NONE] = GT_PEAK_NONE,
+        [GT_DTYPE_OTHER] = GT_PEAK_NONE,
+    };
+    enum gt_peak_unit unit = units[dtype];
+    return unit == GT_PEAK_FP32 && is_tf32 ? GT_PEAK_TF32 : unit;
+}
+
+int64_t gt_gpu_peaks_of_products(const struct gt_gpu_peaks *peaks, enum gt_peak_unit unit) {
+    if (unit == GT_PEAK_NONE)
+        return 0;
+    bool has_matrix_unit = unit == GT_PEAK_FP64 && peaks->flops[GT_PEAK_FP64T];
+    return peaks->flops[has_matrix_unit ? GT_PEAK_FP64T : unit];
+}

@@ -1,0 +1,75 @@
+/* Numbers launches with a map from hashes; launches with equal hashes are compared. */
+#include "measure/efficiency/launch_ids.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+static uint64_t mixed(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t both(uint32_t high, uint32_t low) {
+    return (uint64_t)high << 32 | low;
+}
+
+static uint64_t hash_of(const struct gt_kernel_configs *configs, size_t row, gt_strid name) {
+    uint64_t hash = mixed(both(configs->registers[row], name), configs->shared_bytes[row]);
+    hash = mixed(hash, both(configs->grid_x[row], configs->grid_y[row]));
+    hash = mixed(hash, both(configs->grid_z[row], configs->block_x[row]));
+    hash = mixed(hash, both(configs->block_y[row], configs->block_z[row]));
+    return mixed(mixed(hash, configs->static_shared_bytes[row]), configs->dynamic_shared_bytes[row]);
+}
+
+static bool are_alike(const struct gt_store *store, size_t a, size_t b) {
+    const struct gt_kernel_configs *configs = &store->kernel_configs;
+#define SAME(column) (configs->column[a] == configs->column[b])
+    return store->ops.name[configs->op[a]] == store->ops.name[configs->op[b]] && SAME(grid_x) && SAME(grid_y) &&
+           SAME(grid_z) && SAME(block_x) && SAME(block_y) && SAME(block_z) && SAME(registers) && SAME(shared_bytes) &&
+           SAME(static_shared_bytes) && SAME(dynamic_shared_bytes);
+#undef SAME
+}
+
+/* So many launches that differ may have one hash. Of more, which somebody made to collide, the configuration counts as
+   unknown. */
+enum { COLLISIONS_MOST = 8 };
+
+static bool number_launch(struct gt_launch_ids *ids, const struct gt_store *store, struct gt_map *places, size_t row) {
+    const struct gt_kernel_configs *configs = &store->kernel_configs;
+    uint32_t op = configs->op[row];
+    uint64_t hash = hash_of(configs, row, store->ops.name[op]);
+    for (uint64_t turn = 0; turn < COLLISIONS_MOST; turn++) {
+        uint32_t id = gt_map_put_if_new(places, hash, turn, (uint32_t)ids->count);
+        if (places->failed)
+            return false;
+        if (id < ids->count && !are_alike(store, ids->config[id], row))
+            continue;
+        if (id == ids->count) {
+            uint32_t *config = gt_mem_room(ids->config, ids->count, &ids->capacity, sizeof *config);
+            if (!config)
+                return false;
+            ids->config = config;
+            config[ids->count++] = (uint32_t)row;
+        }
+        ids->of_op[op] = id;
+        return true;
+    }
+    return true;
+}
+
+bool gt_launch_ids_init(struct gt_launch_ids *ids, const struct gt_store *store) {
+    struct gt_map places = {0};
+    *ids = (struct gt_launch_ids){.of_op = gt_mem_uninitialised(store->ops.count, sizeof *ids->of_op)};
+    bool ok = ids->of_op;
+    for (size_t i = 0; i < store->ops.count && ok; i++)
+        ids->of_op[i] = GT_NO_ROW;
+    for (size_t i = 0; i < store->kernel_configs.count && ok; i++)
+        ok = number_launch(ids, store, &places, i);
+    gt_map_release(&places);
+    return ok;
+}
+
+void gt_launch_ids_release(struct gt_launch_ids *ids) {
+    gt_mem_free(ids->of_op);
+    gt_mem_free(ids->config);
+}

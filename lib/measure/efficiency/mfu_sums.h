@@ -1,0 +1,28 @@
+/* FLOPs of matrix work by unit, as parts of what the GPU could do in some time: HFU as executed, MFU without what was
+   computed a second time, and MFU with no pair of attention masked. */
+#ifndef GT_MEASURE_EFFICIENCY_MFU_SUMS_H
+#define GT_MEASURE_EFFICIENCY_MFU_SUMS_H
+
+#include "measure/efficiency/work_set.h"
+
+enum gt_flops_kind { GT_FLOPS_EXECUTED, GT_FLOPS_MODEL, GT_FLOPS_DENSE, GT_FLOPS_COUNT };
+
+struct gt_mfu_sums {
+    size_t instances;
+    gt_big flops[GT_FLOPS_COUNT][GT_PEAK_COUNT + 1]; /* by unit; the last: of a type without one */
+};
+
+/* The instance whose first op is at this position, if it is matrix work. */
+void gt_mfu_sums_add(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,
+                     size_t position);
+void gt_mfu_sums_add_device(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,
+                            const struct gt_view_device *device);
+
+gt_big gt_mfu_sums_flops(const struct gt_mfu_sums *sums, enum gt_flops_kind kind);
+/* Part of the peak in that time; negative: not known. */
+double gt_mfu_sums_share(const struct gt_mfu_sums *sums, enum gt_flops_kind kind, const struct gt_gpu_peaks *peaks,
+                         int64_t time_ns);
+/* The unit with most of the FLOPs; GT_PEAK_NONE: there are none. */
+enum gt_peak_unit gt_mfu_sums_unit(const struct gt_mfu_sums *sums);
+
+#endif

@@ -1,0 +1,49 @@
+/* Adds up work: what is not known stays unknown, and adds nothing. */
+#include "measure/efficiency/work_sums.h"
+
+void gt_work_sums_add(struct gt_work_sums *sums, int64_t ns, const struct gt_work_part *part, uint8_t bound) {
+    sums->count++;
+    sums->total_ns = gt_ns_add(sums->total_ns, ns);
+    if (part->flops >= 0) {
+        sums->flops = gt_work_math_add(sums->flops, part->flops);
+        sums->has_flops = true;
+    }
+    if (part->bytes >= 0) {
+        sums->bytes = gt_work_math_add(sums->bytes, part->bytes);
+        sums->has_bytes = true;
+        sums->modelled_ns = gt_ns_add(sums->modelled_ns, ns);
+    }
+    if (part->roofline_ns >= 0) {
+        sums->roofline_ns = gt_work_math_add(sums->roofline_ns, part->roofline_ns);
+        sums->has_roofline = true;
+        sums->roofed_ns = gt_ns_add(sums->roofed_ns, ns);
+        sums->lost_ns = gt_ns_add(sums->lost_ns, ns > part->roofline_ns ? ns - part->roofline_ns : 0);
+        sums->bound_ns[bound] = gt_ns_add(sums->bound_ns[bound], ns);
+    }
+}
+
+size_t gt_work_sums_most(const int64_t *ns, size_t count) {
+    size_t most = count;
+    for (size_t i = 0; i < count; i++)
+        if (ns[i] > 0 && (most == count || ns[i] > ns[most]))
+            most = i;
+    return most;
+}
+
+struct gt_cell gt_work_sums_cell(gt_big amount, bool is_known) {
+    return is_known && gt_work_math_fits(amount) ? gt_cell_int((int64_t)amount) : gt_cell_null();
+}
+
+struct gt_cell gt_work_sums_per_second(gt_big amount, bool is_known, int64_t ns) {
+    return is_known && ns > 0 && gt_work_math_fits(amount) ? gt_cell_real((double)amount / (double)ns) : gt_cell_null();
+}
+
+struct gt_cell gt_work_sums_efficiency(const struct gt_work_sums *sums) {
+    bool is_known = sums->has_roofline && sums->roofed_ns > 0;
+    return is_known ? gt_cell_real((double)sums->roofline_ns / (double)sums->roofed_ns) : gt_cell_null();
+}
+
+struct gt_cell gt_work_sums_bound(const struct gt_work_sums *sums) {
+    size_t most = gt_work_sums_most(sums->bound_ns, GT_BOUND_COUNT);
+    return most < GT_BOUND_UNKNOWN ? gt_cell_text(gt_str_of(gt_work_bound_names[most])) : gt_cell_null();
+}

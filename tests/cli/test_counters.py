@@ -1,0 +1,339 @@
+"""Hardware counters by kernel, range and kind of time: against an independent program, by hand, and with values that no
+counter has."""
+
+import json
+import lzma
+import math
+
+import pytest
+
+from kineto_by_hand import US, Trace
+from samples import DATA
+
+ZOO = "data/h200/efficiency/zoo_10000"
+PERCENTS = ("sm_active", "sm_issue", "tensor", "dram_read", "dram_write", "warps")
+# The independent program writes percents with 3 decimals and clocks with 1; others have 6.
+ROUNDED = dict.fromkeys(PERCENTS, 5.1e-4) | {"gpc_mhz": 0.051}
+METRICS = {"sm_active": "SMs Active [Throughput %]", "sm_issue": "SM Issue", "tensor": "Tensor Active / FP16 Active",
+           "dram_read": "DRAM Read Bandwidth", "dram_write": "VRAM Write Bandwidth", "warps": "Compute Warps In Flight",
+           "gpc_mhz": "GPC Clock Frequency"}
+PERIOD = 100  # us
+MHZ = 1e6
+
+
+def is_same(have, want, tolerance=1.1e-6):
+    if isinstance(want, float) and have is not None:
+        return math.isclose(have, want, rel_tol=1e-9, abs_tol=tolerance)
+    return have == want
+
+
+# ---- against an independent program ----
+
+
+@pytest.fixture(scope="module", params=[".nsys-rep", ".sqlite.xz"])
+def zoo(request, gputime, shared, tmp_path_factory):
+    path = shared(ZOO + request.param)
+    if path.suffix == ".xz":
+        packed, path = path, tmp_path_factory.mktemp("zoo") / path.stem
+        path.write_bytes(lzma.decompress(packed.read_bytes()))
+    golden = json.loads(shared("golden/efficiency/zoo_10000.json").read_text())
+    return golden, gputime.json("efficiency", path, "--top", "0")
+
+
+def rows_of(report, table, columns):
+    return [[row[column] for column in columns] for row in report["tables"][table]["rows"]]
+
+
+def test_every_row(zoo):
+    golden, report = zoo
+    want = golden["tables"]["counters"]
+    have = rows_of(report, "counters", want["columns"])
+    assert len(have) == len(want["rows"])
+    for row, expected in zip(have, want["rows"]):
+        for column, value, wanted in zip(want["columns"], row, expected):
+            assert is_same(value, wanted, ROUNDED.get(column, 1.1e-6)), (expected[:3], column, value, wanted)
+
+
+def test_facts_and_issues(zoo):
+    golden, report = zoo
+    for fact in ("sample_period_ns", "samples", "hfu_counter", "counter_coverage"):
+        assert is_same(report["facts"][fact], golden["facts"][fact]), fact
+    assert is_same(report["facts"]["gpc_clock_busy_mhz"], golden["facts"]["gpc_clock_busy_mhz"], 0.051)
+    issues = {issue["id"]: issue["count"] for issue in report["issues"]}
+    assert issues["samples_outside_span"] == golden["issues"]["samples_outside_span"]
+    assert "metric_out_of_range" not in issues
+
+
+def test_waterfall(zoo):
+    golden, report = zoo
+    want = [row for row in golden["tables"]["waterfall"]["rows"] if row[1] == "counter"]
+    columns = golden["tables"]["waterfall"]["columns"]
+    have = [row for row in rows_of(report, "waterfall", columns) if row[1] == "counter"]
+    assert [row[:5] for row in have] == [row[:5] for row in want]
+    assert all(is_same(row[5], expected[5]) for row, expected in zip(have, want))
+
+
+def test_kernels_without_known_work(zoo):
+    golden, report = zoo
+    columns = ("name", "bytes", "efficiency", "bound", "provenance")
+    places = [golden["tables"]["efficiency"]["columns"].index(column) for column in columns]
+    for row, expected in zip(rows_of(report, "efficiency", columns), golden["tables"]["efficiency"]["rows"]):
+        name, size, efficiency, bound, provenance = (expected[place] for place in places)
+        assert (row[0], row[1], row[3], row[4]) == (name, size, bound, provenance)
+        assert is_same(row[2], efficiency, 5e-5), row  # computed there from the rounded percents
+
+
+# ---- by hand ----
+
+
+class Sampled(Trace):
+    """A trace with counter events of a GPU that the data sheets know."""
+
+    def sample(self, at, device=0, **values):
+        for key, value in values.items():
+            self.events.append({"ph": "C", "name": METRICS[key], "pid": f"GPU {device} Counters", "tid": 0, "ts": at,
+                                "args": {"value": value}})
+
+    def write(self, folder):
+        path = folder / "trace.json"
+        devices = [{"id": number, "name": "NVIDIA H200", "totalGlobalMem": 150_000_000_000} for number in (0, 1)]
+        path.write_text(json.dumps({"deviceProperties": devices, "traceEvents": self.events}))
+        return path
+
+
+def busy_and_idle(trace):
+    """1 ms of one kernel, 1 ms of nothing, 1 ms of another."""
+    trace.op(0, 1000, "first")
+    trace.op(2000, 1000, "second", launched=1990)
+    trace.range("outer", -10, 3000)
+    trace.range("inner", 1980, 100)
+    for number in range(30):
+        at = number * PERIOD
+        values = {0: (80, 1700), 1: (0, 1900), 2: (10, 1900)}[number // 10]
+        trace.sample(at, tensor=values[0], gpc_mhz=values[1] * MHZ, dram_read=number // 10 * 20, dram_write=5, sm_active=50)
+
+
+def counters_of(gputime, trace, folder, *options):
+    report = gputime.json("summary", trace.write(folder), "--table", "counters", *options)
+    rows = {(row["scope"], row["name"], row["device"]): row for row in report["tables"]["counters"]["rows"]}
+    return rows, report
+
+
+def test_means_by_hand(gputime, tmp_path):
+    trace = Sampled()
+    busy_and_idle(trace)
+    rows, report = counters_of(gputime, trace, tmp_path)
+    first, second, idle = rows["kernel", "first", 0], rows["kernel", "second", 0], rows["gap", "host", 0]
+    assert (first["method"], first["samples"], first["coverage"]) == ("direct", 10, 1.0)
+    assert (first["tensor"], first["gpc_mhz"], first["dram_read"]) == (80, 1700, 0)
+    assert (second["tensor"], second["gpc_mhz"], second["dram_read"]) == (10, 1900, 40)
+    assert (first["sm_issue"], first["warps"]) == (None, None)
+    assert idle["time_ns"] == 1000 * US and idle["tensor"] == 0
+    assert rows["device", "span", 0]["tensor"] == 30 and rows["device", "busy", 0]["tensor"] == 45
+    assert rows["class", "compute", 0]["tensor"] == 45 and ("class", "comm", 0) not in rows
+    assert rows["range", "outer", 0]["tensor"] == 45 and rows["range", "outer", 0]["count"] == 2
+    assert rows["range", "inner", 0]["tensor"] == 10 and rows["range", "inner", 0]["time_ns"] == 1000 * US
+    # the bandwidth is that of the data sheet: 4800 GB/s
+    assert second["dram_bytes"] == round(0.45 * 4.8e12 * 1e-3)
+    assert report["facts"]["gpc_clock_busy_mhz"] == 1800
+    assert math.isclose(report["facts"]["hfu_counter"], (0.8 * 1700 + 0.1 * 1900) / (1830 * 3))
+    assert report["facts"]["samples"] == 30 and report["facts"]["sample_period_ns"] == PERIOD * US
+    assert report["facts"]["counter_coverage"] == 1.0
+
+
+def test_the_sample_that_is_worked_out_by_hand(gputime):
+    tables = gputime.json("efficiency", DATA / "sampled.json")["tables"]
+    rows = {row["name"]: row for row in tables["counters"]["rows"]}
+    assert (rows["gemm"]["method"], rows["gemm"]["samples"], rows["gemm"]["tensor"]) == ("direct", 24, 70)
+    assert {rows["first"]["method"], rows["second"]["method"]} == {"solved"}
+    assert math.isclose(rows["first"]["tensor"], 80, rel_tol=1e-6) and rows["second"]["tensor"] < 1e-6
+    steps = gputime.json("memory", DATA / "sampled.json")["tables"]["memory_steps"]["rows"]
+    assert [row["last"] for row in steps] == [2_000_000_000 + 10_000_000 * number for number in range(1, 7)]
+
+
+def test_a_sample_counts_for_what_fills_it(gputime, tmp_path):
+    trace = Sampled()
+    trace.op(0, 495, "long")  # 4.95 periods: the last one counts, 0.95 of it
+    trace.op(495, 85, "short")  # 0.05 and 0.8 of a period: neither
+    trace.op(580, 520, "rest")
+    for number in range(11):
+        trace.sample(number * PERIOD, tensor=number)
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "long", 0]["samples"] == 5
+    assert math.isclose(rows["kernel", "long", 0]["tensor"], (100 * (0 + 1 + 2 + 3) + 95 * 4) / 495)
+    short = rows["kernel", "short", 0]
+    assert (short["method"], short["samples"], short["tensor"], short["dram_bytes"]) == ("unsampled", 0, None, None)
+
+
+def test_kernels_that_share_all_samples_are_solved(gputime, tmp_path):
+    """Each sample has both kernels, in turn 30 and 70 or 60 and 40 us of them."""
+    trace = Sampled()
+    for number in range(40):
+        part = (30, 60)[number % 2]
+        start = number * PERIOD
+        trace.op(start, part, "a")
+        trace.op(start + part, PERIOD - part, "b")
+        trace.sample(start, tensor=part / PERIOD * 80, sm_active=part / PERIOD * 20 + (1 - part / PERIOD) * 90)
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    a, b = rows["kernel", "a", 0], rows["kernel", "b", 0]
+    assert a["method"] == b["method"] == "solved" and a["samples"] == 0
+    assert math.isclose(a["tensor"], 80, rel_tol=0.02) and abs(b["tensor"]) < 0.01
+    assert math.isclose(a["sm_active"], 20, rel_tol=0.02) and math.isclose(b["sm_active"], 90, rel_tol=0.02)
+    assert a["gpc_mhz"] is None
+
+
+def test_rates_are_never_negative_nor_above_everything(gputime, tmp_path):
+    trace = Sampled()
+    for number in range(40):
+        start = number * PERIOD
+        trace.op(start, 50, "a")
+        trace.op(start + 50, 50 - 10 * (number % 2), "b")
+        trace.sample(start, tensor=100 if number % 2 == 0 else 20)  # b alone explains more than all
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "a", 0]["tensor"] == 0 and rows["kernel", "b", 0]["tensor"] == 100
+
+
+def test_overlapping_ops_are_charged_once(gputime, tmp_path):
+    """A copy under a kernel has only the time after it."""
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a")
+    trace.op(500, 1000, "Memcpy DtoD (Device -> Device)", stream=8, bytes=1)
+    for number in range(15):
+        trace.sample(number * PERIOD, dram_read=60 if number < 10 else 20)
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    copy = rows["kernel", "Memcpy DtoD (Device -> Device)", 0]
+    assert copy["time_ns"] == 500 * US and copy["dram_read"] == 20 and copy["samples"] == 5
+    assert rows["kernel", "kernel_a", 0]["dram_read"] == 60 and rows["class", "memory", 0]["time_ns"] == 500 * US
+
+
+def test_each_gpu_has_its_samples(gputime, tmp_path):
+    trace = Sampled()
+    for device in (0, 1):
+        trace.op(0, 1000, "kernel_a", device=device)
+        for number in range(10):
+            trace.sample(number * PERIOD, device, tensor=10 + device)
+    rows, report = counters_of(gputime, trace, tmp_path)
+    assert [rows["kernel", "kernel_a", device]["tensor"] for device in (0, 1)] == [10, 11]
+    assert report["facts"]["samples"] == 20 and "hfu_counter" not in report["facts"]
+
+
+def waterfall_of(gputime, path, *options):
+    report = gputime.json("efficiency", path, *options)
+    rows = [row for row in report["tables"]["waterfall"]["rows"] if row["basis"] == "counter"]
+    return {(row["part"], row["key"]): row["ns"] for row in rows}, report
+
+
+def test_waterfall_by_hand(gputime, tmp_path):
+    trace = Sampled()
+    busy_and_idle(trace)
+    parts, _ = waterfall_of(gputime, trace.write(tmp_path))
+    # first: 80% tensor above 5% DRAM; second: 45% DRAM above 10% tensor
+    assert parts["ideal", "tensor"] == 10 * int(80_000 * 1700 / 1830)
+    assert parts["inefficiency", "clock"] == 800 * US - parts["ideal", "tensor"]
+    assert parts["ideal", "memory"] == 450 * US
+    assert parts["inefficiency", "below_roof"] == 200 * US + 550 * US
+    assert parts["unmodelled", "unsampled"] == 0 and parts["idle", "host"] == 1000 * US
+
+
+@pytest.mark.parametrize("options", [(), ("--from", "350us", "--to", "2777us"), ("--from", "1234567ns"), ("--name", "first")])
+def test_waterfall_sums_to_the_span(gputime, tmp_path, options):
+    trace = Sampled()
+    busy_and_idle(trace)
+    path = trace.write(tmp_path)
+    parts, report = waterfall_of(gputime, path, *options)
+    span = gputime.json("summary", path, *options)["tables"]["accounting"]["rows"][0]["span_ns"]
+    assert parts and sum(parts.values()) == span and min(parts.values()) >= 0
+
+
+def test_compute_without_samples_is_unmodelled(gputime, tmp_path):
+    trace = Sampled()
+    busy_and_idle(trace)
+    trace.events = [event for event in trace.events if event["ph"] != "C" or event["ts"] < 500]
+    parts, _ = waterfall_of(gputime, trace.write(tmp_path))
+    assert parts["unmodelled", "unsampled"] == 1500 * US and sum(parts.values()) == 3000 * US
+
+
+def test_no_waterfall_without_the_metrics_for_it(gputime, tmp_path):
+    trace = Sampled()
+    busy_and_idle(trace)
+    trace.events = [event for event in trace.events if "DRAM" not in event["name"]]
+    parts, report = waterfall_of(gputime, trace.write(tmp_path))
+    assert not parts and report["tables"]["counters"]["rows"]
+
+
+# ---- values that no counter has ----
+
+
+def test_values_out_of_range_are_left_out(gputime, tmp_path):
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a")
+    for number in range(10):
+        tensor = {3: 101, 4: -1, 5: 1e300}.get(number, 40)
+        trace.sample(number * PERIOD, tensor=tensor, gpc_mhz=-5 if number == 2 else 1500 * MHZ)
+    rows, report = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "kernel_a", 0]["tensor"] == 40 and rows["kernel", "kernel_a", 0]["samples"] == 10
+    assert rows["kernel", "kernel_a", 0]["gpc_mhz"] == 1500
+    assert {"metric_out_of_range": 4}.items() <= {issue["id"]: issue["count"] for issue in report["issues"]}.items()
+
+
+def test_values_that_are_no_numbers(gputime, tmp_path):
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a")
+    for number in range(10):
+        trace.sample(number * PERIOD, tensor=40, sm_active=float("nan") if number % 2 else 70)
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "kernel_a", 0]["tensor"] == 40 and rows["kernel", "kernel_a", 0]["sm_active"] == 70
+
+
+def test_order_and_doubles_do_not_matter(gputime, tmp_path):
+    trace, other = Sampled(), Sampled()
+    busy_and_idle(trace)
+    busy_and_idle(other)
+    other.events = other.events[::-1]
+    path = tmp_path / "other"
+    path.mkdir()
+    assert counters_of(gputime, trace, tmp_path)[0] == counters_of(gputime, other, path)[0]
+    other.events += [event for event in other.events if event["ph"] == "C"]
+    rows, _ = counters_of(gputime, other, path)
+    assert rows["kernel", "first", 0]["tensor"] == 80
+
+
+def test_samples_outside_the_span_are_counted(gputime, tmp_path):
+    trace = Sampled()
+    busy_and_idle(trace)
+    for number in (-300, -200, 3500):
+        trace.sample(number, tensor=99)
+    rows, report = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "first", 0]["tensor"] == 80
+    assert {"samples_outside_span": 3}.items() <= {issue["id"]: issue["count"] for issue in report["issues"]}.items()
+    _, chosen = counters_of(gputime, trace, tmp_path, "--from", "1ms")
+    assert "samples_outside_span" not in {issue["id"] for issue in chosen["issues"]}
+
+
+def test_lost_samples_make_no_long_period(gputime, tmp_path):
+    trace = Sampled()
+    trace.op(0, 2000, "kernel_a")
+    for number in (*range(6), *range(15, 20)):
+        trace.sample(number * PERIOD, tensor=number)
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "kernel_a", 0]["samples"] == 11 and rows["kernel", "kernel_a", 0]["coverage"] == 0.55
+
+
+@pytest.mark.parametrize("times", [[0], [0, 0, 0], [0, 1e15], [-9e15, 9e15]], ids=str)
+def test_few_and_far_samples(gputime, tmp_path, times):
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a")
+    for at in times:
+        trace.sample(at, tensor=50, dram_read=10, dram_write=10, gpc_mhz=1000 * MHZ)
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    assert rows["kernel", "kernel_a", 0]["method"] == "unsampled"
+    parts, _ = waterfall_of(gputime, trace.write(tmp_path))
+    assert sum(parts.values()) == 1000 * US
+
+
+def test_a_trace_without_counters(gputime, tmp_path):
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a")
+    rows, report = counters_of(gputime, trace, tmp_path)
+    assert not rows and "samples" not in report["facts"]
+    assert "no" in report["inputs"][0]["notes"][0]

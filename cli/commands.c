@@ -182,8 +182,8 @@ static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offse
 
 /* ---- diff, check ---- */
 
-static const char *const diff_analyses[] = {"kernels",  "memory", "phases",      "ranges",
-                                            "launches", "graphs", "collectives", NULL};
+static const char *const diff_analyses[] = {"kernels", "memory",      "phases",     "ranges", "launches",
+                                            "graphs",  "collectives", "path_parts", NULL};
 static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures summarize what the accounting and the steps have for each GPU. */
@@ -567,18 +567,15 @@ const struct cli_command cli_command_table[] = {
                 "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
                 "either trace lacks the data.",
      .action = CLI_ACTION_DIFF,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_WITH_PATH |
-               CLI_GROUP_EFFICIENCY,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
      .parts = {{.main_table = "measures",
                 .analyses = diff_analyses,
                 .tables = diff_tables,
                 .data_tables = diff_data_tables,
                 .asked_tables = diff_asked_tables,
                 .lists = {&diff_kernels}},
-               {.for_data = true, .analyses = diff_data_analyses},
-               {.option = AT(path), .value = 1, .analyses = path_part_analyses}},
-     .notes = {{"path", "also compare the critical path of a step"},
-               {"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
+               {.for_data = true, .analyses = diff_data_analyses}},
+     .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
                {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",

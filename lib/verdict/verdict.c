@@ -7,10 +7,10 @@ enum gt_status gt_verdict_add(struct gt_report *report, struct gt_error *err) {
     size_t tables = section->block_count;
     gt_verdict_note_losses(sides, section);
     gt_verdict_note_change(sides, section);
-    gt_verdict_note_wholes(sides, section);
     gt_verdict_note_per(sides, section);
     gt_verdict_note_graphs(sides, section);
     gt_verdict_note_work(sides, section);
+    gt_verdict_note_wholes(sides, section);
     gt_section_bring_first(section, section->block_count - tables);
     return gt_report_status(report, err);
 }

@@ -406,13 +406,14 @@ static bool sum_rows(const struct gt_compare_sides *sides, const struct gt_secti
     return table->row_count && !isnan(whole->a_ns) && !isnan(whole->b_ns);
 }
 
+/* Nothing where the whole did not change: the first sentence says so already. */
 void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_section *section) {
     size_t count = section->block_count;
     for (size_t b = 0; b < count; b++) {
         const struct gt_table *table = parts_of(&section->blocks[b]);
         struct parts parts = {.count = 0};
         struct whole whole;
-        if (!table || !role_of(table)->whole || !sum_rows(sides, section, table, &whole))
+        if (!table || !role_of(table)->whole || !sum_rows(sides, section, table, &whole) || is_unchanged(&whole))
             continue;
         add_table(&parts, sides, section, table, GT_COLUMN_PART);
         add_sentence(section, &whole, &parts);

@@ -111,7 +111,7 @@ def test_cpu_time_is_named_by_its_range_and_ops_by_their_category(gputime, tmp_p
 
 def test_a_comparison_says_which_part_of_the_path_changed(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 5000, 100), steps_of(tmp_path, "b", 300, 1100, 500)
-    report = gputime.json("diff", "--path", a, b)
+    report = gputime.json("diff", a, b)
     (words,) = said_of_path(report)
     assert re.fullmatch(r"-3\.50 ms of critical path per step \(5\.\d+ ms -> 1\.\d+ ms, -\d\d\.\d%\): "
                         r"cpu \(backward\) -3\.90, kernel \(gemm\) \+0\.40\.", words), words
@@ -121,7 +121,7 @@ def test_a_comparison_says_which_part_of_the_path_changed(gputime, tmp_path):
 
 @pytest.mark.parametrize("paths", [(EAGER, COMPILED), (COMPILED, EAGER)])
 def test_the_changes_add_up_to_that_of_the_step(gputime, paths):
-    report = gputime.json("diff", "--path", *paths)
+    report = gputime.json("diff", *paths)
     compared = rows(report, "path_parts")
     for side, path in zip("ab", paths):
         steps = [row for row in rows(gputime.json("path", path), "replay") if row["window"].startswith("step")]
@@ -141,14 +141,14 @@ def step_count(report, side):
 
 def test_warm_up_is_no_part_of_the_mean(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100, first=9000), steps_of(tmp_path, "b", 300, 500, 100)
-    report = gputime.json("diff", "--path", a, b)
+    report = gputime.json("diff", a, b)
     changes = {row["name"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
     assert changes["cpu (forward)"] == 0
 
 
 def test_the_path_is_that_of_a_step_whatever_amounts_are_per(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100), steps_of(tmp_path, "b", 400, 500, 100, steps=7)
-    report = gputime.json("diff", "--path", "--per", "none", a, b)
+    report = gputime.json("diff", "--per", "none", a, b)
     changes = {row["name"]: row["delta_total_ns"] for row in rows(report, "path_parts")}
     assert changes["cpu (forward)"] == 100 * US
     assert re.match(r"\+100 us of critical path on average \(", said_of_path(report)[0])
@@ -157,21 +157,25 @@ def test_the_path_is_that_of_a_step_whatever_amounts_are_per(gputime, tmp_path):
 def test_nothing_is_said_of_a_path_that_is_refused(gputime, tmp_path):
     good, bad = steps_of(tmp_path, "a", 300, 500, 100), unexplained(tmp_path)
     for paths in ((good, bad), (bad, good)):
-        report = gputime.json("diff", "--path", *paths)
+        report = gputime.json("diff", *paths)
         assert not said_of_path(report)
         assert all(row["delta_total_ns"] is None for row in rows(report, "path_parts"))
         notes = [note for capture in report["inputs"][1:] for note in capture["notes"] if "ritical path" in note]
         assert len(notes) == 1 and "replay error" in notes[0]
 
 
-def test_the_path_of_a_comparison_is_asked_for(gputime, tmp_path):
+def test_nothing_is_said_of_a_path_that_did_not_change(gputime, tmp_path):
+    a = steps_of(tmp_path, "a", 300, 500, 100)
+    report = gputime.json("diff", a, a)
+    assert not said_of_path(report) and all(row["delta_total_ns"] == 0 for row in rows(report, "path_parts"))
+
+
+def test_parts_of_the_path_are_a_table_of_comparisons(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100), steps_of(tmp_path, "b", 300, 400, 100)
-    report = gputime.json("diff", a, b)
-    assert "path_parts" not in report["tables"] and not said_of_path(report)
     chosen = gputime.json("diff", "--of", "path_parts", a, b)
     assert list(chosen["tables"]) == ["path_parts"] and said_of_path(chosen)
-    shown = gputime("diff", "--path", a, b).stdout.decode()
-    assert "Parts of the critical path" in shown and "cpu (backward)" in shown
+    shown = gputime("diff", a, b).stdout.decode()
+    assert "cpu (backward) -100" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("table", ["path_kinds", "path_windows", "replay", "whatif"])

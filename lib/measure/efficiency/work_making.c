@@ -43,12 +43,12 @@ uint32_t gt_work_making_add_instance(struct gt_work_making *it, uint32_t kind, u
     struct gt_work_set *set = it->set;
     struct gt_work_instance *instances =
         gt_mem_room(set->instances, set->instance_count, &set->instance_capacity, sizeof *instances);
+    set->instances = instances ? instances : set->instances;
     it->failed |= !instances || kind == GT_NO_ROW;
     if (it->failed)
         return GT_NO_ROW;
     uint32_t device = it->store->lanes.device[it->store->ops.lane[first_op]];
     struct gt_work_instance *instance = &instances[set->instance_count];
-    set->instances = instances;
     *instance = (struct gt_work_instance){kind, device, first_op, op_count, total_ns, 0, 0};
     instance->roofline_ns = gt_work_making_roofline(&set->peaks[device], &set->kinds[kind], &instance->bound);
     return (uint32_t)set->instance_count++;

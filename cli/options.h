@@ -43,6 +43,8 @@ struct cli_options {
     const char *phase_map;
     const char *why_finding;
     const char *path_range;
+    const char *step_tag;
+    int match;           /* as the library numbers the choices */
     const char *changes; /* of whatif, one on each line */
     int force;
     const char *config;
@@ -120,6 +122,7 @@ enum cli_group {
     CLI_GROUP_FINDINGS = 8388608,
     CLI_GROUP_PATH = 16777216,
     CLI_GROUP_WHATIF = 33554432,
+    CLI_GROUP_RANKS = 67108864,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -128,7 +131,7 @@ enum cli_group {
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
-     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF)
+     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_RANKS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

@@ -67,6 +67,12 @@ enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, con
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
 
+/* gputime.c: a report of one section that is not about one trace. */
+typedef enum gt_status gt_internal_fill(void *context, const struct gt_request *request, struct gt_section *section,
+                                        struct gt_error *err);
+enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, gt_internal_fill *fill,
+                                           void *context, struct gputime_report **out, struct gputime_error *err);
+
 /* analyse.c: runs these analyses, then the one on trace health, and adds their results to the section in that order. */
 enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,
                                    struct gt_section *section, struct gt_error *err);

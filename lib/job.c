@@ -50,7 +50,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
     ranks->ops = reading->store->ops.count;
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
     if (status == GT_OK && ranks->count == 0)
-        status = gt_fail(err, "no GPU work");
+        status = gt_fail(err, "no GPU work whose times can be trusted");
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 

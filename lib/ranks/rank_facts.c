@@ -16,11 +16,16 @@
 struct stating {
     const struct gt_rank_job *job;
     struct gt_section *section;
-    struct gt_block *facts;
+    struct gt_block *shown, *facts; /* what everybody should see, and the rest */
 };
 
 static void state(struct stating *it, const char *key, const char *title, enum gt_unit unit, struct gt_cell cell) {
-    gt_section_add_fact(it->section, it->facts, key, title, unit, cell);
+    static const char *const shown[] = {"ranks",      "collectives", "exposed_wait_ns",
+                                        "charged_ns", "spread_ns",   "slowdown"};
+    bool is_shown = false;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(shown) && !is_shown; i++)
+        is_shown = strcmp(key, shown[i]) == 0;
+    gt_section_add_fact(it->section, is_shown ? it->shown : it->facts, key, title, unit, cell);
 }
 
 static void state_counts(struct stating *it) {
@@ -49,7 +54,8 @@ static void state_blame(struct stating *it) {
     state(it, "exposed_wait_ns", "Exposed wait, all ranks", GT_UNIT_NS, gt_cell_int(job->exposed_wait_ns));
     state(it, "charged_ns", "Charged to ranks", GT_UNIT_NS, gt_cell_int(job->charged_ns));
     state(it, "charged_transfer_ns", "Charged to other transfers", GT_UNIT_NS, gt_cell_int(transfer_ns));
-    state(it, "spread_ns", "Spread", GT_UNIT_NS, gt_cell_int(gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_SPREAD)));
+    state(it, "spread_ns", "Nobody's (spread)", GT_UNIT_NS,
+          gt_cell_int(gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_SPREAD)));
     state(it, "window_ns", "Began before the trace", GT_UNIT_NS,
           gt_cell_int(gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_WINDOW)));
     state(it, "unresolved_ns", "Unresolved", GT_UNIT_NS,
@@ -172,7 +178,8 @@ static void state_issues(const struct gt_rank_job *job, struct gt_section *secti
 
 void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section) {
     gt_section_note(section, GT_FOR_ALL, gt_rank_words_verdict(job, &section->report->arena));
-    struct stating it = {job, section, gt_section_facts(section, "Job")};
+    struct stating it = {job, section, gt_section_facts(section, "Job"), gt_section_facts(section, "Details")};
+    it.facts->audience = GT_FOR_DATA | GT_FOR_PAGE;
     state_counts(&it);
     state_blame(&it);
     state_verdict(&it);

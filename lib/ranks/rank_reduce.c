@@ -42,6 +42,13 @@ static size_t choose_device(const struct gt_view *view) {
     return best;
 }
 
+/* Sums of times must fit: what spans more than two weeks, or lies beyond the year 2100, is damaged. */
+static bool is_plausible(const struct gt_view_device *device) {
+    const int64_t latest_ns = INT64_MAX / 2, longest_ns = (int64_t)1 << 50;
+    return device->span_start_ns >= -latest_ns && device->span_end_ns <= latest_ns &&
+           device->span_end_ns - device->span_start_ns <= longest_ns;
+}
+
 /* ---- one rank ---- */
 
 static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_view *view,
@@ -100,7 +107,7 @@ static enum gt_status reduce_one(const struct gt_rank_reduce_input *input, uint3
         request.selection.device_count = 1;
         status = gt_view_new(store, input->labels, &request, &view, err);
     }
-    if (status == GT_OK && view->op_count) {
+    if (status == GT_OK && view->op_count && is_plausible(&view->devices[0])) {
         struct gt_trace_rank found = gt_trace_rank_of_process(store, process, is_only, input->path);
         fill_head(input, view, &found, summary);
         summary->head.other_devices = all_ops - view->op_count;

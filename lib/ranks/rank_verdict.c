@@ -250,7 +250,8 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
                           .rank_count = job->rank_count};
     bool ok = step_ns && leads && sums && cells.ns && fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
     job->verdict_rank = GT_RANK_NONE;
-    if (ok && job->rank_count) {
+    job->verdict_p = NAN;
+    if (ok && job->collective_count) {
         struct judged judged = judge(&cells, leads, sums);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;

@@ -181,7 +181,7 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
             list[filled++] = &job->inputs[i].summaries[k];
     enum gt_status status = list ? gt_rank_job_analyse(&analysis, list, filled, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
-        gt_rank_report_add(&analysis, section);
+        gt_rank_report_add(&analysis, section, true);
     gt_rank_job_release(&analysis);
     gt_mem_free(list);
     return status;

@@ -167,7 +167,7 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* false: there is none that stands out from the noise. */
+/* false: there is none above the noise. */
 static bool find_drift(const struct differences *it, double *drift, int64_t *offset_ns) {
     enum { LEAST = 8 };
     const int64_t second_ns = 1000000000;

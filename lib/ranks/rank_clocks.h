@@ -16,7 +16,7 @@ static inline int64_t gt_rank_clocks_offset_ns(const struct gt_rank_job *job, ui
     return first_ns - gt_rank_clocks_aligned(job, rank, first_ns);
 }
 
-/* The largest floor of the members of a collective: what is smaller cannot be told; GT_RANK_NO_NS: their clocks cannot
+/* The largest floor of the members of a collective: what is smaller cannot be said; GT_RANK_NO_NS: their clocks cannot
    be compared. */
 int64_t gt_rank_clocks_floor(const struct gt_rank_job *job, const struct gt_rank_collective *collective);
 

@@ -10,14 +10,14 @@
 
 struct grouping {
     struct gt_rank_job *job;
-    struct gt_strtab keys; /* bytes that tell groups apart; number 0 is unused */
+    struct gt_strtab keys; /* bytes that differ for different groups; number 0 is unused */
     size_t capacity;
     struct gt_rank_group_map *maps; /* by rank */
     uint32_t *last_user;            /* by group: the last rank that uses it, plus one */
     size_t *user_count;
 };
 
-/* ---- what tells groups apart ---- */
+/* ---- how groups differ ---- */
 
 static gt_strid key_of(struct grouping *grouping, const struct gt_rank_summary *summary,
                        const struct gt_rank_group *group) {

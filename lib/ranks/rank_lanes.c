@@ -77,7 +77,7 @@ static uint32_t point_of(const struct gt_rank_summary *summary, const struct mom
     return moment->event.is_end ? kernel->end_point : kernel->start_point;
 }
 
-/* Own time stands still while a matched kernel runs without compute. */
+/* Own time does not pass while a matched kernel runs without compute. */
 static void fill_pieces(struct gt_rank_lane_events *lane, const struct gt_rank_job *job,
                         const struct gt_rank_lane *rank, const struct moment *moments, size_t count) {
     const struct gt_rank_summary *summary = rank->summary;

@@ -293,9 +293,9 @@ static void judge(struct gt_rank_job *job, struct gt_rank_collective *c) {
         if (n->before == GT_RANK_NONE)
             continue;
         find_slowest(job, c, n->before, &slowest);
-        int64_t behind_ns = slowest.own_ns - own_since(job, n, n->before);
+        int64_t longer_ns = slowest.own_ns - own_since(job, n, n->before);
         n->delayer = slowest.rank;
-        n->late_ns = behind_ns < n->wait_ns ? behind_ns : n->wait_ns;
+        n->late_ns = longer_ns < n->wait_ns ? longer_ns : n->wait_ns;
     }
     if (waiting->before == GT_RANK_NONE)
         return;

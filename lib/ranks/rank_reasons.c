@@ -82,7 +82,7 @@ static struct gt_str name_of(const struct sorted *sorted, const struct gt_rank_w
 
 struct comparing {
     const struct sorted *own, *other;
-    __int128 slower_whole; /* with parts of a ns beside it */
+    __int128 slower_whole; /* with parts of a ns apart */
     long double slower_part;
     __int128 own_ns, other_ns;
     struct gt_str name; /* of the kernel at hand, and how much longer it is */

@@ -5,7 +5,8 @@
 #include "ranks/rank_job.h"
 #include "report/report.h"
 
-/* Adds all that is known about a job; nothing refers to it afterwards. */
-void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section);
+/* Adds all that is known about a job, also findings unless they are those of a trace; nothing refers to it afterwards.
+ */
+void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section, bool has_findings);
 
 #endif

@@ -12,8 +12,7 @@ static struct gt_str duration(struct gt_arena *arena, int64_t ns) {
     return gt_arena_copy(arena, gt_str_of(text));
 }
 
-/* What the part of a reason is called after "rank 2". */
-static const char *words_of(struct gt_str reason) {
+const char *gt_rank_words_reason(struct gt_str reason) {
     static const struct {
         struct gt_str reason;
         const char *words;
@@ -58,7 +57,7 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
     case GT_VERDICT_PINNED:
         text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s",
                                job->ranks[job->verdict_rank].number, job->ranks[job->verdict_rank].leads,
-                               job->step_count, words_of(job->verdict_reason),
+                               job->step_count, gt_rank_words_reason(job->verdict_reason),
                                is_compute(job->verdict_reason) ? kernel_words(job, job->verdict_rank, arena).ptr : "");
         if (job->verdict_host.len)
             text =
@@ -85,7 +84,7 @@ static struct gt_str episode_words(const struct gt_rank_job *job, const struct g
     if (gt_str_eq(episode->reason, GT_STR("idle_host")))
         return gt_arena_printf(arena, "step %" PRId64 ": rank %" PRId64 "'s host was %s late", step, rank, length.ptr);
     return gt_arena_printf(arena, "step %" PRId64 ": rank %" PRId64 " was %s late (%s)", step, rank, length.ptr,
-                           words_of(episode->reason));
+                           gt_rank_words_reason(episode->reason));
 }
 
 /* The steps of the job as they are and as they would be. */

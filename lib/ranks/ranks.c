@@ -2,12 +2,15 @@
 #include "base/mem.h"
 #include "measure/results/measure.h"
 #include "ranks/rank_facts.h"
+#include "ranks/rank_findings.h"
 #include "ranks/rank_reduce.h"
 #include "ranks/rank_report.h"
 #include "ranks/rank_tables.h"
 
-void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section) {
+void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section, bool has_findings) {
     gt_rank_facts_add(job, section);
+    if (has_findings)
+        gt_rank_findings_add(job, section);
     gt_rank_tables_add(job, section);
 }
 
@@ -32,7 +35,7 @@ enum gt_status gt_ranks_run(const struct gt_view *view, struct gt_section *secti
         list[i] = &summaries[i];
     status = list ? gt_rank_job_analyse(&job, list, count, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
-        gt_rank_report_add(&job, section);
+        gt_rank_report_add(&job, section, false);
     gt_rank_job_release(&job);
     gt_mem_free(list);
     gt_rank_reduce_free(summaries, count);

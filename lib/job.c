@@ -15,6 +15,7 @@ struct ranks_of {
     struct gt_rank_summary *summaries;
     size_t count;
     uint64_t ops;
+    bool is_read, is_partly_read;
 };
 
 struct gputime_job {
@@ -48,9 +49,10 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .step_tag = opening->step_tag,
                                                .threads = opening->threads};
     ranks->ops = reading->store->ops.count;
+    ranks->is_partly_read =
+        gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS)) != GT_ISSUE_COUNT;
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
-    if (status == GT_OK && ranks->count == 0)
-        status = gt_fail(err, "no GPU work whose times can be trusted");
+    ranks->is_read = status == GT_OK;
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 
@@ -110,13 +112,15 @@ API enum gputime_status gputime_job_open(const struct gputime_input *inputs, siz
             opening.threads = first.threads;
         status = open_all(&opening, count, options, option_count, &error);
     }
+    bool is_any_read = false;
     for (size_t i = 0; status == GT_OK && i < count; i++) {
+        is_any_read |= job->inputs[i].is_read;
         job->rank_count += job->inputs[i].count;
         if (errors)
             errors[i] = all[i];
     }
     enum gputime_status result = gt_internal_fail(status, &error, err);
-    if (!result && job->rank_count == 0) { /* the last failure is that of the command */
+    if (!result && !is_any_read) { /* the last failure is that of the command */
         for (size_t i = 0; i < count; i++)
             if (all[i].status && err)
                 *err = all[i];
@@ -173,8 +177,12 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
     struct gt_rank_job analysis = {0};
     size_t filled = 0;
     const struct gputime_option *match = &request->options[GT_OPTION_match];
-    const struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
-                                                .threads = request->threads};
+    struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
+                                          .threads = request->threads};
+    for (size_t i = 0; i < job->input_count; i++) {
+        options.traces_without_work += job->inputs[i].is_read && job->inputs[i].count == 0;
+        options.traces_partly_read += job->inputs[i].is_partly_read;
+    }
     describe(job, section);
     for (size_t i = 0; list && i < job->input_count; i++)
         for (size_t k = 0; k < job->inputs[i].count; k++)

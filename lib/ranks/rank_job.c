@@ -61,6 +61,8 @@ size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number) {
 enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summary *const *summaries, size_t count,
                                    const struct gt_rank_job_options *options, struct gt_error *err) {
     *job = (struct gt_rank_job){.options = *options, .verdict_rank = GT_RANK_NONE};
+    job->issues[GT_RANK_ISSUE_TRACE_WITHOUT_WORK] = options->traces_without_work;
+    job->issues[GT_RANK_ISSUE_TRACE_PARTLY_READ] = options->traces_partly_read;
     bool ok = gt_rank_identity_assign(job, summaries, count) && gt_rank_groups_make(job) && gt_rank_match(job) &&
               gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_tiles_make(job) &&
               gt_rank_links_make(job) && gt_rank_blame_charge(job) && gt_rank_reasons_find(job) &&

@@ -168,6 +168,7 @@ enum gt_rank_issue {
 
 struct gt_rank_job_options {
     bool match_names;
+    size_t traces_without_work, traces_partly_read; /* counted when they were read */
     int64_t threads;
 };
 

@@ -71,6 +71,8 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
     case GT_VERDICT_NONE:
         break;
     }
+    if (job->rank_count == 0)
+        return GT_STR("no rank with GPU work was read");
     return job->collective_count == 0 ? GT_STR("no collective could be matched between ranks")
                                       : GT_STR("no rank holds the others up for long");
 }

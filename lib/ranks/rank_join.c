@@ -62,16 +62,16 @@ int64_t gt_rank_join_select(int64_t *values, size_t count, size_t place) {
 
 /* ---- what is common to both ways ---- */
 
-static uint64_t miss_of(const struct joining *it, size_t i, size_t j, int64_t offset_ns) {
+static inline uint64_t miss_of(const struct joining *it, size_t i, size_t j, int64_t offset_ns) {
     int64_t off = (int64_t)((uint64_t)it->a->end_ns[i] - (uint64_t)it->b->end_ns[j] - (uint64_t)offset_ns);
     return off < 0 ? -(uint64_t)off : (uint64_t)off;
 }
 
-static bool is_same(const struct joining *it, size_t i, size_t j) {
+static inline bool is_same(const struct joining *it, size_t i, size_t j) {
     return it->a->label[i] == it->b->label[j];
 }
 
-static bool is_nearer(const struct joining *it, size_t i, size_t j, int64_t offset_ns, uint64_t miss) {
+static inline bool is_nearer(const struct joining *it, size_t i, size_t j, int64_t offset_ns, uint64_t miss) {
     return i < it->a->count && j < it->b->count && is_same(it, i, j) && miss_of(it, i, j, offset_ns) < miss;
 }
 
@@ -131,17 +131,37 @@ static bool fits(const struct joining *it, size_t i, size_t j, int64_t offset_ns
            !(i > 0 && is_nearer(it, i - 1, j, offset_ns, miss)) && !(j > 0 && is_nearer(it, i, j - 1, offset_ns, miss));
 }
 
-/* Fills the candidate; *needs_walk: not all pairs are as they should be. false: it is none. */
-static bool try_overlap(struct joining *it, const struct overlap *overlap, struct candidate *found, bool *needs_walk) {
-    size_t length = overlap->end - overlap->first, fitting = 0, same = 0;
+/* Whether enough differences are small that it may be chosen. Most others are found out soon. */
+static bool is_near(const struct joining *it, const struct overlap *overlap, int64_t offset_ns) {
+    size_t length = overlap->end - overlap->first, allowed = length - 3 * (length - 1) / 4 - 1, excess = 0;
+    int64_t limit = it->partner ? INT64_MAX : limit_of(it);
+    for (size_t i = overlap->first; i < overlap->end && excess <= allowed; i++) {
+        size_t j = place_in_b(overlap, i);
+        excess += !is_same(it, i, j) ? allowed + 1 : clipped(miss_of(it, i, j, offset_ns)) > limit;
+    }
+    return excess <= allowed;
+}
+
+/* How many pairs fit; most that do not are found at once where only that is asked. */
+static size_t count_fitting(const struct joining *it, const struct overlap *overlap, int64_t offset_ns, bool to_first) {
+    size_t fitting = 0;
     for (size_t i = overlap->first; i < overlap->end; i++) {
         size_t j = place_in_b(overlap, i);
-        bool is_equal = is_same(it, i, j);
-        same += is_equal;
-        fitting += is_equal && fits(it, i, j, found->offset_ns);
+        bool is_fit = is_same(it, i, j) && fits(it, i, j, offset_ns);
+        if (!is_fit && to_first)
+            break;
+        fitting += is_fit;
     }
+    return fitting;
+}
+
+/* Fills the candidate; *needs_walk: not all pairs are as they should be. false: it is none, or cannot be chosen. */
+static bool try_overlap(struct joining *it, const struct overlap *overlap, struct candidate *found, bool *needs_walk) {
+    size_t length = overlap->end - overlap->first;
+    bool can_be_chosen = is_near(it, overlap, found->offset_ns);
+    size_t fitting = count_fitting(it, overlap, found->offset_ns, !can_be_chosen);
     *needs_walk = fitting < length;
-    if (same < length || 10 * fitting < 9 * length)
+    if (!can_be_chosen || 10 * fitting < 9 * length)
         return false;
     for (size_t i = overlap->first; i < overlap->end; i++) {
         size_t j = place_in_b(overlap, i);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "events/comms.h"
 #include "ranks/rank_collect.h"
 #include "ranks/rank_join.h"
@@ -216,22 +217,42 @@ static struct gt_rank_join_list list_at(const struct run *run, const struct list
                                       run->firsts[index + 1] - first};
 }
 
+/* Joining all lists to the longest, on threads. */
+struct join_work {
+    const struct run *run;
+    const struct lists *lists;
+    uint32_t *position_of;
+    atomic_bool failed;
+    atomic_size_t guessed;
+};
+
+static void join_one(void *context, size_t index) {
+    struct join_work *work = context;
+    const struct run *run = work->run;
+    struct gt_rank_join_list reference = list_at(run, work->lists, run->reference);
+    struct gt_rank_join_list list = list_at(run, work->lists, index);
+    uint32_t *partner = work->position_of + run->firsts[index];
+    bool is_guessed = false;
+    if (index == run->reference) {
+        for (size_t i = 0; i < list.count; i++)
+            partner[i] = (uint32_t)i;
+        return;
+    }
+    if (!gt_rank_join(&reference, &list, run->is_channel, partner, &is_guessed))
+        atomic_store(&work->failed, true);
+    atomic_fetch_add(&work->guessed, is_guessed);
+}
+
 /* position_of: by place, the place in the reference list that it is joined to. */
 static bool join_lists(struct run *run, const struct lists *lists, uint32_t *position_of) {
-    struct gt_rank_join_list reference = list_at(run, lists, run->reference);
-    bool ok = true, is_guessed;
-    for (size_t l = 0; ok && l < run->list_count; l++) {
-        uint32_t *partner = position_of + run->firsts[l];
-        struct gt_rank_join_list list = list_at(run, lists, l);
-        if (l == run->reference) {
-            for (size_t i = 0; i < list.count; i++)
-                partner[i] = (uint32_t)i;
-            continue;
-        }
-        ok = gt_rank_join(&reference, &list, run->is_channel, partner, &is_guessed);
-        run->job->issues[GT_RANK_ISSUE_MESSAGE_SHIFT_GUESSED] += is_guessed;
-    }
-    return ok;
+    enum { WORTH_THREADS = 10000 };
+    struct join_work work = {.run = run, .lists = lists, .position_of = position_of};
+    size_t threads = run->count < WORTH_THREADS ? 1 : gt_threads_count(run->job->options.threads);
+    atomic_init(&work.failed, false);
+    atomic_init(&work.guessed, 0);
+    gt_threads_deal(threads, run->list_count, join_one, &work);
+    run->job->issues[GT_RANK_ISSUE_MESSAGE_SHIFT_GUESSED] += atomic_load(&work.guessed);
+    return !atomic_load(&work.failed);
 }
 
 /* By position in the reference list, then rank: items that are joined to it. */

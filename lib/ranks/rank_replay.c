@@ -11,8 +11,8 @@
 
 enum way { BY_ENDS, BY_NEED };
 
-#define EVENTS_MAX 100000000u  /* that are replayed at all */
-#define VISITS_MAX 2000000000u /* for the gains of all ranks */
+#define EVENTS_MAX 100000000u /* that are replayed at all */
+#define VISITS_MAX 500000000u /* for the gains of all ranks */
 
 /* What does not change from replay to replay. */
 struct stage {

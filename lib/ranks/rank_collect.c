@@ -6,38 +6,37 @@
 #include "base/mem.h"
 #include "events/comms.h"
 
-bool gt_rank_collect_begin(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t index,
-                           enum gt_rank_rung rung) {
-    struct gt_rank_collective *list = gt_arena_room(&job->arena, job->collectives, job->collective_count,
-                                                    &collect->collective_capacity, sizeof *list);
+bool gt_rank_collect_begin(struct gt_rank_collect *collect, uint32_t index, enum gt_rank_rung rung) {
+    struct gt_rank_collective *list =
+        gt_mem_room(collect->collectives, collect->collective_count, &collect->collective_capacity, sizeof *list);
     if (!list)
         return false;
-    job->collectives = list;
-    list[job->collective_count++] = (struct gt_rank_collective){.first_member = (uint32_t)job->member_count,
-                                                                .index = index,
-                                                                .rung = (uint8_t)rung,
-                                                                .last_rank = GT_RANK_NONE,
-                                                                .delayer = GT_RANK_NONE,
-                                                                .aligned_last_rank = GT_RANK_NONE,
-                                                                .aligned_skew_ns = GT_RANK_NO_NS};
+    collect->collectives = list;
+    list[collect->collective_count++] = (struct gt_rank_collective){.first_member = (uint32_t)collect->member_count,
+                                                                    .index = index,
+                                                                    .rung = (uint8_t)rung,
+                                                                    .last_rank = GT_RANK_NONE,
+                                                                    .delayer = GT_RANK_NONE,
+                                                                    .aligned_last_rank = GT_RANK_NONE,
+                                                                    .aligned_skew_ns = GT_RANK_NO_NS};
     return true;
 }
 
 bool gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t number) {
     struct gt_rank_member *members =
-        gt_arena_room(&job->arena, job->members, job->member_count, &collect->member_capacity, sizeof *members);
+        gt_mem_room(collect->members, collect->member_count, &collect->member_capacity, sizeof *members);
     if (!members)
         return false;
     struct gt_rank_item *item = &job->items[number];
-    struct gt_rank_collective *collective = &job->collectives[job->collective_count - 1];
-    job->members = members;
-    members[job->member_count++] = (struct gt_rank_member){.rank = item->rank,
-                                                           .kernel = item->kernel,
-                                                           .item = number,
-                                                           .before = GT_RANK_NONE,
-                                                           .load = -1,
-                                                           .own_ns = GT_RANK_NO_NS,
-                                                           .aligned_wait_ns = GT_RANK_NO_NS};
+    struct gt_rank_collective *collective = &collect->collectives[collect->collective_count - 1];
+    collect->members = members;
+    members[collect->member_count++] = (struct gt_rank_member){.rank = item->rank,
+                                                               .kernel = item->kernel,
+                                                               .item = number,
+                                                               .before = GT_RANK_NONE,
+                                                               .load = -1,
+                                                               .own_ns = GT_RANK_NO_NS,
+                                                               .aligned_wait_ns = GT_RANK_NO_NS};
     item->state = GT_ITEM_MATCHED;
     if (collective->member_count++ == 0) {
         collective->group = item->group;
@@ -52,10 +51,10 @@ bool gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *jo
 /* ---- numbers ---- */
 
 static int by_first_rank(const void *a, const void *b, void *context) {
-    const struct gt_rank_job *job = context;
-    const struct gt_rank_collective *x = &job->collectives[*(const uint32_t *)a];
-    const struct gt_rank_collective *y = &job->collectives[*(const uint32_t *)b];
-    const struct gt_rank_member *m = &job->members[x->first_member], *n = &job->members[y->first_member];
+    const struct gt_rank_collect *collect = context;
+    const struct gt_rank_collective *x = &collect->collectives[*(const uint32_t *)a];
+    const struct gt_rank_collective *y = &collect->collectives[*(const uint32_t *)b];
+    const struct gt_rank_member *m = &collect->members[x->first_member], *n = &collect->members[y->first_member];
     if (m->rank != n->rank)
         return m->rank < n->rank ? -1 : 1;
     if (m->kernel != n->kernel) /* kernels are in order of start and row */
@@ -67,20 +66,20 @@ static int by_first_rank(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
-static bool sort(struct gt_rank_job *job) {
-    size_t count = job->collective_count, filled = 0;
+static bool sort(struct gt_rank_collect *collect, struct gt_rank_job *job) {
+    size_t count = collect->collective_count, filled = 0;
     uint32_t *order = gt_mem_uninitialised(count, sizeof *order);
     struct gt_rank_collective *sorted = gt_arena_array(&job->arena, count, sizeof *sorted);
-    struct gt_rank_member *members = gt_arena_array(&job->arena, job->member_count, sizeof *members);
+    struct gt_rank_member *members = gt_arena_array(&job->arena, collect->member_count, sizeof *members);
     bool ok = order && sorted && members;
     for (uint32_t i = 0; ok && i < count; i++)
         order[i] = i;
     if (ok && count)
-        qsort_r(order, count, sizeof *order, by_first_rank, job);
+        qsort_r(order, count, sizeof *order, by_first_rank, collect);
     for (uint32_t c = 0; ok && c < count; c++) {
-        sorted[c] = job->collectives[order[c]];
+        sorted[c] = collect->collectives[order[c]];
         for (uint32_t m = 0; m < sorted[c].member_count; m++) {
-            members[filled + m] = job->members[sorted[c].first_member + m];
+            members[filled + m] = collect->members[sorted[c].first_member + m];
             members[filled + m].collective = c;
             job->items[members[filled + m].item].collective = c;
         }
@@ -89,7 +88,9 @@ static bool sort(struct gt_rank_job *job) {
     }
     if (ok) {
         job->collectives = sorted;
+        job->collective_count = count;
         job->members = members;
+        job->member_count = collect->member_count;
     }
     gt_mem_free(order);
     return ok;
@@ -174,10 +175,17 @@ static void count_matched(struct gt_rank_job *job) {
 }
 
 bool gt_rank_collect_finish(struct gt_rank_collect *collect, struct gt_rank_job *job) {
-    (void)collect;
-    if (!sort(job))
+    bool is_sorted = sort(collect, job);
+    gt_rank_collect_release(collect);
+    if (!is_sorted)
         return false;
     find_steps(job);
     count_matched(job);
     return find_sets(job);
+}
+
+void gt_rank_collect_release(struct gt_rank_collect *collect) {
+    gt_mem_free(collect->collectives);
+    gt_mem_free(collect->members);
+    *collect = (struct gt_rank_collect){0};
 }

@@ -9,7 +9,6 @@
 struct making {
     struct gt_rank_job *job;
     const struct gt_rank_group_map *maps;
-    size_t capacity;
 };
 
 /* ---- labels ---- */
@@ -47,11 +46,7 @@ static uint64_t label_of(enum gt_comm_op op, uint64_t bytes, struct gt_str dtype
 static struct gt_rank_item *add_item(struct making *making, uint32_t rank, uint32_t kernel, uint32_t group,
                                      enum gt_comm_op op) {
     struct gt_rank_job *job = making->job;
-    struct gt_rank_item *items =
-        gt_arena_room(&job->arena, job->items, job->item_count, &making->capacity, sizeof *items);
-    if (!items)
-        return NULL;
-    job->items = items;
+    struct gt_rank_item *items = job->items; /* there is room for all */
     items[job->item_count] = (struct gt_rank_item){.in_bytes = UINT64_MAX,
                                                    .out_bytes = UINT64_MAX,
                                                    .comms_id = UINT64_MAX,
@@ -285,9 +280,22 @@ static bool add_named(struct making *making, uint32_t rank, uint32_t number) {
     return item != NULL;
 }
 
+/* At most one for each collective or message of a kernel, and for each kernel without. */
+static bool reserve_items(struct gt_rank_job *job) {
+    size_t most = 0;
+    for (size_t r = 0; r < job->rank_count; r++) {
+        const struct gt_rank_summary *summary = job->ranks[r].summary;
+        most += summary->carried_count;
+        for (size_t k = 0; k < summary->kernels_count && job->options.match_names; k++)
+            most += summary->kernels[k].carried_count == 0;
+    }
+    job->items = gt_arena_array(&job->arena, most, sizeof *job->items);
+    return job->items != NULL;
+}
+
 bool gt_rank_items_make(struct gt_rank_job *job, const struct gt_rank_group_map *maps) {
     struct making making = {.job = job, .maps = maps};
-    bool ok = choose_peers(&making);
+    bool ok = reserve_items(job) && choose_peers(&making);
     for (uint32_t r = 0; ok && r < job->rank_count; r++) {
         const struct gt_rank_summary *summary = job->ranks[r].summary;
         for (uint32_t k = 0; ok && k < summary->kernels_count; k++)

@@ -173,7 +173,7 @@ static bool match_numbers(struct run *run, const struct numbered *list, uint32_t
         }
         if (!is_match)
             continue;
-        ok = ok && gt_rank_collect_begin(collect, run->job, index, run->rung);
+        ok = ok && gt_rank_collect_begin(collect, index, run->rung);
         for (size_t k = i; ok && k < last; k++)
             ok = gt_rank_collect_add(collect, run->job, run->items[list[k].place]);
     }
@@ -273,7 +273,7 @@ static bool collect_lists(struct run *run, const uint32_t *position_of, struct g
         size_t begin = index ? next[index - 1] : 0;
         if (next[index] - begin < 2)
             continue;
-        ok = gt_rank_collect_begin(collect, run->job, (uint32_t)index, run->rung);
+        ok = gt_rank_collect_begin(collect, (uint32_t)index, run->rung);
         for (size_t k = begin; ok && k < next[index]; k++)
             ok = gt_rank_collect_add(collect, run->job, run->items[places[k]]);
     }
@@ -349,5 +349,7 @@ bool gt_rank_match(struct gt_rank_job *job) {
     }
     gt_mem_free(order);
     gt_mem_free(firsts);
-    return ok && gt_rank_collect_finish(&collect, job);
+    ok = ok && gt_rank_collect_finish(&collect, job);
+    gt_rank_collect_release(&collect);
+    return ok;
 }

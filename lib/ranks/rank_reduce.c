@@ -85,6 +85,7 @@ static enum gt_status fill(const struct gt_rank_reduce_input *input, const struc
         status = gt_rank_work_sum(view, summary, err);
     gt_rank_windows_release(&windows);
     gt_idle_release(&idle);
+    gt_rank_summary_trim(summary);
     return status == GT_OK && summary->failed ? gt_fail_memory(err) : status;
 }
 

@@ -39,6 +39,19 @@ struct gt_rank_text gt_rank_summary_put_text(struct gt_rank_summary *summary, st
     return put;
 }
 
+static void *trimmed(void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    void *fewer = count && count < *capacity ? gt_mem_realloc(items, count * elem_bytes) : NULL;
+    *capacity = fewer ? count : *capacity;
+    return fewer ? fewer : items;
+}
+
+void gt_rank_summary_trim(struct gt_rank_summary *summary) {
+#define GT_RANK_ARRAY(type, name)                                                                                      \
+    summary->name = trimmed(summary->name, summary->name##_count, &summary->name##_capacity, sizeof(type));
+#include "ranks/rank_arrays.def"
+#undef GT_RANK_ARRAY
+}
+
 void gt_rank_summary_release(struct gt_rank_summary *summary) {
 #define GT_RANK_ARRAY(type, name) gt_mem_free(summary->name);
 #include "ranks/rank_arrays.def"

@@ -118,6 +118,9 @@ struct gt_rank_summary {
 
 void gt_rank_summary_release(struct gt_rank_summary *summary);
 
+/* Gives back the room that its arrays do not use. */
+void gt_rank_summary_trim(struct gt_rank_summary *summary);
+
 /* Room for one more; the caller fills it. Never NULL: after a memory failure something that is not kept. */
 #define GT_RANK_ARRAY(type, name) type *gt_rank_summary_add_##name(struct gt_rank_summary *summary);
 #include "ranks/rank_arrays.def"

@@ -47,7 +47,8 @@ struct tiling {
     struct gt_rank_job *job;
     struct gt_rank_lane *rank;
     const struct gt_intervals *transfers;
-    size_t exposed, transfer; /* the first that may still matter */
+    size_t exposed, transfer;   /* the first that may still matter */
+    struct gt_rank_tile *tiles; /* until all are there */
     size_t capacity;
     int64_t sum_ns;
     bool failed;
@@ -57,12 +58,11 @@ static void add_tile(struct tiling *it, int64_t start_ns, int64_t end_ns, uint32
     struct gt_rank_lane *rank = it->rank;
     if (end_ns <= start_ns)
         return;
-    struct gt_rank_tile *tiles =
-        gt_arena_room(&it->job->arena, rank->tiles, rank->tile_count, &it->capacity, sizeof *tiles);
+    struct gt_rank_tile *tiles = gt_mem_room(it->tiles, rank->tile_count, &it->capacity, sizeof *tiles);
     it->failed |= !tiles;
     if (!tiles)
         return;
-    rank->tiles = tiles;
+    it->tiles = tiles;
     tiles[rank->tile_count++] = (struct gt_rank_tile){start_ns, end_ns, it->sum_ns, kernel};
     it->sum_ns += end_ns - start_ns;
     it->job->members[rank->kernel_member[kernel]].exposed_wait_ns += end_ns - start_ns;
@@ -106,8 +106,12 @@ static bool tile_rank(struct gt_rank_job *job, struct gt_rank_lane *rank) {
         reached_ns = later(reached_ns, end_ns);
     }
     job->exposed_wait_ns += it.sum_ns;
+    rank->tiles = ok && !it.failed ? gt_arena_array(&job->arena, rank->tile_count, sizeof *rank->tiles) : NULL;
+    if (rank->tiles && rank->tile_count)
+        memcpy(rank->tiles, it.tiles, rank->tile_count * sizeof *rank->tiles);
+    gt_mem_free(it.tiles);
     gt_intervals_release(&transfers);
-    return ok && !it.failed;
+    return rank->tiles != NULL;
 }
 
 /* ---- sums ---- */

@@ -239,6 +239,10 @@ static bool fill_cells(const struct gt_rank_job *job, struct cells *cells, int64
 }
 
 bool gt_rank_verdict_find(struct gt_rank_job *job) {
+    job->verdict_rank = GT_RANK_NONE;
+    job->verdict_p = NAN;
+    if (job->collective_count == 0) /* nobody waited for anybody */
+        return true;
     size_t steps = job->step_count ? job->step_count : 1;
     int64_t *step_ns = gt_mem_array(steps, sizeof *step_ns);
     size_t *leads = gt_mem_array(job->rank_count, sizeof *leads);
@@ -249,9 +253,7 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
                           .step_ns = step_ns,
                           .rank_count = job->rank_count};
     bool ok = step_ns && leads && sums && cells.ns && fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
-    job->verdict_rank = GT_RANK_NONE;
-    job->verdict_p = NAN;
-    if (ok && job->collective_count) {
+    if (ok) {
         struct judged judged = judge(&cells, leads, sums);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;

@@ -113,6 +113,33 @@ class Case:
             }
 
 
+class GraphCase:
+    """Parts of making and asking a dependency graph, which a program of ours measures one by one."""
+
+    def __init__(self, name, trace, command):
+        self.name, self.trace, self.command, self.parts, self.size = name, trace, command, {}, {}
+
+    def run(self, rounds):
+        output = subprocess.run([str(word) for word in [*self.command, self.trace, rounds]], check=True, text=True,
+                                stdout=subprocess.PIPE, env=ENVIRONMENT).stdout.splitlines()
+        self.size = {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", output[0])}
+        for line in output[1:]:
+            part, *times = line.split()
+            self.parts[part] = dict(zip(times[::2], map(float, times[1::2])))
+
+    def rows(self):
+        for part, times in self.parts.items():
+            cpu = round(times["user_s"] + times["system_s"], 4)
+            yield {
+                "case": self.name, "contender": part, "input_bytes": self.trace.stat().st_size, **times,
+                "best_cpu_s": cpu, "baseline": "graph",
+                "peak_bytes": self.size["bytes"] if part == "graph" else 0,
+                "ratio": round(self.parts["graph"]["wall_s"] / max(times["wall_s"], 1e-4), 3),
+                "cpu_ratio": round((self.parts["graph"]["user_s"] + self.parts["graph"]["system_s"]) / max(cpu, 1e-4), 3),
+                "kept_events": self.size["nodes"], "name_bytes": 0,
+            }
+
+
 # ---- making programs and inputs ----
 
 def call(*command):
@@ -136,6 +163,8 @@ def build_programs(bench, build):
         ("pack", [HERE / "pack.c"], [*c, HERE / "pack.c", "-lz", "-lzstd"]),
         ("read", [HERE / "read.c", library],
          [*c, f"-I{ROOT}/include", f"-I{ROOT}/lib", HERE / "read.c", library, *libraries]),
+        ("graph", [HERE / "graph.c", library],
+         [*c, f"-I{ROOT}/include", f"-I{ROOT}/lib", HERE / "graph.c", library, *libraries]),
         ("nsysgen", [HERE / "nsysgen.c"], [*c, HERE / "nsysgen.c", "-lsqlite3"]),
         ("nsysrepgen", [HERE / "nsysrepgen.c"], [*c, HERE / "nsysrepgen.c", "-llz4"]),
         ("chunks", [HERE / "peers/chunks.c"], [*c, HERE / "peers/chunks.c", "-llz4"]),
@@ -275,6 +304,25 @@ def explain_case(bench, build, kernels):
     return Case("explain", path.stat().st_size, "reading alone, 2 threads", contenders)
 
 
+def graph_case(bench, kernels):
+    """The dependency graph on one thread: about two nodes for each kernel."""
+    path = make_input(bench / f"path-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
+    return GraphCase("dependency graph", path, [bench / "graph", 1])
+
+
+def path_case(bench, build, kernels):
+    """The commands that use the graph, next to reading the same input."""
+    path = make_input(bench / f"path-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
+    options = [path, "--no-cache", "--threads", 2, "-o", "/dev/null"]
+    contenders = [
+        Contender("reading alone, 2 threads", [bench / "read", 2, path]),
+        Contender("path, 2 threads", [build / "gputime", "path", *options]),
+        Contender("whatif --cpu 2, 2 threads", [build / "gputime", "whatif", "--cpu", 2, *options]),
+        Contender("whatif, 2 threads", [build / "gputime", "whatif", *options]),
+    ]
+    return Case("path", path.stat().st_size, "reading alone, 2 threads", contenders)
+
+
 def diff_case(bench, build, size):
     """A comparison of two traces, beside reading one after the other: alone, with what every report needs, and by the
     command that makes least of it."""
@@ -334,6 +382,8 @@ def make_cases(bench, build, is_quick, only):
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
+        "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),
+        "path": lambda _: path_case(bench, build, 500000 if is_quick else 5000000),
         "diff": lambda _: diff_case(bench, build, size),
         "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
         "GPU metrics": lambda _: metrics_case(bench, 454546),

@@ -80,6 +80,9 @@ TARGETS = [
     within("explain", "explain, 2 threads", "reading alone, 2 threads", 3),
     within("diff", "diff, 2 threads", "kernels of both, 2 threads", 1.20),
     within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
+    *(quick("dependency graph", part, most_s)
+      for part, most_s in (("graph", 1.5), ("simulation", 0.15), ("path", 0.15), ("slack", 0.15))),
+    heap_per_event("dependency graph", "graph", 64),
     heap_per_row("explain", "explain, 2 threads", "reading alone, 2 threads", 120),
     heap_per_event(KINETO, "gputime 1 thread", 45),
     heap_against(KINETO, "gputime 2 threads", "gputime 1 thread", 1.20),

@@ -81,10 +81,12 @@ static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(so
 
 /* ---- path ---- */
 
-static const char *const path_analyses[] = {"path_kinds",    "path_host", "path_kernels", "replay", "slack",
-                                            "critical_path", NULL};
+/* The parts are first, because they say whether the path can be trusted. */
+static const char *const path_analyses[] = {"path_parts", "path_kinds", "path_host",     "path_kernels",
+                                            "replay",     "slack",      "critical_path", NULL};
+static const char *const path_part_analyses[] = {"path_parts", NULL};
 static const struct cli_list all_path_kinds = {.table = "path_kinds", .sort_offset = AT(sort), .top_offset = AT(top)};
-static const char *const path_tables[] = {"path_kinds", "path_host", "path_kernels", "replay", NULL};
+static const char *const path_tables[] = {"path_kinds", "path_windows", "path_host", "path_kernels", "replay", NULL};
 
 /* ---- whatif ---- */
 
@@ -165,8 +167,8 @@ static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offse
 
 /* ---- diff, check ---- */
 
-static const char *const diff_analyses[] = {"kernels",  "memory", "phases",      "ranges",
-                                            "launches", "graphs", "collectives", NULL};
+static const char *const diff_analyses[] = {"kernels", "memory",      "phases",     "ranges", "launches",
+                                            "graphs",  "collectives", "path_parts", NULL};
 static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures summarize what the accounting and the steps have for each GPU. */
@@ -182,6 +184,7 @@ static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = 
 static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
                                              "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
 
+static const char *const no_tables[] = {NULL};
 static const char *const check_tables[] = {"idle_causes_all", NULL};
 static const struct gputime_shape check_shapes[] = {{.table = "gaps", .limit = 20}, {.table = NULL}};
 
@@ -233,6 +236,8 @@ static const char *const explain_tables[] = {"findings",
 static const char *const explain_detail_tables[] = {
     "process_ranges", "process_coverage", "range_kernels", "longest_ranges",
     "processes",      "process_kernels",  "step_states",   NULL};
+static const char *const explain_path_analyses[] = {"path_parts", "path_kinds", NULL};
+static const char *const explain_path_tables[] = {"path_kinds", NULL};
 static const char *const schema_tables[] = {"schema", NULL};
 
 static const struct gputime_shape explain_shapes[] = {
@@ -463,7 +468,8 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE...",
      .details = "Lists what is worth acting on, most severe first, then by potential saving. Each "
                 "finding has evidence in numbers, advice, and the table to look at (--table KEY). "
-                "Potential savings are upper bounds; no two findings claim the same time.",
+                "Savings are simulated where the trace can be explained, else upper bounds; no two findings claim "
+                "the same time.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_FINDINGS,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings, &claimed_rows}}},
@@ -499,7 +505,7 @@ const struct cli_command cli_command_table[] = {
                 "with what to do next first, and tables/*.csv. Keys and columns of nsys-llm-explain keep "
                 "their names. Without --out the report is printed, as by any other command.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES | CLI_GROUP_WITH_PATH,
      .directory_layout = "explain",
      .directory_files = "report.md, with report.json, report.html and tables/",
      .parts = {{.main_table = "findings",
@@ -509,6 +515,7 @@ const struct cli_command cli_command_table[] = {
                 .shapes = explain_shapes,
                 .lists = {&explained_kernels, &limited_kernels, &explained_gaps}},
                {.option = AT(no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
+               {.option = AT(path), .value = 1, .analyses = explain_path_analyses, .tables = explain_path_tables},
                {.analyses = explain_detail_analyses, .tables = explain_detail_tables},
                {.option = AT(print_schema),
                 .value = 1,
@@ -519,9 +526,9 @@ const struct cli_command cli_command_table[] = {
                 .tables = schema_tables,
                 .shapes = shown_schema},
                {.option = AT(print_schema), .value = 1, .for_data = true, .is_alone = true, .analyses = fact_analyses}},
-     .notes = {{"top", "kernels and gaps to list (30, 50; 0 = all)"}},
+     .notes = {{"path", "add the critical path by kind"}, {"top", "kernels and gaps to list (30, 50; 0 = all)"}},
      .examples = {"gputime explain profile.nsys-rep --out report",
-                  "gputime explain profile.sqlite --out report --phase-map phases.json"}},
+                  "gputime explain profile.sqlite --out report --path --phase-map phases.json"}},
 
     {.name = "stats",
      .help = "time per iteration by kernel class, NCCL, copies, NVTX",
@@ -567,8 +574,8 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE... --limit LIMIT",
      .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
                 "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
-                "steps, issues, losses), or kernel:, category:, range:, phase:, memory:, cause:, launch: "
-                "or work: and a name; then < <= > or >=; then a number with % (of the span, or of the "
+                "steps, issues, losses), or kernel:, category:, range:, phase:, memory:, cause:, launch:, "
+                "work: or path: and a name; then < <= > or >=; then a number with % (of the span, or of the "
                 "table), ns, us, ms, s or no unit. A name with '*' may match nothing. Matching rows are "
                 "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
                 "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
@@ -577,7 +584,8 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_CHECK,
      .groups =
          (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes}},
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
+               {.option = AT(path), .value = 1, .analyses = path_part_analyses, .tables = no_tables}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},

@@ -107,6 +107,19 @@ enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_
     return status;
 }
 
+bool cli_limits_have_kind(const struct cli_limits *limits, const char *kind) {
+    static const char each[] = "each";
+    size_t bytes = strlen(kind);
+    for (size_t i = 0; i < limits->count; i++) {
+        const char *text = limits->items[i].text + strspn(limits->items[i].text, " \t");
+        if (strncmp(text, each, strlen(each)) == 0 && isspace((unsigned char)text[strlen(each)]))
+            text += strlen(each) + strspn(text + strlen(each), " \t");
+        if (strncmp(text, kind, bytes) == 0 && text[bytes] == ':')
+            return true;
+    }
+    return false;
+}
+
 void cli_limits_release(struct cli_limits *limits) {
     for (size_t i = 0; i < CLI_TEXTS_MAX; i++)
         free(limits->files[i]);

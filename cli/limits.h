@@ -2,6 +2,8 @@
 #ifndef CLI_LIMITS_H
 #define CLI_LIMITS_H
 
+#include <stdbool.h>
+
 #include "actions.h"
 
 struct cli_limit {
@@ -21,6 +23,8 @@ struct cli_limits {
 enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
                                     const struct cli_options *options, struct cli_words traces,
                                     struct gputime_error *err);
+/* Whether any limit is about rows of that kind: "kernel" in "each kernel:*>+3%". */
+bool cli_limits_have_kind(const struct cli_limits *limits, const char *kind);
 void cli_limits_release(struct cli_limits *limits);
 
 /* Counts of verdicts; a limit on two traces counts twice. */

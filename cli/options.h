@@ -58,6 +58,7 @@ struct cli_options {
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
     int per;                            /* enum cli_per */
     int gaps, launches, why;
+    int path; /* the critical path as well */
     int tree;
     int64_t a_words, b_words;         /* first word of a side, plus 1; 0: not given */
     const char *of;                   /* table to compare */
@@ -122,7 +123,8 @@ enum cli_group {
     CLI_GROUP_FINDINGS = 8388608,
     CLI_GROUP_PATH = 16777216,
     CLI_GROUP_WHATIF = 33554432,
-    CLI_GROUP_RANKS = 67108864,
+    CLI_GROUP_WITH_PATH = 67108864, /* one option that diff and explain share */
+    CLI_GROUP_RANKS = 134217728,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -131,7 +133,7 @@ enum cli_group {
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
-     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_RANKS)
+     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_RANKS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

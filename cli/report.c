@@ -55,6 +55,7 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
         status = find_sides(&job->captures, err);
     if (!status)
         status = cli_limits_init(&job->limits, job->command, job->options, traces, err);
+    job->own.path |= cli_limits_have_kind(&job->limits, "path"); /* it costs too much to be always there */
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     if (!status && job->options->open)

@@ -108,11 +108,12 @@ static size_t find_prefixed(const struct gt_table *table, const char *prefix, co
 
 struct gt_compare_columns gt_compare_find_columns(const struct gt_table *table, size_t column) {
     if (column == SIZE_MAX)
-        return (struct gt_compare_columns){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+        return (struct gt_compare_columns){SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
     const char *key = table->shape->columns[column].key;
     return (struct gt_compare_columns){.a = find_prefixed(table, "a_", key),
                                        .b = find_prefixed(table, "b_", key),
-                                       .delta = find_prefixed(table, "delta_", key)};
+                                       .delta = find_prefixed(table, "delta_", key),
+                                       .noise = find_prefixed(table, "noise_", key)};
 }
 
 struct gt_compare_columns gt_compare_find_amount(const struct gt_table *table, uint32_t flag) {

@@ -60,10 +60,10 @@ struct gt_compare_options {
 enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
                               const struct gt_compare_options *options, struct gt_report **out, struct gt_error *err);
 
-/* Columns of a table of a comparison for a column of table->shape (or SIZE_MAX): the value of A, of B, and the change.
- * SIZE_MAX: there is none. */
+/* Columns of a table of a comparison for a column of table->shape (or SIZE_MAX): the value of A, of B, the change, and
+ * the largest insignificant change. SIZE_MAX: there is none. */
 struct gt_compare_columns {
-    size_t a, b, delta;
+    size_t a, b, delta, noise;
 };
 struct gt_compare_columns gt_compare_find_columns(const struct gt_table *table, size_t column);
 /* Those of the first amount with that flag. */

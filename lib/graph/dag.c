@@ -32,19 +32,21 @@ bool gt_dag_build_work(struct gt_dag_build *build, size_t steps) {
 /* ---- making ---- */
 
 /* Rows of several tables and two ids for each call must fit 32 bits. */
-static bool has_ids(const struct gt_store *store) {
+bool gt_dag_fits(const struct gt_store *store) {
     return store->ops.count + 2 * store->calls.count + 4 * store->syncs.count < UINT32_MAX / 2;
 }
 
 static void build_release(struct gt_dag_build *build) {
     gt_arena_release(&build->arena);
     gt_map_release(&build->stream_map);
+    gt_map_release(&build->device_map);
     gt_map_release(&build->sync_map);
     gt_map_release(&build->record_map);
     gt_map_release(&build->mark_map);
     gt_mem_free(build->marks);
     gt_mem_free(build->points);
     gt_mem_free(build->edges);
+    gt_mem_free(build->node_edges);
 }
 
 static bool ask_for_marks(struct gt_dag_build *build, const struct gt_dag_moment *marks, size_t count) {
@@ -63,27 +65,24 @@ static bool make(struct gt_dag_build *build, const struct gt_dag_moment *marks, 
     return gt_dag_build_calls(build) && gt_dag_build_streams(build) && gt_dag_build_recordings(build) &&
            gt_dag_build_syncs(build) && gt_dag_build_room(build) && gt_dag_build_threads(build) &&
            ask_for_marks(build, marks, mark_count) && gt_dag_build_handovers(build) && gt_dag_build_events(build) &&
-           gt_dag_build_chains(build) && gt_dag_build_bind(build) && gt_dag_build_clock(build) &&
+           gt_dag_build_chains(build) && gt_dag_build_delays(build) && gt_dag_build_clock(build) &&
            gt_dag_build_finish(build, mark_count);
 }
 
-enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels,
+enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels, uint32_t facts,
                           const struct gt_dag_moment *marks, size_t mark_count, struct gt_dag **out,
                           struct gt_error *err) {
     *out = NULL;
-    if (!has_ids(store))
+    if (!gt_dag_fits(store))
         return gt_fail(err, "the trace has too many events for a dependency graph");
     struct gt_dag *dag = gt_mem_array(1, sizeof *dag);
-    struct gt_dag_build build = {.store = store, .labels = labels, .dag = dag};
+    struct gt_dag_build build = {.store = store, .labels = labels, .facts = facts, .dag = dag};
     if (!dag)
         return gt_fail_memory(err);
     dag->store = store;
     dag->labels = labels;
     build.work_left = 64 * (store->ops.count + store->calls.count + store->cpu_ops.count + (1 << 16));
-    build.edge_capacity = 3 * store->ops.count + store->calls.count + 64; /* most traces need no more */
-    build.edges = gt_mem_uninitialised(build.edge_capacity, sizeof *build.edges);
-    bool ok = build.edges && gt_strtab_init(&dag->names) && make(&build, marks, mark_count) && !build.failed &&
-              !dag->names.failed;
+    bool ok = gt_strtab_init(&dag->names) && make(&build, marks, mark_count) && !build.failed && !dag->names.failed;
     build_release(&build);
     if (!ok) {
         gt_dag_free(dag);
@@ -120,24 +119,6 @@ const char *gt_dag_edge_word(enum gt_dag_edge_kind kind) {
         [GT_DAG_ROOM] = "room",     [GT_DAG_STREAM] = "stream",     [GT_DAG_SYNC] = "sync",
     };
     return words[kind];
-}
-
-int64_t gt_dag_typical_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
-    const struct gt_dag_delay *of_class = &dag->delays[edge->delay], *of_kind = &dag->delays[edge->kind];
-    if (of_class->count)
-        return of_class->typical_ns;
-    return edge->kind != GT_DAG_OWN && of_kind->count ? of_kind->typical_ns : -1;
-}
-
-int64_t gt_dag_latency_ns(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge) {
-    if (edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER)
-        return 0;
-    if (!(edge->flags & GT_DAG_HAS_OFFSET))
-        return edge->value;
-    int64_t lag_ns = gt_ns_between(gt_dag_release_ns(dag, edge), dag->start_ns[node]);
-    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
-    typical_ns = typical_ns < 0 ? 0 : typical_ns;
-    return edge->flags & GT_DAG_BINDS || lag_ns < typical_ns ? lag_ns : typical_ns;
 }
 
 const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node) {

@@ -111,9 +111,12 @@ struct gt_dag_moment {
     int64_t time_ns;
 };
 
-/* Store and labels must outlive the graph, and be read with what analyses of the path declare. Linear, but for
-   sorting. */
-enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels,
+/* Whether a trace has few enough events for a graph. */
+bool gt_dag_fits(const struct gt_store *store);
+
+/* Store and labels must outlive the graph, and be read with what analyses of the path declare. facts: those that were
+   asked for; of the others FLOWS are not used even if they are there. Linear, but for sorting. */
+enum gt_status gt_dag_new(const struct gt_store *store, const struct gt_labels *labels, uint32_t facts,
                           const struct gt_dag_moment *marks, size_t mark_count, struct gt_dag **out,
                           struct gt_error *err);
 void gt_dag_free(struct gt_dag *dag);
@@ -131,14 +134,28 @@ static inline int64_t gt_dag_release_ns(const struct gt_dag *dag, const struct g
     return gt_ns_add(gt_dag_anchor_ns(dag, edge), gt_dag_cpu_ns(edge));
 }
 
+/* The typical delay of an edge: of its class, else of its kind; -1: neither is known. */
+static inline int64_t gt_dag_typical_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
+    const struct gt_dag_delay *of_class = &dag->delays[edge->delay], *of_kind = &dag->delays[edge->kind];
+    if (of_class->count)
+        return of_class->typical_ns;
+    return edge->kind != GT_DAG_OWN && of_kind->count ? of_kind->typical_ns : -1;
+}
+
 /* From when the edge lets go to when its node may start. */
-int64_t gt_dag_latency_ns(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge);
+static inline int64_t gt_dag_latency_ns(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge) {
+    if (edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER)
+        return 0;
+    if (!(edge->flags & GT_DAG_HAS_OFFSET))
+        return edge->value;
+    int64_t lag_ns = gt_ns_between(gt_dag_release_ns(dag, edge), dag->start_ns[node]);
+    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+    typical_ns = typical_ns < 0 ? 0 : typical_ns;
+    return edge->flags & GT_DAG_BINDS || lag_ns < typical_ns ? lag_ns : typical_ns;
+}
 
 /* The edge that let go last; NULL: the node waits for nothing. */
 const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node);
-
-/* The typical delay of an edge: of its class, else of its kind; -1: neither is known. */
-int64_t gt_dag_typical_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge);
 
 static inline enum gt_class gt_dag_op_class(const struct gt_dag *dag, uint32_t op) {
     return dag->labels->categories[dag->labels->op_category[op]].time_class;

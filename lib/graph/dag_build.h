@@ -21,6 +21,16 @@ enum {
     GT_DAG_GRAPH_OPS = 16,
 };
 
+/* Classes of ops; those of calls follow, by name. */
+enum gt_dag_op_class {
+    GT_DAG_CLASS_KERNEL,
+    GT_DAG_CLASS_MEMCPY,
+    GT_DAG_CLASS_MEMSET,
+    GT_DAG_CLASS_GRAPH,
+    GT_DAG_CLASS_NODE,
+    GT_DAG_OP_CLASSES
+};
+
 /* What a call is, by its name, beyond enum gt_dag_role. */
 enum {
     GT_DAG_SYNC_DEVICE = 1,
@@ -82,6 +92,7 @@ struct gt_dag_point {
 struct gt_dag_build {
     const struct gt_store *store;
     const struct gt_labels *labels;
+    uint32_t facts; /* that were asked for */
     struct gt_dag *dag;
     struct gt_arena arena; /* owns all arrays but those that grow */
     bool failed;
@@ -114,6 +125,7 @@ struct gt_dag_build {
     uint32_t *process_streams; /* streams by process */
     size_t *process_first_stream;
     struct gt_map stream_map; /* process, device id and stream id */
+    struct gt_map device_map; /* process and device id: where the process ran something */
 
     struct gt_map sync_map;   /* process and correlation: row of syncs */
     struct gt_map record_map; /* the same of calls that record events: row of calls */
@@ -131,25 +143,38 @@ struct gt_dag_build {
     struct gt_dag_point *points;
     size_t point_count, point_capacity;
 
-    struct gt_dag_raw_edge *edges;
+    struct gt_dag_raw_edge *edges; /* those that only some nodes have, in any order */
     size_t edge_count, edge_capacity;
     size_t work_left; /* steps that looking for inferred edges may take */
 
     /* Nodes by id, once calls and points are settled. */
     size_t id_count;
-    int64_t *start_ns, *end_ns;
-    uint32_t *bind;        /* index into edges */
-    uint32_t *delay_index; /* by kind of edge and class of node: index into delays of the graph; 0: none */
+
+    /* The edges of nodes next to each other, by id: `from` is an id, `value` is CPU time where the edge has any, else
+       from when it lets go to the start of the node. */
+    struct gt_dag_edge *node_edges;
+    size_t node_edge_count;
+    uint32_t *first_edge; /* id_count + 1 of them */
+
+    /* Classes of nodes: of ops by their kind, of calls by their name. */
+    uint8_t *op_class;
     size_t class_count;
+    bool *has_delay;       /* by kind of edge and class of node: there is such an edge */
+    uint32_t *delay_index; /* the same: index into delays of the graph; 0: none */
 };
 
-/* ---- ids of nodes: ops, two for each call, marks, points ---- */
+/* ---- ids of nodes: ops, calls or their begin, the return of calls that wait, marks, points ---- */
 
 static inline uint32_t gt_dag_build_begin_id(const struct gt_dag_build *build, uint32_t call) {
-    return (uint32_t)build->store->ops.count + 2 * call;
+    return (uint32_t)(build->store->ops.count + call);
 }
 static inline uint32_t gt_dag_build_return_id(const struct gt_dag_build *build, uint32_t call) {
-    return gt_dag_build_begin_id(build, call) + build->calls[call].waits;
+    return gt_dag_build_begin_id(build, call) + (build->calls[call].waits ? (uint32_t)build->call_count : 0);
+}
+/* The call of an id that is neither an op's nor a mark's nor a point's. */
+static inline uint32_t gt_dag_build_call_of(const struct gt_dag_build *build, uint32_t id) {
+    size_t index = id - build->store->ops.count;
+    return (uint32_t)(index < build->call_count ? index : index - build->call_count);
 }
 static inline uint32_t gt_dag_build_mark_id(const struct gt_dag_build *build, uint32_t mark) {
     return (uint32_t)(build->store->ops.count + 2 * build->call_count + mark);
@@ -157,6 +182,16 @@ static inline uint32_t gt_dag_build_mark_id(const struct gt_dag_build *build, ui
 static inline uint32_t gt_dag_build_point_id(const struct gt_dag_build *build,
                                              uint32_t point) { /* once all marks are */
     return (uint32_t)(build->store->ops.count + 2 * build->call_count + build->mark_count + point);
+}
+
+/* Whether a graph launched the op. Some traces say so only by the name of its call. */
+static inline bool gt_dag_build_is_graph_node(const struct gt_dag_build *build, uint32_t op) {
+    const struct gt_store *store = build->store;
+    if (store->ops.flags[op] & GT_OP_IN_GRAPH)
+        return true;
+    if (build->op_call[op] == GT_DAG_NONE || store->ops.kind[op] == GT_OP_GRAPH)
+        return false;
+    return build->call_names[store->calls.name[build->labels->op_call[op]]].detail == GT_DAG_LAUNCH_GRAPH;
 }
 
 /* ---- dag.c ---- */
@@ -178,6 +213,11 @@ bool gt_dag_build_order(struct gt_dag_build *build, uint32_t *rows, size_t count
 bool gt_dag_build_group(struct gt_dag_build *build, uint32_t *rows, size_t count, const uint32_t *group,
                         size_t group_count);
 
+/* ---- dag_streams.c: ops of streams by another time than their start ---- */
+
+/* In the places of stream_ops, which it is itself where they are in this order; of streams with `least` ops or more. */
+uint32_t *gt_dag_build_resort(struct gt_dag_build *build, const int64_t *time_ns, uint32_t least);
+
 /* ---- one file each ---- */
 
 bool gt_dag_build_calls(struct gt_dag_build *build);     /* dag_calls.c: node calls and threads */
@@ -188,22 +228,100 @@ bool gt_dag_build_syncs(struct gt_dag_build *build);     /* dag_syncs.c */
 bool gt_dag_build_events(struct gt_dag_build *build);    /* dag_events.c */
 bool gt_dag_build_points(struct gt_dag_build *build);    /* dag_points.c: events that the trace describes */
 bool gt_dag_build_handovers(struct gt_dag_build *build); /* dag_handovers.c */
-bool gt_dag_build_chains(struct gt_dag_build *build);    /* dag_chains.c: think, launch and stream edges */
-bool gt_dag_build_bind(struct gt_dag_build *build);      /* dag_bind.c: binding edges and delays */
+bool gt_dag_build_chains(struct gt_dag_build *build);    /* dag_chains.c: think, launch and stream edges; all by node */
+bool gt_dag_build_delays(struct gt_dag_build *build);    /* dag_bind.c: how long binding edges take */
 bool gt_dag_build_clock(struct gt_dag_build *build);     /* dag_clock.c: events that only the clock shows */
 bool gt_dag_build_finish(struct gt_dag_build *build,
                          size_t asked_marks); /* dag_finish.c: the order of nodes, the graph itself */
 
 /* ---- look-ups ---- */
 
-int64_t gt_dag_build_release_ns(const struct gt_dag_build *build, const struct gt_dag_raw_edge *edge);
-uint16_t gt_dag_build_delay(const struct gt_dag_build *build, const struct gt_dag_raw_edge *edge);
-/* Whether a node began later than its binding edge explains. */
-bool gt_dag_build_is_unexplained(const struct gt_dag_build *build, uint32_t id);
+/* When a node begins and ends. */
+static inline int64_t gt_dag_build_end_ns(const struct gt_dag_build *build, uint32_t id) {
+    size_t index = id, calls = build->call_count;
+    if (index < build->store->ops.count)
+        return build->store->ops.end_ns[index];
+    if ((index -= build->store->ops.count) < calls)
+        return build->calls[index].waits ? build->calls[index].start_ns : build->calls[index].end_ns;
+    if ((index -= calls) < calls)
+        return build->calls[index].end_ns;
+    if ((index -= calls) < build->mark_count)
+        return build->marks[index].time_ns;
+    return build->points[index - build->mark_count].time_ns;
+}
+static inline int64_t gt_dag_build_start_ns(const struct gt_dag_build *build, uint32_t id) {
+    size_t ops = build->store->ops.count;
+    if (id < ops)
+        return build->store->ops.start_ns[id];
+    return id - ops < build->call_count ? build->calls[id - ops].start_ns : gt_dag_build_end_ns(build, id);
+}
+
+/* When an edge of a node lets go. */
+static inline int64_t gt_dag_build_release_ns(const struct gt_dag_build *build, const struct gt_dag_edge *edge) {
+    bool from_start = edge->flags & GT_DAG_FROM_START;
+    int64_t anchor_ns = from_start ? gt_dag_build_start_ns(build, edge->from) : gt_dag_build_end_ns(build, edge->from);
+    return gt_ns_add(anchor_ns, gt_dag_cpu_ns(edge));
+}
+
+/* The edge that lets go last; NULL: none. */
+static inline struct gt_dag_edge *gt_dag_build_binding(const struct gt_dag_build *build, uint32_t id) {
+    for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++)
+        if (build->node_edges[i].flags & GT_DAG_BINDS)
+            return &build->node_edges[i];
+    return NULL;
+}
+bool gt_dag_build_classes(struct gt_dag_build *build);           /* dag_bind.c: before any node binds */
+void gt_dag_build_bind(struct gt_dag_build *build, uint32_t id); /* dag_bind.c: finds it, once the node has its edges */
+
+/* Kinds of edges that have delays: the others take what the CPU took. */
+static inline bool gt_dag_build_is_timed(uint8_t kind) {
+    return kind != GT_DAG_THINK && kind != GT_DAG_ORDER && kind != GT_DAG_HANDOVER;
+}
+
+/* The class of a node; GT_DAG_NONE: a mark or a point, edges to which have no delay. */
+static inline uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint32_t id) {
+    size_t ops = build->store->ops.count;
+    if (id < ops)
+        return build->op_class[id];
+    if (id >= ops + 2 * build->call_count)
+        return GT_DAG_NONE;
+    const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
+    return GT_DAG_OP_CLASSES + build->call_names[build->store->calls.name[call->row]].plain;
+}
+
+/* The delay of edges of a kind to a class, as the graph numbers them; that of all of the kind where there is none. */
+static inline uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t class) {
+    uint32_t found = 0;
+    if (gt_dag_build_is_timed(kind) && class != GT_DAG_NONE)
+        found = build->delay_index[kind * build->class_count + class];
+    return found ? (uint16_t)found : kind;
+}
+
+/* From when the binding edge of a node lets go to the start of the node. */
+static inline int64_t gt_dag_build_lag_ns(const struct gt_dag_build *build, uint32_t id,
+                                          const struct gt_dag_edge *edge) {
+    return edge->flags & GT_DAG_HAS_OFFSET
+               ? gt_ns_between(gt_dag_build_release_ns(build, edge), gt_dag_build_start_ns(build, id))
+               : edge->value;
+}
+
+/* Whether a node began later than its binding edge explains: the returns of calls that wait for nothing are as late as
+   the calls are long. */
+static inline bool gt_dag_build_is_late(const struct gt_dag_build *build, uint32_t id, const struct gt_dag_edge *edge,
+                                        uint16_t delay) {
+    if (!gt_dag_build_is_timed(edge->kind) || id >= build->store->ops.count + 2 * build->call_count)
+        return false;
+    if (edge->kind == GT_DAG_OWN && !(build->calls[gt_dag_build_call_of(build, id)].role & GT_DAG_SYNCS))
+        return false;
+    return gt_dag_build_lag_ns(build, id, edge) > build->dag->delays[delay].limit_ns;
+}
 
 /* Of the ops of a stream that were launched before the time the one that ends last; GT_DAG_NONE. */
 uint32_t gt_dag_build_last_op(const struct gt_dag_build *build, uint32_t stream, int64_t time_ns);
 size_t gt_dag_build_launched(const struct gt_dag_build *build, uint32_t stream, int64_t time_ns); /* how many */
+
+/* The device that a wait of the process is about; negative: any. */
+int64_t gt_dag_build_device(const struct gt_dag_build *build, uint32_t process, int64_t device);
 
 /* The stream of a process by its numbers; device negative: any. GT_DAG_NONE. */
 uint32_t gt_dag_build_stream(const struct gt_dag_build *build, uint32_t process, int64_t device, int64_t stream);
@@ -224,7 +342,8 @@ size_t gt_dag_build_boundaries_before(const struct gt_dag_build *build, const st
 
 /* The event that a wait is for: where and when it was recorded. */
 struct gt_dag_recording {
-    uint32_t stream; /* GT_DAG_NONE: the trace does not say */
+    bool is_known;   /* the trace says which stream it was */
+    uint32_t stream; /* GT_DAG_NONE: not known, or nothing ever ran there */
     uint32_t call;   /* row of the call that recorded it; GT_NO_ROW: the wait itself is as good */
     int64_t time_ns;
 };

@@ -1,71 +1,204 @@
-/* The chains that most of a trace consists of: what a thread did between its nodes, ops of a stream one after the
-   other, and launches. */
-#include <stdlib.h>
+/* The edges of every node: in come those that only some nodes have and the chains that most of a trace consists of
+   (what a thread did between its nodes, ops of a stream one after the other, launches), out go all edges by the node
+   that they lead to. Edges that the recorded times deny are left out and counted. */
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "graph/dag_build.h"
 
-/* ---- times of all nodes ---- */
+/* ---- the list of edges ---- */
 
-static bool set_times(struct gt_dag_build *build) {
-    const struct gt_ops *ops = &build->store->ops;
-    build->id_count = ops->count + 2 * build->call_count + build->mark_count + build->point_count;
-    build->start_ns = gt_dag_build_array(build, build->id_count, sizeof *build->start_ns);
-    build->end_ns = gt_dag_build_array(build, build->id_count, sizeof *build->end_ns);
-    build->bind = gt_dag_build_array(build, build->id_count, sizeof *build->bind);
-    if (build->failed)
+/* Nodes come in the order of their ids, each with its edges. */
+struct listing {
+    struct gt_dag_build *build;
+    const struct gt_radix_item *more; /* those that only some nodes have, by the node they lead to: index into edges */
+    size_t more_count, next;
+    int64_t latest_ns; /* when the last of the node's edges so far lets go; INT64_MIN: it has none */
+};
+
+static bool order_more(struct gt_dag_build *build, struct gt_radix_item **out) {
+    struct gt_radix_item *items = gt_mem_uninitialised(build->edge_count + 1, sizeof *items);
+    for (uint32_t i = 0; i < build->edge_count && items; i++)
+        items[i] = (struct gt_radix_item){build->edges[i].to, i};
+    *out = items;
+    build->failed |= !items || !gt_radix_sort(items, build->edge_count);
+    return !build->failed;
+}
+
+static bool is_denied(const struct gt_dag_raw_edge *edge, int64_t release_ns, int64_t start_ns) {
+    if (edge->kind == GT_DAG_STREAM)
         return false;
-    if (ops->count) {
-        memcpy(build->start_ns, ops->start_ns, ops->count * sizeof *build->start_ns);
-        memcpy(build->end_ns, ops->end_ns, ops->count * sizeof *build->end_ns);
+    return gt_ns_between(start_ns, release_ns) > (edge->kind == GT_DAG_SYNC ? GT_DAG_SKEW_NS : 0);
+}
+
+static void list_edge(struct listing *listing, const struct gt_dag_raw_edge *edge) {
+    struct gt_dag_build *build = listing->build;
+    int64_t anchor_ns = edge->flags & GT_DAG_FROM_START ? gt_dag_build_start_ns(build, edge->from)
+                                                        : gt_dag_build_end_ns(build, edge->from);
+    int64_t release_ns = gt_ns_add(anchor_ns, edge->cpu_ns), start_ns = gt_dag_build_start_ns(build, edge->to);
+    if (is_denied(edge, release_ns, start_ns)) {
+        build->dag->contradicting_count++;
+        return;
     }
-    for (uint32_t i = 0; i < build->call_count; i++) {
-        const struct gt_dag_call *call = &build->calls[i];
-        uint32_t id = gt_dag_build_begin_id(build, i);
-        build->start_ns[id] = call->start_ns;
-        build->end_ns[id] = call->waits ? call->start_ns : call->end_ns;
-        build->start_ns[id + 1] = build->end_ns[id + 1] = call->end_ns;
+    struct gt_dag_edge *listed = &build->node_edges[build->node_edge_count++];
+    *listed = (struct gt_dag_edge){.from = edge->from, .kind = edge->kind, .flags = edge->flags, .value = edge->cpu_ns};
+    if (edge->kind != GT_DAG_THINK && edge->kind != GT_DAG_HANDOVER && !(edge->flags & GT_DAG_HAS_OFFSET))
+        listed->value = gt_ns_between(release_ns, start_ns);
+    listing->latest_ns = release_ns > listing->latest_ns ? release_ns : listing->latest_ns;
+}
+
+/* What other files have added for the node. */
+static void list_more(struct listing *listing, uint32_t id) {
+    listing->latest_ns = INT64_MIN;
+    while (listing->next < listing->more_count && listing->more[listing->next].key < id)
+        listing->next++;
+    for (; listing->next < listing->more_count && listing->more[listing->next].key == id; listing->next++)
+        list_edge(listing, &listing->build->edges[listing->more[listing->next].value]);
+}
+
+static void end_node(struct listing *listing, uint32_t id) {
+    listing->build->first_edge[id + 1] = (uint32_t)listing->build->node_edge_count;
+    gt_dag_build_bind(listing->build, id);
+}
+
+/* ---- streams ---- */
+
+static void list_stream(struct listing *listing, uint32_t from, uint32_t to, uint8_t flags) {
+    list_edge(listing, &(struct gt_dag_raw_edge){.from = from, .to = to, .kind = GT_DAG_STREAM, .flags = flags});
+}
+
+static bool is_one_launch(const struct gt_dag_build *build, uint32_t a, uint32_t b) {
+    return build->op_call[a] != GT_DAG_NONE && build->op_call[a] == build->op_call[b] &&
+           gt_dag_build_is_graph_node(build, a) && gt_dag_build_is_graph_node(build, b);
+}
+
+/* Nodes of a graph that ran side by side on one stream: the one before that ended last. */
+static void list_graph_stream(struct listing *listing, const uint32_t *ops, size_t at) {
+    const int64_t *start_ns = listing->build->store->ops.start_ns, *end_ns = listing->build->store->ops.end_ns;
+    uint32_t found = GT_DAG_NONE;
+    for (size_t back = 1; back <= GT_DAG_GRAPH_OPS && back <= at; back++) {
+        uint32_t op = ops[at - back];
+        if (end_ns[op] <= start_ns[ops[at]] && (found == GT_DAG_NONE || end_ns[op] > end_ns[found]))
+            found = op;
     }
-    for (uint32_t i = 0; i < build->mark_count; i++) {
-        uint32_t id = gt_dag_build_mark_id(build, i);
-        build->start_ns[id] = build->end_ns[id] = build->marks[i].time_ns;
+    if (found != GT_DAG_NONE)
+        list_stream(listing, found, ops[at], 0);
+}
+
+/* What an op waits for but for its launch. */
+static void list_waits(struct listing *listing, uint32_t op) {
+    const struct gt_dag_build *build = listing->build;
+    const struct gt_dag_stream *stream = &build->streams[build->op_stream[op]];
+    const uint32_t *ops = build->stream_ops + stream->first;
+    size_t at = build->op_place[op] - stream->first;
+    list_more(listing, op);
+    if (!at)
+        return;
+    uint32_t from = ops[at - 1];
+    if (gt_dag_build_end_ns(build, from) <= gt_dag_build_start_ns(build, op)) {
+        list_stream(listing, from, op, 0);
+    } else if (is_one_launch(build, from, op)) {
+        list_graph_stream(listing, ops, at);
+    } else { /* launched before the one before it had ended */
+        list_stream(listing, from, op, GT_DAG_FROM_START);
+        if (gt_dag_build_end_ns(build, from) < gt_dag_build_end_ns(build, op))
+            list_stream(listing, from, op, 0);
     }
-    for (uint32_t i = 0; i < build->point_count; i++) {
-        uint32_t id = gt_dag_build_point_id(build, i);
-        build->start_ns[id] = build->end_ns[id] = build->points[i].time_ns;
+}
+
+/* ---- launches ---- */
+
+static gt_strid call_name(const struct gt_dag_build *build, const struct gt_dag_call *call) {
+    return build->call_names[build->store->calls.name[call->row]].plain;
+}
+
+static bool starts_inside_call(const struct gt_dag_build *build, uint32_t op) {
+    const struct gt_dag_call *call = build->op_call[op] == GT_DAG_NONE ? NULL : &build->calls[build->op_call[op]];
+    return call && gt_dag_build_start_ns(build, op) < call->end_ns &&
+           gt_dag_build_start_ns(build, op) >= call->start_ns;
+}
+
+/* Of an op that started inside its call: whether nothing but the call held it back. */
+static bool is_free(const struct listing *listing, const struct gt_dag_call *call) {
+    return listing->latest_ns <= call->start_ns;
+}
+
+/* Offsets of ops that started inside their calls with nothing else to hold them back, with the name of the call. */
+static bool find_free(struct gt_dag_build *build, const struct listing *all, struct gt_radix_item **out,
+                      size_t *count) {
+    struct listing listing = *all;
+    size_t inside = 0, denied = build->dag->contradicting_count;
+    for (uint32_t op = 0; op < build->store->ops.count; op++)
+        inside += starts_inside_call(build, op);
+    *out = gt_mem_uninitialised(inside + 1, sizeof **out);
+    *count = 0;
+    for (uint32_t op = 0; op < build->store->ops.count && *out && inside; op++) {
+        if (!starts_inside_call(build, op))
+            continue;
+        const struct gt_dag_call *call = &build->calls[build->op_call[op]];
+        list_waits(&listing, op);
+        build->node_edge_count = 0; /* they are listed again with the launch */
+        if (is_free(&listing, call))
+            (*out)[(*count)++] = (struct gt_radix_item){(uint64_t)(gt_dag_build_start_ns(build, op) - call->start_ns),
+                                                        call_name(build, call)};
     }
-    return true;
+    build->dag->contradicting_count = denied;
+    build->failed |= !*out;
+    return !build->failed;
+}
+
+/* How long after the start of a call its op starts, by name of the call: lower medians, 0 where no op shows it. */
+static int64_t *find_offsets(struct gt_dag_build *build, const struct listing *all) {
+    struct gt_radix_item *offsets = NULL;
+    size_t names = build->dag->names.count, count = 0;
+    int64_t *usual_ns = gt_dag_build_array(build, names, sizeof *usual_ns);
+    uint32_t *left = gt_dag_build_array(build, names, sizeof *left); /* up to the median, with it */
+    if (!build->failed && find_free(build, all, &offsets, &count))
+        build->failed |= !gt_radix_sort(offsets, count);
+    for (size_t i = 0; i < count && !build->failed; i++)
+        left[offsets[i].value]++;
+    for (size_t i = 0; i < names && !build->failed; i++)
+        left[i] = (left[i] + 1) / 2;
+    for (size_t i = 0; i < count && !build->failed; i++) {
+        gt_strid name = offsets[i].value;
+        if (left[name] && !--left[name])
+            usual_ns[name] = (int64_t)offsets[i].key;
+    }
+    gt_mem_free(offsets);
+    return build->failed ? NULL : usual_ns;
+}
+
+static void list_launch(struct listing *listing, uint32_t op, const int64_t *usual_ns) {
+    const struct gt_dag_build *build = listing->build;
+    uint32_t index = build->op_call[op];
+    if (index == GT_DAG_NONE)
+        return;
+    const struct gt_dag_call *call = &build->calls[index];
+    struct gt_dag_raw_edge edge = {.from = gt_dag_build_return_id(build, index), .to = op, .kind = GT_DAG_LAUNCH};
+    if (gt_dag_build_start_ns(build, op) < call->end_ns) {
+        int64_t offset_ns = gt_ns_between(call->start_ns, gt_dag_build_start_ns(build, op));
+        bool is_own = starts_inside_call(build, op) && is_free(listing, call);
+        if (!is_own && usual_ns[call_name(build, call)] < offset_ns)
+            offset_ns = usual_ns[call_name(build, call)];
+        edge.from = gt_dag_build_begin_id(build, index);
+        edge.cpu_ns = offset_ns > 0 ? offset_ns : 0;
+        edge.flags = GT_DAG_FROM_START | GT_DAG_HAS_OFFSET;
+    }
+    list_edge(listing, &edge);
+}
+
+static bool list_ops(struct listing *listing) {
+    const int64_t *usual_ns = find_offsets(listing->build, listing);
+    for (uint32_t op = 0; op < listing->build->store->ops.count && usual_ns; op++) {
+        list_waits(listing, op);
+        list_launch(listing, op, usual_ns);
+        end_node(listing, op);
+    }
+    return usual_ns;
 }
 
 /* ---- threads ---- */
-
-struct chain {
-    struct gt_dag_build *build;
-    uint32_t last; /* node; GT_DAG_NONE: none yet */
-};
-
-static void follow(struct chain *chain, uint32_t id, bool is_awaited) {
-    struct gt_dag_build *build = chain->build;
-    if (chain->last != GT_DAG_NONE) {
-        int64_t gap_ns = gt_ns_between(build->end_ns[chain->last], build->start_ns[id]);
-        gt_dag_build_edge(build, &(struct gt_dag_raw_edge){.from = chain->last,
-                                                           .to = id,
-                                                           .cpu_ns = is_awaited ? 0 : gap_ns,
-                                                           .kind = is_awaited ? GT_DAG_ORDER : GT_DAG_THINK});
-    }
-    chain->last = id;
-}
-
-static void follow_call(struct chain *chain, uint32_t call) {
-    struct gt_dag_build *build = chain->build;
-    uint32_t begin = gt_dag_build_begin_id(build, call);
-    follow(chain, begin, false);
-    if (!build->calls[call].waits)
-        return;
-    gt_dag_build_edge(build, &(struct gt_dag_raw_edge){.from = begin, .to = begin + 1, .kind = GT_DAG_OWN});
-    chain->last = begin + 1;
-}
 
 /* Marks by thread and time. */
 static uint32_t *order_marks(struct gt_dag_build *build) {
@@ -82,167 +215,102 @@ static uint32_t *order_marks(struct gt_dag_build *build) {
     return ok ? marks : NULL;
 }
 
-static bool chain_threads(struct gt_dag_build *build) {
-    const uint32_t *marks = order_marks(build);
+static void list_think(struct listing *listing, uint32_t from, uint32_t to, bool is_awaited) {
+    const struct gt_dag_build *build = listing->build;
+    int64_t gap_ns = gt_ns_between(gt_dag_build_end_ns(build, from), gt_dag_build_start_ns(build, to));
+    list_edge(listing, &(struct gt_dag_raw_edge){.from = from,
+                                                 .to = to,
+                                                 .cpu_ns = is_awaited ? 0 : gap_ns,
+                                                 .kind = is_awaited ? GT_DAG_ORDER : GT_DAG_THINK});
+}
+
+/* The calls of all threads, which have their ids in this order; what comes before each mark is kept for later. */
+static void list_calls(struct listing *listing, const uint32_t *marks, uint32_t *before_mark) {
+    const struct gt_dag_build *build = listing->build;
     size_t next = 0;
-    for (uint32_t t = 0; t < build->thread_count && marks; t++) {
+    for (uint32_t t = 0; t < build->thread_count; t++) {
         const struct gt_dag_thread *thread = &build->threads[t];
-        struct chain chain = {.build = build, .last = GT_DAG_NONE};
-        for (uint32_t i = thread->first_call; i <= thread->first_call + thread->call_count; i++) {
-            bool is_end = i == thread->first_call + thread->call_count;
-            for (; next < build->mark_count; next++) {
-                const struct gt_dag_mark *mark = &build->marks[marks[next]];
-                if (mark->thread != t || (!is_end && mark->time_ns > build->calls[i].start_ns))
+        uint32_t end = thread->first_call + thread->call_count, last = GT_DAG_NONE;
+        for (uint32_t i = thread->first_call; i <= end; i++) {
+            for (; next < build->mark_count && build->marks[marks[next]].thread == t; next++) {
+                if (i < end && build->marks[marks[next]].time_ns > build->calls[i].start_ns)
                     break;
-                follow(&chain, gt_dag_build_mark_id(build, marks[next]), mark->is_awaited);
+                before_mark[marks[next]] = last;
+                last = gt_dag_build_mark_id(build, marks[next]);
             }
-            if (!is_end)
-                follow_call(&chain, i);
-        }
-    }
-    return marks && !build->failed;
-}
-
-/* ---- streams ---- */
-
-static void add_stream(struct gt_dag_build *build, uint32_t from, uint32_t to, uint8_t flags) {
-    gt_dag_build_edge(build, &(struct gt_dag_raw_edge){.from = from, .to = to, .kind = GT_DAG_STREAM, .flags = flags});
-}
-
-static bool is_one_launch(const struct gt_dag_build *build, uint32_t a, uint32_t b) {
-    const uint8_t *flags = build->store->ops.flags;
-    return flags[a] & GT_OP_IN_GRAPH && flags[b] & GT_OP_IN_GRAPH && build->op_call[a] != GT_DAG_NONE &&
-           build->op_call[a] == build->op_call[b];
-}
-
-/* Nodes of a graph that ran side by side on one stream: the one before that ended last. */
-static void add_graph_stream(struct gt_dag_build *build, const uint32_t *ops, size_t at) {
-    const int64_t *start_ns = build->start_ns, *end_ns = build->end_ns;
-    uint32_t found = GT_DAG_NONE;
-    for (size_t back = 1; back <= GT_DAG_GRAPH_OPS && back <= at; back++) {
-        uint32_t op = ops[at - back];
-        if (end_ns[op] <= start_ns[ops[at]] && (found == GT_DAG_NONE || end_ns[op] > end_ns[found]))
-            found = op;
-    }
-    if (found != GT_DAG_NONE)
-        add_stream(build, found, ops[at], 0);
-}
-
-static void chain_streams(struct gt_dag_build *build) {
-    const int64_t *start_ns = build->start_ns, *end_ns = build->end_ns;
-    for (size_t s = 0; s < build->stream_count; s++) {
-        const uint32_t *ops = build->stream_ops + build->streams[s].first;
-        for (size_t i = 1; i < build->streams[s].count; i++) {
-            uint32_t from = ops[i - 1], to = ops[i];
-            if (end_ns[from] <= start_ns[to]) {
-                add_stream(build, from, to, 0);
-            } else if (is_one_launch(build, from, to)) {
-                add_graph_stream(build, ops, i);
-            } else { /* launched before the one before it had ended */
-                add_stream(build, from, to, GT_DAG_FROM_START);
-                if (end_ns[from] < end_ns[to])
-                    add_stream(build, from, to, 0);
-            }
+            if (i == end)
+                break;
+            uint32_t id = gt_dag_build_begin_id(build, i);
+            list_more(listing, id);
+            if (last != GT_DAG_NONE)
+                list_think(listing, last, id, false);
+            end_node(listing, id);
+            last = gt_dag_build_return_id(build, i);
         }
     }
 }
 
-/* ---- launches ---- */
-
-struct offset {
-    gt_strid name;
-    int64_t ns;
-};
-
-static int by_name(const void *a, const void *b) {
-    const struct offset *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-static gt_strid call_name(const struct gt_dag_build *build, const struct gt_dag_call *call) {
-    return build->call_names[build->store->calls.name[call->row]].plain;
-}
-
-/* Whether the op started inside its call and nothing but the call held it back. */
-static bool is_free(const struct gt_dag_build *build, uint32_t op, const int64_t *release_ns) {
-    const struct gt_dag_call *call = &build->calls[build->op_call[op]];
-    return build->start_ns[op] < call->end_ns && build->start_ns[op] >= call->start_ns &&
-           release_ns[op] <= call->start_ns;
-}
-
-/* By op: when the last of its edges so far lets go. */
-static int64_t *find_releases(struct gt_dag_build *build) {
-    size_t count = build->store->ops.count;
-    int64_t *release_ns = gt_dag_build_array(build, count, sizeof *release_ns);
-    for (size_t i = 0; i < count && release_ns; i++)
-        release_ns[i] = INT64_MIN;
-    for (size_t i = 0; i < build->edge_count && release_ns; i++) {
-        const struct gt_dag_raw_edge *edge = &build->edges[i];
-        if (edge->to >= count)
+static void list_returns(struct listing *listing) {
+    struct gt_dag_build *build = listing->build;
+    uint32_t first = (uint32_t)(build->store->ops.count + build->call_count);
+    for (uint32_t i = 0; i < build->call_count; i++) {
+        uint32_t id = first + i;
+        build->first_edge[id + 1] = (uint32_t)build->node_edge_count;
+        if (!build->calls[i].waits)
             continue;
-        int64_t at_ns = edge->flags & GT_DAG_FROM_START ? build->start_ns[edge->from] : build->end_ns[edge->from];
-        bool is_denied = edge->kind != GT_DAG_STREAM && at_ns > build->start_ns[edge->to];
-        if (!is_denied && at_ns > release_ns[edge->to])
-            release_ns[edge->to] = at_ns;
+        list_more(listing, id);
+        list_edge(listing,
+                  &(struct gt_dag_raw_edge){.from = gt_dag_build_begin_id(build, i), .to = id, .kind = GT_DAG_OWN});
+        end_node(listing, id);
     }
-    return release_ns;
 }
 
-/* How long after the start of a call its op starts, by name of the call: lower medians, -1 where no op shows it. */
-static int64_t *find_offsets(struct gt_dag_build *build, const int64_t *release_ns) {
-    size_t ops = build->store->ops.count, count = 0;
-    int64_t *usual_ns = gt_dag_build_array(build, build->dag->names.count, sizeof *usual_ns);
-    for (uint32_t op = 0; op < ops; op++)
-        count += build->op_call[op] != GT_DAG_NONE && is_free(build, op, release_ns);
-    struct offset *offsets = gt_mem_uninitialised(count + 1, sizeof *offsets);
-    build->failed |= !offsets;
-    if (build->failed) {
-        gt_mem_free(offsets);
-        return NULL;
+static void list_marks(struct listing *listing, const uint32_t *before_mark) {
+    const struct gt_dag_build *build = listing->build;
+    for (uint32_t i = 0; i < build->mark_count; i++) {
+        uint32_t id = gt_dag_build_mark_id(build, i);
+        list_more(listing, id);
+        if (before_mark[i] != GT_DAG_NONE)
+            list_think(listing, before_mark[i], id, build->marks[i].is_awaited);
+        end_node(listing, id);
     }
-    count = 0;
-    for (uint32_t op = 0; op < ops; op++)
-        if (build->op_call[op] != GT_DAG_NONE && is_free(build, op, release_ns)) {
-            const struct gt_dag_call *call = &build->calls[build->op_call[op]];
-            offsets[count++] = (struct offset){call_name(build, call), build->start_ns[op] - call->start_ns};
-        }
-    qsort(offsets, count, sizeof *offsets, by_name);
-    for (size_t first = 0, last; first < count; first = last) {
-        for (last = first; last < count && offsets[last].name == offsets[first].name;)
-            last++;
-        usual_ns[offsets[first].name] = offsets[first + (last - first - 1) / 2].ns;
-    }
-    gt_mem_free(offsets);
-    return usual_ns;
 }
 
-static bool chain_launches(struct gt_dag_build *build) {
-    const int64_t *release_ns = find_releases(build);
-    const int64_t *usual_ns = release_ns ? find_offsets(build, release_ns) : NULL;
-    for (uint32_t op = 0; op < build->store->ops.count && usual_ns; op++) {
-        uint32_t index = build->op_call[op];
-        if (index == GT_DAG_NONE)
-            continue;
-        const struct gt_dag_call *call = &build->calls[index];
-        struct gt_dag_raw_edge edge = {.from = gt_dag_build_return_id(build, index), .to = op, .kind = GT_DAG_LAUNCH};
-        if (build->start_ns[op] < call->end_ns) {
-            int64_t offset_ns = gt_ns_between(call->start_ns, build->start_ns[op]);
-            if (!is_free(build, op, release_ns) && usual_ns[call_name(build, call)] < offset_ns)
-                offset_ns = usual_ns[call_name(build, call)];
-            edge.from = gt_dag_build_begin_id(build, index);
-            edge.cpu_ns = offset_ns > 0 ? offset_ns : 0;
-            edge.flags = GT_DAG_FROM_START | GT_DAG_HAS_OFFSET;
-        }
-        gt_dag_build_edge(build, &edge);
+static void list_points(struct listing *listing) {
+    for (uint32_t i = 0; i < listing->build->point_count; i++) {
+        list_more(listing, gt_dag_build_point_id(listing->build, i));
+        end_node(listing, gt_dag_build_point_id(listing->build, i));
     }
-    return usual_ns && !build->failed;
+}
+
+/* ---- all of them ---- */
+
+/* Room for as many as there can be. What is not used costs nothing: nobody touches it. */
+static bool make_room(struct gt_dag_build *build) {
+    build->id_count = build->store->ops.count + 2 * build->call_count + build->mark_count + build->point_count;
+    size_t most = build->edge_count + 3 * build->store->ops.count + 2 * build->call_count + build->mark_count;
+    if (most >= GT_DAG_NONE - 1)
+        return false;
+    build->node_edges = gt_mem_uninitialised(most + 1, sizeof *build->node_edges);
+    build->first_edge = gt_dag_build_array(build, build->id_count + 1, sizeof *build->first_edge);
+    return build->node_edges && !build->failed;
 }
 
 bool gt_dag_build_chains(struct gt_dag_build *build) {
-    if (!set_times(build) || !chain_threads(build))
-        return false;
-    chain_streams(build);
-    return chain_launches(build);
+    struct listing listing = {.build = build, .more_count = build->edge_count};
+    struct gt_radix_item *more = NULL;
+    uint32_t *before_mark = gt_dag_build_array(build, build->mark_count, sizeof *before_mark);
+    const uint32_t *marks = order_marks(build);
+    bool ok = marks && gt_dag_build_classes(build) && make_room(build) && order_more(build, &more);
+    listing.more = more;
+    ok = ok && list_ops(&listing);
+    if (ok) {
+        list_calls(&listing, marks, before_mark);
+        list_returns(&listing);
+        list_marks(&listing, before_mark);
+        list_points(&listing);
+    }
+    gt_mem_free(more);
+    build->failed |= !ok;
+    return ok;
 }

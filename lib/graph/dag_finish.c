@@ -1,5 +1,5 @@
-/* The finished graph: in come nodes by id and edges in any order, out go nodes in an order in which each comes after
-   all that it waits for, and their edges next to each other. An edge that closes a circle is left out. */
+/* The finished graph: in come nodes by id and their edges, out go nodes in an order in which each comes after all that
+   it waits for, and their edges next to each other. An edge that closes a circle is left out. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,132 +7,14 @@
 
 struct finish {
     struct gt_dag_build *build;
-    uint32_t *first;               /* by id: its first edge */
-    struct gt_dag_raw_edge *edges; /* by the node they lead to */
-    uint32_t *number;              /* by id: place in the order; GT_DAG_NONE: not yet; OPEN: being looked at */
-    uint32_t *order;               /* ids */
-    uint32_t *stack, *next;        /* of the search: nodes, and the edge of each to look at next */
-    size_t count;
-    bool dropped;
+    uint32_t *number;                /* by id: place in the order, from 1; 0: not yet; OPEN: being looked at */
+    uint32_t *stack, *next;          /* of the search: nodes, and the edge of each to look at next */
+    uint32_t node_count, edge_count; /* that are written */
+    bool has_circle;
 };
-enum { OPEN = GT_DAG_NONE - 1 };
+enum { OPEN = GT_DAG_NONE, CYCLIC = GT_DAG_EDGE_KINDS }; /* CYCLIC: kind of an edge that closes a circle */
 
-static bool is_node(const struct gt_dag_build *build, uint32_t id) {
-    size_t ops = build->store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
-    if (id >= ops && id < calls)
-        return (id - ops) % 2 == 0 || build->calls[(id - ops) / 2].waits;
-    return id < marks || build->points[id - marks].is_kept;
-}
-
-/* Edges next to each other by the node they lead to, each with what binding has found. */
-static bool group_edges(struct finish *finish) {
-    struct gt_dag_build *build = finish->build;
-    finish->first = gt_dag_build_array(build, build->id_count + 2, sizeof *finish->first);
-    finish->edges = gt_mem_uninitialised(build->edge_count + 1, sizeof *finish->edges);
-    build->failed |= !finish->edges;
-    if (build->failed || build->edge_count >= OPEN)
-        return false;
-    for (uint32_t id = 0; id < build->id_count; id++)
-        if (build->bind[id] != GT_DAG_NONE)
-            build->edges[build->bind[id]].flags |=
-                GT_DAG_BINDS | (gt_dag_build_is_unexplained(build, id) ? GT_DAG_UNEXPLAINED : 0);
-    uint32_t *next = finish->first + 1;
-    for (size_t i = 0; i < build->edge_count; i++)
-        next[build->edges[i].to + 1]++;
-    for (size_t i = 0; i < build->id_count; i++)
-        next[i + 1] += next[i];
-    for (size_t i = 0; i < build->edge_count; i++)
-        finish->edges[next[build->edges[i].to]++] = build->edges[i];
-    return true; /* each next is now where the following begins: `first` is one place before */
-}
-
-/* Puts a node into the order, and before it all that it waits for. */
-static void place(struct finish *finish, uint32_t id) {
-    struct gt_dag_build *build = finish->build;
-    size_t depth = 1;
-    finish->stack[0] = id;
-    finish->next[0] = finish->first[id];
-    finish->number[id] = OPEN;
-    while (depth) {
-        uint32_t node = finish->stack[depth - 1], *next = &finish->next[depth - 1];
-        if (*next == finish->first[node + 1]) {
-            finish->number[node] = (uint32_t)finish->count;
-            finish->order[finish->count++] = node;
-            depth--;
-            continue;
-        }
-        struct gt_dag_raw_edge *edge = &finish->edges[(*next)++];
-        uint32_t from = edge->from;
-        if (finish->number[from] == OPEN) {
-            edge->to = GT_DAG_NONE;
-            finish->dropped = true;
-            build->dag->cyclic_count++;
-        } else if (finish->number[from] == GT_DAG_NONE) {
-            finish->stack[depth] = from;
-            finish->next[depth++] = finish->first[from];
-            finish->number[from] = OPEN;
-        }
-    }
-}
-
-/* Ops bring their calls with them, so that nodes are about in order of time without sorting. */
-static bool order_nodes(struct finish *finish) {
-    struct gt_dag_build *build = finish->build;
-    size_t ids = build->id_count;
-    finish->number = gt_dag_build_array(build, ids, sizeof *finish->number);
-    finish->order = gt_dag_build_array(build, ids, sizeof *finish->order);
-    finish->stack = gt_dag_build_array(build, ids, sizeof *finish->stack);
-    finish->next = gt_dag_build_array(build, ids, sizeof *finish->next);
-    if (build->failed)
-        return false;
-    memset(finish->number, 0xff, ids * sizeof *finish->number);
-    for (uint32_t id = 0; id < ids; id++)
-        if (finish->number[id] == GT_DAG_NONE && is_node(build, id))
-            place(finish, id);
-    return true;
-}
-
-/* Edges that would have closed a circle are gone: what binds may be another edge now. */
-static bool drop_cyclic(struct finish *finish) {
-    struct gt_dag_build *build = finish->build;
-    size_t kept = 0;
-    if (!finish->dropped)
-        return true;
-    for (size_t i = 0; i < build->edge_count; i++) {
-        struct gt_dag_raw_edge edge = finish->edges[i];
-        edge.flags &= (uint8_t) ~(GT_DAG_BINDS | GT_DAG_UNEXPLAINED);
-        if (edge.to != GT_DAG_NONE)
-            build->edges[kept++] = edge;
-    }
-    gt_mem_free(finish->edges);
-    finish->edges = NULL;
-    build->edge_count = kept;
-    build->dag->contradicting_count += build->dag->cyclic_count;
-    return gt_dag_build_bind(build) && group_edges(finish);
-}
-
-/* ---- the graph itself ---- */
-
-static struct gt_dag_edge finish_edge(const struct finish *finish, const struct gt_dag_raw_edge *raw) {
-    const struct gt_dag_build *build = finish->build;
-    const struct gt_dag_delay *delay;
-    struct gt_dag_edge edge = {.from = finish->number[raw->from], .kind = raw->kind, .flags = raw->flags};
-    int64_t lag_ns = gt_ns_between(gt_dag_build_release_ns(build, raw), build->start_ns[raw->to]);
-    bool binds = raw->flags & GT_DAG_BINDS;
-    edge.delay = gt_dag_build_delay(build, raw);
-    delay = &build->dag->delays[edge.delay];
-    if (raw->kind == GT_DAG_THINK || raw->kind == GT_DAG_HANDOVER || raw->flags & GT_DAG_HAS_OFFSET) {
-        edge.value = raw->cpu_ns;
-        return edge;
-    }
-    bool is_instant = raw->kind == GT_DAG_ORDER || delay < build->dag->delays + GT_DAG_EDGE_KINDS ||
-                      (raw->kind == GT_DAG_STREAM && raw->flags & GT_DAG_FROM_START);
-    int64_t usual_ns = is_instant ? 0 : gt_dag_typical_ns(build->dag, &edge);
-    if (usual_ns < 0)
-        usual_ns = raw->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
-    edge.value = binds || lag_ns < usual_ns ? lag_ns : usual_ns;
-    return edge;
-}
+/* ---- nodes and edges as they are written ---- */
 
 static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops, size_t marks) {
     dag->node_count = nodes;
@@ -161,8 +43,8 @@ static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
         dag->op_node[id] = node;
         dag->op_process[id] = build->streams[build->op_stream[id]].process;
     } else if (id < calls) {
-        const struct gt_dag_call *call = &build->calls[(id - ops) / 2];
-        dag->kind[node] = !call->waits ? GT_DAG_CALL : (id - ops) % 2 ? GT_DAG_RETURN : GT_DAG_BEGIN;
+        const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
+        dag->kind[node] = !call->waits ? GT_DAG_CALL : id - ops < build->call_count ? GT_DAG_BEGIN : GT_DAG_RETURN;
         dag->row[node] = call->row;
         dag->role[node] = call->role;
     } else if (id < marks) {
@@ -172,8 +54,8 @@ static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
         dag->kind[node] = GT_DAG_POINT;
         dag->row[node] = build->streams[build->points[id - marks].stream].lane;
     }
-    dag->start_ns[node] = build->start_ns[id];
-    dag->end_ns[node] = build->end_ns[id];
+    dag->start_ns[node] = gt_dag_build_start_ns(build, id);
+    dag->end_ns[node] = gt_dag_build_end_ns(build, id);
 }
 
 static void count_edge(struct gt_dag *dag, const struct gt_dag_edge *edge) {
@@ -182,33 +64,154 @@ static void count_edge(struct gt_dag *dag, const struct gt_dag_edge *edge) {
     dag->inferred_count += is_inferred;
 }
 
-static void fill(struct finish *finish, size_t asked_marks) {
-    struct gt_dag_build *build = finish->build;
-    struct gt_dag *dag = build->dag;
-    uint32_t edges = 0;
-    for (uint32_t node = 0; node < finish->count; node++) {
-        uint32_t id = finish->order[node];
-        describe(build, id, node);
-        dag->first_edge[node] = edges;
-        for (uint32_t i = finish->first[id]; i < finish->first[id + 1]; i++) {
-            dag->edges[edges] = finish_edge(finish, &finish->edges[i]);
-            count_edge(dag, &dag->edges[edges++]);
-        }
-    }
-    dag->first_edge[finish->count] = edges;
-    for (size_t i = 0; i < asked_marks; i++) {
-        uint32_t mark = build->asked_marks[i];
-        dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish->number[gt_dag_build_mark_id(build, mark)];
+/* The latency where nothing says more: what such edges usually take. */
+static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
+    if (edge->kind == GT_DAG_ORDER || edge->delay < GT_DAG_EDGE_KINDS ||
+        (edge->kind == GT_DAG_STREAM && edge->flags & GT_DAG_FROM_START))
+        return 0;
+    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+    return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
+}
+
+static bool has_cpu_time(const struct gt_dag_edge *edge) {
+    return edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER || edge->flags & GT_DAG_HAS_OFFSET;
+}
+
+static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
+                        struct gt_dag_edge *edge) {
+    const struct gt_dag_build *build = finish->build;
+    uint16_t delay = gt_dag_build_delay(build, from->kind, class);
+    edge->from = finish->number[from->from] - 1;
+    edge->kind = from->kind;
+    edge->flags = from->flags;
+    edge->delay = delay;
+    edge->value = from->value;
+    if (from->flags & GT_DAG_BINDS) {
+        edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
+    } else if (!has_cpu_time(from)) {
+        int64_t most_ns = usual_ns(build->dag, edge);
+        edge->value = from->value < most_ns ? from->value : most_ns;
     }
 }
 
+/* All that the node waits for is written already. */
+static void write_node(struct finish *finish, uint32_t id) {
+    struct gt_dag_build *build = finish->build;
+    struct gt_dag *dag = build->dag;
+    uint32_t class = gt_dag_build_class(build, id);
+    describe(build, id, finish->node_count);
+    dag->first_edge[finish->node_count++] = finish->edge_count;
+    for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
+        if (build->node_edges[i].kind == CYCLIC)
+            continue;
+        finish_edge(finish, id, class, &build->node_edges[i], &dag->edges[finish->edge_count]);
+        count_edge(dag, &dag->edges[finish->edge_count++]);
+    }
+    finish->number[id] = finish->node_count;
+}
+
+/* ---- the order ---- */
+
+static bool is_node(const struct gt_dag_build *build, uint32_t id) {
+    size_t ops = build->store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
+    if (id < ops + build->call_count)
+        return true;
+    if (id < calls)
+        return build->calls[gt_dag_build_call_of(build, id)].waits;
+    return id < marks || build->points[id - marks].is_kept;
+}
+
+/* Writes a node, and before it all that it waits for. */
+static void place(struct finish *finish, uint32_t id) {
+    struct gt_dag_build *build = finish->build;
+    size_t depth = 1;
+    finish->stack[0] = id;
+    finish->next[0] = build->first_edge[id];
+    finish->number[id] = OPEN;
+    while (depth) {
+        uint32_t node = finish->stack[depth - 1], *next = &finish->next[depth - 1];
+        if (*next == build->first_edge[node + 1]) {
+            write_node(finish, node);
+            depth--;
+            continue;
+        }
+        struct gt_dag_edge *edge = &build->node_edges[(*next)++];
+        uint32_t from = edge->from;
+        if (edge->kind == CYCLIC)
+            continue;
+        if (finish->number[from] == OPEN) {
+            edge->kind = CYCLIC;
+            finish->has_circle = true;
+            build->dag->cyclic_count++;
+        } else if (!finish->number[from]) {
+            finish->stack[depth] = from;
+            finish->next[depth++] = build->first_edge[from];
+            finish->number[from] = OPEN;
+        }
+    }
+}
+
+/* Ops bring their calls with them, so that nodes are about in order of time without sorting. */
+static void place_all(struct finish *finish) {
+    struct gt_dag_build *build = finish->build;
+    for (uint32_t id = 0; id < build->id_count; id++)
+        if (!finish->number[id] && is_node(build, id))
+            place(finish, id);
+    build->dag->first_edge[finish->node_count] = finish->edge_count;
+}
+
+/* Edges that would have closed a circle are gone: what binds may be another edge now, and all is written again. */
+static bool drop_cyclic(struct finish *finish) {
+    struct gt_dag_build *build = finish->build;
+    struct gt_dag *dag = build->dag;
+    uint32_t kept = 0, first = 0;
+    for (uint32_t id = 0; id < build->id_count; id++) {
+        uint32_t last = build->first_edge[id + 1];
+        build->first_edge[id] = kept;
+        for (; first < last; first++)
+            if (build->node_edges[first].kind != CYCLIC)
+                build->node_edges[kept++] = build->node_edges[first];
+        build->first_edge[id + 1] = kept;
+        gt_dag_build_bind(build, id);
+        build->first_edge[id + 1] = last;
+    }
+    build->first_edge[build->id_count] = kept;
+    build->node_edge_count = dag->edge_count = kept;
+    dag->contradicting_count += dag->cyclic_count;
+    memset(dag->kind_count, 0, sizeof dag->kind_count);
+    dag->inferred_count = 0;
+    memset(finish->number, 0, build->id_count * sizeof *finish->number);
+    finish->node_count = finish->edge_count = 0;
+    return gt_dag_build_delays(build);
+}
+
+static size_t count_nodes(const struct gt_dag_build *build) {
+    size_t count = build->store->ops.count + build->call_count + build->mark_count;
+    for (size_t i = 0; i < build->call_count; i++)
+        count += build->calls[i].waits;
+    for (size_t i = 0; i < build->point_count; i++)
+        count += build->points[i].is_kept;
+    return count;
+}
+
 bool gt_dag_build_finish(struct gt_dag_build *build, size_t asked_marks) {
+    struct gt_dag *dag = build->dag;
     struct finish finish = {.build = build};
-    bool ok = group_edges(&finish) && order_nodes(&finish) && drop_cyclic(&finish) &&
-              allocate(build->dag, finish.count, build->edge_count, build->store->ops.count, asked_marks);
-    build->failed |= !ok;
-    if (ok)
-        fill(&finish, asked_marks);
-    gt_mem_free(finish.edges);
-    return ok;
+    finish.number = gt_dag_build_array(build, build->id_count, sizeof *finish.number);
+    finish.stack = gt_dag_build_array(build, build->id_count, sizeof *finish.stack);
+    finish.next = gt_dag_build_array(build, build->id_count, sizeof *finish.next);
+    build->failed |= !allocate(dag, count_nodes(build), build->node_edge_count, build->store->ops.count, asked_marks);
+    if (build->failed)
+        return false;
+    place_all(&finish);
+    if (finish.has_circle) {
+        if (!drop_cyclic(&finish))
+            return false;
+        place_all(&finish);
+    }
+    for (size_t i = 0; i < asked_marks; i++) {
+        uint32_t mark = build->asked_marks[i];
+        dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish.number[gt_dag_build_mark_id(build, mark)] - 1;
+    }
+    return true;
 }

@@ -27,7 +27,9 @@ static uint32_t index_of(const struct gt_dag_build *build, uint32_t thread) {
 }
 
 static bool map_flows(struct search *search) {
-    const struct gt_flows *flows = &search->build->store->flows;
+    static const struct gt_flows none;
+    const struct gt_dag_build *build = search->build;
+    const struct gt_flows *flows = build->facts & GT_FACT_FLOWS ? &build->store->flows : &none;
     struct gt_map starts = {0};
     for (uint32_t i = 0; i < flows->count; i++)
         if (flows->phase[i] == GT_FLOW_START)
@@ -36,7 +38,7 @@ static bool map_flows(struct search *search) {
         uint32_t start = flows->phase[i] == GT_FLOW_END ? gt_map_get(&starts, 0, flows->id[i]) : GT_MAP_NONE;
         if (start == GT_MAP_NONE)
             continue;
-        uint32_t from = index_of(search->build, flows->thread[start]), to = index_of(search->build, flows->thread[i]);
+        uint32_t from = index_of(build, flows->thread[start]), to = index_of(build, flows->thread[i]);
         if (from != GT_DAG_NONE && to != GT_DAG_NONE)
             gt_map_put_if_new(&search->flows, from, to, 1);
     }

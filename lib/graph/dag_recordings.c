@@ -124,10 +124,10 @@ static struct gt_dag_recording of_records(const struct gt_dag_build *build, uint
     if (!found && wanted.id != UINT64_MAX)
         found = find(all, &wanted);
     if (!found)
-        return (struct gt_dag_recording){GT_DAG_NONE, GT_NO_ROW, wait_ns};
+        return (struct gt_dag_recording){false, GT_DAG_NONE, GT_NO_ROW, wait_ns};
     uint32_t stream = gt_dag_build_stream(build, process, store->event_records.device[found->row],
                                           store->event_records.stream[found->row]);
-    return (struct gt_dag_recording){stream, found->call, found->time_ns};
+    return (struct gt_dag_recording){true, stream, found->call, found->time_ns};
 }
 
 struct gt_dag_recording gt_dag_build_recording(const struct gt_dag_build *build, uint32_t process, uint32_t sync,
@@ -136,7 +136,7 @@ struct gt_dag_recording gt_dag_build_recording(const struct gt_dag_build *build,
     if (store->syncs.wait_stream[sync] < 0)
         return of_records(build, process, sync, wait_ns);
     /* As Kineto has it: the stream with the wait, and the correlation of the call. */
-    struct gt_dag_recording recording = {.call = GT_NO_ROW, .time_ns = wait_ns};
+    struct gt_dag_recording recording = {.is_known = true, .call = GT_NO_ROW, .time_ns = wait_ns};
     uint64_t correlation = store->syncs.wait_correlation[sync];
     uint32_t call =
         correlation == GT_NO_CORRELATION ? GT_MAP_NONE : gt_map_get(&build->record_map, process, correlation);

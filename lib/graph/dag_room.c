@@ -16,7 +16,7 @@ struct launch {
 
 struct room {
     struct gt_dag_build *build;
-    uint32_t *end_ops; /* by stream, in order of end */
+    const uint32_t *end_ops; /* by stream, in order of end */
     struct launch *launches;
     size_t count, capacity;
 };
@@ -138,19 +138,10 @@ static bool has_long_streams(const struct gt_dag_build *build) {
 
 bool gt_dag_build_room(struct gt_dag_build *build) {
     struct room room = {.build = build};
-    size_t ops = build->store->ops.count;
     if (!has_long_streams(build))
         return true;
-    room.end_ops = gt_dag_build_array(build, ops, sizeof *room.end_ops);
-    if (!room.end_ops)
-        return false;
-    memcpy(room.end_ops, build->stream_ops, ops * sizeof *room.end_ops);
-    bool ok = true;
-    for (size_t s = 0; s < build->stream_count && ok; s++)
-        ok = build->streams[s].count < GT_DAG_FLIGHT ||
-             gt_dag_build_sort(build, room.end_ops + build->streams[s].first, build->streams[s].count,
-                               build->store->ops.end_ns);
-    ok = ok && collect(&room);
+    room.end_ops = gt_dag_build_resort(build, build->store->ops.end_ns, GT_DAG_FLIGHT);
+    bool ok = room.end_ops && collect(&room);
     if (ok)
         add_rooms(&room);
     gt_mem_free(room.launches);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "graph/dag_build.h"
+#include "graph/dag_skips.h"
 
 int64_t gt_dag_simulate_scale(int64_t value, uint32_t ppm) {
     if (ppm == GT_DAG_WHOLE)
@@ -19,11 +20,12 @@ struct simulation {
     const struct gt_dag_change *change;
     uint32_t cpu_ppm;
     bool changes_edges; /* edges may have other lengths, or be gone */
+    struct gt_dag_skips skips;
     int64_t *start_ns, *end_ns;
     size_t next_meeting;
 };
 
-static uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
+static inline uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
     const struct gt_dag_change *change = simulation->change;
     const struct gt_dag *dag = simulation->dag;
     uint32_t ppm = change->name_ppm ? change->name_ppm[dag->store->ops.name[op]] : GT_DAG_NONE;
@@ -32,12 +34,16 @@ static uint32_t op_factor(const struct simulation *simulation, uint32_t op) {
     return change->category_ppm ? change->category_ppm[dag->labels->op_category[op]] : GT_DAG_WHOLE;
 }
 
-static int64_t length_of(const struct simulation *simulation, uint32_t node) {
+static inline bool is_skipped(const struct simulation *simulation, uint32_t node) {
+    return simulation->skips.is_skipped && simulation->skips.is_skipped[node];
+}
+
+static inline int64_t length_of(const struct simulation *simulation, uint32_t node) {
     const struct gt_dag *dag = simulation->dag;
     int64_t length_ns = gt_ns_between(dag->start_ns[node], dag->end_ns[node]);
     if (dag->kind[node] == GT_DAG_OP)
         return gt_dag_simulate_scale(length_ns, op_factor(simulation, dag->row[node]));
-    if (dag->kind[node] != GT_DAG_CALL)
+    if (dag->kind[node] != GT_DAG_CALL || is_skipped(simulation, node))
         return 0;
     if (simulation->change->no_launch && dag->role[node] & GT_DAG_LAUNCHES)
         return 0;
@@ -54,6 +60,8 @@ static bool is_dropped(const struct simulation *simulation, uint32_t node, const
     const struct gt_dag_change *change = simulation->change;
     const struct gt_dag *dag = simulation->dag;
     if (change->no_sync && edge->kind == GT_DAG_SYNC && dag->role[node] & GT_DAG_SYNCS)
+        return true;
+    if ((edge->kind == GT_DAG_SYNC || edge->kind == GT_DAG_ROOM) && is_skipped(simulation, node))
         return true;
     if (change->overlap_comm && is_comm(dag, edge->from) && !is_comm(dag, node))
         return true;
@@ -82,12 +90,14 @@ static int64_t delay_of(const struct simulation *simulation, uint32_t node, cons
     latency_ns = change->replays ? replayed_ns(simulation, node, edge) : gt_dag_latency_ns(dag, node, edge);
     switch (edge->kind) {
     case GT_DAG_THINK:
+        cpu_ns = simulation->skips.think_ns ? simulation->skips.think_ns[node] : cpu_ns;
         return change->no_think ? 0 : gt_dag_simulate_scale(cpu_ns, simulation->cpu_ppm);
     case GT_DAG_OWN:
-        if (change->no_launch && dag->role[node] & GT_DAG_LAUNCHES)
+        if ((change->no_launch && dag->role[node] & GT_DAG_LAUNCHES) || is_skipped(simulation, node))
             return 0;
         return gt_dag_simulate_scale(latency_ns, simulation->cpu_ppm);
     case GT_DAG_LAUNCH:
+        cpu_ns = is_skipped(simulation, edge->from) ? 0 : cpu_ns;
         return change->no_launch ? 0 : gt_ns_add(gt_dag_simulate_scale(cpu_ns, simulation->cpu_ppm), latency_ns);
     default:
         return gt_ns_add(gt_dag_simulate_scale(cpu_ns, simulation->cpu_ppm), latency_ns);
@@ -102,24 +112,31 @@ static inline int64_t recorded_delay(const struct simulation *simulation, uint32
     return edge->value;
 }
 
-static int64_t start_of(const struct simulation *simulation, uint32_t node) {
+#define NEVER INT64_MIN /* when a point is reached whose edges are all dropped: it holds nothing up */
+
+static inline int64_t start_of(const struct simulation *simulation, uint32_t node) {
     const struct gt_dag *dag = simulation->dag;
     uint32_t last = dag->first_edge[node + 1];
-    int64_t latest_ns = INT64_MIN;
+    int64_t latest_ns = NEVER;
     for (uint32_t e = dag->first_edge[node]; e < last; e++) {
         const struct gt_dag_edge *edge = &dag->edges[e];
         if (simulation->changes_edges && is_dropped(simulation, node, edge))
             continue;
-        int64_t delay_ns =
-            simulation->changes_edges ? delay_of(simulation, node, edge) : recorded_delay(simulation, node, edge);
         int64_t from_ns =
             edge->flags & GT_DAG_FROM_START ? simulation->start_ns[edge->from] : simulation->end_ns[edge->from];
+        if (from_ns == NEVER)
+            continue;
+        int64_t delay_ns =
+            simulation->changes_edges ? delay_of(simulation, node, edge) : recorded_delay(simulation, node, edge);
         int64_t start_ns = gt_ns_add(from_ns, delay_ns);
         if (edge->kind == GT_DAG_STREAM && start_ns < simulation->start_ns[edge->from])
             start_ns = simulation->start_ns[edge->from];
         latest_ns = start_ns > latest_ns ? start_ns : latest_ns;
     }
-    return latest_ns == INT64_MIN ? dag->start_ns[node] : latest_ns;
+    if (latest_ns != NEVER)
+        return latest_ns;
+    bool is_open = dag->kind[node] == GT_DAG_POINT && dag->first_edge[node] < last;
+    return is_open ? NEVER : dag->start_ns[node];
 }
 
 static int by_op(const void *a, const void *b) {
@@ -144,18 +161,19 @@ bool gt_dag_simulate(const struct gt_dag *dag, const struct gt_dag_change *chang
     struct simulation simulation = {.dag = dag, .change = change};
     simulation.cpu_ppm = change->cpu_ppm ? change->cpu_ppm : GT_DAG_WHOLE;
     simulation.changes_edges = simulation.cpu_ppm != GT_DAG_WHOLE || change->no_launch || change->no_think ||
-                               change->no_sync || change->overlap_comm || change->no_weak_events || change->replays;
+                               change->no_sync || change->overlap_comm || change->no_weak_events || change->replays ||
+                               change->skip_count;
     times->start_ns = simulation.start_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->start_ns);
     times->end_ns = simulation.end_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->end_ns);
-    if (!times->start_ns || !times->end_ns) {
-        gt_dag_simulate_release(times);
-        return false;
-    }
-    for (uint32_t node = 0; node < dag->node_count; node++) {
+    bool ok = gt_dag_skips_init(&simulation.skips, dag, change) && times->start_ns && times->end_ns;
+    for (uint32_t node = 0; node < dag->node_count && ok; node++) {
         times->start_ns[node] = start_of(&simulation, node);
         times->end_ns[node] = end_of(&simulation, node, times->start_ns[node]);
     }
-    return true;
+    gt_dag_skips_release(&simulation.skips);
+    if (!ok)
+        gt_dag_simulate_release(times);
+    return ok;
 }
 
 void gt_dag_simulate_release(struct gt_dag_times *times) {

@@ -6,12 +6,19 @@
 
 #define GT_DAG_WHOLE 1000000u /* factors are millionths: this one changes nothing */
 
-/* A collective that several ranks run together, as another rank's graph sees it: its transfer begins when the last of
-   the ranks has begun, and takes as long whoever that is. Joins graphs of ranks without one knowing the other. */
+/* A collective that several ranks run together: an edge from where the last of the other ranks begins it to where the
+   transfer begins, which takes as long whoever is last. Joins graphs of ranks without one knowing the other: simulate
+   each, hand the starts of its collectives to the others, and repeat; every round settles one more collective. */
 struct gt_dag_meeting {
     uint32_t op;             /* row of ops */
     int64_t others_start_ns; /* when the last of the other ranks begins, on this rank's clock */
     int64_t transfer_ns;     /* recorded length without the wait for the others */
+};
+
+/* A time in which what a thread does takes no time: its calls return at once and wait for nothing. */
+struct gt_dag_skip {
+    uint32_t thread;
+    int64_t start_ns, end_ns;
 };
 
 /* What is different. Zeroed: nothing. */
@@ -20,9 +27,11 @@ struct gt_dag_change {
     const uint32_t *category_ppm; /* by category; NULL: none */
     uint32_t cpu_ppm;             /* of CPU work and calls; 0: GT_DAG_WHOLE */
     bool no_launch, no_think, no_sync, overlap_comm;
-    bool no_weak_events;                   /* without inferred events that do not bind */
+    bool no_weak_events;             /* without inferred events that do not bind */
+    const struct gt_dag_skip *skips; /* by thread and start; none overlap */
+    size_t skip_count;
     bool replays;                          /* usual latencies instead of the recorded ones of binding edges */
-    const struct gt_dag_meeting *meetings; /* by row of ops */
+    const struct gt_dag_meeting *meetings; /* in order of their ops */
     size_t meeting_count;
 };
 

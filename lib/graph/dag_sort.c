@@ -69,8 +69,17 @@ bool gt_dag_build_order(struct gt_dag_build *build, uint32_t *rows, size_t count
     return gt_dag_build_sort(build, rows, count, start_ns) && longer_first(build, rows, count, start_ns, end_ns);
 }
 
+static bool is_grouped(const uint32_t *rows, size_t count, const uint32_t *group) {
+    for (size_t i = 1; i < count; i++)
+        if (group[rows[i]] < group[rows[i - 1]])
+            return false;
+    return true;
+}
+
 bool gt_dag_build_group(struct gt_dag_build *build, uint32_t *rows, size_t count, const uint32_t *group,
                         size_t group_count) {
+    if (is_grouped(rows, count, group))
+        return true;
     size_t *next = gt_mem_array(group_count + 1, sizeof *next);
     uint32_t *grouped = gt_mem_uninitialised(count ? count : 1, sizeof *grouped);
     bool ok = next && grouped;

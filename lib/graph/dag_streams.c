@@ -39,8 +39,10 @@ static void add_stream(struct gt_dag_build *build, uint32_t lane, uint32_t proce
     uint32_t device = store->lanes.device[lane], number = (uint32_t)build->stream_count;
     uint64_t stream = (uint64_t)store->lanes.stream[lane];
     build->streams[build->stream_count++] = (struct gt_dag_stream){.lane = lane, .process = process};
-    if (device < store->devices.count)
+    if (device < store->devices.count) {
         gt_map_put_if_new(&build->stream_map, stream_key(process, store->devices.id[device]), stream, number);
+        gt_map_put_if_new(&build->device_map, process, (uint64_t)store->devices.id[device], 1);
+    }
     gt_map_put_if_new(&build->stream_map, stream_key(process, -1), stream, number);
 }
 
@@ -49,21 +51,25 @@ static bool find_streams(struct gt_dag_build *build) {
     const struct gt_store *store = build->store;
     const uint32_t *guess = guess_processes(build);
     struct gt_map seen = {0};
+    uint32_t *lane_stream = gt_dag_build_array(build, store->lanes.count, sizeof *lane_stream); /* last one, plus 1 */
     build->op_stream = gt_dag_build_array(build, store->ops.count, sizeof *build->op_stream);
     build->streams = gt_dag_build_array(build, store->ops.count, sizeof *build->streams);
     for (uint32_t op = 0; op < store->ops.count && !build->failed; op++) {
         uint32_t lane = store->ops.lane[op], process = known_process(build, op);
         process = process == GT_NO_TRACK ? guess[lane] : process;
-        uint32_t next = (uint32_t)build->stream_count;
-        build->op_stream[op] = gt_map_put_if_new(&seen, lane, process, next);
+        uint32_t next = (uint32_t)build->stream_count, known = lane_stream[lane];
+        if (!known || build->streams[known - 1].process != process)
+            known = lane_stream[lane] = gt_map_put_if_new(&seen, lane, process, next) + 1;
         build->failed |= seen.failed;
-        if (!build->failed && build->op_stream[op] == next)
+        if (build->failed)
+            break;
+        if (known - 1 == next)
             add_stream(build, lane, process);
-        if (!build->failed)
-            build->streams[build->op_stream[op]].count++;
+        build->op_stream[op] = known - 1;
+        build->streams[known - 1].count++;
     }
     gt_map_release(&seen);
-    build->failed |= build->stream_map.failed;
+    build->failed |= build->stream_map.failed || build->device_map.failed;
     return !build->failed;
 }
 
@@ -92,8 +98,6 @@ static bool order_streams(struct gt_dag_build *build) {
     uint32_t first = 0;
     build->stream_ops = gt_dag_build_array(build, count, sizeof(uint32_t));
     build->op_place = gt_dag_build_array(build, count, sizeof(uint32_t));
-    build->launch_ops = gt_dag_build_array(build, count, sizeof(uint32_t));
-    build->latest_ops = gt_dag_build_array(build, count, sizeof(uint32_t));
     build->op_launch_ns = gt_dag_build_array(build, count, sizeof(int64_t));
     if (build->failed)
         return false;
@@ -111,15 +115,45 @@ static bool order_streams(struct gt_dag_build *build) {
     for (uint32_t i = 0; i < count; i++)
         build->op_place[build->stream_ops[i]] = i;
     set_launch_times(build);
-    memcpy(build->launch_ops, build->stream_ops, count * sizeof *build->launch_ops);
-    for (size_t s = 0; s < build->stream_count && !build->failed; s++)
-        gt_dag_build_sort(build, build->launch_ops + build->streams[s].first, build->streams[s].count,
-                          build->op_launch_ns);
+    build->launch_ops = gt_dag_build_resort(build, build->op_launch_ns, 0);
     return !build->failed;
 }
 
-static void find_latest(struct gt_dag_build *build) {
+static bool is_resorted(const struct gt_dag_build *build, const int64_t *time_ns, uint32_t least) {
+    for (size_t s = 0; s < build->stream_count; s++) {
+        const struct gt_dag_stream *stream = &build->streams[s];
+        const uint32_t *ops = build->stream_ops + stream->first;
+        for (size_t i = 1; i < stream->count && stream->count >= least; i++)
+            if (time_ns[ops[i]] < time_ns[ops[i - 1]])
+                return false;
+    }
+    return true;
+}
+
+uint32_t *gt_dag_build_resort(struct gt_dag_build *build, const int64_t *time_ns, uint32_t least) {
+    size_t count = build->store->ops.count;
+    if (is_resorted(build, time_ns, least))
+        return build->stream_ops;
+    uint32_t *sorted = gt_dag_build_array(build, count, sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    memcpy(sorted, build->stream_ops, count * sizeof *sorted);
+    for (size_t s = 0; s < build->stream_count && !build->failed; s++)
+        if (build->streams[s].count >= least)
+            gt_dag_build_sort(build, sorted + build->streams[s].first, build->streams[s].count, time_ns);
+    return build->failed ? NULL : sorted;
+}
+
+/* Most ops end in the order of their launches: each is the latest then. */
+static bool find_latest(struct gt_dag_build *build) {
     const int64_t *end_ns = build->store->ops.end_ns;
+    if (build->launch_ops == build->stream_ops && is_resorted(build, end_ns, 0)) {
+        build->latest_ops = build->launch_ops;
+        return true;
+    }
+    build->latest_ops = gt_dag_build_array(build, build->store->ops.count, sizeof *build->latest_ops);
+    if (!build->latest_ops)
+        return false;
     for (size_t s = 0; s < build->stream_count; s++) {
         size_t first = build->streams[s].first;
         for (size_t i = first; i < first + build->streams[s].count; i++) {
@@ -127,6 +161,7 @@ static void find_latest(struct gt_dag_build *build) {
             build->latest_ops[i] = end_ns[before] > end_ns[op] ? before : op;
         }
     }
+    return true;
 }
 
 size_t gt_dag_build_process_slot(const struct gt_dag_build *build, uint32_t process) {
@@ -172,10 +207,7 @@ static bool list_process_streams(struct gt_dag_build *build) {
 }
 
 bool gt_dag_build_streams(struct gt_dag_build *build) {
-    if (!find_streams(build) || !order_streams(build) || !list_process_streams(build))
-        return false;
-    find_latest(build);
-    return true;
+    return find_streams(build) && order_streams(build) && list_process_streams(build) && find_latest(build);
 }
 
 /* ---- look-ups ---- */
@@ -198,7 +230,13 @@ uint32_t gt_dag_build_last_op(const struct gt_dag_build *build, uint32_t stream,
     return count ? build->latest_ops[build->streams[stream].first + count - 1] : GT_DAG_NONE;
 }
 
+/* Some exports say GPU 0 of every wait: a GPU on which the process ran nothing is none. */
+int64_t gt_dag_build_device(const struct gt_dag_build *build, uint32_t process, int64_t device) {
+    return gt_map_get(&build->device_map, process, (uint64_t)device) == GT_MAP_NONE ? -1 : device;
+}
+
 uint32_t gt_dag_build_stream(const struct gt_dag_build *build, uint32_t process, int64_t device, int64_t stream) {
+    device = gt_dag_build_device(build, process, device);
     uint32_t found = gt_map_get(&build->stream_map, stream_key(process, device), (uint64_t)stream);
     return found == GT_MAP_NONE ? GT_DAG_NONE : found;
 }

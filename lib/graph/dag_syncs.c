@@ -49,7 +49,7 @@ static bool has_room(const struct gt_dag_build *build, size_t streams) {
 static void sync_device(struct gt_dag_build *build, uint32_t index, uint32_t sync) {
     const struct gt_store *store = build->store;
     const struct gt_dag_call *call = &build->calls[index];
-    int64_t device = sync == GT_NO_ROW ? -1 : store->syncs.device[sync];
+    int64_t device = sync == GT_NO_ROW ? -1 : gt_dag_build_device(build, call->process, store->syncs.device[sync]);
     size_t slot = gt_dag_build_process_slot(build, call->process);
     size_t first = build->process_first_stream[slot], last = build->process_first_stream[slot + 1];
     if (!has_room(build, last - first) || !gt_dag_build_work(build, last - first)) {
@@ -86,12 +86,14 @@ static void sync_stream(struct gt_dag_build *build, uint32_t index, uint32_t syn
 
 static void sync_event(struct gt_dag_build *build, uint32_t index, uint32_t sync) {
     const struct gt_dag_call *call = &build->calls[index];
-    if (sync == GT_NO_ROW) {
-        if (call->end_ns - call->start_ns >= GT_DAG_BLOCKED_NS)
+    struct gt_dag_recording recording = {.stream = GT_DAG_NONE};
+    if (sync != GT_NO_ROW)
+        recording = gt_dag_build_recording(build, call->process, sync, call->start_ns);
+    if (!recording.is_known) {
+        if (gt_ns_between(call->start_ns, call->end_ns) >= GT_DAG_BLOCKED_NS)
             add_near(build, index);
         return;
     }
-    struct gt_dag_recording recording = gt_dag_build_recording(build, call->process, sync, call->start_ns);
     uint32_t op = recording.stream == GT_DAG_NONE ? GT_DAG_NONE
                                                   : gt_dag_build_last_op(build, recording.stream, recording.time_ns);
     if (op != GT_DAG_NONE)
@@ -125,6 +127,8 @@ static void sync_copies(struct gt_dag_build *build, uint32_t index, const uint32
 
 static uint32_t *map_copies(struct gt_dag_build *build) {
     const struct gt_store *store = build->store;
+    if (!store->copies.count)
+        return NULL;
     uint32_t *op_copy = gt_dag_build_array(build, store->ops.count, sizeof *op_copy);
     if (op_copy)
         memset(op_copy, 0xff, store->ops.count * sizeof *op_copy);

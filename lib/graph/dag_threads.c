@@ -187,6 +187,8 @@ uint32_t gt_dag_build_mark(struct gt_dag_build *build, uint32_t index, int64_t t
 }
 
 static bool count_launches(struct gt_dag_build *build) {
+    if (build->thread_count < 2) /* nobody to hand work over to */
+        return true;
     build->launches_before = gt_dag_build_array(build, build->call_count + 1, sizeof *build->launches_before);
     for (size_t i = 0; i < build->call_count && !build->failed; i++)
         build->launches_before[i + 1] = build->launches_before[i] + (build->calls[i].op_count != 0);

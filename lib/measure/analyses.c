@@ -15,6 +15,10 @@ _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of
 #define PATH_ALSO                                                                                                      \
     (GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_STACKS | GT_FACT_GRAPHS | GT_FACT_BYTES)
 
+/* The same for the simulations of findings. Links from forward to backward operators are many, and only choose between
+   threads that all may have gone on with the work of another: on no trace at hand do they change a saving. */
+#define SAVINGS_ALSO (PATH_ALSO & ~(uint32_t)GT_FACT_FLOWS)
+
 const struct gt_analysis gt_analyses[] = {
 #define RESULT(kind) (1u << GT_RESULT_##kind)
 #define GT_ANALYSIS(key, title, tables, needs, also, uses, ...)                                                        \

@@ -18,8 +18,9 @@ static const struct gt_divisor divisors[] = {
 };
 
 static const struct gt_limit_kind kinds[] = {
-    {"kernel", "kernels"}, {"category", "categories"},   {"range", "ranges"},    {"phase", "phases"},
-    {"memory", "memory"},  {"cause", "idle_causes_all"}, {"launch", "launches"}, {"work", "idle_work"},
+    {"kernel", "kernels"},  {"category", "categories"}, {"range", "ranges"},
+    {"phase", "phases"},    {"memory", "memory"},       {"cause", "idle_causes_all"},
+    {"launch", "launches"}, {"work", "idle_work"},      {"path", "path_parts"},
 };
 
 static const struct gt_report_column capture_facts[] = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/findings/saving.h"
 #include "measure/findings/verdict_sentence.h"
 #include "measure/findings/why.h"
 
@@ -137,6 +138,7 @@ static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_ev
     finding->severity = severity_of(rule, finding->share);
     if (rule->level == GT_LEVEL_BY_SAVING)
         take_savings(evidence, finding);
+    gt_saving_describe(evidence, finding);
     if (rule->needs & GT_NEEDS_WHOLE)
         doubt_loss(evidence, finding);
     add_advice_of_rule(rule, evidence, finding);
@@ -160,6 +162,8 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
         return;
     }
     gt_ledger_keep(&evidence->ledger);
+    gt_saving_promise(evidence, &finding);
+    evidence->has_found_readback |= strcmp(rule->id, "readback") == 0;
     gt_finding_list_add(section, &finding);
 }
 

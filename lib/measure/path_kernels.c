@@ -12,7 +12,7 @@ static const struct gt_report_column columns[] = {
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"path_share", "On path share", GT_UNIT_SHARE, "total", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"saved_ns", "10% faster saves", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"slack_ns", "Least slack", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"slack_ns", "Least slack", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE | GT_COLUMN_SPARSE},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
 };
 
@@ -34,7 +34,7 @@ enum gt_status gt_path_kernels_run(const struct gt_view *view, struct gt_section
         gt_row_int(&row, "total_ns", name->total_ns);
         gt_row_share(&row, "path_share", (double)name->path_ns, (double)name->total_ns);
         gt_row_cell(&row, "saved_ns", name->has_saving ? gt_cell_int(name->saved_ns) : gt_cell_null());
-        gt_row_int(&row, "slack_ns", name->slack_min_ns);
+        gt_row_cell(&row, "slack_ns", name->has_slack ? gt_cell_int(name->slack_min_ns) : gt_cell_null());
         gt_row_count(&row, "ops", name->count);
         gt_row_end(&row);
     }

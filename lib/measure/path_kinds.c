@@ -1,17 +1,60 @@
 /* Path kinds: what the time of each window of the critical path was spent on. */
 #include "measure/results/measure.h"
+#include "measure/results/path_words.h"
 #include "measure/results/paths.h"
 #include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
     {"kind", "Spent on", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, 0},
     {"share", "Share", GT_UNIT_SHARE, "window", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
 };
+
+/* The same, a row for each window: what pages draw. */
+static const struct gt_report_column window_columns[] = {
+    {"window", "Window", GT_UNIT_NONE, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, 0},
+    {"kernel_ns", "Kernels", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"comm_ns", "Comm", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"copy_ns", "Copies", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"queue_ns", "Queue", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"launch_ns", "Launch", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"cpu_ns", "CPU", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"call_ns", "Calls", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"sync_ns", "Sync", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"unknown_ns", "Unknown", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+};
+
+static const char *const kind_columns[GT_DAG_TIME_COUNT] = {
+    [GT_DAG_TIME_KERNEL] = "kernel_ns", [GT_DAG_TIME_COMM] = "comm_ns",     [GT_DAG_TIME_COPY] = "copy_ns",
+    [GT_DAG_TIME_QUEUE] = "queue_ns",   [GT_DAG_TIME_LAUNCH] = "launch_ns", [GT_DAG_TIME_CPU] = "cpu_ns",
+    [GT_DAG_TIME_CALL] = "call_ns",     [GT_DAG_TIME_SYNC] = "sync_ns",     [GT_DAG_TIME_UNKNOWN] = "unknown_ns",
+};
+
+static void list_windows(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths) {
+    struct gt_table *table = gt_section_table(section, "path_windows", "Critical path by window", window_columns,
+                                              GT_ARRAY_COUNT(window_columns));
+    table->screen_limit = 8;
+    for (size_t i = 0; i < paths->listed_count; i++) {
+        const struct gt_path_window *window = &paths->windows[paths->listed[i]];
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "window", gt_paths_window_cell(section, window));
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, window->process));
+        gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, window->start_ns));
+        gt_row_int(&row, "total_ns", gt_paths_length_ns(window));
+        for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
+            gt_row_int(&row, kind_columns[kind], window->time_ns[kind]);
+        gt_row_end(&row);
+    }
+    if (paths->listed_count < 2) /* the table of kinds has it all */
+        gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+}
 
 static void add_window(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
                        const struct gt_path_window *window) {
@@ -30,85 +73,54 @@ static void add_window(const struct gt_view *view, struct gt_section *section, s
     }
 }
 
+/* Windows that count come first, and on the screen nothing else. */
+static void add_windows(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                        const struct gt_paths *paths) {
+    enum { SCREEN_ROWS = 20 };
+    for (size_t i = 0; i < paths->listed_count; i++) {
+        add_window(view, section, table, &paths->windows[paths->listed[i]]);
+        if (i < paths->counted_count)
+            table->screen_limit = table->row_count < SCREEN_ROWS ? table->row_count : SCREEN_ROWS;
+    }
+}
+
 /* ---- in words ---- */
 
-/* What all windows that count spent, and how many steps they are. */
-struct total {
-    int64_t length_ns, time_ns[GT_DAG_TIME_COUNT];
-    size_t windows, steps;
-};
-
-static struct total add_up(const struct gt_paths *paths) {
-    struct total total = {0};
-    for (size_t i = 0; i < paths->window_count; i++) {
-        const struct gt_path_window *window = &paths->windows[i];
-        total.steps += window->kind == GT_PATH_STEP && (!window->is_hidden || window->counts);
-        if (!window->counts)
-            continue;
-        total.windows++;
-        total.length_ns = gt_ns_add(total.length_ns, gt_paths_length_ns(window));
-        for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
-            total.time_ns[kind] += window->time_ns[kind];
-    }
-    return total;
+static bool is_refused(const struct gt_paths *paths) {
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].counts && paths->windows[i].trust == GT_PATH_REFUSED)
+            return true;
+    return false;
 }
 
-static const char *const kind_words[GT_DAG_TIME_COUNT] = {
-    [GT_DAG_TIME_KERNEL] = "kernels",        [GT_DAG_TIME_COMM] = "communication",
-    [GT_DAG_TIME_COPY] = "copies",           [GT_DAG_TIME_QUEUE] = "latency between GPU ops",
-    [GT_DAG_TIME_LAUNCH] = "launching",      [GT_DAG_TIME_CPU] = "waits for the CPU",
-    [GT_DAG_TIME_CALL] = "other CUDA calls", [GT_DAG_TIME_SYNC] = "synchronization",
-    [GT_DAG_TIME_UNKNOWN] = "unexplained",
-};
-
-static double percent(int64_t part_ns, int64_t whole_ns) {
-    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
+static struct gt_str say_savings(struct gt_arena *arena, const struct gt_paths *paths, double percent_saved) {
+    if (is_refused(paths))
+        return GT_STR("too much is unexplained to say what would save time");
+    if (percent_saved < 1)
+        return GT_STR("faster kernels would save almost nothing");
+    return gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", percent_saved);
 }
 
-/* " 82% waits for the CPU (backward: 55%), 12% launching": the largest parts. */
-static struct gt_str list_parts(const struct gt_view *view, struct gt_arena *arena, struct total total,
-                                const struct gt_path_cpu *cpu) {
-    enum { PARTS_MOST = 4 };
-    struct gt_str list = {"", 0};
-    for (size_t part = 0; part < PARTS_MOST; part++) {
-        size_t largest = 0;
-        for (size_t kind = 1; kind < GT_DAG_TIME_COUNT; kind++)
-            largest = total.time_ns[kind] > total.time_ns[largest] ? kind : largest;
-        double share = percent(total.time_ns[largest], total.length_ns);
-        if (share < 1)
-            break;
-        list = gt_arena_printf(arena, "%s%s %.0f%% %s", list.ptr, part ? "," : "", share, kind_words[largest]);
-        gt_strid range = largest == GT_DAG_TIME_CPU ? cpu->main_range : GT_STRID_EMPTY;
-        struct gt_str name = gt_str_cut(gt_store_string(view->store, range), 40);
-        if (range != GT_STRID_EMPTY && percent(cpu->main_range_ns, total.length_ns) >= 5)
-            list = gt_arena_printf(arena, "%s (%.*s: %.0f%%)", list.ptr, (int)name.len, name.ptr,
-                                   percent(cpu->main_range_ns, total.length_ns));
-        total.time_ns[largest] = 0;
-    }
-    return list;
+/* One graph has all of the trace: leaving GPUs or ops out of it would leave waits without a cause. */
+static void say_selection(const struct gt_view *view, struct gt_section *section) {
+    const struct gputime_selection *asked = &view->request->selection;
+    if (asked->device_count || asked->stream_count || asked->category_count || asked->name)
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("The critical path leads through all GPU work, not only through what is selected."));
 }
 
 static void say(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths,
                 const struct gt_path_cpu *cpu, const struct gt_path_names *names) {
     struct gt_arena *arena = &section->report->arena;
-    struct total total = add_up(paths);
-    char length[GT_NUM_MAX];
-    size_t parts = total.steps ? total.steps : total.windows;
-    if (!total.windows)
+    struct gt_path_words_sum sum = gt_path_words_add_up(paths);
+    struct gt_str words = gt_path_words_say(view, paths, &sum, cpu, arena);
+    if (!words.len) {
+        gt_section_note(section, GT_FOR_ALL, GT_STR("No GPU work to find a path through."));
         return;
-    gt_num_format_duration(length, (double)total.length_ns / (double)parts);
-    double saves = percent(names->faster_saves_ns, total.length_ns);
-    struct gt_str what = total.steps ? GT_STR("Step") : GT_STR("Window");
-    if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_TRACE)
-        what = GT_STR("Trace");
-    if (!total.steps && paths->window_count && paths->windows[0].kind == GT_PATH_RANGE)
-        what = GT_STR("Range");
-    struct gt_str list = list_parts(view, arena, total, cpu);
-    struct gt_str end = saves < 1 ? GT_STR("faster kernels would save almost nothing")
-                                  : gt_arena_printf(arena, "kernels that take 10%% less would save %.1f%%", saves);
-    gt_section_note(section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "%s %s%s:%s; %s.", what.ptr, length, parts > 1 ? " on average" : "",
-                                    list.len ? list.ptr : " nothing to see", end.ptr));
+    }
+    double saves = sum.length_ns > 0 ? 100 * (double)names->faster_saves_ns / (double)sum.length_ns : 0;
+    struct gt_str end = say_savings(arena, paths, saves);
+    gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "%s; %s.", words.ptr, end.ptr));
 }
 
 enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -118,12 +130,11 @@ enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *
     if (!names)
         return err->code;
     say(view, section, paths, cpu, names);
+    say_selection(view, section);
+    list_windows(view, section, paths);
     struct gt_table *table =
         gt_section_table(section, "path_kinds", "Critical path by kind", columns, GT_ARRAY_COUNT(columns));
-    table->screen_limit = 20;
-    for (size_t i = 0; i < paths->window_count; i++)
-        if (!paths->windows[i].is_hidden)
-            add_window(view, section, table, &paths->windows[i]);
+    add_windows(view, section, table, paths);
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     const struct gt_dag *dag = paths->dag;
     if (dag->is_cut_short)

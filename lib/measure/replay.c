@@ -6,12 +6,12 @@
 
 static const struct gt_report_column columns[] = {
     {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"wall_ns", "Recorded", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"replay_ns", "Replayed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
+    {"wall_ns", "Recorded", GT_UNIT_NS, NULL, 0},
+    {"replay_ns", "Replayed", GT_UNIT_NS, NULL, 0},
     {"error", "Error", GT_UNIT_SHARE, "recorded time", 0},
-    {"unknown_ns", "Unknown", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"unknown_ns", "Unknown", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
+    {"inferred_ns", "Inferred", GT_UNIT_NS, NULL, GT_COLUMN_SPARSE},
     {"trust", "Trust", GT_UNIT_NONE, NULL, 0},
     {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"segments", "Segments", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -46,6 +46,18 @@ static void add_window(const struct gt_view *view, struct gt_section *section, s
     gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, window->start_ns));
     gt_row_count(&row, "segments", window->segment_count);
     gt_row_end(&row);
+}
+
+/* Windows that count come first; steps that are explained well need no line on the screen. */
+static void add_windows(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                        const struct gt_paths *paths) {
+    enum { SCREEN_ROWS = 20 };
+    bool is_good = true;
+    for (size_t i = 0; i < paths->listed_count; i++) {
+        add_window(view, section, table, &paths->windows[paths->listed[i]]);
+        is_good &= paths->windows[paths->listed[i]].trust == GT_PATH_GOOD;
+    }
+    table->screen_limit = is_good && paths->counted_count < SCREEN_ROWS ? paths->counted_count : SCREEN_ROWS;
 }
 
 static void add_kinds(struct gt_section *section, const struct gt_dag *dag) {
@@ -87,10 +99,7 @@ enum gt_status gt_replay_run(const struct gt_view *view, struct gt_section *sect
         return err->code;
     struct gt_table *table =
         gt_section_table(section, "replay", "Replay of the dependency graph", columns, GT_ARRAY_COUNT(columns));
-    table->screen_limit = 20;
-    for (size_t i = 0; i < paths->window_count; i++)
-        if (!paths->windows[i].is_hidden)
-            add_window(view, section, table, &paths->windows[i]);
+    add_windows(view, section, table, paths);
     add_kinds(section, paths->dag);
     add_delays(section, paths->dag);
     return GT_OK;

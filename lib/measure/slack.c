@@ -16,6 +16,10 @@ static const struct gt_report_column columns[] = {
     {"max_ns", "Most slack", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
+static struct gt_cell slack_cell(const struct gt_path_name *name, int64_t slack_ns) {
+    return name->has_slack ? gt_cell_int(slack_ns) : gt_cell_null();
+}
+
 static int by_total(const void *a, const void *b) {
     const struct gt_path_name *x = *(const struct gt_path_name *const *)a, *y = *(const struct gt_path_name *const *)b;
     if (x->total_ns != y->total_ns)
@@ -41,9 +45,9 @@ enum gt_status gt_slack_run(const struct gt_view *view, struct gt_section *secti
         gt_row_count(&row, "count", order[i]->count);
         gt_row_int(&row, "total_ns", order[i]->total_ns);
         gt_row_count(&row, "critical", order[i]->critical);
-        gt_row_int(&row, "min_ns", order[i]->slack_min_ns);
-        gt_row_int(&row, "median_ns", order[i]->slack_median_ns);
-        gt_row_int(&row, "max_ns", order[i]->slack_max_ns);
+        gt_row_cell(&row, "min_ns", slack_cell(order[i], order[i]->slack_min_ns));
+        gt_row_cell(&row, "median_ns", slack_cell(order[i], order[i]->slack_median_ns));
+        gt_row_cell(&row, "max_ns", slack_cell(order[i], order[i]->slack_max_ns));
         gt_row_end(&row);
     }
     gt_mem_free(order);

@@ -1,9 +1,12 @@
 /* What-if: how long the windows of the critical path would have taken if something were different; without changes,
    what the usual ones would save. A trace that the graph explains badly gets no answer unless it is asked for by force.
  */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/threads.h"
+#include "measure/results/calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/path_change.h"
 #include "measure/results/path_names.h"
@@ -15,12 +18,12 @@ enum { UNKNOWN_MOST = 20, NAMES_MOST = 20, FASTER_PPM = 900000 };
 
 static const struct gt_report_column columns[] = {
     {"change", "Change", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"base_ns", "Recorded", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"low_ns", "At least", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"saved_ns", "Saved", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"window", "Window", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_VARIES},
+    {"base_ns", "Recorded", GT_UNIT_NS, NULL, 0},
+    {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, 0},
+    {"low_ns", "At least", GT_UNIT_NS, NULL, 0},
+    {"saved_ns", "Saved", GT_UNIT_NS, NULL, 0},
     {"saved_share", "Saved share", GT_UNIT_SHARE, "recorded time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"trust", "Trust", GT_UNIT_NONE, NULL, 0},
 };
@@ -53,13 +56,8 @@ struct asking {
 /* ---- simulations ---- */
 
 static bool simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound **bounds) {
-    struct gt_dag_times times = {0};
     *bounds = gt_mem_array(paths->window_count + 1, sizeof **bounds);
-    if (!*bounds || !gt_dag_simulate(paths->dag, change, &times))
-        return false;
-    gt_paths_bounds(paths, &times, *bounds);
-    gt_dag_simulate_release(&times);
-    return true;
+    return *bounds && gt_paths_simulate(paths, change, *bounds);
 }
 
 /* The second simulation leaves out edges for which only the order of calls speaks. */
@@ -157,7 +155,7 @@ static void add_row(const struct asking *asking, struct gt_section *section, str
 }
 
 static bool is_shown(const struct gt_path_window *window, bool is_list) {
-    return window->kind != GT_PATH_CHOSEN && (is_list ? window->counts : !window->is_hidden);
+    return window->kind != GT_PATH_CHOSEN && (window->counts || !is_list);
 }
 
 static int64_t saved_of(const struct asking *asking, const struct answer *answer) {
@@ -181,22 +179,67 @@ static int by_saving(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* Savings that are worth a line on the screen. */
+static size_t count_savings(const struct gt_table *table, bool is_list) {
+    enum { ROWS_MOST = 15, ROWS_LEAST = 3 };
+    static const double least_share = 0.0005; /* shown as 0.1 % */
+    bool has_answer = false;
+    size_t rows = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        double share = gt_table_number(table, row, "saved_share");
+        rows += share >= least_share;
+        has_answer |= !isnan(share);
+    }
+    if (!is_list || rows > ROWS_MOST)
+        return ROWS_MOST;
+    return !has_answer ? 1 : rows < ROWS_LEAST ? ROWS_LEAST : rows;
+}
+
+/* Whether inferred events matter to any answer. */
+static bool has_low(const struct asking *asking) {
+    const struct gt_paths *paths = asking->paths;
+    for (size_t i = 0; i < asking->count; i++)
+        for (size_t w = 0; w < paths->listed_count; w++) {
+            const struct answer *answer = &asking->answers[i];
+            uint32_t window = paths->listed[w];
+            if (gt_ns_between(answer->low[window].start_ns, answer->low[window].end_ns) !=
+                gt_ns_between(answer->predicted[window].start_ns, answer->predicted[window].end_ns))
+                return true;
+        }
+    return false;
+}
+
+/* The lower bound is a detail where it never differs. NULL: memory was short. */
+static const struct gt_report_column *choose_columns(const struct asking *asking) {
+    struct gt_report_column *chosen = gt_arena_alloc(asking->arena, sizeof columns);
+    if (chosen)
+        memcpy(chosen, columns, sizeof columns);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && chosen && !has_low(asking); i++)
+        chosen[i].flags |= strcmp(chosen[i].key, "low_ns") == 0 ? GT_COLUMN_DETAIL : 0;
+    return chosen;
+}
+
 static bool add_rows(const struct asking *asking, struct gt_section *section, bool is_list) {
-    struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", columns,
+    const struct gt_paths *paths = asking->paths;
+    const struct gt_report_column *chosen = choose_columns(asking);
+    if (!chosen)
+        return false;
+    struct gt_table *table = gt_section_table(section, "whatif", is_list ? "What would save time" : "What if", chosen,
                                               GT_ARRAY_COUNT(columns));
     struct ranked *order = gt_mem_array(asking->count + 1, sizeof *order);
-    table->screen_limit = 15;
     table->empty = "No GPU work to simulate.";
     for (size_t i = 0; i < asking->count && order; i++)
         order[i] = (struct ranked){saved_of(asking, &asking->answers[i]), i};
     if (order)
         qsort(order, asking->count, sizeof *order, by_saving);
     for (size_t i = 0; i < asking->count && order; i++)
-        for (size_t w = 0; w < asking->paths->window_count; w++)
-            if (is_shown(&asking->paths->windows[w], is_list))
-                add_row(asking, section, table, &asking->answers[order[i].index], w);
+        for (size_t w = 0; w < paths->listed_count; w++)
+            if (is_shown(&paths->windows[paths->listed[w]], is_list))
+                add_row(asking, section, table, &asking->answers[order[i].index], paths->listed[w]);
+    table->screen_limit = count_savings(table, is_list);
+    bool ok = order;
     gt_mem_free(order);
-    return order;
+    return ok;
 }
 
 /* ---- refusal ---- */
@@ -220,7 +263,7 @@ static struct gt_cell next_cell(const struct gt_dag *dag, const struct gt_dag_se
         return gt_cell_null();
     gt_strid name = dag->kind[segment->node] == GT_DAG_OP ? dag->store->ops.name[dag->row[segment->node]]
                                                           : dag->store->calls.name[dag->row[segment->node]];
-    return gt_cell_text(gt_store_string(dag->store, name));
+    return gt_cell_text(gt_call_plain_name(gt_store_string(dag->store, name)));
 }
 
 static bool refuses_any(const struct asking *asking) {
@@ -253,7 +296,7 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
     qsort(all, count, sizeof *all, by_length);
     for (size_t i = 0; i < count && i < UNKNOWN_MOST; i++) {
         const struct gt_dag_segment *segment = &all[i].segment;
-        struct gt_str name = gt_paths_segment_name(paths, segment);
+        struct gt_str name = gt_call_plain_name(gt_paths_segment_name(paths, segment));
         struct gt_row row = gt_row_begin(table);
         gt_row_cell(&row, "window", gt_paths_window_cell(section, &paths->windows[all[i].window]));
         gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, segment->start_ns));
@@ -266,20 +309,13 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
     return true;
 }
 
-static double share_of(int64_t part_ns, int64_t whole_ns) {
-    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
-}
-
 static void state_trust(const struct asking *asking, struct gt_section *section) {
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     for (size_t i = 0; i < asking->paths->window_count; i++) {
         const struct gt_path_window *window = &asking->paths->windows[i];
         if (!window->counts || window->trust == GT_PATH_GOOD)
             continue;
-        struct gt_str why = gt_arena_printf(
-            asking->arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
-            (int)window->name.len, window->name.ptr, window->trust == GT_PATH_ROUGH ? "only roughly" : "badly",
-            100 * window->error, share_of(window->time_ns[GT_DAG_TIME_UNKNOWN], gt_paths_length_ns(window)));
+        struct gt_str why = gt_paths_doubt(asking->arena, window);
         struct gt_str note =
             gt_arena_printf(asking->arena, "Trust %s: %s.", gt_paths_trust_word(window->trust), why.ptr);
         gt_section_note(section, GT_FOR_ALL, note);
@@ -292,11 +328,22 @@ static void state_trust(const struct asking *asking, struct gt_section *section)
                                "wait longer for the others."));
 }
 
+/* Steps, ranges and traces begin and end with something that a change moves; a time does not. */
+static bool asks_for_times(const struct gt_paths *paths) {
+    for (size_t i = 0; i < paths->window_count; i++)
+        if (paths->windows[i].kind == GT_PATH_CHOSEN)
+            return true;
+    return false;
+}
+
 enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const char *text = gt_option_text(view, GT_OPTION_changes);
     struct asking asking = {.view = view, .paths = gt_results_paths(view, err), .arena = &section->report->arena};
     if (!asking.paths)
         return err->code;
+    if (asks_for_times(asking.paths))
+        return gt_fail_usage(err,
+                             "after a change nothing is at its old time: use --step or --range, not --from and --to");
     asking.is_forced = gt_option_flag(view, GT_OPTION_force);
     asking.answers = gt_mem_array(NAMES_MOST + 8, sizeof *asking.answers);
     enum gt_status status = !asking.answers ? gt_fail_memory(err)
@@ -306,6 +353,9 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         state_trust(&asking, section);
+        if (!text && !refuses_any(&asking))
+            gt_section_note(section, GT_FOR_SCREEN,
+                            GT_STR("Names of ops: what is saved if all ops of that name take 10% less."));
         bool ok = add_rows(&asking, section, !text) && add_unknown(&asking, section);
         status = ok ? GT_OK : gt_fail_memory(err);
     }

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "report/row.h"
 
-enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, STEP, SHARE, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
+enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, STEP, SHARE, SAVING_BY, TRUST, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
 
 static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RANK] = {"rank", "#", GT_UNIT_NONE, NULL, 0},
@@ -16,6 +16,8 @@ static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RECOVERABLE] = {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
     [STEP] = {"recoverable_step_ns", "Saving a step", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
     [SHARE] = {"share", "Share", GT_UNIT_SHARE, "steady time", 0},
+    [SAVING_BY] = {"saving_by", "Saving by", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    [TRUST] = {"trust", "Trust", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     [EVIDENCE] = {"evidence", "Evidence", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [ADVICE] = {"advice", "Advice", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -44,6 +46,14 @@ static struct gt_cell joined_cell(struct gt_arena *arena, const struct gt_str *s
     return gt_cell_text(text);
 }
 
+static struct gt_cell text_cell(const char *text) {
+    return text ? gt_cell_text(gt_str_of(text)) : gt_cell_null();
+}
+
+const char *gt_finding_list_saving_by(const struct gt_finding *finding) {
+    return finding->recoverable_ns < 0 ? NULL : finding->is_simulated ? "simulation" : "upper_bound";
+}
+
 static void add_row(struct gt_section *section, struct gt_table *table, size_t index) {
     const struct gt_finding *finding = &section->findings[index];
     struct gt_arena *arena = &section->report->arena;
@@ -56,9 +66,11 @@ static void add_row(struct gt_section *section, struct gt_table *table, size_t i
                 finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns));
     gt_row_cell(&row, "recoverable_step_ns", finding->step_ns < 0 ? gt_cell_null() : gt_cell_int(finding->step_ns));
     gt_row_cell(&row, "share", gt_cell_known(finding->share));
+    gt_row_cell(&row, "saving_by", text_cell(gt_finding_list_saving_by(finding)));
+    gt_row_cell(&row, "trust", text_cell(finding->simulation.trust));
     gt_row_cell(&row, "evidence", joined_cell(arena, finding->evidence, finding->evidence_count));
     gt_row_cell(&row, "advice", joined_cell(arena, finding->advice, finding->advice_count));
-    gt_row_cell(&row, "table", finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null());
+    gt_row_cell(&row, "table", text_cell(finding->table));
     gt_row_end(&row);
 }
 
@@ -93,8 +105,21 @@ static size_t find_id(const struct gt_section *section, const char *id) {
     return place;
 }
 
+/* Moves each cause to the place before the finding that it causes. */
+static void lead_with_causes(struct gt_section *section) {
+    for (size_t i = 1; i < section->finding_count; i++) {
+        struct gt_finding cause = section->findings[i];
+        size_t other = cause.causes_id ? find_id(section, cause.causes_id) : i;
+        if (other >= i || section->findings[other].severity != cause.severity)
+            continue;
+        memmove(&section->findings[other + 1], &section->findings[other], (i - other) * sizeof cause);
+        section->findings[other] = cause;
+    }
+}
+
 void gt_finding_list_link(struct gt_section *section) {
     struct gt_table *table = gt_section_find(section, "findings");
+    lead_with_causes(section);
     for (size_t i = 0; table && i < section->finding_count; i++) {
         struct gt_finding *finding = &section->findings[i];
         size_t other = finding->overlaps_id ? find_id(section, finding->overlaps_id) : section->finding_count;
@@ -133,7 +158,8 @@ struct gt_str gt_finding_list_worth(const struct gt_finding *finding, char *text
         bytes = snprintf(text, size, "%s", severity);
     } else {
         gt_num_format_duration(gain, (double)(is_per_step ? finding->step_ns : finding->recoverable_ns));
-        bytes = snprintf(text, size, "%s, saves up to %s%s", severity, gain, is_per_step ? " a step" : "");
+        bytes = snprintf(text, size, "%s, saves %s%s%s%s", severity, finding->is_simulated ? "" : "up to ", gain,
+                         is_per_step ? " a step" : "", finding->is_simulated ? ", simulated" : "");
     }
     return (struct gt_str){text, bytes < 0 ? 0 : (size_t)bytes < size ? (size_t)bytes : size - 1};
 }

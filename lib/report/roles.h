@@ -83,6 +83,8 @@ struct gt_term {
 };
 struct gt_parts {
     const char *table, *row;     /* part of that row of that table; NULL: of the whole */
+    const char *whole;           /* its rows sum to a whole of their own, which has a sentence of its own: what that is
+                                    called; NULL: they do not */
     const char *prefix, *suffix; /* put around the words: "idle (", ")" */
     const struct gt_term *terms; /* up to one without text: words for the texts of the column, where they have none the
                                     row's name; NULL: the texts are the words */

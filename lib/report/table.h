@@ -11,14 +11,16 @@
 struct gt_report;
 
 enum gt_column_flag {
-    GT_COLUMN_NAME = 1,     /* long text: takes the width that is left and is shortened in the middle */
-    GT_COLUMN_BAR = 2,      /* the text writer draws a bar next to it, scaled to the largest value of the column */
-    GT_COLUMN_DETAIL = 4,   /* left out of text and Markdown unless asked for by `columns` */
-    GT_COLUMN_WHOLE = 8,    /* bars are scaled to 1 instead: shares whose whole the reader should see */
-    GT_COLUMN_SINGLE = 16,  /* a statistic of single events (mean, largest): such columns of a table share a unit */
-    GT_COLUMN_MOMENT = 32,  /* a place on the time line: milliseconds, to the microsecond */
-    GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
-    GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
+    GT_COLUMN_NAME = 1,         /* long text: takes the width that is left and is shortened in the middle */
+    GT_COLUMN_BAR = 2,          /* the text writer draws a bar next to it, scaled to the largest value of the column */
+    GT_COLUMN_DETAIL = 4,       /* left out of text and Markdown unless asked for by `columns` */
+    GT_COLUMN_WHOLE = 8,        /* bars are scaled to 1 instead: shares whose whole the reader should see */
+    GT_COLUMN_SINGLE = 16,      /* a statistic of single events (mean, largest): such columns of a table share a unit */
+    GT_COLUMN_MOMENT = 32,      /* a place on the time line: milliseconds, to the microsecond */
+    GT_COLUMN_EDGE = 64,        /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_SIGNED = 128,     /* a difference: numbers above 0 have a '+' */
+    GT_COLUMN_SPARSE = 1 << 25, /* left out for people where it is null or 0 in all rows that they see */
+    GT_COLUMN_VARIES = 1 << 26, /* the same where all these rows have the same there */
     GT_COLUMN_SENTENCE = 1 << 24, /* with NAME: if it is the last column, the text is wrapped rather than shortened */
 
     /* What lets two tables be compared row by row, whatever they are about (lib/compare). */

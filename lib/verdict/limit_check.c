@@ -15,15 +15,19 @@ struct rows {
     const struct gt_table *table;
     size_t name, lead; /* columns */
     size_t share;      /* of the lead, the first; SIZE_MAX: there is none */
+    size_t mean;       /* how many the lead sums up, whose mean is judged; SIZE_MAX: it is judged as it is */
 };
 
 /* ---- rows ---- */
 
-static bool rows_find(struct rows *rows, const struct gt_section *section, const char *key) {
+/* The row of a measure that is a mean says what it leaves out: see check_mean. */
+static bool rows_find(struct rows *rows, const struct gt_section *section, const char *key, bool is_measure) {
     const struct gt_table *table = gt_section_find(section, key);
-    *rows = (struct rows){.table = table, .share = SIZE_MAX};
+    *rows = (struct rows){.table = table, .share = SIZE_MAX, .mean = SIZE_MAX};
     if (!table)
         return false;
+    if (!is_measure)
+        rows->mean = gt_table_column_flagged(table, GT_COLUMN_MEAN);
     rows->name = gt_table_name_column(table);
     rows->lead = gt_table_column_flagged(table, GT_COLUMN_LEADS);
     for (size_t c = table->column_count; c > 0; c--)
@@ -48,7 +52,8 @@ static size_t next_match(const struct rows *rows, struct gt_str pattern, size_t 
 
 static struct amount amount_of(const struct rows *rows, size_t row) {
     const struct gt_cell *cells = &rows->table->cells[row * rows->table->column_count];
-    return (struct amount){.value = gt_cell_as_number(&cells[rows->lead]),
+    double summed = rows->mean == SIZE_MAX ? 1 : gt_cell_as_number(&cells[rows->mean]);
+    return (struct amount){.value = gt_cell_as_number(&cells[rows->lead]) / (summed > 0 ? summed : 1),
                            .share = rows->share == SIZE_MAX ? NAN : gt_cell_as_number(&cells[rows->share]),
                            .unit =
                                rows->table->columns[rows->lead].unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
@@ -219,7 +224,7 @@ static enum gt_status check_rows(struct gt_section *section, const struct gt_lim
     struct rows rows;
     size_t count = 0;
     struct amount sum = {0};
-    if (rows_find(&rows, section, key))
+    if (rows_find(&rows, section, key, limit->measure))
         sum = sum_rows(&rows, limit, &count);
     if (!count)
         return check_absent(section, limit, key, rows.table, is_broken, err);

@@ -10,6 +10,7 @@ enum gt_status gt_verdict_add(struct gt_report *report, struct gt_error *err) {
     gt_verdict_note_per(sides, section);
     gt_verdict_note_graphs(sides, section);
     gt_verdict_note_work(sides, section);
+    gt_verdict_note_wholes(sides, section);
     gt_section_bring_first(section, section->block_count - tables);
     return gt_report_status(report, err);
 }

@@ -15,6 +15,8 @@ enum gt_status gt_verdict_finish(struct gt_report *report, struct gt_error *err)
 /* verdict_words.c: the first sentence. */
 bool gt_verdict_is_of_the_whole(const struct gt_block *block); /* whether the first sentence is made from this table */
 void gt_verdict_note_change(const struct gt_compare_sides *sides, struct gt_section *section);
+/* A sentence for each table that is a whole of its own: how it changed and in which parts. */
+void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_section *section);
 
 /* verdict_notes.c: the other sentences. */
 void gt_verdict_note_per(const struct gt_compare_sides *sides, struct gt_section *section);

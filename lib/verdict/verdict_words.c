@@ -11,6 +11,7 @@ enum {
     MOST_PARTS = 64,
     LISTED_PARTS = 5,
     MOST_DETAILS = 4,
+    LONGEST_NAME = 40,
     SEARCHED_DETAILS = 25, /* the largest first; each needs a search */
 };
 
@@ -55,7 +56,7 @@ static const struct gt_parts *role_of(const struct gt_table *table) {
 
 bool gt_verdict_is_of_the_whole(const struct gt_block *block) {
     const struct gt_table *table = parts_of(block);
-    return table && !role_of(table)->table;
+    return table && !role_of(table)->table && !role_of(table)->whole;
 }
 
 /* ---- labels of rows ---- */
@@ -223,8 +224,11 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, siz
         if (fabs(part->delta_ns) < GT_COMPARE_SMALL_PART * fabs(parts->items[0].delta_ns) || part->delta_ns == 0)
             break;
         format_change(number, sizeof number, part->delta_ns, scale);
-        list = gt_arena_printf(arena, "%s%s%.*s %s", list.ptr, listed++ ? ", " : "", (int)part->name.len,
-                               part->name.ptr, number);
+        struct gt_str name = gt_str_cut(part->name, LONGEST_NAME);
+        bool is_closed = part->name.len && part->name.ptr[part->name.len - 1] == ')';
+        const char *cut = name.len == part->name.len ? "" : is_closed ? "...)" : "...";
+        list = gt_arena_printf(arena, "%s%s%.*s%s %s", list.ptr, listed++ ? ", " : "", (int)name.len, name.ptr, cut,
+                               number);
         listed_ns += part->delta_ns;
     }
     char rest[64];
@@ -236,8 +240,10 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, siz
 
 struct whole {
     double a_ns, b_ns;
+    double noise_ns; /* the largest insignificant change; NAN: unknown */
     bool is_noise;
     const char *what; /* "GPU span", "GPU work" */
+    const char *unit; /* "per step"; "" */
 };
 
 /* A change too small to be shown. */
@@ -246,8 +252,7 @@ static bool is_unchanged(const struct whole *whole) {
            (whole->is_noise || whole->a_ns == whole->b_ns);
 }
 
-static void add_sentence(const struct gt_compare_sides *sides, struct gt_section *section, const struct whole *whole,
-                         struct parts *parts) {
+static void add_sentence(struct gt_section *section, const struct whole *whole, struct parts *parts) {
     struct gt_arena *arena = &section->report->arena;
     char a[GT_NUM_MAX], b[GT_NUM_MAX], change[64];
     double delta_ns = whole->b_ns - whole->a_ns;
@@ -259,17 +264,17 @@ static void add_sentence(const struct gt_compare_sides *sides, struct gt_section
     gt_num_format_duration(a, whole->a_ns);
     gt_num_format_duration(b, whole->b_ns);
     format_change(change, sizeof change, delta_ns, scale);
-    const char *unit = *sides->unit ? " " : "";
+    const char *blank = *whole->unit ? " " : "";
     struct gt_str text;
     if (largest_ns == 0 && delta_ns == 0)
-        text = gt_arena_printf(arena, "No change: %s of %s%s%s in both traces.", a, whole->what, unit, sides->unit);
+        text = gt_arena_printf(arena, "No change: %s of %s%s%s in both traces.", a, whole->what, blank, whole->unit);
     else if (is_unchanged(whole) && list.len)
-        text = gt_arena_printf(arena, "Total unchanged (%s of %s%s%s); within it, in %s: %s.", b, whole->what, unit,
-                               sides->unit, scales[scale].name, list.ptr);
+        text = gt_arena_printf(arena, "Total unchanged (%s of %s%s%s); within it, in %s: %s.", b, whole->what, blank,
+                               whole->unit, scales[scale].name, list.ptr);
     else
         text = gt_arena_printf(arena, "%s%s %s of %s%s%s (%s -> %s, %+.1f%%)%s%s.",
                                whole->is_noise ? "Within the noise: " : "", change, scales[scale].name, whole->what,
-                               unit, sides->unit, a, b, whole->a_ns > 0 ? 100 * delta_ns / whole->a_ns : 0.0,
+                               blank, whole->unit, a, b, whole->a_ns > 0 ? 100 * delta_ns / whole->a_ns : 0.0,
                                list.len ? ": " : "", list.ptr);
     gt_section_note(section, GT_FOR_ALL, text);
 }
@@ -290,16 +295,18 @@ static bool find_whole(const struct gt_compare_sides *sides, const struct gt_sec
         return false;
     *whole = (struct whole){.a_ns = gt_compare_number(measures, row, time.a),
                             .b_ns = gt_compare_number(measures, row, time.b),
+                            .noise_ns = gt_compare_number(measures, row, time.noise),
                             .is_noise = gt_str_eq(gt_table_text(measures, row, "status"), GT_STR("noise")),
-                            .what = sides->roles->whole_words};
+                            .what = sides->roles->whole_words,
+                            .unit = sides->unit};
     return true;
 }
 
 /* The work that both sides have data for: the sum of its rows. false: there is none. */
-static bool sum_work(const struct gt_table *table, struct whole *whole) {
+static bool sum_work(const struct gt_compare_sides *sides, const struct gt_table *table, struct whole *whole) {
     struct gt_compare_columns time = gt_compare_find_amount(table, GT_COLUMN_WORK);
     size_t listed = 0;
-    *whole = (struct whole){0};
+    *whole = (struct whole){.unit = sides->unit};
     for (size_t row = 0; row < table->row_count; row++) {
         double a_ns = gt_compare_number(table, row, time.a), b_ns = gt_compare_number(table, row, time.b);
         if (isnan(a_ns) || isnan(b_ns))
@@ -353,9 +360,62 @@ void gt_verdict_note_change(const struct gt_compare_sides *sides, struct gt_sect
     const struct gt_table *work = find_work(section);
     if (find_whole(sides, section, &whole))
         add_parts_of_the_whole(&parts, sides, section);
-    else if (work && sum_work(work, &whole))
+    else if (work && sum_work(sides, work, &whole))
         add_table(&parts, sides, section, work, GT_COLUMN_WORK);
     else
         return;
-    add_sentence(sides, section, &whole, &parts);
+    add_sentence(section, &whole, &parts);
+}
+
+/* ---- wholes of their own ---- */
+
+static bool is_per_step(const struct gt_compare_sides *sides) {
+    for (size_t i = 0; i < sides->roles->divisor_count; i++)
+        if (strcmp(sides->roles->divisors[i].key, sides->per) == 0)
+            return sides->roles->divisors[i].rows == GT_DIVISOR_STEPS;
+    return false;
+}
+
+/* Whether the rows of the table are means over several in some capture. */
+static bool has_means(const struct gt_compare_sides *sides, const struct gt_table *shape) {
+    size_t mean = gt_table_column_flagged(shape, GT_COLUMN_MEAN);
+    for (size_t i = 0; i < sides->capture_count && mean != SIZE_MAX; i++) {
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), shape->key);
+        if (table && table->row_count && gt_cell_as_number(&table->cells[mean]) > 1)
+            return true;
+    }
+    return false;
+}
+
+/* The sum of the rows; false: a side lacks some, or there are none. It varies at least as the whole of all does. */
+static bool sum_rows(const struct gt_compare_sides *sides, const struct gt_section *section,
+                     const struct gt_table *table, struct whole *whole) {
+    struct gt_compare_columns time = gt_compare_find_amount(table, GT_COLUMN_PART);
+    *whole = (struct whole){.what = role_of(table)->whole, .unit = ""};
+    if (has_means(sides, table->shape))
+        whole->unit = is_per_step(sides) ? sides->unit : "on average";
+    for (size_t row = 0; row < table->row_count; row++) {
+        whole->a_ns += gt_compare_number(table, row, time.a);
+        whole->b_ns += gt_compare_number(table, row, time.b);
+    }
+    struct whole usual = {.noise_ns = 0};
+    whole->noise_ns = sides->noise_share * fmax(whole->a_ns, whole->b_ns);
+    if (is_per_step(sides) && !sides->is_noise_given && find_whole(sides, section, &usual))
+        whole->noise_ns = fmax(whole->noise_ns, usual.noise_ns); /* of two the one that is a number */
+    whole->is_noise = fabs(whole->b_ns - whole->a_ns) <= whole->noise_ns;
+    return table->row_count && !isnan(whole->a_ns) && !isnan(whole->b_ns);
+}
+
+/* Nothing where the whole did not change: the first sentence says so already. */
+void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_section *section) {
+    size_t count = section->block_count;
+    for (size_t b = 0; b < count; b++) {
+        const struct gt_table *table = parts_of(&section->blocks[b]);
+        struct parts parts = {.count = 0};
+        struct whole whole;
+        if (!table || !role_of(table)->whole || !sum_rows(sides, section, table, &whole) || is_unchanged(&whole))
+            continue;
+        add_table(&parts, sides, section, table, GT_COLUMN_PART);
+        add_sentence(section, &whole, &parts);
+    }
 }

@@ -300,6 +300,38 @@ size_t gt_cell_format_fact(char buf[GT_CELL_MAX], const struct gt_report_fact *f
 
 /* ---- what people see of a table ---- */
 
+static bool is_nothing(const struct gt_cell *cell) {
+    return gt_cell_is_text(cell) ? !cell->text_bytes : is_missing(cell) || gt_cell_as_number(cell) == 0;
+}
+
+static bool is_same(const struct gt_cell *a, const struct gt_cell *b) {
+    if (gt_cell_is_text(a) || gt_cell_is_text(b))
+        return gt_cell_is_text(a) && gt_cell_is_text(b) && gt_str_eq(gt_cell_str(a), gt_cell_str(b));
+    return is_missing(a) || is_missing(b) ? is_missing(a) && is_missing(b)
+                                          : gt_cell_as_number(a) == gt_cell_as_number(b);
+}
+
+/* Whether its flags leave a column out of these rows. */
+static bool says_nothing(const struct gt_table *table, size_t column, size_t rows) {
+    bool is_empty = table->columns[column].flags & GT_COLUMN_SPARSE;
+    bool is_one = table->columns[column].flags & GT_COLUMN_VARIES;
+    const struct gt_cell *first = &table->cells[column];
+    for (size_t row = 0; row < rows && (is_empty || is_one); row++) {
+        is_empty = is_empty && is_nothing(first + row * table->column_count);
+        is_one = is_one && is_same(first, first + row * table->column_count);
+    }
+    return is_empty || is_one;
+}
+
+/* Once it is known which rows are shown. Columns that were asked for stay. */
+static void drop_idle(struct gt_shown *shown, const struct gt_table *table) {
+    size_t kept = 0;
+    for (size_t i = 0; i < shown->column_count; i++)
+        if (table->screen_columns || !says_nothing(table, shown->columns[i], shown->rows))
+            shown->columns[kept++] = shown->columns[i];
+    shown->column_count = kept;
+}
+
 void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) {
     shown->column_count = 0;
     struct gt_str rest = gt_str_of(table->screen_columns), key;
@@ -326,6 +358,7 @@ void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) 
     limit = total < limit ? total : limit;
     shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
+    drop_idle(shown, table);
 }
 
 bool gt_cell_format_needs_base(const struct gt_report_column *column) {

@@ -193,6 +193,23 @@ static void write_savings(struct gt_out *out, const struct gt_finding *finding) 
     gt_out_char(out, ']');
 }
 
+static void write_simulation(struct gt_out *out, const struct gt_finding_simulation *simulation) {
+    bool is_known = simulation->base_ns >= 0;
+    gt_out_text(out, ",\n     \"simulation\": ");
+    if (!simulation->trust) {
+        gt_out_text(out, "null");
+        return;
+    }
+    gt_out_char(out, '{');
+    gt_json_value_text(out, "command", gt_str_of(simulation->command));
+    gt_out_text(out, ", ");
+    gt_json_value_text(out, "trust", gt_str_of(simulation->trust));
+    write_known(out, "base_ns", simulation->base_ns, is_known);
+    write_known(out, "predicted_ns", simulation->predicted_ns, is_known);
+    write_known(out, "low_ns", simulation->low_ns, is_known);
+    gt_out_char(out, '}');
+}
+
 static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding,
                           bool has_recommendation) {
     gt_out_char(out, '{');
@@ -218,6 +235,9 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
     gt_json_value_key(out, "share");
     struct gt_cell share = finding->share >= 0 ? gt_cell_real(finding->share) : gt_cell_null();
     gt_json_value_cell(out, &share);
+    gt_out_text(out, ", ");
+    gt_json_value_text(out, "saving_by", gt_str_of(gt_finding_list_saving_by(finding)));
+    write_simulation(out, &finding->simulation);
     gt_out_text(out, ",\n     ");
     gt_json_value_text(out, "rule", gt_str_of(finding->rule));
     write_windows(out, finding);

@@ -15,9 +15,10 @@ static void write_column_flags(struct gt_out *out, uint32_t flags) {
     static const struct {
         enum gt_column_flag flag;
         const char *name;
-    } names[] = {{GT_COLUMN_NAME, "name"},   {GT_COLUMN_BAR, "bar"},       {GT_COLUMN_DETAIL, "detail"},
-                 {GT_COLUMN_WHOLE, "whole"}, {GT_COLUMN_SINGLE, "single"}, {GT_COLUMN_MOMENT, "moment"},
-                 {GT_COLUMN_EDGE, "edge"},   {GT_COLUMN_SIGNED, "signed"}, {GT_COLUMN_SIDE, "side"}};
+    } names[] = {{GT_COLUMN_NAME, "name"},     {GT_COLUMN_BAR, "bar"},       {GT_COLUMN_DETAIL, "detail"},
+                 {GT_COLUMN_WHOLE, "whole"},   {GT_COLUMN_SINGLE, "single"}, {GT_COLUMN_MOMENT, "moment"},
+                 {GT_COLUMN_EDGE, "edge"},     {GT_COLUMN_SIGNED, "signed"}, {GT_COLUMN_SIDE, "side"},
+                 {GT_COLUMN_SPARSE, "sparse"}, {GT_COLUMN_VARIES, "varies"}};
     const char *separator = "";
     gt_out_text(out, ", \"flags\": [");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

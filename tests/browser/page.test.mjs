@@ -195,7 +195,7 @@ test('a page on which nothing stands out says so, and findings go to the timelin
   const [first] = waiting.report.findings;
   assert.equal(first.id, 'host_bound');
   assert.equal(await other.page.locator('#findings .verdict').count(), 0);
-  assert.match(await other.page.locator('.finding .gain').first().textContent(), /^saves up to [\d.]+ \w*s( a step)?$/);
+  assert.match(await other.page.locator('.finding .gain').first().textContent(), /^saves (up to )?[\d.]+ \w*s( a step)?(, simulated)?$/);
   const finding = other.page.locator('.finding').first();
   await finding.locator('.windows button').first().click();
   const [{ start_ns: start, end_ns: end }] = first.windows;

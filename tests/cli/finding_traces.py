@@ -8,7 +8,7 @@ from samples import DATA, ROOT
 RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
 SEVERITIES = ["high", "medium", "low"]
 KEYS = ["input", "id", "severity", "title", "evidence", "advice", "table", "recoverable_ns", "recoverable_step_ns", "share",
-        "rule", "windows", "savings"]
+        "saving_by", "simulation", "rule", "windows", "savings"]
 
 
 def dense(trace, start, count, length=100, **settings):
@@ -153,3 +153,14 @@ def findings_of(gputime, *args):
         assert list(finding) == KEYS and finding["evidence"] and finding["advice"] and finding["title"]
         assert finding["id"] in RULES and finding["severity"] in ("high", "medium", "low")
     return {finding["id"]: finding for finding in report["findings"]}
+
+
+def order_of(found):
+    """By severity, then by saving; what makes the CPU late comes before the launches that are late then."""
+    late = next((one for one in found if one["id"] == "host_bound"), None)
+
+    def saving(one):
+        is_cause = late and one["severity"] == late["severity"] and one["id"] in ("readback", "sync_waits", "allocator")
+        return max(one["recoverable_ns"] or 0, late["recoverable_ns"] + 1 if is_cause else 0)
+
+    return [(SEVERITIES.index(one["severity"]), -saving(one)) for one in found]

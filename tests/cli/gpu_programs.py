@@ -293,6 +293,54 @@ def data_parallel(author):
     return author.steps(pick.randint(3, 5), make)
 
 
+# ---- everything at once ----
+
+
+def anything(author, threads, depth=0):
+    """One thing that a thread may do; threads: to whom it may hand work over."""
+    pick, event = author.pick, f"event{author.pick.randrange(6)}"
+    stream, other = pick.choice([COMPUTE, COPIES, SIDE]), pick.choice([COMPUTE, COPIES, SIDE])
+    wait = pick.choice([author.wait(event, other), author.sync(event=event)])
+
+    def job():
+        taker = pick.choice(threads)
+        more = [one for one in threads if one != taker] if depth == 0 and pick.random() < 0.5 else []
+        return [author.hand_over(taker, *author.range("job", *many(author, pick.randint(1, 5), more, depth + 1)))]
+
+    return pick.choice([
+        lambda: author.kernels(pick.randint(1, 6), stream),
+        lambda: author.kernels(pick.randint(1, 6)),
+        lambda: author.read_back(stream),
+        lambda: [author.sync(pick.choice([None, COMPUTE, SIDE]))],
+        lambda: author.copy(pick.randint(2_000, 200_000)),
+        lambda: [author.record(event, stream), *author.kernels(pick.randint(0, 2)), wait],
+        lambda: [Free(author.about(30_000), author.about(4_000))],
+        lambda: [GraphLaunch(graph(author, pick.randint(2, 9), True), COMPUTE, author.about(20_000), author.about(12_000))],
+        lambda: collective(author, pick.randrange(1000)),
+        job if threads else lambda: [author.work(pick.choice([2_000, 100_000]))],
+    ])()
+
+
+def many(author, count, threads, depth=0):
+    return [one for _ in range(count) for one in anything(author, threads, depth)]
+
+
+def mixture(seed):
+    """A program in which threads do everything that others do, at the same time. What it takes after a change is hard to
+    know from a trace: which thread waits for which is not in it."""
+    author = Author(seed)
+    pick = author.pick
+
+    def make(number):
+        out = []
+        for thread in range(pick.randrange(3) if number == 0 else 0):
+            pool = [30 + 3 * thread, 31 + 3 * thread]
+            out.append(Spawn(20 + thread, tuple(author.range("background", *many(author, 10, pool)))))
+        return out + many(author, pick.randint(4, 12), [1, 2, 3])
+
+    return Program("mixture", seed, tuple(author.steps(pick.randint(2, 4), make)))
+
+
 KINDS = (training, double_buffered, streams, read_backs, hand_overs, graphs, data_parallel, deep_queue)
 SEEDS = range(160)
 

@@ -22,6 +22,14 @@ NO_AMOUNTS = {
     "schema_capabilities": "what a file can tell",
     "schema_processes": "names of processes",
     "trace_facts": "kinds of data, not time",
+    "critical_path": "single segments; path_parts has their sums",
+    "path_kinds": "windows that contain each other; path_parts has those that count",
+    "path_windows": "the same",
+    "path_unknown": "the first of many",
+    "replay": "windows that contain each other",
+    "whatif": "the same, and simulated",
+    "edge_kinds": "edges, not time",
+    "edge_delays": "the same",
 }
 
 

@@ -121,7 +121,7 @@ def test_stalls_are_summed_by_name(find):
         start += length
     trace.op(start, 1000)
     finding = find(trace)["host_stalls"]
-    assert finding["title"] == "'tokenize' stalls the CPU: the GPU waits 36.4% of the time"
+    assert finding["title"] == "'tokenize' and other code stall the CPU: the GPU waits 63.6% of the time"
     assert finding["evidence"][:2] == ["'tokenize': 2 gaps, 4 ms of idle time.", "'save': 1 gap, 3 ms."]
     assert finding["recoverable_ns"] == 7000 * US
 
@@ -197,7 +197,6 @@ def test_untraced_work_of_a_program_without_python_is_sampled_otherwise(gputime,
 
 
 def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
-    """The command 'findings' reads call stacks, the default report does not."""
     def frames(trace, start, length):
         trace.event("python_function", "train.py(10): main", 0, start + length)
         trace.event("python_function", "train.py(41): write_log", start, length - 100)
@@ -208,7 +207,7 @@ def test_a_stall_in_python_is_named_by_file_and_line(gputime, tmp_path):
     finding = document["findings"][0]
     assert document["facts"]["python_calls"] == 3
     assert finding["id"] == "host_stalls" and finding["title"].startswith("'train.py(41): write_log' stalls the CPU")
-    assert gputime.json(path)["findings"][0]["title"].startswith("Untraced CPU work stalls the GPU")
+    assert gputime.json(path)["findings"] == document["findings"]
 
 
 def test_a_stall_in_a_library_is_named_by_its_caller(find):
@@ -364,10 +363,13 @@ def readbacks(waits="cudaStreamSynchronize", call="cudaMemcpyAsync", count=12, p
 
 @pytest.mark.parametrize("settings", [{}, {"waits": None, "call": "cudaMemcpy"}])
 def test_copies_that_the_cpu_waits_for_are_readbacks(find, settings):
-    finding = find(readbacks(**settings))["readback"]
-    assert finding["recoverable_ns"] == 11 * 698 * US and finding["severity"] == "high"
+    """Without the 330 us of each read, the CPU would still take 670 us from launch to launch."""
+    found = find(readbacks(**settings))
+    finding = found["readback"]
+    assert finding["recoverable_ns"] == 11 * 330 * US and finding["severity"] == "high"
     assert finding["title"] == ("'aten::item' makes the CPU wait for a copy from the GPU 12 times: "
-                                "67.9% of the time")
+                                "32.1% of the time")
+    assert found["host_bound"]["recoverable_ns"] == 11 * (698 - 330) * US
     assert "The longest gap follows one in range 'sampling'." in finding["evidence"]
 
 
@@ -381,7 +383,7 @@ def test_few_copies_count_if_every_step_has_one(find):
     for number in range(4):
         trace.range(f"ProfilerStep#{number}", 1000 * number, 999)
     finding = find(trace)["readback"]
-    assert finding["recoverable_ns"] == 3 * 698 * US and "4 times (1 per step)" in finding["title"]
+    assert finding["recoverable_ns"] == 4 * 330 * US and "4 times (1 per step)" in finding["title"]
 
 
 def test_a_long_pause_after_a_readback_is_a_stall(find):
@@ -390,7 +392,7 @@ def test_a_long_pause_after_a_readback_is_a_stall(find):
     for number in range(12):
         trace.range("log_metrics", 2000 * number + 510, 1480)
     found = find(trace)
-    assert "readback" not in found and found["host_stalls"]["recoverable_ns"] == 11 * 1698 * US
+    assert "readback" not in found and found["host_stalls"]["recoverable_ns"] == pytest.approx(11 * 1694 * US, rel=0.001)
     assert "'log_metrics'" in found["host_stalls"]["title"]
 
 
@@ -410,9 +412,11 @@ def test_gaps_after_a_wait_are_its_fault_as_far_as_it_cost_lead(find):
     assert found["sync_waits"]["title"] == ("The CPU waits in cudaDeviceSynchronize while the GPU runs dry: 9.1% of the time")
     assert found["sync_waits"]["evidence"] == [
         "cudaDeviceSynchronize: 1 call, 3 ms on the CPU.",
-        "The GPU was idle for 600 us in later gaps, because the CPU had launched nothing ahead."]
+        "The GPU was idle for 600 us in later gaps, because the CPU had launched nothing ahead.",
+        "If no call waited for the GPU, all of it would take 6.1 ms instead of 6.7 ms (simulated)."]
     found = find(behind(wait=150, after=20))
-    assert found["sync_waits"]["recoverable_ns"] == 150 * US and found["host_bound"]["recoverable_ns"] == 450 * US
+    assert found["sync_waits"]["recoverable_ns"] == 148 * US  # a call that need not wait takes 2 us
+    assert found["host_bound"]["recoverable_ns"] == 452 * US
 
 
 def test_a_thread_that_takes_over_is_behind_too(find):
@@ -423,7 +427,7 @@ def test_a_thread_that_takes_over_is_behind_too(find):
 
 def test_a_wait_is_forgotten_after_as_many_ops_as_the_queue_holds(find):
     found = find(behind(wait=3900, after=1200))
-    assert found["sync_waits"]["recoverable_ns"] == 3900 * US
+    assert found["sync_waits"]["recoverable_ns"] == pytest.approx(3898 * US, abs=US)
     trace = behind(wait=3900, after=0)
     end = 4100
     for number in range(1200):  # launched in time after the wait
@@ -531,12 +535,13 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime,
         return {one["id"]: one for one in gputime.json("findings", shared(f"data/h200/nsys/infer/infer.{name}"))["findings"]}
 
     found = of("nsys-rep")
-    host, copy = found["host_bound"], found["readback"]
+    host = found["host_bound"]
     assert host["severity"] == "high" and host["title"].startswith("Host-bound in 'decode'")
     assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
     assert any("Warm-up excluded" in sentence for sentence in host["evidence"])
-    assert copy["evidence"][0].startswith("48 copies (24 per step) by cudaMemcpyAsync ('[CUDA memcpy Device-to-Host]'), each")
-    assert "'sampling'" in said(copy)
+    assert "readback" not in found  # without these reads the CPU launches as slowly
+    assert any(sentence.startswith("cudaStreamSynchronize makes the CPU wait for a copy 48 times (24 per step)")
+               for sentence in host["evidence"])
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in of("sqlite").values()]
 
 

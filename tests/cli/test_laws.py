@@ -2,12 +2,12 @@
 
 import pytest
 
+from finding_traces import order_of
 from samples import CAPTURES, NVIDIA_EXPORTS, PUBLIC_EXPORTS, real_traces, trace_name, with_shared
 
 WAITING = {"compilation", "data_loading", "allocator", "readback", "sync_waits", "pageable_copies", "copies_in_line",
            "small_copies", "exposed_comm", "host_stalls", "host_bound"}
 COMPUTE = {"no_tensor_cores", "unfused_attention", "unfused_elementwise", "unfused_optimizer"}
-SEVERITIES = {"high": 0, "medium": 1, "low": 2}
 
 
 def check_laws(report):
@@ -38,7 +38,7 @@ def check_laws(report):
 
 
 def check_order(found):
-    order = [(SEVERITIES[one["severity"]], -(one["recoverable_ns"] or 0)) for one in found]
+    order = order_of(found)
     assert order == sorted(order)
     assert len({one["id"] for one in found}) == len(found)
 

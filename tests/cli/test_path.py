@@ -15,10 +15,12 @@ CAPTURES = {
     "ddp_rank0": "data/h200/ranks/ddp_rank0.json.gz",
     "train_nsys": "data/h200/nsys/train/train.sqlite",
 }
+# Every trace there is, in every format.
 SAMPLES = with_shared(
-    sorted([*DATA.glob("*.json"), *DATA.glob("torch/*.json.gz"), *DATA.glob("nsys/*.sqlite"), *DATA.glob("nsys/*.nsys-rep"),
-            *DATA.glob("nsys-more/*.sqlite")]),
-    "data/h200/torch/*.json.gz", "data/h200/ranks/*_rank[01].json.gz", "data/h200/nsys/*/*.sqlite")
+    sorted([*DATA.glob("*.json"), *DATA.glob("torch/*.json.gz"), *DATA.glob("nsys*/*.sqlite.gz"),
+            *DATA.glob("nsys*/*.nsys-rep"), *DATA.glob("nsys-csv/*.csv"), *DATA.glob("nsys/*_cuda_gpu_trace.csv.gz")]),
+    "data/h200/*/*.json.gz", "data/h200/*/*.nsys-rep", "data/h200/*/*/*.sqlite", "data/h200/*/*/*.nsys-rep",
+    "data/public/kineto/*/*.json.gz", "data/public/nsys/*/*.sqlite")
 CHANGES = ("class:compute=0.5", "class:comm=0", "overlap:comm", "cpu=2", "no:launch", "no:think", "no:sync",
            "cpu=2,no:launch", "class:compute=0.9")
 
@@ -145,8 +147,8 @@ def check_laws(gputime, path, *options):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name if path else None)
-def test_both_laws_hold_on_every_sample(gputime, sample):
-    check_laws(gputime, sample)
+def test_both_laws_hold_on_every_sample(gputime, unpacked, sample):
+    check_laws(gputime, unpacked(sample))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -241,6 +243,56 @@ def test_the_first_line_says_it_in_words(gputime, tmp_path):
     assert "Trace 927 us: 92% waits for the CPU, 6% launching, 2% kernels; faster kernels would save almost" in text
 
 
+def test_no_gpu_work_has_no_path(gputime):
+    assert b"No GPU work to find a path through." in gputime("path", DATA / "empty.json").stdout
+
+
+# ---- selections ----
+
+
+def two_processes(folder):
+    """The same program as process 1 and, twice as slow, as process 2."""
+    trace = Trace()
+    for i in range(10):
+        trace.launch(100 * i, 5, 100 * i + 7, 20)
+    events = trace.events + [event | {"pid": 2, "tid": 2, "ts": 2 * event["ts"],
+                                      "args": event["args"] | {"correlation": event["args"]["correlation"] + 100}}
+                             for event in trace.events]
+    for event in events:
+        if event["cat"] == "kernel":
+            event |= {"tid": 6 + event["pid"], "args": event["args"] | {"stream": 6 + event["pid"]}, "pid": 0}
+    path = folder / "two.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+    return path
+
+
+def test_a_process_can_be_chosen(gputime, tmp_path):
+    path = two_processes(tmp_path)
+    assert [(row["pid"], row["wall_ns"]) for row in rows(gputime.json("path", path), "replay")] == [
+        (1, 927_000), (2, 1_834_000)]
+    for command in ("path", "whatif --cpu 2"):
+        report = gputime.json(*command.split(), "--process", "2", path)
+        assert {row["pid"] for row in rows(report, "replay")} == {2}
+    assert {row["pid"] for row in rows(report, "whatif")} == {2}
+
+
+def test_other_selections_do_not_change_the_path(gputime, tmp_path):
+    trace = Trace()
+    trace.launch(0, 5, 10, 20, stream=7)
+    trace.launch(10, 5, 31, 20, stream=8)
+    path = trace.write(tmp_path)
+    whole, chosen = gputime.json("path", path), gputime.json("path", path, "--stream", "7")
+    assert rows(whole, "critical_path") == rows(chosen, "critical_path")
+    assert b"through all GPU work, not only through" in gputime("path", path, "--stream", "7").stdout
+
+
+def test_times_after_a_change_cannot_be_asked_for(gputime, tmp_path):
+    trace = Trace()
+    trace.launch(0, 5, 10, 20)
+    done = gputime("whatif", "--cpu", "2", "--from", "1us", trace.write(tmp_path))
+    assert done.returncode == 2 and b"use --step or --range" in done.stderr
+
+
 # ---- trust ----
 
 
@@ -264,6 +316,8 @@ def test_a_refusal_is_an_error_with_the_reason(gputime, tmp_path):
     assert all(row["predicted_ns"] is None for row in rows(report, "whatif"))
     lengths = [row["dur_ns"] for row in rows(report, "path_unknown")]
     assert lengths and lengths == sorted(lengths, reverse=True)
+    first = b"too much is unexplained to say what would save time"
+    assert first in b" ".join(gputime("path", path).stdout.split())
     forced = gputime("whatif", "--cpu", "2", "--force", "--json", path)
     assert forced.returncode == 0
     assert all(row["predicted_ns"] is not None for row in rows(json.loads(forced.stdout), "whatif"))

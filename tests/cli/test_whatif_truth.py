@@ -3,88 +3,17 @@ interpreter (gpu_program.py) runs the changed program.
 
 A usual run asks about a few programs of each kind. GPUTIME_ALL_PROGRAMS=1 asks about all of them."""
 
-import functools
-import json
 import os
 import statistics
 
 import pytest
 from gpu_program import Change
-from gpu_program_traces import kineto, write_nsys
-from gpu_programs import KINDS, SEEDS, changes, program
+from gpu_programs import KINDS, SEEDS, program
+from program_cases import FORMATS, ask, questions, share_within, write_json
 
 IS_FULL = bool(os.environ.get("GPUTIME_ALL_PROGRAMS"))
 ASKED = SEEDS if IS_FULL else SEEDS[::5]  # as many of each kind
 FEW = SEEDS[:len(KINDS)]  # one of each kind
-
-
-class Case:
-    """One question about one program."""
-
-    def __init__(self, made, options, base, truth, row):
-        self.kind, self.seed, self.options = made.kind, made.seed, " ".join(options)
-        self.base, self.truth, self.row = base, truth, row
-
-    def error(self, predicted):
-        return abs(predicted - self.truth) / self.truth
-
-    @property
-    def predicted_error(self):
-        return self.error(self.row["predicted_ns"])
-
-    @property
-    def interval_error(self):
-        """How far the truth is outside of the answer, [low, predicted]."""
-        low, high = sorted((self.row["low_ns"], self.row["predicted_ns"]))
-        return 0 if low <= self.truth <= high else min(self.error(low), self.error(high))
-
-    def __repr__(self):
-        return (f"seed {self.seed} ({self.kind}) {self.options}: base {self.base} truth {self.truth} predicted "
-                f"{self.row['predicted_ns']} low {self.row['low_ns']} ({self.predicted_error:.2%}, {self.row['trust']})")
-
-
-def write_json(path, timeline, syncs):
-    path.write_text(json.dumps(kineto(timeline, syncs)))
-    return path
-
-
-# What the trace says of waits: which record of an event, only the stream, or nothing.
-FORMATS = {
-    "records": lambda path, timeline: write_json(path, timeline, "records"),
-    "streams": lambda path, timeline: write_json(path, timeline, "streams"),
-    "none": lambda path, timeline: write_json(path, timeline, "none"),
-    "nsys": lambda path, timeline: write_nsys(path.with_suffix(".sqlite"), timeline),
-}
-
-
-def run_row(report, table):
-    """The answer for all steps together. Changes of one command act together, so there is one."""
-    rows = [row for row in report["tables"][table]["rows"] if row["window"] == "run"]
-    assert len(rows) == 1, rows
-    return rows[0]
-
-
-@functools.cache
-def questions(seed):
-    """(program, its timeline, [(options, how long the changed program takes)])."""
-    made = program(seed)
-    timeline = made.run()
-    return made, timeline, [(options, made.run(change).run_length(timeline)) for options, change in changes(timeline, seed)]
-
-
-def ask(gputime, folder, form, seeds):
-    cases = []
-    for seed in seeds:
-        made, timeline, asked = questions(seed)
-        path = FORMATS[form](folder / f"{form}{seed}.json", timeline)
-        for options, truth in asked:
-            # The programs are tiny, and it is the prediction that is judged here, not whether it is given.
-            report = gputime.json("whatif", path, *options, "--force", "--no-cache", "--top", "0")
-            row = run_row(report, "whatif")
-            assert row["base_ns"] == timeline.run_length(), (made.kind, seed)
-            cases.append(Case(made, options, timeline.run_length(), truth, row))
-        path.unlink()
-    return cases
 
 
 @pytest.fixture(scope="module")
@@ -94,14 +23,10 @@ def cases(gputime, tmp_path_factory):
 
     def of(form):
         if form not in asked:
-            asked[form] = ask(gputime, tmp_path_factory.mktemp("programs"), form, ASKED)
+            asked[form] = ask(gputime.json, tmp_path_factory.mktemp("programs"), form, ASKED)
         return asked[form]
 
     return of
-
-
-def share_within(errors, limit=0.01):
-    return sum(error <= limit for error in errors) / len(errors)
 
 
 def worst(found, count=10):
@@ -203,9 +128,9 @@ def test_steps_are_predicted_too(gputime, tmp_path, seed):
 # ---- the path ----
 
 
-def segments_of(report, window):
-    rows = [row for row in report["tables"]["critical_path"]["rows"] if row["window"] == window]
-    return sorted(rows, key=lambda row: (row["start_ns"], row["end_ns"]))
+def segments_of(report):
+    """Of the run: those of all steps."""
+    return sorted(report["tables"]["critical_path"]["rows"], key=lambda row: (row["start_ns"], row["end_ns"]))
 
 
 def check_segments(rows, start, end):
@@ -219,7 +144,9 @@ def check_segments(rows, start, end):
 def check_waits_are_absent(rows, timeline):
     """While the CPU waits in a call, the path is on the GPU: `sync` segments are only the way back."""
     spent = sum(row["dur_ns"] for row in rows if row["kind"] == "sync")
-    waited = [one.call for one in timeline.syncs if one.kind != "stream_wait"]
+    waited = {one.call for one in timeline.syncs if one.kind != "stream_wait"}
+    copied = {one.correlation for one in timeline.ops if one.op.kind == "memcpy"}
+    waited |= {call for call in timeline.calls if call.correlation in copied or call.name == "cudaFree"}
     assert spent <= sum(min(call.end - call.start, 10_000) for call in waited)
 
 
@@ -230,7 +157,7 @@ def test_path_sums_to_the_window(gputime, tmp_path, form, seed):
     path = FORMATS[form](tmp_path / "a.json", timeline)
     report = gputime.json("path", path, "--no-cache", "--top", "0")
     origin, bounds = int(report["inputs"][0]["origin_ns"]), timeline.bounds()
-    rows = segments_of(report, "run")
+    rows = segments_of(report)
     check_segments(rows, bounds[0] - origin, bounds[-1] - origin)
     check_waits_are_absent(rows, timeline)
     by_kind = {}

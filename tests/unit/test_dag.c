@@ -54,8 +54,9 @@ static void launch(struct program *program, int64_t tid, int64_t stream, int64_t
 static struct gt_dag *make(struct program *program, const struct gt_dag_moment *marks, size_t mark_count) {
     struct gt_error err = {0};
     world_seal(&program->world);
-    assert_int_equal(gt_dag_new(program->world.store, program->world.labels, marks, mark_count, &program->dag, &err),
-                     GT_OK);
+    assert_int_equal(
+        gt_dag_new(program->world.store, program->world.labels, GT_FACTS_ALL, marks, mark_count, &program->dag, &err),
+        GT_OK);
     return program->dag;
 }
 
@@ -137,20 +138,25 @@ static void overlapping_ops_of_a_stream_begin_in_order(void **state) {
     end(&program);
 }
 
-static void graph_nodes_wait_for_what_ended_last(void **state) {
+static void check_graph_nodes(uint8_t flags) {
     struct program program;
-    (void)state;
     begin(&program);
     call(&program, 1, "cudaGraphLaunch", 100, 110);
-    op_of_last_call(&program, 7, "a", 120, 150, GT_OP_IN_GRAPH);
-    op_of_last_call(&program, 7, "b", 121, 180, GT_OP_IN_GRAPH);
-    op_of_last_call(&program, 7, "c", 151, 170, GT_OP_IN_GRAPH); /* after a, beside b */
+    op_of_last_call(&program, 7, "a", 120, 150, flags);
+    op_of_last_call(&program, 7, "b", 121, 180, flags);
+    op_of_last_call(&program, 7, "c", 151, 170, flags); /* after a, while b runs */
     const struct gt_dag *dag = make(&program, NULL, 0);
     assert_int_equal(edges_of(dag, GT_DAG_LAUNCH), 3);
     assert_int_equal(edges_of(dag, GT_DAG_STREAM), 1);
     assert_int_equal(gt_dag_binding(dag, dag->op_node[2])->from, dag->op_node[0]);
     check_laws(dag);
     end(&program);
+}
+
+static void graph_nodes_wait_for_what_ended_last(void **state) {
+    (void)state;
+    check_graph_nodes(GT_OP_IN_GRAPH);
+    check_graph_nodes(0); /* traces of older profilers: only the call says so */
 }
 
 static void edges_that_times_deny_are_left_out(void **state) {
@@ -237,6 +243,137 @@ static void simulations_follow_the_changes(void **state) {
     assert_int_equal(simulated_end(dag, &joined, 9), 922); /* this rank is the last */
     assert_int_equal(simulated_end(dag, &joined, 8), 827);
     end(&program);
+}
+
+/* All ops of the process are on GPU 1, but the wait says GPU 0. */
+static void a_wait_on_a_gpu_without_work_is_for_any(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    call(&program, 1, "cudaLaunchKernel", 0, 5);
+    struct gt_ops_row row = {.start_ns = 10,
+                             .end_ns = 500,
+                             .correlation = program.correlation,
+                             .name = world_text(&program.world, "k"),
+                             .lane = gt_builder_lane(&program.world.builder, program.process, 1, 7),
+                             .kind = GT_OP_KERNEL};
+    assert_true(gt_builder_op(&program.world.builder, &row));
+    for (int64_t i = 0; i < 2; i++) { /* one wait for the stream, one for the device */
+        call(&program, 1, i ? "cudaDeviceSynchronize" : "cudaStreamSynchronize", 20 + 490 * i, 505 + 10 * i);
+        gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 20 + 490 * i,
+                                                                       .end_ns = 505 + 10 * i,
+                                                                       .correlation = program.correlation,
+                                                                       .event = UINT64_MAX,
+                                                                       .record = UINT64_MAX,
+                                                                       .wait_correlation = UINT64_MAX,
+                                                                       .device = 0,
+                                                                       .stream = i ? -1 : 7,
+                                                                       .wait_stream = -1,
+                                                                       .process = program.process});
+    }
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_int_equal(dag->kind_count[GT_DAG_SYNC][0], 2);
+    check_laws(dag);
+    end(&program);
+}
+
+/* Stream 7 waits for an event that was recorded after communication on stream 17. */
+static void points_without_edges_hold_nothing_up(void **state) {
+    struct program program;
+    (void)state;
+    begin(&program);
+    call(&program, 1, "cudaLaunchKernel", 0, 5);
+    op_of_last_call(&program, 17, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 10, 500, 0);
+    call(&program, 1, "cudaEventRecord", 20, 21);
+    uint64_t record = program.correlation;
+    call(&program, 1, "cudaStreamWaitEvent", 30, 31);
+    gt_builder_sync(&program.world.builder, &(struct gt_syncs_row){.start_ns = 30,
+                                                                   .end_ns = 31,
+                                                                   .correlation = program.correlation,
+                                                                   .event = UINT64_MAX,
+                                                                   .record = UINT64_MAX,
+                                                                   .wait_correlation = record,
+                                                                   .device = 0,
+                                                                   .stream = 7,
+                                                                   .wait_stream = 17,
+                                                                   .process = program.process});
+    launch(&program, 1, 7, 40, 501, 521);
+    const struct gt_dag *dag = make(&program, NULL, 0);
+    assert_int_equal(edges_of(dag, GT_DAG_EVENT), 3); /* op, recording, wait, op */
+    check_laws(dag);
+    assert_int_equal(simulated_end(dag, &(struct gt_dag_change){0}, 1), 521);
+    assert_int_equal(simulated_end(dag, &(struct gt_dag_change){.overlap_comm = true}, 1), 40 + 5 + 5 + 20);
+    end(&program);
+}
+
+/* ---- several ranks ---- */
+
+enum { RANKS = 2, COLLECTIVES = 2, TRANSFER_NS = 15 };
+static const uint32_t collective_ops[COLLECTIVES] = {4, 9};
+
+struct rank {
+    struct program program;
+    const struct gt_dag *dag;
+    struct gt_dag_change change;
+    struct gt_dag_meeting meetings[COLLECTIVES];
+    int64_t start_ns[COLLECTIVES], end_ns[COLLECTIVES];
+};
+
+/* Ten launches; the fifth and the last op are collectives. */
+static void begin_rank(struct rank *rank, int64_t every_ns) {
+    *rank = (struct rank){0};
+    begin(&rank->program);
+    for (int64_t i = 0; i < 10; i++)
+        launch(&rank->program, 1, 7, every_ns * i, every_ns * i + 7, every_ns * i + 27);
+    rank->dag = make(&rank->program, NULL, 0);
+    for (size_t i = 0; i < COLLECTIVES; i++)
+        rank->meetings[i] =
+            (struct gt_dag_meeting){.op = collective_ops[i], .others_start_ns = INT64_MIN, .transfer_ns = TRANSFER_NS};
+}
+
+static void simulate_rank(struct rank *rank) {
+    struct gt_dag_times times = {0};
+    rank->change.meetings = rank->meetings;
+    rank->change.meeting_count = COLLECTIVES;
+    assert_true(gt_dag_simulate(rank->dag, &rank->change, &times));
+    for (size_t i = 0; i < COLLECTIVES; i++) {
+        rank->start_ns[i] = times.start_ns[rank->dag->op_node[collective_ops[i]]];
+        rank->end_ns[i] = times.end_ns[rank->dag->op_node[collective_ops[i]]];
+    }
+    gt_dag_simulate_release(&times);
+}
+
+/* Graphs of ranks are joined by what each tells the other: when its collectives begin. Every round settles one more. */
+static void simulate_ranks(struct rank ranks[RANKS]) {
+    for (size_t round = 0; round <= COLLECTIVES; round++) {
+        for (size_t r = 0; r < RANKS; r++)
+            simulate_rank(&ranks[r]);
+        for (size_t r = 0; r < RANKS; r++)
+            for (size_t i = 0; i < COLLECTIVES; i++)
+                ranks[r].meetings[i].others_start_ns = ranks[!r].start_ns[i];
+    }
+}
+
+static void ranks_meet_at_collectives(void **state) {
+    struct rank ranks[RANKS];
+    (void)state;
+    begin_rank(&ranks[0], 100);
+    begin_rank(&ranks[1], 60);
+    simulate_ranks(ranks);
+    const int64_t recorded[COLLECTIVES] = {407 + TRANSFER_NS, 907 + TRANSFER_NS}; /* the slower rank decides */
+    for (size_t r = 0; r < RANKS; r++)
+        assert_memory_equal(ranks[r].end_ns, recorded, sizeof recorded);
+    assert_int_equal(ranks[1].start_ns[0], 247);
+    ranks[0].change.no_think = true; /* now the other one is */
+    simulate_ranks(ranks);
+    for (size_t i = 0; i < COLLECTIVES; i++) {
+        assert_int_equal(ranks[0].end_ns[i], ranks[1].end_ns[i]);
+        assert_int_equal(ranks[1].end_ns[i], ranks[1].start_ns[i] + TRANSFER_NS);
+        assert_true(ranks[0].start_ns[i] < ranks[1].start_ns[i]);
+    }
+    assert_true(ranks[1].end_ns[1] < recorded[1]);
+    for (size_t r = 0; r < RANKS; r++)
+        end(&ranks[r].program);
 }
 
 static void factors_round_to_the_nearest(void **state) {
@@ -348,6 +485,9 @@ int main(void) {
         cmocka_unit_test(marks_inside_a_call_move_to_its_end),
         cmocka_unit_test(a_silent_thread_hands_its_work_over),
         cmocka_unit_test(simulations_follow_the_changes),
+        cmocka_unit_test(a_wait_on_a_gpu_without_work_is_for_any),
+        cmocka_unit_test(points_without_edges_hold_nothing_up),
+        cmocka_unit_test(ranks_meet_at_collectives),
         cmocka_unit_test(factors_round_to_the_nearest),
         cmocka_unit_test(the_walk_fills_the_window),
         cmocka_unit_test(slack_is_the_longest_delay_without_effect),

@@ -198,6 +198,33 @@ static void narrow_screens_leave_columns_out(void **state) {
                                           "(not shown: share; see --columns)\n");
 }
 
+/* Columns that say nothing about the rows shown; one that was asked for stays. */
+static void idle_columns_are_left_out(void **state) {
+    static const struct gt_report_column columns[] = {
+        {.key = "name", .title = "Name"},
+        {.key = "pid", .title = "Process", .flags = GT_COLUMN_VARIES},
+        {.key = "call", .title = "Call", .flags = GT_COLUMN_SPARSE},
+        {.key = "unknown_ns", .title = "Unknown", .unit = GT_UNIT_NS, .flags = GT_COLUMN_SPARSE},
+    };
+    (void)state;
+    report = gt_report_new("path", 1);
+    struct gt_table *table = gt_section_table(&report->sections[0], "windows", "Windows", columns, 4);
+    for (int64_t i = 0; i < 3; i++) {
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", GT_STR("w"));
+        gt_row_int(&row, "pid", i < 2 ? 7 : 8);
+        gt_row_cell(&row, "call", i < 2 ? gt_cell_null() : TEXT("c"));
+        gt_row_int(&row, "unknown_ns", i < 2 ? 0 : 5);
+        gt_row_end(&row);
+    }
+    assert_non_null(strstr(write_as("text"), "Name  Process  Call  Unknown (ns)\n"));
+    table->screen_limit = 2;
+    assert_non_null(strstr(write_as("text"), "Windows\nName\n────\nw\nw\n"));
+    assert_non_null(strstr(write_as("md"), "| Name |\n"));
+    table->screen_columns = "name,call";
+    assert_non_null(strstr(write_as("text"), "Name  Call\n"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(text_of_a_small_report),
@@ -209,6 +236,7 @@ int main(void) {
         TEST(single_values_carry_their_unit),
         TEST(values_that_round_to_nothing_say_so),
         TEST(narrow_screens_leave_columns_out),
+        TEST(idle_columns_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

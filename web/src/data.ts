@@ -5,7 +5,8 @@ import type { Timeline } from './timeline/rows';
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
 export type Unit = '' | 'count' | 'ns' | 'bytes' | 'share';
-export type Flag = 'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge' | 'signed' | 'side';
+export type Flag =
+  'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge' | 'signed' | 'side' | 'sparse' | 'varies';
 
 export interface Column {
   readonly key: string;
@@ -56,6 +57,7 @@ export interface Finding {
   readonly advice: readonly string[];
   readonly recoverable_ns: number | null;
   readonly recoverable_step_ns?: number | null;
+  readonly saving_by?: string | null;
   readonly share?: number | null;
   readonly rule?: string | null;
   readonly windows?: readonly TimeWindow[];

@@ -46,11 +46,13 @@ function shownColumns(table: Table): Shown[] {
 
 const IDENTIFYING = new Set(['input', 'rank']); // columns that only identify the input of a row
 
-/** Adds no information: no value at all, or an identifying column with the same value in all rows. */
-function isIdle(table: Table, { key, unit }: Column, index: number): boolean {
+/** Adds no information: no value at all, or a column that only distinguishes rows with the same value in all of them. */
+function isIdle(table: Table, column: Column, index: number): boolean {
   const values = new Set(table.rows.map((row) => row[index] ?? null));
   values.delete(null);
-  return values.size === 0 || (values.size === 1 && unit === '' && IDENTIFYING.has(key));
+  if (hasFlag(column, 'sparse')) values.delete(0);
+  const distinguishes = hasFlag(column, 'varies') || (column.unit === '' && IDENTIFYING.has(column.key));
+  return values.size === 0 || (values.size === 1 && distinguishes);
 }
 
 export class TableView {

@@ -11,6 +11,21 @@
 #include "measure/results/host_gaps.h"
 #include "measure/results/results.h"
 
+enum { GT_EVIDENCE_SAVINGS = 16 };
+
+/* What a change to the dependency graph saves, in the windows after the warm-up. */
+struct gt_saving {
+    const char *change;
+    bool has_answer; /* the trust is good */
+    enum gt_path_trust trust;
+    int64_t start_ns, end_ns; /* of all windows */
+    int64_t base_ns, predicted_ns, low_ns;
+    size_t window_count;
+    bool is_of_steps;     /* the windows are steps */
+    int64_t *device_ns;   /* by device: of the windows of its processes */
+    int64_t *promised_ns; /* by device: what findings that were reported have of it */
+};
+
 /* What a rule looks at. */
 struct gt_evidence {
     const struct gt_view *view;
@@ -20,6 +35,10 @@ struct gt_evidence {
     struct gt_ledger ledger;
     uint32_t context;        /* bits of enum gt_context */
     bool has_found_readback; /* that rule has reported something, and later ones may refer to it */
+
+    struct gt_saving savings[GT_EVIDENCE_SAVINGS]; /* simulated so far; arrays are in the report's arena */
+    size_t saving_count;
+    uint32_t lowered_gaps; /* bits of enum gt_host_gap: classes of which a simulation gave a part back */
 
     /* Made when they are asked for. */
     bool has_step_count;

@@ -1,4 +1,5 @@
 /* Allocator: the launching thread took memory from the driver or gave it back while the GPU was idle. */
+#include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 #include "measure/results/calls.h"
 
@@ -32,6 +33,7 @@ bool gt_find_allocator(struct gt_evidence *evidence, struct gt_finding *finding)
     struct gt_waits_claim claim = gt_waits_claim_activity(evidence, times);
     if (claim.gaps == 0 || names->count == 0)
         return false;
+    gt_saving_settle(evidence, finding, gt_saving_without(evidence, names));
     gt_finding_set_title(evidence, finding, "%s keep%s the GPU waiting: %s of the time", say_calls(evidence, names),
                          names->count == 1 ? "s" : "", gt_waits_say_claimed(evidence));
     for (size_t i = 0; i < names->count && i < LISTED; i++)
@@ -39,6 +41,7 @@ bool gt_find_allocator(struct gt_evidence *evidence, struct gt_finding *finding)
                                 gt_say_call(evidence, names->items[i].name),
                                 gt_waits_say_often(evidence, names->items[i].count, "call"),
                                 gt_say_ns(evidence, (double)names->items[i].ns));
+    finding->causes_id = "host_bound";
     gt_waits_add_claim(evidence, finding, &claim);
     if (empties_cache(evidence, names) && (evidence->context & GT_CONTEXT_TORCH))
         gt_finding_add_advice(evidence, finding,

@@ -1,4 +1,5 @@
 /* Data loading: the launching thread waited for the next batch while the GPU was idle. */
+#include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
 /* So many workers load a batch in the time that the rest of a step takes. */
@@ -29,6 +30,7 @@ bool gt_find_data_loading(struct gt_evidence *evidence, struct gt_finding *findi
     struct gt_waits_claim claim = gt_waits_claim_activity(evidence, times);
     if (claim.gaps == 0 || times->names.count == 0)
         return false;
+    gt_saving_settle(evidence, finding, gt_saving_without(evidence, &times->names));
     const struct gt_name_sum *most = &times->names.items[0];
     struct gt_str name = gt_name_sums_plain(gt_store_string(evidence->view->store, most->name));
     gt_finding_set_title(evidence, finding, "%s starves the GPU: %s of the time", gt_say_quoted(evidence, name),

@@ -6,6 +6,8 @@
 #include "base/ns.h"
 #include "measure/findings/findings.h"
 #include "measure/findings/origins.h"
+#include "measure/findings/saving.h"
+#include "measure/findings/waits.h"
 
 /* Exposed communication of one collective, over all devices. */
 struct kind {
@@ -20,7 +22,7 @@ struct looking {
     struct gt_evidence *evidence;
     struct kind kinds[KINDS];
     size_t kind_count;
-    __int128 exposed_ns;
+    __int128 exposed_ns, hideable_ns;
     size_t worst; /* device */
     double worst_share;
     int64_t worst_ns;
@@ -196,24 +198,36 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     struct gt_origin origin = gt_origins_range_of_parts(evidence, &it->own);
     bool is_named = origin.is_range && !is_of_library(gt_store_string(evidence->view->store, origin.name));
     double exposed_ns = (double)it->exposed_ns;
+    double claimed_ns = (double)evidence->ledger.claimed_ns;
     const char *share = gt_say_share(evidence, gt_ledger_share(&evidence->ledger, exposed_ns), 1);
+    if (10 * claimed_ns < 9 * exposed_ns)
+        share = gt_arena_printf(evidence->arena, "%s of the time; hiding it saves %s", share,
+                                gt_waits_say_claimed(evidence))
+                    .ptr;
+    else
+        share = gt_arena_printf(evidence->arena, "%s of the time", gt_waits_say_claimed(evidence)).ptr;
     if (is_named)
-        gt_finding_set_title(evidence, finding, "Exposed %s in %s: %s of the time", say_kind(largest),
+        gt_finding_set_title(evidence, finding, "Exposed %s in %s: %s", say_kind(largest),
                              gt_origins_say(evidence, &origin, "unnamed code"), share);
     else
-        gt_finding_set_title(evidence, finding, "Exposed %s: %s of the time", say_kind(largest), share);
+        gt_finding_set_title(evidence, finding, "Exposed %s: %s", say_kind(largest), share);
     describe_kinds(it, finding, largest);
     describe_neighbours(it, finding);
-    double claimed_ns = (double)evidence->ledger.claimed_ns;
-    if (claimed_ns < exposed_ns)
+    if (it->hideable_ns < it->exposed_ns)
         gt_finding_add_evidence(
             evidence, finding,
             "Compute of the same GPU could hide %s of %s; the rest takes fewer bytes or faster links.",
-            gt_say_ns(evidence, claimed_ns), gt_say_ns(evidence, exposed_ns));
+            gt_say_ns(evidence, (double)it->hideable_ns), gt_say_ns(evidence, exposed_ns));
     gt_finding_add_evidence(evidence, finding,
                             "A collective also waits for the slowest rank; only traces of all ranks show how much of "
                             "this is waiting.");
     advise(evidence, finding, largest->collective);
+}
+
+/* What communicates at the end of a step is hidden by the next one. Of a single step that would be nothing, although
+   earlier compute could hide it. */
+static const char *change_of(struct gt_evidence *evidence) {
+    return gt_evidence_step_count(evidence) > 1 ? "overlap:comm" : "class:comm=0";
 }
 
 bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -223,6 +237,8 @@ bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *findi
     for (size_t d = 0; d < evidence->view->device_count; d++)
         look_at_device(&it, d);
     claim_hideable(&it);
+    it.hideable_ns = evidence->ledger.claimed_ns;
+    gt_saving_settle(evidence, finding, change_of(evidence));
     if (evidence->ledger.claimed_ns > 0 &&
         gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share)
         describe(&it, finding);

@@ -1,6 +1,7 @@
 /* Host-bound: many short gaps in which the next op had not been launched yet, by the code that launches. */
 #include "base/mem.h"
 #include "measure/findings/readers.h"
+#include "measure/findings/saving.h"
 #include "measure/findings/small_products.h"
 #include "measure/findings/training.h"
 #include "measure/findings/waits.h"
@@ -49,6 +50,12 @@ static void add_gap(struct gt_evidence *evidence, struct late_gaps *late, const 
         add_nameless(evidence, late, of->call, ns);
 }
 
+/* Gaps of waits are late launches, too, as far as a simulation says that they would last without the wait. */
+static bool is_late(struct gt_evidence *evidence, uint8_t class, size_t gap) {
+    return class == GT_HOST_GAP_LATE || (class == GT_HOST_GAP_STALL && !gt_waits_is_stall(evidence, gap)) ||
+           evidence->lowered_gaps & 1u << class;
+}
+
 static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     const struct gt_idle *idle = evidence->ledger.idle;
@@ -58,11 +65,16 @@ static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
     for (size_t d = 0; d < idle->device_count && gaps->of && is_step; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++)
-            if (gaps->of[i] == GT_HOST_GAP_LATE ||
-                (gaps->of[i] == GT_HOST_GAP_STALL && !gt_waits_is_stall(evidence, i)))
+            if (is_late(evidence, gaps->of[i], i))
                 add_gap(evidence, late, is_step, i, gt_waits_claim_gap(evidence, d, i));
     }
     gt_mem_free(is_step);
+}
+
+/* One of every few, not always the same: gaps of a loop repeat themselves. */
+static size_t sample_of(size_t block, size_t stride, size_t count) {
+    size_t at = block * stride + (((uint32_t)block * 2654435761u) >> 8) % stride;
+    return at < count ? at : count - 1;
 }
 
 /* The operators of gaps that no range has. To find them all would cost more than all other rules together, so where
@@ -73,7 +85,7 @@ static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *la
            count = (late->nameless_count + stride - 1) / stride;
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
-        calls[i] = late->nameless[i * stride].call;
+        calls[i] = late->nameless[sample_of(i, stride, late->nameless_count)].call;
     uint32_t *rows = calls ? gt_operator_set_callers_of_calls(evidence->view, calls, count) : NULL;
     if (!rows)
         gt_evidence_fail(evidence);
@@ -181,6 +193,7 @@ bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding
     claim_gaps(evidence, &late);
     bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
     if (found) {
+        gt_saving_settle(evidence, finding, GT_SAVING_NO_CPU);
         if (2 * late.names.total_ns < late.total_ns) /* else ranges say enough */
             name_by_operators(evidence, &late);
         gt_name_sums_sort(&late.names);

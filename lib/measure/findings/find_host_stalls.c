@@ -1,4 +1,5 @@
 /* Host stalls: long gaps in which the CPU had launched nothing, by the code that the launching thread was in. */
+#include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
 /* The code is named by a range or operator, else by a Python function, else by a call. */
@@ -79,13 +80,17 @@ static void advise_on_plans(struct gt_evidence *evidence, struct gt_finding *fin
                               "torch.backends.cuda.enable_cudnn_sdp(False) takes another kernel for attention.");
 }
 
+/* The title speaks of all stalls. */
+static bool is_nearly_all(const struct stalls *stalls) {
+    return 10 * stalls->names.items[0].ns >= 9 * stalls->names.total_ns;
+}
+
 /* Nothing that the trace shows ran on the thread. */
 static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
     bool is_python = evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX);
     const char *where = stalls->between_steps_ns > stalls->names.items[0].ns / 2 ? " between steps" : "";
-    gt_finding_set_title(
-        evidence, finding, "Untraced CPU work%s stalls the GPU: %s of the time", where,
-        gt_say_share(evidence, gt_ledger_share(&evidence->ledger, (double)stalls->names.items[0].ns), 1));
+    gt_finding_set_title(evidence, finding, "Untraced CPU work%s%s the GPU: %s of the time", where,
+                         is_nearly_all(stalls) ? " stalls" : " and other code stall", gt_waits_say_claimed(evidence));
     if (evidence->context & GT_CONTEXT_KINETO)
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range or operator: Python itself, garbage collection, I/O; record "
@@ -106,9 +111,10 @@ static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *f
 
 static void describe_named(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
     const struct gt_name_sum *most = &stalls->names.items[0];
-    gt_finding_set_title(evidence, finding, "%s stalls the CPU: the GPU waits %s of the time",
-                         say_name(evidence, most->name),
-                         gt_say_share(evidence, gt_ledger_share(&evidence->ledger, (double)most->ns), 1));
+    bool is_alone = is_nearly_all(stalls);
+    gt_finding_set_title(evidence, finding, "%s%s the CPU: the GPU waits %s of the time",
+                         say_name(evidence, most->name), is_alone ? " stalls" : " and other code stall",
+                         gt_waits_say_claimed(evidence));
     gt_finding_add_evidence(evidence, finding, "%s: %s, %s of idle time.", say_name(evidence, most->name),
                             gt_waits_say_often(evidence, most->count, "gap"), gt_say_ns(evidence, (double)most->ns));
     if (stalls->python != GT_STRID_EMPTY && stalls->python != most->name)
@@ -148,6 +154,7 @@ bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *findin
     struct stalls stalls = {0};
     claim_stalls(evidence, &stalls);
     bool found = stalls.names.count > 0 && stalls.names.total_ns > 0;
+    gt_saving_settle(evidence, finding, GT_SAVING_NO_CPU);
     if (found && stalls.names.items[0].name == GT_STRID_EMPTY)
         describe_untraced(evidence, finding, &stalls);
     else if (found)

@@ -13,5 +13,6 @@ bool gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *findi
     gt_finding_add_evidence(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
                             gt_say_counted(evidence, rate->count, "launch"),
                             gt_say_ns(evidence, (double)rate->window_ns));
+    finding->simulation.change = "no:launch";
     return true;
 }

@@ -13,6 +13,7 @@ bool gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *findi
     gt_finding_add_evidence(evidence, finding, "%s of communication and %s of compute, with %s of overlap.",
                             gt_say_ns(evidence, comm_ns), gt_say_ns(evidence, compute_ns),
                             gt_say_ns(evidence, overlap_ns));
+    finding->simulation.change = "overlap:comm";
     finding->overlaps_id = "exposed_comm";
     return 1 - overlap_ns / comm_ns >= gt_thresholds.poor_overlap_share;
 }

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "measure/findings/python_code.h"
 #include "measure/findings/readers.h"
+#include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
 /* The innermost Python function of the program itself; GT_NO_ROW: there is none. */
@@ -75,9 +76,11 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
     struct gt_waits_claim claim = claim_copies(evidence, copies);
     if (claim.direct_ns == 0)
         return false;
+    gt_saving_settle_gaps(evidence, finding, gt_readers_change(evidence, copies), GT_HOST_GAP_READBACK);
     gt_finding_set_title(evidence, finding, "%s makes the CPU wait for a copy from the GPU %s: %s of the time",
                          gt_readers_say(evidence, copies), gt_waits_say_often(evidence, copies->count, "time"),
                          gt_waits_say_claimed(evidence));
+    finding->causes_id = "host_bound";
     add_copies(evidence, finding, copies);
     gt_finding_add_evidence(evidence, finding,
                             "The GPU was idle for %s after these copies, until the next op was launched.",
@@ -88,7 +91,5 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
             gt_say_ns(evidence, (double)claim.later_ns));
     add_range(evidence, finding, copies);
     add_code(evidence, finding, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);
-    evidence->has_found_readback =
-        gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share;
     return true;
 }

@@ -1,5 +1,6 @@
 /* Sync waits: the launching thread waited in a synchronizing call, and the GPU was idle then or right after. */
 #include "base/mem.h"
+#include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
 /* Waits for copies from the GPU belong to another rule. */
@@ -134,6 +135,7 @@ bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding
     struct gt_name_sums names = {0};
     uint32_t longest = GT_NO_ROW;
     struct gt_waits_claim claim = claim_waits(evidence, &names, &longest);
+    gt_saving_settle_gaps(evidence, finding, "no:sync", GT_HOST_GAP_SYNC);
     const char *call = names.count ? gt_say_call(evidence, names.items[0].name) : "a synchronizing call";
     gt_finding_set_title(evidence, finding, "The CPU waits in %s while the GPU runs dry: %s of the time", call,
                          gt_waits_say_claimed(evidence));
@@ -145,5 +147,6 @@ bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding
     gt_waits_add_claim(evidence, finding, &claim);
     gt_waits_add_warm_up(evidence, finding);
     gt_name_sums_release(&names);
+    finding->causes_id = "host_bound";
     return claim.direct_ns > 0 || claim.later_ns > 0;
 }

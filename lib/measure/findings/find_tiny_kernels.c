@@ -75,6 +75,7 @@ bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *findi
                             gt_say_count(evidence, tiny), gt_say_counted(evidence, kernels, "kernel"),
                             gt_say_ns(evidence, (double)waits_ns));
     add_tiny_names(evidence, finding);
+    finding->simulation.change = "no:launch";
     finding->overlaps_id = "host_bound"; /* whose gaps these are */
     return true;
 }

@@ -194,21 +194,34 @@ double gt_ledger_share(const struct gt_ledger *ledger, double ns) {
 
 /* ---- claims ---- */
 
-/* Most claims are not among the largest. */
-static bool is_window(const struct gt_ledger *ledger, int64_t ns) {
-    return ledger->window_count < GT_FINDING_WINDOWS || ns > ledger->window_claims[GT_FINDING_WINDOWS - 1].ns;
+/* When the gap or op of a claim is. */
+static struct gt_interval span_of(const struct gt_ledger *ledger, const struct gt_ledger_claim *claim) {
+    const struct gt_view *view = ledger->view;
+    if (!claim->is_gap)
+        return (struct gt_interval){view->start_ns[claim->item], view->end_ns[claim->item]};
+    const struct gt_idle_gap *gap = &ledger->idle->gaps[claim->item];
+    return (struct gt_interval){gap->start_ns, gap->end_ns};
 }
 
-static void keep_window(struct gt_ledger *ledger, struct gt_finding_window window, struct gt_ledger_claim claim) {
+static void keep_window(struct gt_ledger *ledger, const struct gt_ledger_claim *claim, size_t device) {
     size_t place = ledger->window_count < GT_FINDING_WINDOWS ? ledger->window_count++ : GT_FINDING_WINDOWS - 1;
-    for (; place > 0 && claim.ns > ledger->window_claims[place - 1].ns; place--) {
+    for (; place > 0 && claim->ns > ledger->window_claims[place - 1].ns; place--) {
         ledger->windows[place] = ledger->windows[place - 1];
         ledger->window_claims[place] = ledger->window_claims[place - 1];
     }
-    window.start_ns = gt_ns_between(ledger->view->store->origin_ns, window.start_ns);
-    window.end_ns = gt_ns_between(ledger->view->store->origin_ns, window.end_ns);
-    ledger->windows[place] = window;
-    ledger->window_claims[place] = claim;
+    struct gt_interval span = span_of(ledger, claim);
+    int64_t origin_ns = ledger->view->store->origin_ns;
+    ledger->windows[place] =
+        (struct gt_finding_window){gt_ns_between(origin_ns, span.start_ns), gt_ns_between(origin_ns, span.end_ns),
+                                   ledger->view->devices[device].id};
+    ledger->window_claims[place] = *claim;
+}
+
+/* Most claims are not among the largest. */
+static void note_window(struct gt_ledger *ledger, const struct gt_ledger_claim *claim, size_t device) {
+    if (claim->ns > 0 &&
+        (ledger->window_count < GT_FINDING_WINDOWS || claim->ns > ledger->window_claims[GT_FINDING_WINDOWS - 1].ns))
+        keep_window(ledger, claim, device);
 }
 
 /* The device whose ops hold a position. Claims come device by device. */
@@ -263,28 +276,61 @@ int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_n
     size_t device = device_of_gap(ledger, gap);
     int64_t ns = claim(ledger, &ledger->gap_left_ns[gap], (struct gt_ledger_claim){gap, want_ns, true},
                        &ledger->savings[device].waiting_ns);
-    const struct gt_idle_gap *of = &ledger->idle->gaps[gap];
-    if (ns > 0 && is_window(ledger, ns))
-        keep_window(ledger, (struct gt_finding_window){of->start_ns, of->end_ns, ledger->view->devices[device].id},
-                    ledger->claims[ledger->count - 1]);
+    if (ns > 0)
+        note_window(ledger, &ledger->claims[ledger->count - 1], device);
     return ns;
 }
 
 int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t want_ns) {
-    const struct gt_view *view = ledger->view;
     if (want_ns <= 0 || ledger->op_left_ns[position] <= 0)
         return 0;
     size_t device = device_of_op(ledger, position);
     struct gt_finding_saving *saving = &ledger->savings[device];
-    bool is_compute = gt_view_op_class(view, position) == GT_CLASS_COMPUTE;
+    bool is_compute = gt_view_op_class(ledger->view, position) == GT_CLASS_COMPUTE;
     int64_t ns = claim(ledger, &ledger->op_left_ns[position], (struct gt_ledger_claim){position, want_ns, false},
                        is_compute ? &saving->compute_ns : &saving->waiting_ns);
-    if (ns > 0 && is_window(ledger, ns))
-        keep_window(
-            ledger,
-            (struct gt_finding_window){view->start_ns[position], view->end_ns[position], view->devices[device].id},
-            ledger->claims[ledger->count - 1]);
+    if (ns > 0)
+        note_window(ledger, &ledger->claims[ledger->count - 1], device);
     return ns;
+}
+
+static size_t device_of(struct gt_ledger *ledger, const struct gt_ledger_claim *claim) {
+    return claim->is_gap ? device_of_gap(ledger, claim->item) : device_of_op(ledger, claim->item);
+}
+
+static bool begins_in(const struct gt_ledger *ledger, const struct gt_ledger_claim *claim, int64_t from_ns,
+                      int64_t to_ns) {
+    int64_t start_ns = span_of(ledger, claim).start_ns;
+    return start_ns >= from_ns && start_ns < to_ns;
+}
+
+static void give_back_part(struct gt_ledger *ledger, struct gt_ledger_claim *claim, size_t device, int64_t ns) {
+    struct gt_finding_saving *saving = &ledger->savings[device];
+    bool is_compute = !claim->is_gap && gt_view_op_class(ledger->view, claim->item) == GT_CLASS_COMPUTE;
+    claim->ns -= ns;
+    ledger->claimed_ns -= ns;
+    *(claim->is_gap ? &ledger->gap_left_ns[claim->item] : &ledger->op_left_ns[claim->item]) += ns;
+    *(is_compute ? &saving->compute_ns : &saving->waiting_ns) -= ns;
+}
+
+bool gt_ledger_lower(struct gt_ledger *ledger, int64_t from_ns, int64_t to_ns, const int64_t *most_ns) {
+    __int128 *claimed_ns = gt_mem_array(ledger->view->device_count, sizeof *claimed_ns);
+    if (!claimed_ns)
+        return false;
+    for (size_t i = 0; i < ledger->count; i++)
+        if (begins_in(ledger, &ledger->claims[i], from_ns, to_ns))
+            claimed_ns[device_of(ledger, &ledger->claims[i])] += ledger->claims[i].ns;
+    ledger->window_count = 0;
+    for (size_t i = 0; i < ledger->count; i++) {
+        struct gt_ledger_claim *claim = &ledger->claims[i];
+        size_t device = device_of(ledger, claim);
+        if (begins_in(ledger, claim, from_ns, to_ns) && claimed_ns[device] > most_ns[device])
+            give_back_part(ledger, claim, device,
+                           claim->ns - (int64_t)(claim->ns * (__int128)most_ns[device] / claimed_ns[device]));
+        note_window(ledger, claim, device);
+    }
+    gt_mem_free(claimed_ns);
+    return true;
 }
 
 void gt_ledger_keep(struct gt_ledger *ledger) {

@@ -44,6 +44,10 @@ void gt_ledger_release(struct gt_ledger *ledger);
 int64_t gt_ledger_claim_gap(struct gt_ledger *ledger, size_t gap, int64_t want_ns);
 int64_t gt_ledger_claim_op(struct gt_ledger *ledger, uint32_t position, int64_t want_ns);
 
+/* Of what the rule that looks has claimed on a device, inside a span of time, no more than most_ns (by device) stays;
+   each claim gives back the same part. false: memory was short. */
+bool gt_ledger_lower(struct gt_ledger *ledger, int64_t from_ns, int64_t to_ns, const int64_t *most_ns);
+
 /* After a rule: what it claimed is gone, or free again. Both begin with the next rule. */
 void gt_ledger_keep(struct gt_ledger *ledger);
 void gt_ledger_give_back(struct gt_ledger *ledger);

@@ -20,9 +20,23 @@ static uint32_t outermost_operator(const struct gt_store *store, uint32_t call) 
     return found;
 }
 
+static uint32_t reader_of(const struct gt_view *view, const struct gt_readback *copies) {
+    return outermost_operator(view->store, view->labels->op_call[view->row[copies->longest]]);
+}
+
+const char *gt_readers_change(struct gt_evidence *evidence, const struct gt_readback *copies) {
+    const struct gt_store *store = evidence->view->store;
+    uint32_t reader = reader_of(evidence->view, copies);
+    struct gt_str name = gt_store_string(store, reader == GT_NO_ROW ? copies->call : store->cpu_ops.name[reader]);
+    struct gt_str wait = gt_store_string(store, reader == GT_NO_ROW ? copies->wait : GT_STRID_EMPTY);
+    return gt_arena_printf(evidence->arena, "without:%.*s%s%.*s", (int)name.len, name.ptr, wait.len ? "\nwithout:" : "",
+                           (int)wait.len, wait.ptr)
+        .ptr;
+}
+
 const char *gt_readers_say(struct gt_evidence *evidence, const struct gt_readback *copies) {
     const struct gt_store *store = evidence->view->store;
-    uint32_t reader = outermost_operator(store, evidence->view->labels->op_call[evidence->view->row[copies->longest]]);
+    uint32_t reader = reader_of(evidence->view, copies);
     if (reader != GT_NO_ROW)
         return gt_say_quoted(evidence, gt_store_string(store, store->cpu_ops.name[reader]));
     return gt_say_call(evidence, copies->wait == GT_STRID_EMPTY ? copies->call : copies->wait);

@@ -8,6 +8,10 @@
    operators. */
 const char *gt_readers_say(struct gt_evidence *evidence, const struct gt_readback *copies);
 
+/* What to simulate: that operator takes no time, else the copy's call and the call that waits for it. What only waits,
+   as no:sync has it, is too little: copies of pageable memory wait by themselves. */
+const char *gt_readers_change(struct gt_evidence *evidence, const struct gt_readback *copies);
+
 /* Whether an operator or a Python function lasts from before a call of its thread until after it. */
 bool gt_readers_is_around(int64_t start_ns, int64_t end_ns, uint32_t thread, const struct gt_calls *calls,
                           uint32_t call);

@@ -1,8 +1,9 @@
-/* Says how busy the GPU is and with what, where no finding is above low. */
+/* Says what the path consists of, or how busy the GPU is and with what, where no finding is above low. */
 #include "measure/findings/verdict_sentence.h"
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results/path_words.h"
 
 /* Categories are named until they have most of the time. */
 enum { NAMED_MOST = 2 };
@@ -77,18 +78,40 @@ static struct gt_str make_sentence(struct gt_evidence *evidence, __int128 *times
                            whose, busy, gt_say_share(evidence, (double)named_ns, (double)total_ns), names);
 }
 
+/* What the path consists of, and what mending the first finding saves. Empty: the first one was not simulated. */
+static struct gt_str make_path_sentence(struct gt_evidence *evidence, const struct gt_section *section) {
+    const struct gt_finding *first = section->finding_count ? &section->findings[0] : NULL;
+    const struct gt_paths *paths =
+        first && first->is_simulated ? gt_results_paths(evidence->view, evidence->err) : NULL;
+    if (!paths)
+        return (struct gt_str){"", 0};
+    struct gt_path_words_sum sum = gt_path_words_add_up(paths);
+    struct gt_str words = gt_path_words_say(evidence->view, paths, &sum, NULL, evidence->arena);
+    return words.len ? gt_arena_printf(evidence->arena, "%s. Mending finding 1 saves %.0f%% (simulated).", words.ptr,
+                                       100 * first->share)
+                     : words;
+}
+
+static void add_fact(struct gt_section *section, struct gt_str sentence) {
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    if (sentence.len)
+        gt_measure_fact_group_add(&facts, GT_FINDINGS_VERDICT.ptr, "Verdict", GT_UNIT_NONE, gt_cell_text(sentence));
+}
+
 void gt_verdict_sentence_add(struct gt_evidence *evidence, struct gt_section *section) {
     bool is_known = evidence->view->op_count && evidence->status == GT_OK && !has_losses(evidence->view);
     /* Where no time passes nothing has a share of it. */
-    if (!is_known || has_more_than_low(section) || gt_evidence_amount(evidence, GT_AMOUNT_SPAN) <= 0)
+    if (!is_known || gt_evidence_amount(evidence, GT_AMOUNT_SPAN) <= 0)
         return;
+    if (has_more_than_low(section)) {
+        add_fact(section, make_path_sentence(evidence, section));
+        return;
+    }
     __int128 *times_ns = new_category_times(evidence);
     if (!times_ns) {
         gt_evidence_fail(evidence);
         return;
     }
-    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
-    gt_measure_fact_group_add(&facts, GT_FINDINGS_VERDICT.ptr, "Verdict", GT_UNIT_NONE,
-                              gt_cell_text(make_sentence(evidence, times_ns)));
+    add_fact(section, make_sentence(evidence, times_ns));
     gt_mem_free(times_ns);
 }

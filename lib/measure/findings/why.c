@@ -35,6 +35,16 @@ static const struct gt_report_column row_columns[] = {
     {"range", "Launch range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
 };
 
+static const struct gt_report_column simulation_columns[] = {
+    {"command", "Command", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
+    {"trust", "Trust", GT_UNIT_NONE, NULL, 0},
+    {"base_ns", "Recorded", GT_UNIT_NS, NULL, 0},
+    {"predicted_ns", "Predicted", GT_UNIT_NS, NULL, 0},
+    {"low_ns", "At least", GT_UNIT_NS, NULL, 0},
+    {"saved_ns", "Saved", GT_UNIT_NS, NULL, 0},
+    {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
+};
+
 /* ---- the id ---- */
 
 /* All ids, as messages list them. */
@@ -46,12 +56,50 @@ static const char *list_rules(char *text, size_t size) {
     return text;
 }
 
+/* Letters that differ, each counted once. */
+static size_t distance(const char *a, const char *b) {
+    enum { LONGEST = 40 };
+    size_t row[LONGEST + 1], a_length = strlen(a), b_length = strlen(b);
+    if (a_length > LONGEST || b_length > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t before = row[0]++;
+        for (size_t j = 1; j <= b_length; j++) {
+            bool is_same = a[i - 1] == b[j - 1] || (a[i - 1] == '-' && b[j - 1] == '_');
+            size_t both = before + !is_same, one = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            before = row[j];
+            row[j] = both < one ? both : one;
+        }
+    }
+    return row[b_length];
+}
+
+/* The id that is most similar; NULL: none is. */
+static const char *nearest_rule(const char *given) {
+    const char *nearest = NULL;
+    size_t least = (strlen(given) + 2) / 3 + 1; /* up to a third of the letters may be wrong */
+    for (size_t i = 0; i < gt_finding_rule_count; i++) {
+        const char *id = gt_finding_rules[i].id;
+        size_t far = strlen(given) >= 4 && strstr(id, given) ? 1 : distance(given, id); /* "sync" is "sync_waits" */
+        if (far < least) {
+            least = far;
+            nearest = id;
+        }
+    }
+    return nearest;
+}
+
 enum gt_status gt_why_id(const struct gt_view *view, const char **id, struct gt_error *err) {
     char ids[1024];
     *id = gt_option_text(view, GT_OPTION_why);
     for (size_t i = 0; i < gt_finding_rule_count && *id; i++)
         if (strcmp(gt_finding_rules[i].id, *id) == 0)
             return GT_OK;
+    const char *nearest = *id ? nearest_rule(*id) : NULL;
+    if (nearest)
+        return gt_fail_usage(err, "no finding has the id '%.80s'; did you mean '%s'?", *id, nearest);
     return *id ? gt_fail_usage(err, "no finding has the id '%.80s'; available: %s", *id, list_rules(ids, sizeof ids))
                : GT_OK;
 }
@@ -89,14 +137,22 @@ static const char *say_severity(struct gt_evidence *evidence, const struct gt_fi
         .ptr;
 }
 
+static const char *say_saving_by(const struct gt_finding *finding) {
+    if (finding->is_simulated)
+        return ", as far as the simulation saves it";
+    if (!finding->simulation.trust)
+        return ", an upper bound";
+    return ", an upper bound: the dependency graph explains the trace too badly to simulate";
+}
+
 static const char *say_saving(struct gt_evidence *evidence, const struct gt_finding *finding) {
     if (finding->recoverable_ns <= 0)
         return "";
-    const char *total = gt_say_ns(evidence, (double)finding->recoverable_ns);
+    const char *total = gt_say_ns(evidence, (double)finding->recoverable_ns), *by = say_saving_by(finding);
     if (finding->step_ns < 0)
-        return gt_arena_printf(evidence->arena, " Potential saving: %s.", total).ptr;
-    return gt_arena_printf(evidence->arena, " Potential saving: %s, %s a step.", total,
-                           gt_say_ns(evidence, (double)finding->step_ns))
+        return gt_arena_printf(evidence->arena, " Potential saving: %s%s.", total, by).ptr;
+    return gt_arena_printf(evidence->arena, " Potential saving: %s, %s a step%s.", total,
+                           gt_say_ns(evidence, (double)finding->step_ns), by)
         .ptr;
 }
 
@@ -152,6 +208,31 @@ static void add_thresholds(struct gt_evidence *evidence, struct gt_section *sect
         gt_row_text(&row, "meaning", gt_str_of(threshold->what));
         gt_row_end(&row);
     }
+}
+
+static struct gt_cell known_cell(int64_t ns) {
+    return ns < 0 ? gt_cell_null() : gt_cell_int(ns);
+}
+
+/* Without a graph there is no row. */
+static void add_simulation(struct gt_section *section, const struct gt_finding *finding) {
+    const struct gt_finding_simulation *simulation = &finding->simulation;
+    struct gt_table *table = gt_section_table(section, "finding_simulation", "Without the cause", simulation_columns,
+                                              GT_ARRAY_COUNT(simulation_columns));
+    table->empty = "Nothing is simulated for this finding.";
+    if (!simulation->trust)
+        return;
+    bool has_answer = simulation->base_ns >= 0;
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "command", gt_str_of(simulation->command));
+    gt_row_text(&row, "trust", gt_str_of(simulation->trust));
+    gt_row_cell(&row, "base_ns", known_cell(simulation->base_ns));
+    gt_row_cell(&row, "predicted_ns", known_cell(simulation->predicted_ns));
+    gt_row_cell(&row, "low_ns", known_cell(simulation->low_ns));
+    gt_row_cell(&row, "saved_ns",
+                has_answer ? gt_cell_int(simulation->base_ns - simulation->predicted_ns) : gt_cell_null());
+    gt_row_cell(&row, "recoverable_ns", known_cell(finding->recoverable_ns));
+    gt_row_end(&row);
 }
 
 /* What shows a claim: gaps with their causes, memory ops, or kernels. */
@@ -252,9 +333,14 @@ static void add_claims(struct gt_evidence *evidence, struct gt_section *section)
 void gt_why_add(struct gt_evidence *evidence, struct gt_section *section, const struct gt_finding_rule *rule,
                 const struct gt_finding *finding, enum gt_why_outcome outcome) {
     add_note(evidence, section, rule, finding, outcome);
+    add_simulation(section, finding);
     add_thresholds(evidence, section, rule);
     struct gt_str command = add_windows(evidence, section, finding);
     add_claims(evidence, section);
+    if (finding->simulation.command)
+        gt_section_note(
+            section, GT_FOR_SCREEN,
+            gt_arena_printf(evidence->arena, "To simulate it without the cause: %s", finding->simulation.command));
     if (command.len)
         gt_section_note(
             section, GT_FOR_SCREEN,

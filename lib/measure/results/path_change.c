@@ -2,6 +2,7 @@
 #include "measure/results/path_change.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -80,7 +81,7 @@ static bool is_class(const struct gt_category *category, struct gt_str key) {
 static enum gt_status scale_class(struct gt_path_change *change, const struct gt_view *view, struct gt_str text,
                                   struct gt_error *err) {
     const struct gt_labels *labels = view->labels;
-    struct gt_str key;
+    struct gt_str key = {0};
     uint32_t ppm = 0;
     enum gt_status status = split(text, &key, &ppm, err);
     if (status != GT_OK)
@@ -129,6 +130,86 @@ static bool set_switch(struct gt_dag_change *change, struct gt_str text) {
     return false;
 }
 
+/* ---- work of threads that takes no time ---- */
+
+static bool add_skip(struct gt_path_change *change, uint32_t thread, int64_t start_ns, int64_t end_ns) {
+    if (thread == GT_NO_TRACK || end_ns <= start_ns)
+        return true;
+    struct gt_dag_skip *room =
+        gt_mem_room(change->skips, change->skip_count, &change->skip_capacity, sizeof *change->skips);
+    if (!room)
+        return false;
+    change->skips = room;
+    change->skips[change->skip_count++] = (struct gt_dag_skip){thread, start_ns, end_ns};
+    return true;
+}
+
+/* Whether names match a glob, each asked once. */
+struct matching {
+    const struct gt_view *view;
+    struct gt_str glob;
+    uint8_t *answers; /* by name; 0: not asked yet, 1: no, 2: yes */
+    bool has_match, ok;
+};
+
+static bool matches(struct matching *it, gt_strid name) {
+    struct gt_str text = gt_store_string(it->view->store, name);
+    if (!it->answers[name])
+        it->answers[name] = gt_glob_matches(it->glob, text) ? 2 : 1;
+    it->has_match |= it->answers[name] == 2;
+    return it->answers[name] == 2;
+}
+
+/* Rows of calls, ranges, operators and Python functions have these columns. */
+#define ADD_MATCHES(rows)                                                                                              \
+    for (size_t i = 0; i < (rows)->count && it.ok; i++)                                                                \
+        if (matches(&it, (rows)->name[i]))                                                                             \
+            it.ok = add_skip(change, (rows)->thread[i], (rows)->start_ns[i], (rows)->end_ns[i]);
+
+static enum gt_status skip_names(struct gt_path_change *change, const struct gt_view *view, struct gt_str glob,
+                                 struct gt_error *err) {
+    const struct gt_store *store = view->store;
+    struct matching it = {.view = view, .glob = glob, .answers = gt_mem_array(store->strings.count + 1, 1)};
+    it.ok = it.answers;
+    ADD_MATCHES(&store->calls)
+    ADD_MATCHES(&store->ranges)
+    ADD_MATCHES(&store->cpu_ops)
+    ADD_MATCHES(&store->python_calls)
+    gt_mem_free(it.answers);
+    if (!it.ok)
+        return gt_fail_memory(err);
+    if (!it.has_match)
+        return gt_fail_usage(err, "no call, operator or range is named '%.*s'; see 'gputime path --table path_host'",
+                             (int)(glob.len > 200 ? 200 : glob.len), glob.ptr);
+    return GT_OK;
+}
+#undef ADD_MATCHES
+
+static int by_thread_and_start(const void *a, const void *b) {
+    const struct gt_dag_skip *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Events are nested in each other: of those that overlap one remains. */
+static void join_skips(struct gt_path_change *change) {
+    size_t kept = 0;
+    if (change->skip_count)
+        qsort(change->skips, change->skip_count, sizeof *change->skips, by_thread_and_start);
+    for (size_t i = 0; i < change->skip_count; i++) {
+        const struct gt_dag_skip skip = change->skips[i];
+        struct gt_dag_skip *last = kept ? &change->skips[kept - 1] : NULL;
+        if (!last || last->thread != skip.thread || last->end_ns < skip.start_ns)
+            change->skips[kept++] = skip;
+        else if (last->end_ns < skip.end_ns)
+            last->end_ns = skip.end_ns;
+    }
+    change->skip_count = kept;
+}
+
+/* ---- parsing ---- */
+
 static bool skip_prefix(struct gt_str *text, struct gt_str prefix) {
     if (!gt_str_starts(*text, prefix))
         return false;
@@ -145,17 +226,22 @@ static enum gt_status add_line(struct gt_path_change *change, const struct gt_vi
         return scale_class(change, view, line, err);
     if (skip_prefix(&line, GT_STR("cpu=")))
         return speed_up(change, line, err);
+    if (skip_prefix(&line, GT_STR("without:")))
+        return skip_names(change, view, line, err);
     if (set_switch(&change->change, line))
         return GT_OK;
     return gt_fail_usage(err,
-                         "unknown change '%.*s'; use scale:GLOB=F, class:KEY=F, cpu=N, no:launch, no:think, no:sync or "
-                         "overlap:comm",
+                         "unknown change '%.*s'; use scale:GLOB=F, class:KEY=F, cpu=N, no:launch, no:think, no:sync, "
+                         "overlap:comm or without:GLOB",
                          (int)(line.len > 200 ? 200 : line.len), line.ptr);
 }
 
 static void settle(struct gt_path_change *change) {
     change->change.name_ppm = change->name_ppm;
     change->change.category_ppm = change->category_ppm;
+    join_skips(change);
+    change->change.skips = change->skips;
+    change->change.skip_count = change->skip_count;
 }
 
 enum gt_status gt_path_change_init(struct gt_path_change *change, const struct gt_view *view, struct gt_str text,
@@ -187,5 +273,6 @@ bool gt_path_change_init_name(struct gt_path_change *change, const struct gt_vie
 void gt_path_change_release(struct gt_path_change *change) {
     gt_mem_free(change->name_ppm);
     gt_mem_free(change->category_ppm);
+    gt_mem_free(change->skips);
     *change = (struct gt_path_change){0};
 }

@@ -1,5 +1,5 @@
 /* Changes to simulate, from text: "scale:GLOB=F", "class:KEY=F", "cpu=N", "no:launch", "no:think", "no:sync",
-   "overlap:comm", one on each line. They act together. */
+   "overlap:comm", "without:GLOB", one on each line. They act together. */
 #ifndef GT_MEASURE_RESULTS_PATH_CHANGE_H
 #define GT_MEASURE_RESULTS_PATH_CHANGE_H
 
@@ -9,6 +9,8 @@
 struct gt_path_change {
     struct gt_dag_change change;
     uint32_t *name_ppm, *category_ppm; /* owned; NULL: none */
+    struct gt_dag_skip *skips;         /* likewise */
+    size_t skip_count, skip_capacity;
 };
 
 /* Text that makes no sense, and names that nothing in the trace has, are usage errors. Release in any case. */

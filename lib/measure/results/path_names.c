@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "base/threads.h"
 #include "graph/dag_slack.h"
 #include "measure/results/paths.h"
@@ -62,62 +63,44 @@ static void add_up(struct making *making) {
 
 /* ---- slack ---- */
 
-struct op_slack {
-    gt_strid name;
-    int64_t ns;
-};
-
-static int by_name(const void *a, const void *b) {
-    const struct op_slack *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* Ops of a window may end when it ends, others when the last one does. To be freed. */
-static int64_t *find_late(const struct gt_paths *paths) {
-    const struct gt_dag *dag = paths->dag;
-    int64_t last_ns = INT64_MIN;
-    for (size_t w = 0; w < paths->window_count; w++)
-        last_ns = paths->windows[w].end_ns > last_ns ? paths->windows[w].end_ns : last_ns;
-    int64_t *late_ns = gt_dag_slack_new(dag, last_ns);
-    for (size_t w = 0; w < paths->window_count && late_ns; w++) {
-        const struct gt_path_window *window = &paths->windows[w];
-        for (size_t i = 0; i < window->op_count; i++)
-            gt_dag_slack_bound(late_ns, dag->op_node[paths->window_ops[window->first_op + i]], window->end_ns);
-        if (window->end_node == GT_DAG_NONE)
-            continue;
-        int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
-        gt_dag_slack_bound(late_ns, window->end_node, gt_ns_add(window->end_ns, shift_ns));
-    }
-    if (late_ns)
-        gt_dag_slack_spread(dag, late_ns);
-    return late_ns;
+/* Slacks of a name, of which `count` come, from the least to the most. */
+static void note_slack(struct gt_path_name *item, int64_t slack_ns, uint32_t place, uint32_t count) {
+    item->has_slack = true;
+    item->critical += slack_ns == 0;
+    if (place == 0)
+        item->slack_min_ns = slack_ns;
+    if (place == (count - 1) / 2)
+        item->slack_median_ns = slack_ns;
+    item->slack_max_ns = slack_ns;
 }
 
 static bool add_slack(struct making *making) {
     const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     const struct gt_dag *dag = making->paths->dag;
-    int64_t *late_ns = find_late(making->paths);
-    struct op_slack *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
-    for (uint32_t op = 0; op < ops->count && late_ns && slacks; op++) {
-        int64_t slack_ns = gt_ns_between(ops->end_ns[op], late_ns[dag->op_node[op]]);
-        slacks[op] = (struct op_slack){gt_view_name_id(view, ops->name[op]), slack_ns > 0 ? slack_ns : 0};
-    }
-    bool ok = late_ns && slacks;
-    if (ok)
-        qsort(slacks, ops->count, sizeof *slacks, by_name);
-    for (size_t first = 0, last; first < ops->count && ok; first = last) {
-        struct gt_path_name *item = &making->names->items[making->index[slacks[first].name] - 1];
-        for (last = first; last < ops->count && slacks[last].name == slacks[first].name; last++)
-            item->critical += slacks[last].ns == 0;
-        item->slack_min_ns = slacks[first].ns;
-        item->slack_median_ns = slacks[first + (last - first - 1) / 2].ns;
-        item->slack_max_ns = slacks[last - 1].ns;
+    int64_t *late_ns = gt_paths_late_new(making->paths);
+    struct gt_radix_item *slacks = gt_mem_uninitialised(ops->count + 1, sizeof *slacks);
+    uint32_t *counts = gt_mem_array(making->names->count + 1, sizeof *counts);
+    uint32_t *places = gt_mem_array(making->names->count + 1, sizeof *places); /* by name: how many came before */
+    bool ok = late_ns && slacks && counts && places;
+    size_t count = 0;
+    for (uint32_t op = 0; op < ops->count && ok; op++) {
+        int64_t op_late_ns = late_ns[dag->op_node[op]], slack_ns = gt_ns_between(ops->end_ns[op], op_late_ns);
+        uint32_t item = making->index[gt_view_name_id(view, ops->name[op])] - 1;
+        if (op_late_ns == GT_DAG_SLACK_NEVER)
+            continue;
+        slacks[count++] = (struct gt_radix_item){slack_ns > 0 ? (uint64_t)slack_ns : 0, item};
+        counts[item]++;
     }
     gt_mem_free(late_ns);
+    ok = ok && gt_radix_sort(slacks, count);
+    for (size_t i = 0; i < count && ok; i++) {
+        uint32_t item = slacks[i].value;
+        note_slack(&making->names->items[item], (int64_t)slacks[i].key, places[item]++, counts[item]);
+    }
     gt_mem_free(slacks);
+    gt_mem_free(counts);
+    gt_mem_free(places);
     return ok;
 }
 
@@ -126,17 +109,13 @@ static bool add_slack(struct making *making) {
 /* How much shorter the windows that count get. false: memory was short. */
 static bool simulate(const struct making *making, const struct gt_dag_change *change, int64_t *saved_ns) {
     const struct gt_paths *paths = making->paths;
-    struct gt_dag_times times = {0};
     struct gt_path_bound *bounds = gt_mem_array(paths->window_count + 1, sizeof *bounds);
-    bool ok = bounds && gt_dag_simulate(paths->dag, change, &times);
+    bool ok = bounds && gt_paths_simulate(paths, change, bounds);
     int64_t length_ns = 0;
-    if (ok)
-        gt_paths_bounds(paths, &times, bounds);
     for (size_t i = 0; i < paths->window_count && ok; i++)
         if (paths->windows[i].counts)
             length_ns = gt_ns_add(length_ns, gt_ns_between(bounds[i].start_ns, bounds[i].end_ns));
     *saved_ns = gt_ns_between(length_ns, making->base_ns);
-    gt_dag_simulate_release(&times);
     gt_mem_free(bounds);
     return ok;
 }

@@ -13,6 +13,7 @@ struct gt_path_name {
     uint32_t path_count;
     int64_t path_ns;
     uint32_t critical; /* ops with no slack */
+    bool has_slack;    /* not all of its ops ended after the last window */
     int64_t slack_min_ns, slack_median_ns, slack_max_ns;
     bool has_saving;
     int64_t saved_ns; /* if its ops took 10 % less */

@@ -19,7 +19,7 @@ struct maker {
     struct gt_dag_moment *marks; /* start and end of each step, then of each of these ranges */
     size_t mark_count;
     size_t window_capacity;
-    size_t op_capacity, op_count;
+    size_t op_count;
 };
 
 /* ---- marks ---- */
@@ -57,7 +57,8 @@ static enum gt_status make_graph(struct maker *maker, struct gt_error *err) {
         add_marks(maker, labels->steps[i].range);
     for (size_t i = 0; i < maker->range_count; i++)
         add_marks(maker, maker->ranges[i]);
-    return gt_dag_new(maker->view->store, labels, maker->marks, maker->mark_count, &paths->dag, err);
+    return gt_dag_new(maker->view->store, labels, maker->view->request->facts, maker->marks, maker->mark_count,
+                      &paths->dag, err);
 }
 
 /* ---- windows ---- */
@@ -74,6 +75,7 @@ static struct gt_path_window *add_window(struct maker *maker, enum gt_path_windo
                                     .process = process,
                                     .previous = GT_DAG_NONE,
                                     .last = (uint32_t)paths->window_count++,
+                                    .step = GT_NO_ROW,
                                     .start_node = GT_DAG_NONE,
                                     .end_node = GT_DAG_NONE,
                                     .range_end_ns = GT_NO_TIME,
@@ -84,12 +86,7 @@ static struct gt_path_window *add_window(struct maker *maker, enum gt_path_windo
 
 static void add_op(struct maker *maker, struct gt_path_window *window, uint32_t op) {
     struct gt_paths *paths = maker->paths;
-    uint32_t *room =
-        gt_arena_room(&paths->arena, paths->window_ops, maker->op_count, &maker->op_capacity, sizeof *room);
-    if (!room)
-        return;
-    paths->window_ops = room;
-    paths->window_ops[maker->op_count++] = op;
+    paths->window_nodes[maker->op_count++] = paths->dag->op_node[op];
     window->op_count++;
     int64_t end_ns = maker->view->store->ops.end_ns[op];
     window->end_ns = end_ns > window->end_ns ? end_ns : window->end_ns;
@@ -185,6 +182,8 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     }
     window->walk = whole->walk;
     window->number = own->number;
+    window->step = (uint32_t)step;
+    window->is_warm_up = step < maker->view->warm_up_steps;
     window->name = gt_arena_printf(&paths->arena, "step %lld", (long long)own->number);
     whole->last = index;
     whole->end_ns = window->end_ns;
@@ -264,7 +263,7 @@ static bool add_ranges(struct maker *maker) {
                     continue;
                 }
                 struct gt_path_window *window = &paths->windows[first + of_range[r] - 1];
-                paths->window_ops[window->first_op + window->op_count++] = op;
+                paths->window_nodes[window->first_op + window->op_count++] = paths->dag->op_node[op];
                 if (view->store->ops.end_ns[op] > window->end_ns)
                     window->end_ns = view->store->ops.end_ns[op];
             }
@@ -282,8 +281,8 @@ static bool add_ranges(struct maker *maker) {
             counts[i + 1] += counts[i];
         }
         if (pass == 0)
-            paths->window_ops = gt_arena_array(&paths->arena, counts[maker->range_count] + 1, sizeof(uint32_t));
-        if (!paths->window_ops)
+            paths->window_nodes = gt_arena_array(&paths->arena, counts[maker->range_count] + 1, sizeof(uint32_t));
+        if (!paths->window_nodes)
             return false;
     }
     return true;
@@ -303,8 +302,11 @@ static bool has_steps(const struct groups *groups, size_t process) {
 
 static bool add_whole(struct maker *maker) {
     size_t processes = maker->view->store->processes.count;
+    size_t ops = maker->view->store->ops.count;
     struct groups groups = {0};
-    bool ok = group_all(maker, &groups);
+    /* An op is of one step and of one process at most. */
+    maker->paths->window_nodes = gt_arena_array(&maker->paths->arena, 2 * ops + 1, sizeof(uint32_t));
+    bool ok = maker->paths->window_nodes && group_all(maker, &groups);
     for (size_t p = 0; p <= processes && ok; p++) {
         size_t first = groups.process_first[p], count = groups.process_first[p + 1] - first;
         uint32_t process = p == processes ? GT_NO_TRACK : (uint32_t)p;
@@ -316,12 +318,25 @@ static bool add_whole(struct maker *maker) {
     return ok;
 }
 
-/* Runs and traces, cut to --from and --to; steps that --step names. */
+static bool is_process_asked_for(const struct gt_view *view, uint32_t process) {
+    const struct gputime_selection *asked = &view->request->selection;
+    int64_t pid = process < view->store->processes.count ? view->store->processes.pid[process] : -1;
+    for (size_t i = 0; i < asked->process_count; i++)
+        if (pid >= asked->processes[i].first && pid <= asked->processes[i].last)
+            return true;
+    return asked->process_count == 0;
+}
+
+/* Runs and traces, cut to --from and --to; steps that --step names, or all after the warm-up; what belongs to processes
+ * of --process. */
 static bool choose(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
     const struct gt_view *view = maker->view;
     const struct gputime_selection *asked = &view->request->selection;
     size_t whole = paths->window_count;
+    bool takes_steps = asked->step_count;
+    for (size_t i = 0; i < whole; i++)
+        takes_steps |= paths->windows[i].kind == GT_PATH_STEP && asked->whole_steps != GPUTIME_STEPS_ANY;
     for (size_t i = 0; i < whole && (asked->from.kind || asked->to.kind); i++) {
         struct gt_path_window from = paths->windows[i];
         if (from.kind != GT_PATH_RUN && from.kind != GT_PATH_TRACE)
@@ -340,11 +355,12 @@ static bool choose(struct maker *maker) {
         struct gt_path_window *window = &paths->windows[i];
         bool has_window = asked->from.kind || asked->to.kind;
         if (window->kind == GT_PATH_STEP)
-            window->is_hidden = has_window || !is_asked_for(asked, window->number);
+            window->is_hidden = has_window || window->is_warm_up || !is_asked_for(asked, window->number);
         else
             window->is_hidden =
-                window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || asked->step_count);
-        window->counts = !window->is_hidden && (window->kind != GT_PATH_STEP || asked->step_count);
+                window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE && (has_window || takes_steps);
+        window->is_hidden |= !is_process_asked_for(view, window->process);
+        window->counts = !window->is_hidden && (window->kind != GT_PATH_STEP || takes_steps);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include "measure/results/paths.h"
 
 #include "base/mem.h"
+#include "graph/dag_slack.h"
 #include "measure/results/path_windows.h"
 #include "report/report.h"
 
@@ -15,6 +16,14 @@ struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_
     return gt_cell_text(gt_arena_copy(&section->report->arena, window->name));
 }
 
+struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window) {
+    int64_t length_ns = gt_paths_length_ns(window), unknown_ns = window->time_ns[GT_DAG_TIME_UNKNOWN];
+    return gt_arena_printf(arena, "the dependency graph explains '%.*s' %s: replay error %.1f%%, unknown waits %.1f%%",
+                           (int)window->name.len, window->name.ptr,
+                           window->trust == GT_PATH_ROUGH ? "only roughly" : "badly", 100 * window->error,
+                           length_ns > 0 ? 100 * (double)unknown_ns / (double)length_ns : 0);
+}
+
 /* ---- windows in a simulation ---- */
 
 static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_times *times,
@@ -25,7 +34,7 @@ static int64_t own_end_ns(const struct gt_paths *paths, const struct gt_dag_time
         latest_ns = gt_ns_add(times->end_ns[window->end_node],
                               gt_ns_between(dag->end_ns[window->end_node], window->range_end_ns));
     for (size_t i = 0; i < window->op_count; i++) {
-        int64_t end_ns = times->end_ns[dag->op_node[paths->window_ops[window->first_op + i]]];
+        int64_t end_ns = times->end_ns[paths->window_nodes[window->first_op + i]];
         latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
     }
     return latest_ns;
@@ -57,6 +66,36 @@ void gt_paths_bounds(const struct gt_paths *paths, const struct gt_dag_times *ti
     for (size_t i = 0; i < paths->window_count; i++)
         if (paths->windows[i].kind == GT_PATH_RUN)
             bounds[i].end_ns = bounds[paths->windows[i].last].end_ns;
+}
+
+bool gt_paths_simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound *bounds) {
+    struct gt_dag_times times = {0};
+    if (!gt_dag_simulate(paths->dag, change, &times))
+        return false;
+    gt_paths_bounds(paths, &times, bounds);
+    gt_dag_simulate_release(&times);
+    return true;
+}
+
+/* Ops of a window may end when it ends, others when the last one does. */
+int64_t *gt_paths_late_new(const struct gt_paths *paths) {
+    const struct gt_dag *dag = paths->dag;
+    int64_t last_ns = INT64_MIN;
+    for (size_t w = 0; w < paths->window_count; w++)
+        last_ns = paths->windows[w].end_ns > last_ns ? paths->windows[w].end_ns : last_ns;
+    int64_t *late_ns = gt_dag_slack_new(dag, last_ns);
+    for (size_t w = 0; w < paths->window_count && late_ns; w++) {
+        const struct gt_path_window *window = &paths->windows[w];
+        for (size_t i = 0; i < window->op_count; i++)
+            gt_dag_slack_bound(late_ns, paths->window_nodes[window->first_op + i], window->end_ns);
+        if (window->end_node == GT_DAG_NONE)
+            continue;
+        int64_t shift_ns = gt_ns_between(window->range_end_ns, dag->end_ns[window->end_node]);
+        gt_dag_slack_bound(late_ns, window->end_node, gt_ns_add(window->end_ns, shift_ns));
+    }
+    if (late_ns)
+        gt_dag_slack_spread(dag, late_ns);
+    return late_ns;
 }
 
 /* ---- segments ---- */
@@ -142,7 +181,7 @@ static uint32_t latest_node(const struct gt_paths *paths, const struct gt_path_w
     uint32_t latest = window->end_node;
     int64_t latest_ns = window->end_node == GT_DAG_NONE ? INT64_MIN : window->range_end_ns;
     for (size_t i = 0; i < window->op_count; i++) {
-        uint32_t node = dag->op_node[paths->window_ops[window->first_op + i]];
+        uint32_t node = paths->window_nodes[window->first_op + i];
         if (dag->end_ns[node] > latest_ns) {
             latest = node;
             latest_ns = dag->end_ns[node];
@@ -185,11 +224,9 @@ static void judge(struct gt_path_window *window) {
 
 static bool replay(struct gt_paths *paths) {
     const struct gt_dag_change change = {.replays = true};
-    struct gt_dag_times times = {0};
     struct gt_path_bound *bounds = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *bounds);
-    if (!bounds || !gt_dag_simulate(paths->dag, &change, &times))
+    if (!bounds || !gt_paths_simulate(paths, &change, bounds))
         return false;
-    gt_paths_bounds(paths, &times, bounds);
     for (size_t i = 0; i < paths->window_count; i++) {
         struct gt_path_window *window = &paths->windows[i];
         window->is_replayed = window->kind != GT_PATH_CHOSEN;
@@ -198,13 +235,23 @@ static bool replay(struct gt_paths *paths) {
             window->error = paths->windows[window->last].error;
         judge(window);
     }
-    gt_dag_simulate_release(&times);
     return true;
+}
+
+static bool list_windows(struct gt_paths *paths) {
+    paths->listed = gt_arena_array(&paths->arena, paths->window_count + 1, sizeof *paths->listed);
+    for (int counts = true; counts >= false && paths->listed; counts--) {
+        for (uint32_t i = 0; i < paths->window_count; i++)
+            if (!paths->windows[i].is_hidden && paths->windows[i].counts == counts)
+                paths->listed[paths->listed_count++] = i;
+        paths->counted_count = counts ? paths->listed_count : paths->counted_count;
+    }
+    return paths->listed;
 }
 
 enum gt_status gt_paths_init(struct gt_paths *paths, const struct gt_view *view, struct gt_error *err) {
     enum gt_status status = gt_path_windows_make(paths, view, err);
-    if (status == GT_OK && !(walk_all(paths) && replay(paths)))
+    if (status == GT_OK && !(list_windows(paths) && walk_all(paths) && replay(paths)))
         status = gt_fail_memory(err);
     if (status != GT_OK)
         gt_paths_release(paths);

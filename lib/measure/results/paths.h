@@ -25,9 +25,11 @@ struct gt_path_window {
     enum gt_path_window_kind kind;
     struct gt_str name; /* "run", "step 3" */
     int64_t number;     /* of a step */
+    uint32_t step;      /* index into labels->steps; GT_NO_ROW: it is no step */
     uint32_t process;   /* GT_NO_TRACK: not known */
     bool is_hidden;     /* it is not asked for, but others are parts of it */
     bool counts;        /* sums over windows have it: it is asked for and no part of another that is */
+    bool is_warm_up;    /* a step that a selection of whole steps leaves out */
     uint32_t walk;      /* index into walks */
     int64_t start_ns, end_ns;
 
@@ -36,7 +38,7 @@ struct gt_path_window {
     uint32_t start_node;       /* GT_DAG_NONE: the start never moves */
     uint32_t end_node;         /* of its range; GT_DAG_NONE: none */
     int64_t range_end_ns;      /* GT_NO_TIME: none */
-    size_t first_op, op_count; /* of window_ops: their ends count too */
+    size_t first_op, op_count; /* of window_nodes: their ends count too */
 
     size_t first_segment, segment_count; /* of its walk: those that have a part in it */
     int64_t time_ns[GT_DAG_TIME_COUNT], inferred_time_ns[GT_DAG_TIME_COUNT];
@@ -52,7 +54,9 @@ struct gt_paths {
     struct gt_arena arena;
     struct gt_path_window *windows; /* a run, then its steps */
     size_t window_count;
-    uint32_t *window_ops; /* rows of ops */
+    uint32_t *window_nodes; /* of their ops */
+    uint32_t *listed; /* windows as tables have them: those that count, then the other ones that are not hidden */
+    size_t listed_count, counted_count;
     struct gt_dag_path *walks;
     size_t walk_count;
     bool is_cut_short; /* more ranges than are worth a walk each */
@@ -73,6 +77,9 @@ static inline int64_t gt_paths_length_ns(const struct gt_path_window *window) {
 /* The name of a window as a cell of a section, which outlives the windows. */
 struct gt_cell gt_paths_window_cell(struct gt_section *section, const struct gt_path_window *window);
 
+/* Why a window is not trusted: "the dependency graph explains 'run' badly: replay error 33.1%, ...". */
+struct gt_str gt_paths_doubt(struct gt_arena *arena, const struct gt_path_window *window);
+
 /* A segment of a window, cut to it. */
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);
 
@@ -81,6 +88,11 @@ struct gt_path_bound {
     int64_t start_ns, end_ns;
 };
 void gt_paths_bounds(const struct gt_paths *paths, const struct gt_dag_times *times, struct gt_path_bound *bounds);
+/* The same after a change. false: memory was short. */
+bool gt_paths_simulate(const struct gt_paths *paths, const struct gt_dag_change *change, struct gt_path_bound *bounds);
+
+/* Latest ends of nodes that move no window's end, for dag_slack.h. To be freed; NULL: memory was short. */
+int64_t *gt_paths_late_new(const struct gt_paths *paths);
 
 /* The node that ends a window; GT_DAG_NONE: none does. */
 uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_window *window);

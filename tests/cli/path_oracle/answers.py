@@ -4,6 +4,7 @@ import collections
 
 from path_oracle.graph import LATE, LATEST, NEAR, OWN, Graph, lower_median
 
+NEVER = float("-inf")
 FREE = ("think", "order", "handover")  # edges without latency
 RANK = {"stream": 0, "sync": 0, "event": 1, "room": 1, "launch": 2, "handover": 2, "think": 3, "order": 3, "own": 3}
 
@@ -70,16 +71,18 @@ class Answers:
         return edge.kind not in FREE and edge.target.kind != "point" and not is_start_to_start
 
     def latency(self, edge):
-        if not self.has_latency(edge):
-            return 0
         distance = edge.target.start - edge.lets_go
         if self.bind.get(edge.target) is edge:
             return distance
+        if not self.has_latency(edge):
+            return 0
         return min(distance, self.typical_of(edge, OWN if edge.kind == "own" else 0))
 
     def replay_latency(self, edge):
-        if self.bind.get(edge.target) is not edge or not self.has_latency(edge) or edge.latency < 0:
+        if self.bind.get(edge.target) is not edge or edge.latency < 0:
             return edge.latency
+        if not self.has_latency(edge):
+            return 0
         if edge.kind == "own" and not self.is_unexplained(edge.target):
             return edge.latency
         return self.typical_of(edge, OWN if edge.kind == "own" else 0)
@@ -141,8 +144,10 @@ class Answers:
                 start, end = times[edge.source]
                 time = (start if edge.from_start else end) + self.travel(edge, change, latency(edge))
                 starts.append(max(time, start) if edge.kind == "stream" else time)
-            # A point whose edges are all dropped holds nothing up.
-            start = max(starts) if starts else float("-inf") if node.kind == "point" else node.start
+            # A point whose edges are all dropped holds nothing up, and neither do points that wait for such a point.
+            start = max(starts, default=NEVER)
+            if start == NEVER and not (node.kind == "point" and node.before):
+                start = node.start
             times[node] = (start, start + self.length(node, change))
         return times
 
@@ -160,7 +165,8 @@ class Answers:
         found = [times[graph.mark_node[steps[0].thread, steps[0].start]][0]]
         for step in steps:
             ends = [times[node][1] for op, node in graph.op_node.items() if op.is_launched_in(step)]
-            found.append(max([times[graph.mark_node[step.thread, step.end]][0], *ends]))
+            # Changes may let a step end before the one before it: no step is shorter than nothing.
+            found.append(max([found[-1], times[graph.mark_node[step.thread, step.end]][0], *ends]))
         return found
 
     def lengths(self, times):
@@ -174,9 +180,10 @@ class Answers:
         return self.lengths(self.simulate(unchanged, latency=self.replay_latency))
 
     def slack(self):
-        """{op: the longest delay of its end that moves no window's end}."""
+        """{op: the longest delay of its end that moves no window's end}, without ops that end after all windows."""
         graph, bounds = self.graph, self.bounds(self.recorded())
-        late = {node: float("inf") for node in graph.nodes} | {node: bounds[-1] for node in graph.op_node.values()}
+        late = {node: float("inf") for node in graph.nodes}
+        late |= {node: bounds[-1] for node in graph.op_node.values() if node.end <= bounds[-1]}
         for step, bound in zip(self.trace.steps, bounds[1:]):
             late[graph.mark_node[step.thread, step.end]] = bound
             for op, node in graph.op_node.items():
@@ -187,7 +194,7 @@ class Answers:
                 source = edge.source
                 latest = late[node] - (node.end - node.start) - edge.latency - edge.cpu
                 late[source] = min(late[source], latest + (source.end - source.start if edge.from_start else 0))
-        return {op: late[node] - node.end for op, node in graph.op_node.items()}
+        return {op: late[node] - node.end for op, node in graph.op_node.items() if late[node] != float("inf")}
 
     # ---- the path ----
 
@@ -230,9 +237,10 @@ class Answers:
             node, is_at_end = edge.source, not edge.from_start
 
     def split_latency(self, edge, start, end):
+        """The usual latency begins when the edge lets go; nothing explains the rest."""
         usual = min(end - start, self.typical_of(edge)) if self.is_unexplained(edge.target) else end - start
-        yield end - usual, end, self.kind_of(edge)
-        yield start, end - usual, "unknown"
+        yield start + usual, end, "unknown"
+        yield start, start + usual, self.kind_of(edge)
 
     def last_node(self, time):
         found = [node for node in self.graph.nodes if node.end == time and node.kind in ("op", "mark")]

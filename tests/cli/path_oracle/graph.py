@@ -136,7 +136,7 @@ class Graph:
             return [(self.near_op(call) if node and node.end > call.end + SKEW else node, False)]
         if sync and sync.record_stream is not None:
             return [(self.last_op(sync.record_stream, (sync.record_call or call).start), True)]
-        return [(self.near_op(call), False)] if not sync and call.end - call.start >= BLOCKED else []
+        return [(self.near_op(call), False)] if call.end - call.start >= BLOCKED else []
 
     def find_room(self):
         """{call: op whose end made room for its launch}."""
@@ -169,7 +169,7 @@ class Graph:
     def find_marks(self):
         """{thread: {time: whether the thread waited for another one until then}}, hand-overs between them."""
         trace = self.trace
-        self.boundaries = trace.boundaries()
+        self.boundaries = {thread: times for thread, times in trace.boundaries().items() if thread in self.node_calls}
         self.marks = collections.defaultdict(dict)
         for thread in self.node_calls:
             self.marks[thread][self.boundaries[thread][0]] = False
@@ -218,10 +218,10 @@ class Graph:
                         answers.append((has_flow, count, taker, first, last))
                 if answers:
                     found.append((end - start, giver, start, end, *max(answers, key=lambda one: one[:2])[2:]))
-        answered = collections.defaultdict(list)  # of each thread: its work so far
+        answered = set()  # works, each known by its thread and begin
         for _, giver, start, end, taker, first, last in sorted(found):
-            if all(last < one or two < first for one, two in answered[taker]):
-                answered[taker].append((first, last))
+            if (taker, first) not in answered:
+                answered.add((taker, first))
                 yield giver, start, end, taker, first, last
 
     def join_threads(self):
@@ -322,6 +322,8 @@ class Graph:
         for call in self.trace.calls:
             sync = self.trace.syncs.get(call.correlation)
             if not call.name.endswith("StreamWaitEvent") or not sync or sync.record_stream is None:
+                continue
+            if not {sync.stream, sync.record_stream} <= self.streams.keys():  # nothing ever ran there
                 continue
             recorded = sync.record_call or call
             key = (recorded, sync.record_stream)

@@ -55,7 +55,7 @@ class Op:
         return "node" if self.is_node else self.kind
 
     def is_launched_in(self, step):
-        return self.call is not None and step.start <= self.call.start < step.end
+        return self.call is not None and step.start <= self.call.start and self.call.end <= step.end
 
     @property
     def length(self):

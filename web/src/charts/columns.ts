@@ -2,7 +2,7 @@
 
 import { closerLook, label, legend, legendHeight, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
-import { roundValue, withUnit } from '../format';
+import { percent, roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
 
 export interface Series {
@@ -15,14 +15,17 @@ export interface Series {
 export interface ColumnOptions {
   readonly stacked?: boolean;
   readonly axis?: string; // what the places are
+  readonly ofColumn?: boolean; // values are parts of their column, and have a share of it
+  readonly atOnce?: number; // places before there is a slider
 }
 
 const HEIGHT = 246; // below the legend
 const MOST_AT_ONCE = 80;
+const DENSE = 100; // gaps between so many would be a pattern of their own
 
-function zoom(count: number): object[] {
-  const slider = { type: 'slider', bottom: 4, height: 18, startValue: 0, endValue: MOST_AT_ONCE - 1 };
-  return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
+function zoom(count: number, atOnce: number): object[] {
+  const slider = { type: 'slider', bottom: 4, height: 18, startValue: 0, endValue: atOnce - 1 };
+  return count <= atOnce ? [closerLook()] : [closerLook(), slider];
 }
 
 export function columnChart(
@@ -33,6 +36,13 @@ export function columnChart(
 ): Chart {
   const units = [...new Set(series.map((each) => each.unit))];
   const names = series.map((each) => each.name);
+  const atOnce = options.atOnce ?? MOST_AT_ONCE;
+  const whole = (place: number): number => series.reduce((sum, each) => sum + (each.values[place] ?? 0), 0);
+  const said = (each: Series, place: number): string => {
+    const value = each.values[place] ?? 0;
+    const share = options.ofColumn ? ` (${percent(value / (whole(place) || 1))})` : '';
+    return `${label(shorten(each.name, 60))}: ${withUnit(value, each.unit)}${share}`;
+  };
   return {
     title,
     summary: series.map((each) => `${each.name}: ${each.values.length} values`).join('; '),
@@ -43,9 +53,9 @@ export function columnChart(
         left: 64,
         right: units.length > 1 ? 72 : 16,
         top: legendHeight(names, width) + 6,
-        bottom: places.length > MOST_AT_ONCE ? 78 : 48,
+        bottom: places.length > atOnce ? 78 : 48,
       },
-      dataZoom: zoom(places.length),
+      dataZoom: zoom(places.length, atOnce),
       xAxis: {
         type: 'category',
         data: places.map((place) => label(place)),
@@ -60,6 +70,7 @@ export function columnChart(
       yAxis: units.map((unit, index) => ({
         type: 'value' as const,
         splitNumber: 4,
+        ...(options.stacked && unit === 'share' ? { max: 1, interval: 0.25 } : {}),
         axisLabel: { color: colors.muted, formatter: (value: number) => roundValue(value, unit) },
         splitLine: { show: index === 0, lineStyle: { color: colors.line } },
       })),
@@ -68,10 +79,8 @@ export function columnChart(
         axisPointer: { type: 'shadow' },
         formatter: (items: unknown) => {
           const { dataIndex } = (items as { dataIndex: number }[])[0] ?? { dataIndex: 0 };
-          const lines = series.map(
-            (each) => `${label(shorten(each.name, 60))}: ${withUnit(each.values[dataIndex] ?? 0, each.unit)}`,
-          );
-          return [label(shorten(places[dataIndex] ?? '', 80)), ...lines].join('\n');
+          const place = options.stacked && options.axis ? `${options.axis} ${places[dataIndex]}` : places[dataIndex];
+          return [label(shorten(place ?? '', 80)), ...series.map((each) => said(each, dataIndex))].join('\n');
         },
       },
       series: series.map((each) => ({
@@ -80,7 +89,7 @@ export function columnChart(
         yAxisIndex: units.indexOf(each.unit),
         ...(options.stacked ? { stack: 'all' } : {}),
         barMaxWidth: 40,
-        barCategoryGap: '20%',
+        barCategoryGap: Math.min(places.length, atOnce) > DENSE ? 0 : '20%',
         itemStyle: { color: each.color },
         data: [...each.values],
       })),

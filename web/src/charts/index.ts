@@ -8,6 +8,7 @@ import { causesChart } from './causes';
 import { histogramChart } from './histogram';
 import { icicleView } from './icicle';
 import { namesChart } from './names';
+import { pathChart } from './path';
 import { queueChart } from './queue';
 import { stepsChart } from './steps';
 
@@ -35,6 +36,7 @@ export const charts: Readonly<Record<string, Maker<HTMLElement>>> = {
   kernel_launches: drawn((table, report) => queueChart('Queue time by kernel', table, report)),
   kernels: named('Kernels by total time', 'name', 'total_ns'),
   launches: drawn((table, report) => queueChart('Queue time by launch call', table, report)),
+  path_kinds: drawn((_, report) => pathChart(report.tables.path_windows)),
   phases: named('GPU time by phase', 'phase', 'exclusive_ns'),
   range_tree: icicleView,
   ranges: named('Ranges by exclusive GPU time', 'name', 'exclusive_ns'),

@@ -1,12 +1,13 @@
 """Many ranks: laws of the report, on made jobs whose waits are known and on the samples."""
 
 import json
+import re
 import shutil
 
 import pytest
 
 from rank_traces import drifting, numbered, pipeline, shifted, two_by_two, without
-from samples import with_shared
+from samples import ROOT, with_shared
 
 SAMPLES = with_shared([], "data/h200/ranks/*_rank0.json.gz")
 PARTS = ("compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_memory_ns", "idle_ns")
@@ -369,3 +370,26 @@ def test_cut_of_samples(gputime, shared):
     report = gputime.json("ranks", *paths)
     check_laws(report)
     assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1]
+
+
+# ---- documentation ----
+
+
+def test_every_key_has_a_definition(gputime, made, tmp_path):
+    """Also those of pipelines, and of all issues that a job can have."""
+    reports = [made[2], gputime.json("ranks", *pipeline(steps=3).write(tmp_path / "pipeline"))]
+    issues = re.findall(r'^GT_RANK_ISSUE\(\w+, "(\w+)"', (ROOT / "lib/ranks/rank_issues.def").read_text(), re.MULTILINE)
+    keys = set(issues) | {"straggler", "rank_episode", "hot_expert", "pipeline_bubble", "shared_gpu", "desync"}
+    for report in reports:
+        keys |= set(facts_of(report)) | {finding["id"] for finding in report["findings"]}
+        for name, table in report["tables"].items():
+            keys |= {name} | {column["key"] for column in table["columns"]} - {"input"}
+    assert not [key for key in sorted(keys) if gputime("define", key).returncode != 0]
+
+
+def test_findings(made):
+    _, _, report = made
+    found = {finding["id"]: finding for finding in report["findings"]}
+    gains = {row["rank"]: row["gain_ns"] for row in rows_of(report, "ranks")}
+    assert set(found) == {"straggler", "rank_episode"}
+    assert found["straggler"]["recoverable_ns"] == gains[2] and found["rank_episode"]["recoverable_ns"] == gains[1]

@@ -24,12 +24,16 @@ static unsigned char *put(unsigned char *at, const void *data, size_t size) {
     return at + size;
 }
 
+static unsigned char *put_array(unsigned char *at, const void *items, size_t count, size_t elem_bytes) {
+    const uint64_t written = count;
+    at = put(at, &written, sizeof written);
+    return put(at, items, count * elem_bytes);
+}
+
 void gt_rank_pack_write(const struct gt_rank_summary *summary, unsigned char *bytes) {
     unsigned char *at = put(bytes, magic, sizeof magic);
     at = put(at, &summary->head, sizeof summary->head);
-#define GT_RANK_ARRAY(type, name)                                                                                      \
-    at = put(at, &(uint64_t){summary->name##_count}, sizeof(uint64_t));                                                \
-    at = put(at, summary->name, summary->name##_count * sizeof(type));
+#define GT_RANK_ARRAY(type, name) at = put_array(at, summary->name, summary->name##_count, sizeof(type));
 #include "ranks/rank_arrays.def"
 #undef GT_RANK_ARRAY
 }

@@ -32,6 +32,8 @@ bool gt_rank_reasons_divide(const struct gt_rank_compute *compute, int64_t charg
 
 struct gt_str gt_rank_reasons_name(const struct gt_rank_job *job, uint32_t rank, size_t reason, int64_t charged_ns) {
     int64_t slower_ns, more_ns;
+    if (reason >= GT_REASON_COUNT)
+        return GT_STR("");
     if (reason >= GT_REASON_PARTS)
         return gt_str_of(reason_keys[reason]);
     if (reason == GT_PART_COMPUTE && rank != GT_RANK_NONE &&
@@ -112,7 +114,10 @@ static void add_slower(struct comparing *it, const struct gt_rank_work *x, const
 }
 
 static void take(struct comparing *it, const struct gt_rank_work *x, const struct gt_rank_work *y) {
-    struct gt_str name = x ? name_of(it->own, x) : name_of(it->other, y);
+    const struct gt_rank_work *any = x ? x : y;
+    if (!any)
+        return;
+    struct gt_str name = name_of(x ? it->own : it->other, any);
     if (!it->has_name || !gt_str_eq(name, it->name)) {
         close_name(it);
         it->name = name;

@@ -64,6 +64,9 @@ bool gt_internal_list_rows(struct gt_reading *reading);
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
 
+/* traces.c: whether all inputs are files, so that several can be read at the same time. */
+bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
+
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
 

@@ -32,7 +32,22 @@ struct opening {
     struct gputime_error *errors;
     const char *step_tag;
     int64_t threads;
+    pthread_mutex_t lock; /* held while progress is reported */
 };
+
+/* The progress callback of one of them. */
+struct listener {
+    struct opening *opening;
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *context;
+};
+
+static void report_progress(void *context, uint64_t done_bytes, uint64_t total_bytes) {
+    struct listener *listener = context;
+    pthread_mutex_lock(&listener->opening->lock);
+    listener->progress(listener->context, done_bytes, total_bytes);
+    pthread_mutex_unlock(&listener->opening->lock);
+}
 
 static enum gt_status reduce(const struct opening *opening, size_t index, struct gputime_trace *trace,
                              struct gt_error *err) {
@@ -57,7 +72,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
 }
 
 static void open_one(void *context, size_t index) {
-    const struct opening *opening = context;
+    struct opening *opening = context;
     const struct gputime_input *input = &opening->inputs[index];
     struct gputime_trace *trace = NULL;
     struct gputime_open_options options;
@@ -68,6 +83,11 @@ static void open_one(void *context, size_t index) {
     if (status != GT_OK) {
         gt_internal_fail(status, &error, &opening->errors[index]);
         return;
+    }
+    struct listener listener = {opening, options.progress, options.progress_context};
+    if (options.progress) {
+        options.progress = report_progress;
+        options.progress_context = &listener;
     }
     if (gputime_trace_open(input->paths, input->path_count, &options, input->run, &trace, &opening->errors[index]))
         return;
@@ -85,7 +105,10 @@ static enum gt_status open_all(struct opening *opening, size_t count, const stru
     enum gt_status status = gt_options_complete(given, given_count, &arena, &options, err);
     if (status == GT_OK) {
         opening->step_tag = options[GT_OPTION_step_tag].text;
-        gt_threads_deal(gt_threads_count(opening->threads), count, open_one, opening);
+        size_t threads = gt_internal_are_files(opening->inputs, count) ? gt_threads_count(opening->threads) : 1;
+        pthread_mutex_init(&opening->lock, NULL); /* cannot fail without attributes */
+        gt_threads_deal(threads, count, open_one, opening);
+        pthread_mutex_destroy(&opening->lock);
     }
     gt_arena_release(&arena);
     return status;

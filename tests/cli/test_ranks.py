@@ -1,5 +1,6 @@
 """Many ranks: laws of the report, on made jobs whose waits are known and on the samples."""
 
+import gzip
 import json
 import re
 import shutil
@@ -370,6 +371,73 @@ def test_cut_of_samples(gputime, shared):
     report = gputime.json("ranks", *paths)
     check_laws(report)
     assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1]
+
+
+def changed(path, folder, change):
+    """A sample with every event changed, or without those that `change` gives nothing for."""
+    document = json.loads(gzip.decompress(path.read_bytes()))
+    document["traceEvents"] = [event for event in map(change, document["traceEvents"]) if event]
+    copy = folder / path.name.removesuffix(".gz")
+    copy.write_text(json.dumps(document))
+    return copy
+
+
+def moved(time):
+    """A change of all times, in us."""
+    def change(event):
+        return {**event, "ts": round(time(event["ts"]), 3)} if "ts" in event else event
+    return change
+
+
+@pytest.mark.parametrize("by_us", [7_300, -123_000_000])
+@pytest.mark.parametrize("name", ["tpdp", "moe", "pp"])
+def test_other_clock_of_samples(gputime, shared, tmp_path, name, by_us):
+    paths = [shared(f"data/h200/ranks/{name}_rank{rank}.json.gz") for rank in range(4)]
+    before = gputime.json("ranks", *paths)
+    paths[2] = changed(paths[2], tmp_path, moved(lambda time: time + by_us))
+    after = gputime.json("ranks", *paths)
+    assert facts_of(after) == facts_of(before)
+    for table in before["tables"]:
+        if table != "clocks":
+            assert rows_of(after, table) == rows_of(before, table), table
+    offsets = [{row["rank"]: row["offset_ns"] for row in rows_of(report, "clocks")} for report in (before, after)]
+    assert {rank: offsets[1][rank] - offsets[0][rank] for rank in range(4)} == {0: 0, 1: 0, 2: 1000 * by_us, 3: 0}
+
+
+@pytest.mark.parametrize("name", ["tpdp", "moe", "pp", "ddp"])
+def test_drift_of_samples(gputime, shared, tmp_path, name):
+    paths = [shared(f"data/h200/ranks/{name}_rank{rank}.json.gz") for rank in range(4)]
+    before = gputime.json("ranks", *paths)
+    first = min(event["ts"] for event in json.loads(gzip.decompress(paths[1].read_bytes()))["traceEvents"] if "ts" in event)
+    paths[1] = changed(paths[1], tmp_path, moved(lambda time: time + (time - first) * 40e-6))
+    after = gputime.json("ranks", *paths)
+    check_laws(after)
+    for fact in ("verdict", "verdict_rank", "verdict_reason"):
+        assert facts_of(after)[fact] == facts_of(before)[fact]
+    episodes = [[(row["step"], row["rank"], row["reason"]) for row in rows_of(report, "episodes")]
+                for report in (before, after)]
+    assert episodes[0] == episodes[1]
+
+
+def without_kernels(path, chosen):
+    """Communication kernels by their place in time are not there."""
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    kernels = sorted(event["ts"] for event in events if event.get("cat") == "kernel" and "nccl" in event["name"])
+    gone = {kernels[place] for place in chosen}
+    return lambda event: None if event.get("cat") == "kernel" and event["ts"] in gone else event
+
+
+@pytest.mark.parametrize("chosen, left", [(range(8), 96 - 8), ([21], 96 - 1)], ids=["cut", "dropped"])
+def test_holes_of_samples(gputime, shared, tmp_path, chosen, left):
+    """What is left has the same waits."""
+    paths = [shared(f"data/h200/ranks/tpdp_rank{rank}.json.gz") for rank in range(4)]
+    before = gputime.json("ranks", *paths)
+    paths[1] = changed(paths[1], tmp_path, without_kernels(paths[1], chosen))
+    after = gputime.json("ranks", *paths)
+    check_laws(after)
+    assert facts_of(after)["collectives"] == left
+    waits = waits_of(before)
+    assert all(waits[key] == wait for key, wait in waits_of(after).items())
 
 
 # ---- documentation ----

@@ -226,7 +226,7 @@ def test_findings_that_are_simulated_follow_the_path(gputime, tmp_path):
     assert report["findings"][0]["saving_by"] == "simulation"
     assert report["facts"]["findings_verdict"] == (
         "Trace 2.386 ms: 95% waits for the CPU, 5% launching. "
-        f"Mending finding 1 saves {100 * report['findings'][0]['share']:.0f}% (simulated).")
+        f"Fixing finding 1 saves {100 * report['findings'][0]['share']:.0f}% (simulated).")
     assert report["facts"] == {key: value for key, value in gputime.json(path)["facts"].items() if key in report["facts"]}
 
 

@@ -87,7 +87,7 @@ static struct gt_str make_path_sentence(struct gt_evidence *evidence, const stru
         return (struct gt_str){"", 0};
     struct gt_path_words_sum sum = gt_path_words_add_up(paths);
     struct gt_str words = gt_path_words_say(evidence->view, paths, &sum, NULL, evidence->arena);
-    return words.len ? gt_arena_printf(evidence->arena, "%s. Mending finding 1 saves %.0f%% (simulated).", words.ptr,
+    return words.len ? gt_arena_printf(evidence->arena, "%s. Fixing finding 1 saves %.0f%% (simulated).", words.ptr,
                                        100 * first->share)
                      : words;
 }

@@ -65,14 +65,20 @@ static enum gputime_status add_path(struct cli_gathered *gathered, const char *d
     return GPUTIME_OK;
 }
 
+/* Length of the path without what exports of a report add to its name; 0: it is no such name. */
+static size_t stem_of(const char *path) {
+    static const char *const suffixes[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (ends_with(path, suffixes[i], strlen(suffixes[i])))
+            return strlen(path) - strlen(suffixes[i]);
+    return gputime_capture_prefix(path);
+}
+
 /* Whether it is an export of a report that is there too, which has more in it. */
 static bool is_export(char *const *paths, size_t count, const char *path) {
-    static const char suffix[] = ".sqlite", report[] = ".nsys-rep";
-    if (!ends_with(path, suffix, sizeof suffix - 1))
-        return false;
-    size_t stem = strlen(path) - (sizeof suffix - 1);
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, report) == 0)
+    size_t stem = stem_of(path);
+    for (size_t i = 0; i < count && stem; i++)
+        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, ".nsys-rep") == 0)
             return true;
     return false;
 }

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from rank_traces import drifting, numbered, pipeline, shifted, two_by_two, without
-from samples import ROOT, with_shared
+from samples import DATA, ROOT, with_shared
 
 SAMPLES = with_shared([], "data/h200/ranks/*_rank0.json.gz")
 PARTS = ("compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_memory_ns", "idle_ns")
@@ -259,6 +259,13 @@ def test_nothing_to_read(gputime, tmp_path):
     assert done.returncode == 1 and b"no traces in" in done.stderr
     done = gputime("ranks", tmp_path / "absent.json")
     assert done.returncode == 1 and b"absent.json" in done.stderr
+
+
+def test_exports_next_to_reports(gputime):
+    """Of a report and its exports in one folder only the report is read."""
+    done = gputime("ranks", DATA / "nsys", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(rows_of(json.loads(done.stdout), "ranks")) == len(list((DATA / "nsys").glob("*.nsys-rep")))
 
 
 def test_ranks_of_file_names(gputime, made, tmp_path):

@@ -280,6 +280,23 @@ static const struct gputime_shape shown_schema[] = {
 static const struct cli_list explained_kernels = {.table = "kernels", .top_offset = AT(top)};
 static const struct cli_list limited_kernels = {.table = "kernels", .top_offset = AT(kernel_limit)};
 static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT(top)};
+
+/* ---- ranks ---- */
+
+static const char *const rank_analyses[] = {"ranks", NULL};
+static const char *const rank_tables[] = {"ranks", "blame", "episodes", "groups", NULL};
+static const struct gputime_shape rank_shapes[] = {
+    {.table = "ranks",
+     COLUMNS("rank", "span_ns", "compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "idle_ns", "charged_ns",
+             "leads", "gain_ns")},
+    {.table = "blame", .screen_limit = 10, COLUMNS("rank", "reason", "charged_ns", "share", "steps", "kernel")},
+    {.table = "groups",
+     .screen_limit = 10,
+     COLUMNS("name", "desc", "members", "rung", "ops", "transfer_ns", "wait_ns", "busbw_p50_gbs")},
+    {.table = NULL},
+};
+static const struct cli_list all_ranks = {.table = "ranks", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 static const char *const schema_analyses[] = {"schema", NULL};
 static const char *const fact_analyses[] = {"trace_facts", NULL}; /* reads everything that the trace has */
 
@@ -299,6 +316,7 @@ const struct cli_command cli_command_table[] = {
                 .lists = {&summary_kernels}},
                {.for_page = true, .analyses = summary_page_analyses}},
      .notes = {{"top", "kernels to show (6; 0 = all)"}},
+     .takes_directories = true,
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
     {.name = "kernels",
@@ -474,6 +492,26 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "kernels to show (12; 0 = all)"}},
      .examples = {"gputime efficiency trace.json.gz",
                   "gputime efficiency --peak bf16=989T --bandwidth 4.8T trace.json.gz"}},
+
+    {.name = "ranks",
+     .help = "many ranks: who waits for whom, who holds the others up",
+     .usage = "DIR|TRACE...",
+     .details = "Reads the traces of a job's ranks together. Collectives are matched between ranks, each is "
+                "split into waiting and transfer, and every wait is charged to the rank and the work that "
+                "caused it. Clocks of the ranks need not agree. Data formats also list every collective "
+                "(job_collectives, collective_ranks), steps, pipeline bubbles, all_to_alls and clocks. What "
+                "cannot be read is left out (exit 1).",
+     .action = CLI_ACTION_RANKS,
+     .groups = (CLI_GROUPS_REPORT & ~(unsigned)(CLI_GROUP_SELECTION | CLI_GROUP_NAMES)) | CLI_GROUP_RANKS,
+     .takes_directories = true,
+     .parts = {{.main_table = "ranks",
+                .analyses = rank_analyses,
+                .tables = rank_tables,
+                .shapes = rank_shapes,
+                .lists = {&all_ranks}}},
+     .notes = {{"top", "ranks to show (20; 0 = all)"}},
+     .examples = {"gputime ranks traces/", "gputime ranks rank*.json.gz --table blame",
+                  "gputime ranks --step-tag step rank*.nsys-rep --json"}},
 
     {.name = "findings",
      .help = "what to do next, with evidence",

@@ -64,6 +64,7 @@ enum cli_action {
     CLI_ACTION_REPORT,
     CLI_ACTION_DIFF,
     CLI_ACTION_CHECK,
+    CLI_ACTION_RANKS,
     CLI_ACTION_REDACT,
     CLI_ACTION_LIST,
     CLI_ACTION_DEFINE,
@@ -81,7 +82,8 @@ struct cli_command {
     unsigned groups;     /* enum cli_group: the options it takes */
     const char *formats; /* "a|b": values of --format; NULL: those of the library */
     struct cli_part parts[CLI_MAX_PARTS];
-    bool takes_runs; /* words may be FILE,ENGINE,MODEL,SECONDS as well */
+    bool takes_directories; /* words may be directories of traces */
+    bool takes_runs;        /* words may be FILE,ENGINE,MODEL,SECONDS as well */
     struct cli_file files[CLI_MAX_FILES];
     const char *directory_layout; /* of the directory that --out names; NULL: none */
     const char *directory_files;  /* contents of that directory */

@@ -96,6 +96,7 @@ static enum gputime_status run_command(const struct cli_command *command, const 
     switch (command->action) {
     case CLI_ACTION_REPORT:
     case CLI_ACTION_CHECK:
+    case CLI_ACTION_RANKS:
         return cli_report_run(command, options, words, err);
     case CLI_ACTION_DIFF:
         return cli_diff_run(command, options, words, err);

@@ -107,6 +107,8 @@ static enum gputime_status make_report(const struct cli_making *making, struct c
     options.analyses = making->request->analyses;
     options.analysis_count = making->request->analysis_count;
     options.shaping = &shaping;
+    if (making->ranks)
+        return gputime_job_report(making->ranks, &options, &made->report, err);
     return gputime_report_new(making->traces, making->trace_count, &options, &made->report, err);
 }
 

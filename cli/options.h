@@ -44,6 +44,8 @@ struct cli_options {
     const char *why_finding;
     int simulate;
     const char *path_range;
+    const char *step_tag;
+    int match;           /* as the library numbers the choices */
     const char *changes; /* of whatif, one on each line */
     int force;
     const char *peak, *bandwidth, *gpu;
@@ -125,6 +127,7 @@ enum cli_group {
     CLI_GROUP_WHATIF = 33554432,
     CLI_GROUP_EFFICIENCY = 134217728,
     CLI_GROUP_WITH_PATH = 67108864, /* one option that diff and explain share */
+    CLI_GROUP_RANKS = 268435456,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -133,7 +136,7 @@ enum cli_group {
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
-     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY)
+     CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY | CLI_GROUP_RANKS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

@@ -59,18 +59,31 @@ static void list_captures(struct reading *reading, const struct cli_captures *ca
     }
 }
 
+static bool reading_init(struct reading *reading, size_t places) {
+    *reading = (struct reading){.inputs = calloc(places, sizeof *reading->inputs),
+                                .options = calloc(places, sizeof *reading->options),
+                                .parts = calloc(places, sizeof *reading->parts),
+                                .traces = calloc(places, sizeof *reading->traces),
+                                .errors = calloc(places, sizeof *reading->errors),
+                                .captures = calloc(places, sizeof *reading->captures)};
+    return reading->inputs && reading->options && reading->parts && reading->traces && reading->errors &&
+           reading->captures;
+}
+
+static void reading_release(struct reading *reading) {
+    free(reading->inputs);
+    free(reading->options);
+    free(reading->parts);
+    free(reading->traces);
+    free(reading->errors);
+    free(reading->captures);
+}
+
 enum gputime_status cli_captures_read(const struct cli_captures *captures, const struct cli_options *options,
                                       bool needs_all, struct gputime_trace **traces, struct gputime_error *errors,
                                       struct gputime_error *err) {
-    size_t places = captures->count + 1;
-    struct reading reading = {.inputs = calloc(places, sizeof *reading.inputs),
-                              .options = calloc(places, sizeof *reading.options),
-                              .parts = calloc(places, sizeof *reading.parts),
-                              .traces = calloc(places, sizeof *reading.traces),
-                              .errors = calloc(places, sizeof *reading.errors),
-                              .captures = calloc(places, sizeof *reading.captures)};
-    bool has_memory =
-        reading.inputs && reading.options && reading.parts && reading.traces && reading.errors && reading.captures;
+    struct reading reading;
+    bool has_memory = reading_init(&reading, captures->count + 1);
     if (has_memory) {
         list_captures(&reading, captures, options, needs_all, errors);
         gputime_traces_open(reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
@@ -80,11 +93,29 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
         traces[reading.captures[i]] = reading.traces[i];
         errors[reading.captures[i]] = reading.errors[i];
     }
-    free(reading.inputs);
-    free(reading.options);
-    free(reading.parts);
-    free(reading.traces);
-    free(reading.errors);
-    free(reading.captures);
+    reading_release(&reading);
     return has_memory ? GPUTIME_OK : cli_fail_memory(err);
+}
+
+enum gputime_status cli_captures_read_job(const struct cli_captures *captures, const struct cli_options *options,
+                                          struct gputime_job **job, struct gputime_error *errors,
+                                          struct gputime_error *err) {
+    struct reading reading;
+    enum gputime_status status = reading_init(&reading, captures->count + 1) ? GPUTIME_OK : cli_fail_memory(err);
+    if (!status) {
+        list_captures(&reading, captures, options, false, errors);
+        for (size_t i = 0; i < captures->count; i++) /* what is not there at all */
+            if (errors[i].status)
+                *err = errors[i];
+        if (reading.count)
+            status = gputime_job_open(reading.inputs, reading.count, options->analysing, options->analysing_count, job,
+                                      reading.errors, err);
+        else
+            status = err->status;
+        cli_progress_end(&reading.progress);
+    }
+    for (size_t i = 0; i < reading.count; i++)
+        errors[reading.captures[i]] = reading.errors[i];
+    reading_release(&reading);
+    return status;
 }

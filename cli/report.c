@@ -8,6 +8,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "error.h"
+#include "gather.h"
 #include "make.h"
 #include "read.h"
 #include "target.h"
@@ -22,6 +23,8 @@ struct job {
     struct gputime_trace **traces; /* of the captures that could be read */
     const char **names;            /* of each of them, its first file */
     size_t trace_count;
+    struct gputime_job *ranks;    /* of a command that is about all of them together; NULL: none */
+    const char *directory;        /* that the traces are in; NULL: they are named */
     struct gputime_error failure; /* of the last capture that could not be read; status 0: none */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
@@ -128,6 +131,7 @@ static struct cli_making making_of(const struct job *job, size_t index) {
                                .is_for_screen = is_for_screen(job),
                                .traces = job->traces,
                                .trace_count = job->trace_count,
+                               .ranks = job->ranks,
                                .captures = &job->captures};
 }
 
@@ -160,6 +164,20 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         *err = job->failure;
         status = err->status;
     }
+    return status;
+}
+
+/* Ranks that cannot be read are missing in the report. */
+static enum gputime_status read_job(struct job *job, struct gputime_error *err) {
+    size_t count = job->captures.count;
+    struct gputime_error *errors = calloc(count + 1, sizeof *errors);
+    if (!errors)
+        return cli_fail_memory(err);
+    enum gputime_status status = cli_captures_read_job(&job->captures, job->options, &job->ranks, errors, err);
+    for (size_t i = 0; !status && i < count; i++)
+        if (errors[i].status)
+            status = leave_out(job, &errors[i]);
+    free(errors);
     return status;
 }
 
@@ -274,6 +292,15 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
     return cli_browser_open(job->page, err);
 }
 
+/* Traces of one directory are often those of one job. */
+static void name_ranks(const struct job *job) {
+    char path[4096];
+    const struct cli_destination *last = &job->destinations[job->destination_count - 1];
+    if (job->directory && job->trace_count > 1 && !last->path && strcmp(last->format, "text") == 0)
+        printf("\ntip: 'gputime ranks %s' compares the ranks of one job\n",
+               cli_terminal_text(path, sizeof path, job->directory));
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
     return cli_report_run_sides(command, options, traces, traces.count, err);
@@ -300,14 +327,24 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     char now[CLI_TIME_MAX];
     if (command->directory_layout)
         job->generated_at = cli_generated_at(options, now);
-    enum gputime_status status = plan(job, traces, split, err);
+    struct cli_gathered gathered = {0};
+    enum gputime_status status = GPUTIME_OK;
+    if (command->takes_directories) {
+        status = cli_gather(&gathered, traces, err);
+        job->directory = gathered.directory;
+        traces = (struct cli_words){gathered.items, gathered.count};
+        split = traces.count;
+    }
     if (!status)
-        status = read_traces(job, err);
+        status = plan(job, traces, split, err);
+    if (!status)
+        status = command->action == CLI_ACTION_RANKS ? read_job(job, err) : read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
     if (!status || status == GPUTIME_BROKEN) {
         name_own_files(job);
         name_directory(job);
+        name_ranks(job);
         warn_of_losses(job);
         enum gputime_status shown = show_page(job, err);
         status = shown ? shown : status;
@@ -330,7 +367,9 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     }
     free(job->traces);
     free(job->names);
+    gputime_job_free(job->ranks);
     cli_captures_release(&job->captures);
+    cli_gather_release(&gathered);
     cli_limits_release(&job->limits);
     free(job);
     return status;

@@ -485,6 +485,32 @@ uint64_t gputime_report_sides_facts(const struct gputime_report_options *options
 /* Frees a report and everything handed out from it; may be NULL. */
 void gputime_report_free(struct gputime_report *report);
 
+/* ---- Jobs of many ranks ---- */
+
+/* What is left of the traces of a job's ranks: summaries that are small next to the traces. */
+struct gputime_job;
+
+/* Reads captures, as many at the same time as there are threads, and keeps a summary of each rank in them: memory is
+   that of a few traces and a few hundred bytes for each communication kernel. Several processes of a capture are
+   several ranks. options: option_count values of options of the analysis "ranks". errors has an element for each input,
+   or is NULL; what could not be read has an error and is left out. Fails if nothing could be read. The job is the
+   caller's. Any thread. */
+enum gputime_status gputime_job_open(const struct gputime_input *inputs, size_t count,
+                                     const struct gputime_option *options, size_t option_count,
+                                     struct gputime_job **out, struct gputime_error *errors, struct gputime_error *err);
+
+/* How many ranks it has. */
+size_t gputime_job_rank_count(const struct gputime_job *job);
+
+/* A report of one section about the job as a whole: the tables of the analysis "ranks". Of the options those that shape
+   tables count, not analyses and selections. The report is the caller's and does not need the job any more. Several
+   threads may ask. */
+enum gputime_status gputime_job_report(const struct gputime_job *job, const struct gputime_report_options *options,
+                                       struct gputime_report **out, struct gputime_error *err);
+
+/* Frees a job; may be NULL. */
+void gputime_job_free(struct gputime_job *job);
+
 /* ---- Comparing ---- */
 
 /* What amounts are divided by before they are compared. */

@@ -274,25 +274,43 @@ static enum gt_status take_options(struct making *making, const struct gputime_r
     return status;
 }
 
+/* An empty report of so many sections, as the options want it. */
+static enum gt_status begin_report(struct making *making, size_t section_count,
+                                   const struct gputime_report_options *options, struct gt_error *err) {
+    struct gputime_report *report = making->report;
+    report->model = gt_report_new("", section_count);
+    report->views = gt_mem_array(section_count, sizeof(struct gt_view *));
+    if (!report->model || !report->views)
+        return gt_fail_memory(err);
+    enum gt_status status = take_options(making, options, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_report *model = report->model;
+    model->command = gt_take_text(making->options.command ? making->options.command : "report", &model->arena);
+    model->roles = &gt_analysis_roles;
+    model->main_table = gt_take_text(making->shaping.main_table, &model->arena);
+    model->heading = gt_arena_copy(&model->arena, gt_str_of(making->options.heading));
+    model->generated_at = gt_take_text(making->options.generated_at, &model->arena);
+    return GT_OK;
+}
+
+static enum gt_status end_report(struct gputime_report *report, struct gt_error *err) {
+    enum gt_status status = gt_report_status(report->model, err);
+    if (status != GT_OK)
+        return status;
+    return gt_report_shape(report->model, report->request.shapes, report->request.shape_count, err);
+}
+
 static enum gt_status fill_report(struct gputime_report *report, struct gputime_trace *const *traces, size_t count,
                                   const struct gputime_report_options *options, struct gt_error *err) {
     struct making making = {.report = report};
     for (size_t i = 0; i < count; i++)
         if (!traces[i])
             return gt_fail_usage(err, "trace %zu of %zu is NULL", i + 1, count);
-    report->model = gt_report_new("", count);
-    report->views = gt_mem_array(count, sizeof(struct gt_view *));
-    if (!report->model || !report->views)
-        return gt_fail_memory(err);
-    enum gt_status status = take_options(&making, options, err);
+    enum gt_status status = begin_report(&making, count, options, err);
     if (status != GT_OK)
         return status;
     struct gt_report *model = report->model;
-    model->command = gt_take_text(making.options.command ? making.options.command : "report", &model->arena);
-    model->roles = &gt_analysis_roles;
-    model->main_table = gt_take_text(making.shaping.main_table, &model->arena);
-    model->heading = gt_arena_copy(&model->arena, gt_str_of(making.options.heading));
-    model->generated_at = gt_take_text(making.options.generated_at, &model->arena);
     struct naming naming = naming_of(traces, count, &making.run);
     for (size_t i = 0; i < count; i++) {
         const struct gt_reading *reading;
@@ -304,10 +322,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         if (status != GT_OK)
             return status;
     }
-    status = gt_report_status(model, err);
-    if (status != GT_OK)
-        return status;
-    return gt_report_shape(model, report->request.shapes, report->request.shape_count, err);
+    return end_report(report, err);
 }
 
 /* The selection and the strings of the shaping belong to the caller and are not used any more. */
@@ -324,6 +339,27 @@ API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, 
     if (!report)
         return gt_internal_fail(gt_fail_memory(&error), &error, err);
     enum gt_status status = fill_report(report, traces, trace_count, options, &error);
+    forget_borrowed(report);
+    if (status == GT_OK)
+        *out = report;
+    else
+        gputime_report_free(report);
+    return gt_internal_fail(status, &error, err);
+}
+
+enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, gt_internal_fill *fill,
+                                           void *context, struct gputime_report **out, struct gputime_error *err) {
+    struct gt_error error = {0};
+    *out = NULL;
+    struct gputime_report *report = gt_mem_array(1, sizeof *report);
+    if (!report)
+        return gt_internal_fail(gt_fail_memory(&error), &error, err);
+    struct making making = {.report = report};
+    enum gt_status status = begin_report(&making, 1, options, &error);
+    if (status == GT_OK)
+        status = fill(context, &report->request, &report->model->sections[0], &error);
+    if (status == GT_OK)
+        status = end_report(report, &error);
     forget_borrowed(report);
     if (status == GT_OK)
         *out = report;

@@ -64,8 +64,17 @@ bool gt_internal_list_rows(struct gt_reading *reading);
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
 
+/* traces.c: whether all inputs are files, so that several can be read at the same time. */
+bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
+
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
+
+/* gputime.c: a report of one section that is not about one trace. */
+typedef enum gt_status gt_internal_fill(void *context, const struct gt_request *request, struct gt_section *section,
+                                        struct gt_error *err);
+enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, gt_internal_fill *fill,
+                                           void *context, struct gputime_report **out, struct gputime_error *err);
 
 /* analyse.c: runs these analyses, then the one on trace health, and adds their results to the section in that order. */
 enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,

@@ -68,7 +68,7 @@ static void open_one(void *context, size_t index) {
 }
 
 /* Pipes are read one after the other: one may be given twice, and waiting for a late one should not delay an error. */
-static bool are_all_files(const struct gputime_input *inputs, size_t count) {
+bool gt_internal_are_files(const struct gputime_input *inputs, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < inputs[i].path_count; k++) {
             struct stat info;
@@ -97,7 +97,7 @@ API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, 
     }
     atomic_init(&opening.first_failed, count);
     pthread_mutex_init(&opening.lock, NULL); /* cannot fail without attributes */
-    gt_threads_deal(count && are_all_files(inputs, count) ? opening.threads : 1, count, open_one, &opening);
+    gt_threads_deal(count && gt_internal_are_files(inputs, count) ? opening.threads : 1, count, open_one, &opening);
     pthread_mutex_destroy(&opening.lock);
     size_t failed = atomic_load(&opening.first_failed);
     enum gputime_status status = failed < count ? errors[failed].status : GPUTIME_OK;

@@ -31,6 +31,7 @@ static const struct command_line {
     const char *words[WORDS_MAX];
 } command_lines[] = {
     {{"summary", trace}},
+    {{"ranks", trace, trace}},
     {{"summary", trace, "--json", "-o", output}},
     {{"kernels", trace, "--gaps", "--launches", "-o", output}},
     {{"gaps", trace, "--per", "device", "--csv"}},

@@ -1,0 +1,131 @@
+/* Lists the traces of directories. */
+#include "gather.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "error.h"
+
+static bool ends_with(const char *name, const char *suffix, size_t suffix_bytes) {
+    size_t bytes = strlen(name);
+    return suffix_bytes && bytes > suffix_bytes && strncasecmp(name + bytes - suffix_bytes, suffix, suffix_bytes) == 0;
+}
+
+/* The suffixes of all inputs, as the registry lists them. */
+static bool is_trace_name(const char *name) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_INPUTS); i++)
+        for (const char *item = gputime_registry_entry(GPUTIME_INPUTS, i).detail; item && *item;) {
+            size_t bytes = strcspn(item, " ");
+            if (ends_with(name, item, bytes))
+                return true;
+            item += bytes + strspn(item + bytes, " ");
+        }
+    return false;
+}
+
+/* Numbers in names are compared as such: rank2 before rank10. */
+static int by_name(const void *a, const void *b) {
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static enum gputime_status add_word(struct cli_gathered *gathered, const char *word, struct gputime_error *err) {
+    if (gathered->count == gathered->capacity) {
+        size_t capacity = 2 * gathered->capacity + 16;
+        const char **items = realloc(gathered->items, capacity * sizeof *items);
+        if (!items)
+            return cli_fail_memory(err);
+        gathered->items = items;
+        gathered->capacity = capacity;
+    }
+    gathered->items[gathered->count++] = word;
+    return GPUTIME_OK;
+}
+
+static enum gputime_status add_path(struct cli_gathered *gathered, const char *directory, const char *name,
+                                    struct gputime_error *err) {
+    if (gathered->path_count == gathered->path_capacity) {
+        size_t capacity = 2 * gathered->path_capacity + 16;
+        char **paths = realloc(gathered->paths, capacity * sizeof *paths);
+        if (!paths)
+            return cli_fail_memory(err);
+        gathered->paths = paths;
+        gathered->path_capacity = capacity;
+    }
+    size_t bytes = strlen(directory);
+    const char *slash = bytes && directory[bytes - 1] == '/' ? "" : "/";
+    char *path;
+    if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
+        return cli_fail_memory(err);
+    gathered->paths[gathered->path_count++] = path;
+    return GPUTIME_OK;
+}
+
+/* Length of the path without what exports of a report add to its name; 0: it is no such name. */
+static size_t stem_of(const char *path) {
+    static const char *const suffixes[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (ends_with(path, suffixes[i], strlen(suffixes[i])))
+            return strlen(path) - strlen(suffixes[i]);
+    return gputime_capture_prefix(path);
+}
+
+/* Whether it is an export of a report that is there too, which has more in it. */
+static bool is_export(char *const *paths, size_t count, const char *path) {
+    size_t stem = stem_of(path);
+    for (size_t i = 0; i < count && stem; i++)
+        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, ".nsys-rep") == 0)
+            return true;
+    return false;
+}
+
+static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,
+                                         struct gputime_error *err) {
+    size_t first = gathered->path_count, kept = gathered->count;
+    DIR *handle = opendir(directory);
+    if (!handle)
+        return cli_fail_system(err, errno, "cannot read '%s'", directory);
+    enum gputime_status status = GPUTIME_OK;
+    for (struct dirent *entry; !status && (entry = readdir(handle)) != NULL;)
+        if (entry->d_name[0] != '.' && is_trace_name(entry->d_name))
+            status = add_path(gathered, directory, entry->d_name, err);
+    closedir(handle);
+    if (status)
+        return status;
+    size_t count = gathered->path_count - first;
+    char **paths = gathered->paths + first;
+    if (count)
+        qsort(paths, count, sizeof *paths, by_name);
+    for (size_t i = 0; !status && i < count; i++)
+        if (!is_export(paths, count, paths[i]))
+            status = add_word(gathered, paths[i], err);
+    if (!status && gathered->count == kept)
+        return cli_fail(err, "no traces in '%s'; see 'gputime list inputs'", directory);
+    return status;
+}
+
+enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    *gathered = (struct cli_gathered){0};
+    for (size_t i = 0; !status && i < words.count; i++) {
+        struct stat info;
+        bool is_directory =
+            strcmp(words.items[i], "-") != 0 && stat(words.items[i], &info) == 0 && S_ISDIR(info.st_mode);
+        if (is_directory && !gathered->directory)
+            gathered->directory = words.items[i];
+        status = is_directory ? add_directory(gathered, words.items[i], err) : add_word(gathered, words.items[i], err);
+    }
+    return status;
+}
+
+void cli_gather_release(struct cli_gathered *gathered) {
+    for (size_t i = 0; i < gathered->path_count; i++)
+        free(gathered->paths[i]);
+    free(gathered->paths);
+    free(gathered->items);
+    *gathered = (struct cli_gathered){0};
+}

@@ -1,0 +1,22 @@
+/* Collects matched items into collectives, in any order, and numbers these in the end. */
+#ifndef GT_RANKS_RANK_COLLECT_H
+#define GT_RANKS_RANK_COLLECT_H
+
+#include "ranks/rank_job.h"
+
+/* Zeroed is empty. */
+struct gt_rank_collect {
+    struct gt_rank_collective *collectives;
+    struct gt_rank_member *members; /* by collective */
+    size_t collective_count, member_count, collective_capacity, member_capacity;
+};
+
+/* A collective, then its items by rank. false: memory was short. */
+bool gt_rank_collect_begin(struct gt_rank_collect *collect, uint32_t index, enum gt_rank_rung rung);
+bool gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t item);
+
+/* Gives them to the job, numbered by their first rank, its time there, and ends; finds steps and sets of members. */
+bool gt_rank_collect_finish(struct gt_rank_collect *collect, struct gt_rank_job *job);
+void gt_rank_collect_release(struct gt_rank_collect *collect);
+
+#endif

@@ -1,0 +1,77 @@
+/* The analysis of a job, part by part, and look-ups in what it found. */
+#include "ranks/rank_job.h"
+
+#include "ranks/all_to_all.h"
+#include "ranks/rank_blame.h"
+#include "ranks/rank_bubbles.h"
+#include "ranks/rank_clocks.h"
+#include "ranks/rank_groups.h"
+#include "ranks/rank_identity.h"
+#include "ranks/rank_links.h"
+#include "ranks/rank_match.h"
+#include "ranks/rank_reasons.h"
+#include "ranks/rank_replay.h"
+#include "ranks/rank_tiles.h"
+#include "ranks/rank_verdict.h"
+#include "ranks/rank_waits.h"
+
+const char *const gt_rank_job_rungs[GT_RUNG_COUNT] = {[GT_RUNG_COMMS_ID] = "comms_id",
+                                                      [GT_RUNG_SEQ] = "seq",
+                                                      [GT_RUNG_HASH] = "hash",
+                                                      [GT_RUNG_ORDER] = "order",
+                                                      [GT_RUNG_NAMES] = "names"};
+
+uint32_t gt_rank_job_find(const struct gt_rank_job *job, int64_t number) {
+    size_t low = 0, high = job->rank_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (job->ranks[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->rank_count && job->ranks[low].number == number ? (uint32_t)low : GT_RANK_NONE;
+}
+
+uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, uint32_t rank) {
+    const struct gt_rank_collective *c = &job->collectives[collective];
+    uint32_t low = c->first_member, end = low + c->member_count, high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (job->members[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && job->members[low].rank == rank ? low : GT_RANK_NONE;
+}
+
+size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number) {
+    size_t low = 0, high = job->step_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (job->steps[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->step_count && job->steps[low] == number ? low : job->step_count;
+}
+
+enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summary *const *summaries, size_t count,
+                                   const struct gt_rank_job_options *options, struct gt_error *err) {
+    *job = (struct gt_rank_job){.options = *options, .verdict_rank = GT_RANK_NONE};
+    job->issues[GT_RANK_ISSUE_TRACE_WITHOUT_WORK] = options->traces_without_work;
+    job->issues[GT_RANK_ISSUE_TRACE_PARTLY_READ] = options->traces_partly_read;
+    bool ok = gt_rank_identity_assign(job, summaries, count) && gt_rank_groups_make(job) && gt_rank_match(job) &&
+              gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_tiles_make(job) &&
+              gt_rank_links_make(job) && gt_rank_blame_charge(job) && gt_rank_reasons_find(job) &&
+              gt_rank_verdict_find(job) && gt_rank_clocks_align(job) && gt_rank_bubbles_measure(job) &&
+              gt_rank_replay_run(job);
+    return ok && !gt_arena_failed(&job->arena) ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_rank_job_release(struct gt_rank_job *job) {
+    gt_arena_release(&job->arena);
+    *job = (struct gt_rank_job){0};
+}

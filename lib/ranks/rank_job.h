@@ -1,0 +1,253 @@
+/* The analysis of a job: what the summaries of its ranks say together. Each file of this folder fills in its part, in
+   the order of gt_rank_job_analyse. Ranks are places in a list that is sorted by their numbers. */
+#ifndef GT_RANKS_RANK_JOB_H
+#define GT_RANKS_RANK_JOB_H
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "events/labels.h"
+#include "ranks/rank_summary.h"
+
+#define GT_RANK_NO_NS INT64_MIN /* not known */
+
+enum gt_rank_rung { GT_RUNG_COMMS_ID, GT_RUNG_SEQ, GT_RUNG_HASH, GT_RUNG_ORDER, GT_RUNG_NAMES, GT_RUNG_COUNT };
+extern const char *const gt_rank_job_rungs[GT_RUNG_COUNT];
+
+/* Ranks that communicate. */
+struct gt_rank_set_group {
+    uint64_t communicator; /* UINT64_MAX: it has a name */
+    struct gt_str name, description;
+    const int64_t *members; /* numbers of ranks; NULL until they are known */
+    size_t member_count;
+    int64_t size;
+    size_t present;        /* members that were read */
+    bool is_of_names;      /* kernels without anything but names, of all ranks */
+    bool are_peers_places; /* peers are places in the members, not numbers of ranks */
+    uint32_t rungs;        /* those of its collectives, by bits */
+    size_t ops, outside, unmatched;
+    int64_t first_mismatch; /* -1: none */
+    int64_t transfer_ns, wait_ns;
+    double busbw_p50; /* NAN: not known */
+};
+
+enum gt_rank_item_state {
+    GT_ITEM_UNMATCHED,
+    GT_ITEM_MATCHED,
+    GT_ITEM_OUTSIDE,  /* before the first or after the last that is matched */
+    GT_ITEM_ALONE,    /* no other member was read */
+    GT_ITEM_MISMATCH, /* others do something else under the same number */
+};
+
+/* What one kernel does in one collective or message. */
+struct gt_rank_item {
+    uint64_t in_bytes, out_bytes, comms_id, label;
+    int64_t sequence, root;
+    const int64_t *in_splits, *out_splits;
+    uint32_t in_count, out_count;
+    uint32_t rank, kernel, group;
+    uint32_t src, dst;   /* of a message: ranks; GT_RANK_NONE: not read, or no message */
+    uint32_t collective; /* once it is matched */
+    uint8_t op;          /* enum gt_comm_op */
+    uint8_t state;       /* enum gt_rank_item_state */
+};
+
+/* A collective or message of several ranks. */
+struct gt_rank_collective {
+    uint32_t first_member, member_count; /* by rank */
+    uint32_t group, index;               /* index: place in the reference list; GT_RANK_NONE */
+    uint32_t src, dst;                   /* of a message: ranks */
+    uint32_t set;                        /* its present members: equal numbers for equal ones */
+    uint8_t op, kind, rung;
+    bool has_step;
+    int64_t step;
+    uint64_t bytes;   /* UINT64_MAX: not known */
+    double bus_bytes; /* NAN likewise */
+    double imbalance; /* of an all_to_all; NAN */
+    int64_t transfer_ns, wait_ns, skew_ns;
+    uint32_t last_rank;
+    uint32_t delayer; /* GT_RANK_NONE: nobody */
+    uint32_t aligned_last_rank;
+    int64_t aligned_skew_ns; /* GT_RANK_NO_NS: below what clocks can say */
+};
+
+/* A rank in a collective. */
+struct gt_rank_member {
+    uint32_t collective, rank, kernel, item;
+    uint32_t before;  /* the collective where all last were together; GT_RANK_NONE */
+    uint32_t delayer; /* the rank that took longest from there to here */
+    int64_t late_ns;  /* what of the wait that explains */
+    int64_t need_ns, wait_ns;
+    int64_t load; /* bytes that it had to move in an all_to_all; -1: not known */
+    int64_t exposed_wait_ns;
+    int64_t own_ns;          /* time since then, for the largest wait; GT_RANK_NO_NS */
+    int64_t aligned_wait_ns; /* GT_RANK_NO_NS: not known */
+};
+
+/* A piece of exposed wait and the kernel that waits. */
+struct gt_rank_tile {
+    int64_t start_ns, end_ns;
+    int64_t before_ns; /* length of those before it */
+    uint32_t kernel;
+};
+
+/* What the job adds to a rank. */
+struct gt_rank_lane {
+    const struct gt_rank_summary *summary;
+    int64_t number;
+    const char *source;
+    uint32_t *kernel_member; /* by kernel: the member it waits as; GT_RANK_NONE: it is in no collective */
+    struct gt_rank_tile *tiles;
+    size_t tile_count;
+    size_t matched, unmatched;
+    int64_t charged_ns;
+    size_t leads;
+    int64_t gain_ns; /* GT_RANK_NO_NS: not known */
+    /* clock */
+    uint32_t reference, tree;
+    uint8_t clock_by; /* enum gt_rank_clock_by */
+    int64_t offset_ns, t0_ns;
+    double drift;
+    int64_t floor_ns;       /* GT_RANK_NO_NS: not known */
+    double residual_p50_ns; /* NAN */
+};
+
+enum gt_rank_clock_by { GT_CLOCK_REFERENCE, GT_CLOCK_ENDS, GT_CLOCK_P2P };
+
+/* A step on a rank: its windows of this number as one. */
+struct gt_rank_window {
+    int64_t step_ns, ns[GT_PART_COUNT], excess_ns, charged_ns;
+    bool is_there;
+};
+
+/* Who is charged for what; rank GT_RANK_NONE: nobody. */
+enum gt_rank_reason {
+    GT_REASON_PARTS = GT_PART_COUNT, /* below: enum gt_rank_part */
+    GT_REASON_BYTES = GT_REASON_PARTS,
+    GT_REASON_SPREAD,
+    GT_REASON_WINDOW,
+    GT_REASON_UNRESOLVED,
+    GT_REASON_COUNT
+};
+
+/* How the compute of a rank differs from that of another. */
+struct gt_rank_compute {
+    uint32_t reference; /* GT_RANK_NONE: there is no other */
+    int64_t slower_ns, more_ns;
+    struct gt_str kernel;
+    int64_t kernel_ns;
+};
+
+struct gt_rank_episode {
+    uint32_t step, rank; /* index of the step */
+    int64_t charged_ns;
+    struct gt_str reason;
+};
+
+struct gt_rank_bubble {
+    uint32_t step, rank;
+    int64_t stage; /* -1: they form a cycle */
+    size_t stages, micro_batches;
+    int64_t step_ns, bubble_ns;
+    double ideal_share;
+};
+
+struct gt_rank_flow { /* bytes from a rank to another in all all_to_alls of a group */
+    uint32_t group;
+    int64_t src, dst; /* numbers */
+    uint64_t count, bytes;
+};
+
+enum gt_rank_verdict { GT_VERDICT_NONE, GT_VERDICT_FEW_STEPS, GT_VERDICT_PINNED, GT_VERDICT_ROTATING };
+
+enum gt_rank_issue {
+#define GT_RANK_ISSUE(name, id, help) GT_RANK_ISSUE_##name,
+#include "ranks/rank_issues.def"
+#undef GT_RANK_ISSUE
+    GT_RANK_ISSUE_COUNT
+};
+
+struct gt_rank_job_options {
+    bool match_names;
+    size_t traces_without_work, traces_partly_read; /* counted when they were read */
+    int64_t threads;
+};
+
+struct gt_rank_job {
+    struct gt_arena arena; /* owns all arrays */
+    struct gt_rank_job_options options;
+    struct gt_rank_lane *ranks;
+    size_t rank_count;
+    int64_t world_size;
+
+    struct gt_rank_set_group *groups;
+    size_t group_count;
+    struct gt_rank_item *items;
+    size_t item_count;
+    struct gt_rank_collective *collectives;
+    size_t collective_count;
+    struct gt_rank_member *members;
+    size_t member_count;
+    uint32_t **sets; /* by set: ranks, ascending */
+    uint32_t *set_sizes;
+    size_t set_count;
+
+    int64_t *steps; /* numbers, ascending */
+    size_t step_count;
+    struct gt_rank_window *windows; /* by step, then rank */
+
+    /* By rank (nobody: after the last), reason and step (none: after the last). */
+    int64_t *charges;
+    int64_t exposed_wait_ns, charged_ns;
+    size_t rounds;
+    struct gt_rank_compute *computes; /* by rank */
+    struct gt_rank_episode *episodes;
+    size_t episode_count;
+    enum gt_rank_verdict verdict;
+    uint32_t verdict_rank;
+    struct gt_str verdict_reason, verdict_host;
+    double verdict_p; /* NAN: not asked */
+
+    size_t clock_trees;
+    struct gt_rank_bubble *bubbles;
+    size_t bubble_count;
+    struct gt_rank_flow *flows;
+    size_t flow_count;
+    uint32_t hot_rank;
+    double imbalance;
+
+    bool is_replayed;
+    int64_t recorded_ns, replay_ns, replay_free_ns, ideal_ns; /* GT_RANK_NO_NS: not known */
+
+    uint64_t issues[GT_RANK_ISSUE_COUNT];
+};
+
+/* ---- look-ups ---- */
+
+/* The place of a rank's number; GT_RANK_NONE: it was not read. */
+uint32_t gt_rank_job_find(const struct gt_rank_job *job, int64_t number);
+/* The member of a collective that is this rank; GT_RANK_NONE. */
+uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, uint32_t rank);
+/* The place of a step's number; step_count: none. */
+size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number);
+
+static inline const struct gt_rank_kernel *gt_rank_job_kernel(const struct gt_rank_job *job,
+                                                              const struct gt_rank_member *member) {
+    return &job->ranks[member->rank].summary->kernels[member->kernel];
+}
+static inline int64_t gt_rank_job_length(const struct gt_rank_job *job, const struct gt_rank_member *member) {
+    const struct gt_rank_kernel *kernel = gt_rank_job_kernel(job, member);
+    return kernel->end_ns - kernel->start_ns;
+}
+static inline int64_t *gt_rank_job_charge(const struct gt_rank_job *job, size_t rank, size_t reason, size_t step) {
+    return &job->charges[(rank * GT_REASON_COUNT + reason) * (job->step_count + 1) + step];
+}
+
+/* ---- the analysis ---- */
+
+/* Sorts the summaries by rank, gives numbers to those that have none, and analyses all. The summaries are borrowed as
+   long as the job lives. */
+enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summary *const *summaries, size_t count,
+                                   const struct gt_rank_job_options *options, struct gt_error *err);
+void gt_rank_job_release(struct gt_rank_job *job);
+
+#endif

@@ -1,0 +1,115 @@
+/* Says who holds a job up: a verdict, episodes and a replay come in, sentences go out. */
+#include "ranks/rank_words.h"
+
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "ranks/rank_charges.h"
+
+static struct gt_str duration(struct gt_arena *arena, int64_t ns) {
+    char text[GT_NUM_MAX];
+    gt_num_format_duration(text, (double)ns);
+    return gt_arena_copy(arena, gt_str_of(text));
+}
+
+const char *gt_rank_words_reason(struct gt_str reason) {
+    static const struct {
+        struct gt_str reason;
+        const char *words;
+    } list[] = {
+        {GT_STR("compute_more"), "more compute"},
+        {GT_STR("compute_slower"), "slower kernels"},
+        {GT_STR("compute"), "compute"},
+        {GT_STR("memory"), "copies"},
+        {GT_STR("idle_sync"), "the GPU idle while the CPU synchronizes"},
+        {GT_STR("idle_host"), "the GPU idle, waiting for its CPU"},
+        {GT_STR("idle_launch"), "launches"},
+        {GT_STR("idle_dependency"), "queued work that started late"},
+        {GT_STR("idle_unknown"), "an idle GPU"},
+        {GT_STR("bytes"), "more bytes to move in all_to_alls"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (gt_str_eq(reason, list[i].reason))
+            return list[i].words;
+    return "";
+}
+
+static bool is_compute(struct gt_str reason) {
+    return gt_str_starts(reason, GT_STR("compute"));
+}
+
+/* " (nvjet_..., +0.9 ms a step)": the kernel that a rank runs longer than the rank it is compared with. */
+static struct gt_str kernel_words(const struct gt_rank_job *job, uint32_t rank, struct gt_arena *arena) {
+    const struct gt_rank_compute *compute = &job->computes[rank];
+    enum { NAME_MAX_BYTES = 40 };
+    struct gt_str name = gt_str_cut(compute->kernel, NAME_MAX_BYTES);
+    if (compute->reference == GT_RANK_NONE || compute->kernel_ns <= 0 || !name.len)
+        return GT_STR("");
+    int64_t steps = job->step_count ? (int64_t)job->step_count : 1;
+    return gt_arena_printf(arena, " (%.*s%s, +%s%s)", (int)name.len, name.ptr,
+                           name.len < compute->kernel.len ? "..." : "", duration(arena, compute->kernel_ns / steps).ptr,
+                           job->step_count ? " a step" : "");
+}
+
+static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    struct gt_str text = {"", 0};
+    switch (job->verdict) {
+    case GT_VERDICT_PINNED:
+        text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s",
+                               job->ranks[job->verdict_rank].number, job->ranks[job->verdict_rank].leads,
+                               job->step_count, gt_rank_words_reason(job->verdict_reason),
+                               is_compute(job->verdict_reason) ? kernel_words(job, job->verdict_rank, arena).ptr : "");
+        if (job->verdict_host.len)
+            text =
+                gt_arena_printf(arena, "%s, on host %.*s", text.ptr, (int)job->verdict_host.len, job->verdict_host.ptr);
+        return text;
+    case GT_VERDICT_ROTATING:
+        return GT_STR("ranks hold each other up in turn, none most of the time");
+    case GT_VERDICT_FEW_STEPS:
+        return job->exposed_wait_ns ? GT_STR("too few steps to say whether one rank holds the others up")
+                                    : GT_STR("no rank waited for another");
+    case GT_VERDICT_NONE:
+        break;
+    }
+    if (job->rank_count == 0)
+        return GT_STR("no rank with GPU work was read");
+    return job->collective_count == 0 ? GT_STR("no collective could be matched between ranks")
+                                      : GT_STR("no rank holds the others up for long");
+}
+
+/* "step 4: rank 1's CPU was 15 ms late": of the wait that it caused, what one other rank waited. */
+static struct gt_str episode_words(const struct gt_rank_job *job, const struct gt_rank_episode *episode,
+                                   struct gt_arena *arena) {
+    int64_t others = job->rank_count > 1 ? (int64_t)job->rank_count - 1 : 1;
+    struct gt_str length = duration(arena, episode->charged_ns / others);
+    int64_t step = job->steps[episode->step], rank = job->ranks[episode->rank].number;
+    if (gt_str_eq(episode->reason, GT_STR("idle_host")))
+        return gt_arena_printf(arena, "step %" PRId64 ": rank %" PRId64 "'s host was %s late", step, rank, length.ptr);
+    return gt_arena_printf(arena, "step %" PRId64 ": rank %" PRId64 " was %s late (%s)", step, rank, length.ptr,
+                           gt_rank_words_reason(episode->reason));
+}
+
+/* The steps of the job as they are and as they would be. */
+static struct gt_str replay_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    if (job->replay_ns == GT_RANK_NO_NS || job->ideal_ns == GT_RANK_NO_NS || job->ideal_ns >= job->replay_ns)
+        return GT_STR("");
+    int64_t steps = job->step_count ? (int64_t)job->step_count : 1;
+    return gt_arena_printf(arena, " Like the median the %s would take %s instead of %s.",
+                           job->step_count ? "step" : "run", duration(arena, job->ideal_ns / steps).ptr,
+                           duration(arena, job->replay_ns / steps).ptr);
+}
+
+struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_arena *arena) {
+    enum { EPISODES_MAX = 3 };
+    struct gt_str text = verdict_words(job, arena);
+    for (size_t i = 0; i < job->episode_count && i < EPISODES_MAX; i++)
+        text = gt_arena_printf(arena, "%s; %s", text.ptr, episode_words(job, &job->episodes[i], arena).ptr);
+    if (job->episode_count > EPISODES_MAX)
+        text = gt_arena_printf(arena, "%s; %zu more single steps", text.ptr, job->episode_count - EPISODES_MAX);
+    text = gt_arena_printf(arena, "%s.%s", text.ptr, replay_words(job, arena).ptr);
+    if (text.len && text.ptr[0] >= 'a' && text.ptr[0] <= 'z') {
+        char *first = (char *)(uintptr_t)text.ptr; /* in the arena */
+        *first = (char)(*first - 'a' + 'A');
+    }
+    return text;
+}

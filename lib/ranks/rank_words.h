@@ -1,0 +1,13 @@
+/* The verdict on a job in words. */
+#ifndef GT_RANKS_RANK_WORDS_H
+#define GT_RANKS_RANK_WORDS_H
+
+#include "ranks/rank_job.h"
+
+/* One or two sentences, in the arena. */
+struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_arena *arena);
+
+/* What a reason is called after "rank 2: "; "" for those that are no guilt. */
+const char *gt_rank_words_reason(struct gt_str reason);
+
+#endif

@@ -1,0 +1,43 @@
+/* The analysis of the ranks in one trace: several processes in one file are several ranks. */
+#include "base/mem.h"
+#include "measure/results/measure.h"
+#include "ranks/rank_facts.h"
+#include "ranks/rank_findings.h"
+#include "ranks/rank_reduce.h"
+#include "ranks/rank_report.h"
+#include "ranks/rank_tables.h"
+
+void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section, bool has_findings) {
+    gt_rank_facts_add(job, section);
+    if (has_findings)
+        gt_rank_findings_add(job, section);
+    gt_rank_tables_add(job, section);
+}
+
+/* Of the whole trace, whatever is selected: ranks wait for what is outside of any window. */
+enum gt_status gt_ranks_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const struct gt_rank_reduce_input input = {.store = view->store,
+                                               .labels = view->labels,
+                                               .path = "-",
+                                               .name = section->input.label,
+                                               .step_tag = gt_option_text(view, GT_OPTION_step_tag),
+                                               .threads = view->request->threads};
+    const struct gt_rank_job_options options = {.match_names = gt_option_choice(view, GT_OPTION_match) == 1,
+                                                .threads = view->request->threads};
+    struct gt_rank_summary *summaries, **list;
+    struct gt_rank_job job = {0};
+    size_t count;
+    enum gt_status status = gt_rank_reduce(&input, &summaries, &count, err);
+    if (status != GT_OK)
+        return status;
+    list = gt_mem_array(count, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = &summaries[i];
+    status = list ? gt_rank_job_analyse(&job, list, count, &options, err) : gt_fail_memory(err);
+    if (status == GT_OK)
+        gt_rank_report_add(&job, section, false);
+    gt_rank_job_release(&job);
+    gt_mem_free(list);
+    gt_rank_reduce_free(summaries, count);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* Torture of jobs: every call for memory fails in turn while a trace is reduced and its ranks are analysed. */
+#include "faults.h"
+#include "rank_world.h"
+#include "ranks/rank_report.h"
+
+static void expect_lack(enum gt_status status, const struct gt_error *err, const char *what) {
+    if (status != GT_ERR || !err->message[0] || system_state.fault == FAULT_NONE)
+        fail_msg("%s: status %d, message '%s'", what, (int)status, err->message);
+}
+
+static void run_reducing(const void *context, const char *what) {
+    const struct rank_world *world = context;
+    const struct gt_rank_reduce_input input = {.store = world->trace.store,
+                                               .labels = world->trace.labels,
+                                               .path = "made.json",
+                                               .name = GT_STR("made.json"),
+                                               .threads = 1};
+    struct gt_rank_summary *summaries;
+    size_t count;
+    struct gt_error err = {0};
+    enum gt_status status = gt_rank_reduce(&input, &summaries, &count, &err);
+    if (status != GT_OK)
+        expect_lack(status, &err, what);
+    else
+        assert_int_equal(count, 2);
+    gt_rank_reduce_free(summaries, count);
+}
+
+static void run_analysing(const void *context, const char *what) {
+    const struct rank_world *world = context;
+    struct gt_rank_summary *list[2] = {&world->summaries[0], &world->summaries[1]};
+    const struct gt_rank_job_options options = {.threads = 1, .match_names = true};
+    struct gt_rank_job job;
+    struct gt_error err = {0};
+    enum gt_status status = gt_rank_job_analyse(&job, list, 2, &options, &err);
+    if (status != GT_OK)
+        expect_lack(status, &err, what);
+    else
+        assert_int_equal(job.exposed_wait_ns, 1000);
+    gt_rank_job_release(&job);
+}
+
+static void run_reporting(const void *context, const char *what) {
+    const struct gt_rank_job *job = context;
+    struct gt_error err = {0};
+    struct gt_report *report = gt_report_new("ranks", 1);
+    if (!report)
+        return;
+    gt_rank_report_add(job, &report->sections[0], true);
+    enum gt_status status = gt_report_status(report, &err);
+    if (status != GT_OK)
+        expect_lack(status, &err, what);
+    gt_report_free(report);
+}
+
+static void test_jobs(void **state) {
+    struct rank_world world;
+    struct gt_rank_job job;
+    (void)state;
+    world_make(&world);
+    torture(run_reducing, &world, "reducing");
+    torture(run_analysing, &world, "analysing");
+    world_analyse(&world, &job);
+    torture(run_reporting, &job, "reporting");
+    gt_rank_job_release(&job);
+    world_free(&world);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_jobs, switch_faults_off)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    print_faults();
+    return failed;
+}

@@ -114,15 +114,13 @@ static void put_members(struct text *text, const struct group *group) {
     text_put(text, "]\"");
 }
 
+/* The id depends on the group's name and the number of the operation, as PyTorch's does. */
 static void put_identity(struct text *text, const struct job *job, const struct event *event) {
-    const struct group *group = group_of(job, event);
-    bool is_message = job->teams[event->team].is_channel;
+    const struct team *team = &job->teams[event->team];
     if (job->options.has_seq)
         text_member(text, ", \"Seq\": ", event->sequence);
-    if (job->options.has_comms_id) {
-        uint64_t of_group = draw_key(job->options.seed, 18, group->start, (uint64_t)group->stride << 32 | group->size);
-        text_member(text, ", \"Comms Id\": ", draw_key(of_group, is_message, 0, event->sequence));
-    }
+    if (job->options.has_comms_id)
+        text_member(text, ", \"Comms Id\": ", draw_key(team->group, 18, team->is_channel, event->sequence));
 }
 
 void comms_put_fields(struct text *text, const struct job *job, const struct event *event) {

@@ -154,6 +154,7 @@ static void put_shape(const struct truth *truth) {
     put_flag(text, ", \"broadcast\": ", options->has_broadcast);
     put_flag(text, ", \"seq\": ", options->has_seq);
     put_flag(text, ", \"comms_id\": ", options->has_comms_id);
+    put_flag(text, ", \"local_peers\": ", options->has_local_peers);
     put_signed(text, ",\n\"job_ns\": ", job_ns(truth->account));
     put_signed(text, ", \"recorded_ns\": ", truth->account->recorded_last_ns - truth->account->recorded_first_ns);
     put_signed(text, ", \"exposed_wait_ns\": ", truth->account->exposed_wait_ns);

@@ -38,13 +38,17 @@ static void draw_shape(struct options *options, struct dice *dice) {
     options->has_overlap = chance(dice, 0.5);
     options->has_sharding = chance(dice, 0.3);
     options->has_gpipe = chance(dice, 0.3);
+    options->has_broadcast = chance(dice, 0.1);
+    options->has_graph = chance(dice, 0.03);
+    options->has_shared_gpu = chance(dice, 0.02);
 }
 
 static void draw_culprit(struct options *options, struct dice *dice) {
     static const enum fault_kind kinds[] = {FAULT_MORE, FAULT_SLOWER, FAULT_HOST};
+    double strength = roll(dice);
     struct fault fault = {.kind = kinds[between(dice, 0, 2)],
                           .rank = between(dice, 0, options->ranks - 1),
-                          .factor = 1.1 + 0.9 * roll(dice)};
+                          .factor = 1.03 + 0.97 * strength * strength};
     if (options->ep > 1 && chance(dice, 0.4)) {
         fault.kind = FAULT_HOT_EXPERT;
         fault.factor = 1.5 / options->ep + (0.9 - 1.5 / options->ep) * roll(dice);

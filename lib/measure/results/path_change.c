@@ -80,7 +80,7 @@ static bool is_class(const struct gt_category *category, struct gt_str key) {
 static enum gt_status scale_class(struct gt_path_change *change, const struct gt_view *view, struct gt_str text,
                                   struct gt_error *err) {
     const struct gt_labels *labels = view->labels;
-    struct gt_str key;
+    struct gt_str key = {0};
     uint32_t ppm = 0;
     enum gt_status status = split(text, &key, &ppm, err);
     if (status != GT_OK)

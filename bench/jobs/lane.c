@@ -7,7 +7,7 @@
 
 enum {
     LOADING_NS = 150000,   /* the data loader, each step */
-    PREPARE_NS = 2500,     /* an operator before its launch call, and behind it */
+    PREPARE_NS = 2500,     /* an operator before its launch call, and after it */
     CALL_NS = 3500,        /* a launch call */
     SHORT_CALL_NS = 1200,  /* recording an event, waiting for one on a stream */
     GRAPH_CALL_NS = 25000, /* launching a graph */

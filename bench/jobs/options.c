@@ -44,28 +44,10 @@ static const char usage[] =
     "  --local-peers        peers of messages are positions in the group\n"
     "  --gzip               rank0000.json.gz ...\n"
     "All of it:\n"
-    "  --random SEED        draws a whole job, with or without a culprit; options behind it override\n"
+    "  --random SEED        draws a whole job, with or without a culprit; options after it override\n"
     "  --seed N             for everything drawn (1)\n"
     "  --threads N          for writing; the result is the same (2)\n"
     "  --help               shows this\n";
-
-enum option_id {
-    ID_HELP = 256,
-    ID_RANDOM,
-    ID_SIZE,
-    ID_KERNEL_US,
-    ID_NOISE,
-    ID_CHUNK,
-    ID_DRIFT,
-    ID_SEED,
-    ID_STRAGGLER,
-    ID_HOT_EXPERT,
-    ID_EPISODE,
-    ID_SLOW_LINK,
-    ID_DESYNC,
-    ID_NUMBERS, /* then the plain numbers, then the flags */
-    ID_FLAGS = ID_NUMBERS + 32,
-};
 
 static const struct {
     const char *name;
@@ -103,6 +85,26 @@ static const struct {
     {"local-peers", offsetof(struct options, has_local_peers)},
 };
 
+enum { NUMBERS = sizeof numbers / sizeof *numbers, FLAGS = sizeof flags / sizeof *flags };
+
+enum option_id {
+    ID_HELP = 256,
+    ID_RANDOM,
+    ID_SIZE,
+    ID_KERNEL_US,
+    ID_NOISE,
+    ID_CHUNK,
+    ID_DRIFT,
+    ID_SEED,
+    ID_STRAGGLER,
+    ID_HOT_EXPERT,
+    ID_EPISODE,
+    ID_SLOW_LINK,
+    ID_DESYNC,
+    ID_NUMBERS, /* then the plain numbers, then the flags */
+    ID_FLAGS = ID_NUMBERS + NUMBERS,
+};
+
 static const struct option valued[] = {
     {"help", no_argument, NULL, ID_HELP},
     {"random", required_argument, NULL, ID_RANDOM},
@@ -119,11 +121,7 @@ static const struct option valued[] = {
     {"desync", required_argument, NULL, ID_DESYNC},
 };
 
-enum {
-    NUMBERS = sizeof numbers / sizeof *numbers,
-    FLAGS = sizeof flags / sizeof *flags,
-    VALUED = sizeof valued / sizeof *valued,
-};
+enum { VALUED = sizeof valued / sizeof *valued };
 
 /* ---- values ---- */
 

@@ -45,7 +45,7 @@ static int64_t add_kernel(struct builder *builder, uint32_t kernel, int64_t nomi
     return nominal_ns;
 }
 
-/* Kernels between two collectives, alike on all ranks; one that computes more has extra ones behind them. */
+/* Kernels between two collectives, alike on all ranks; one that computes more has extra ones after them. */
 static void add_block(struct builder *builder, uint32_t layer, uint32_t block, bool is_backward, bool is_expert) {
     const struct options *options = builder->options;
     int64_t total_ns = 0;

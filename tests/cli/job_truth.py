@@ -6,7 +6,8 @@
 A culprit counts if it caused at least the floor of all exposed wait: the job runs a second time without it, and the
 difference is its share. Then its rank and its reason have to be named in 99 % of the jobs. In jobs without a culprit,
 none may be named in more than 1 %. Culprits below the floor, and those whose collectives are in CUDA graphs and have no
-metadata, are counted apart. GPUTIME and GPUTIME_JOBGEN name the programs; build/gputime and build/jobgen are used else. Exits with 1 if a target is missed.
+metadata, are counted apart. GPUTIME and GPUTIME_JOBGEN name the programs; build/gputime and build/jobgen are used else.
+Exits with 1 if a target is missed.
 """
 
 import argparse
@@ -96,8 +97,8 @@ def score(seed, floor, parent):
 
 def describe(seed, truth, answer, word):
     shape = " ".join(f"{key} {truth[key]}" for key in ("ranks", "tp", "pp", "dp", "ep", "steps"))
-    flags = [key for key in ("skew", "windows_apart", "overlap", "gpipe", "sharding", "broadcast", "graph", "shared_gpu", "seq",
-                         "comms_id") if truth[key]]
+    flags = [key for key in ("skew", "windows_apart", "overlap", "gpipe", "sharding", "broadcast", "graph", "shared_gpu",
+                             "seq", "comms_id") if truth[key]]
     flags += ["desync"] if truth["desync"] else []
     culprit = truth["culprit"]
     true = f"{culprit['rank']} {culprit['kind']} {culprit['factor']:.2f} ({culprit['share']:.2f})" if culprit else "none"

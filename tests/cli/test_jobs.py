@@ -198,9 +198,10 @@ def test_length_of_the_job(job):
     assert job.truth["recorded_ns"] <= job.truth["job_ns"]
 
 
-@pytest.mark.parametrize("fault", [("--straggler", "5:more:1.4"), ("--straggler", "2:slower:1.4"), ("--straggler", "7:host:1.4"),
-                                   ("--straggler", "1:launch:8"), ("--hot-expert", "3:0.7"), ("--episode", "2:4:host:6"),
-                                   ("--episode", "3:6:compute:6"), ("--slow-link", "dp1:4")])
+@pytest.mark.parametrize("fault", [
+    ("--straggler", "5:more:1.4"), ("--straggler", "2:slower:1.4"), ("--straggler", "7:host:1.4"),
+    ("--straggler", "1:launch:8"), ("--hot-expert", "3:0.7"), ("--episode", "2:4:host:6"),
+    ("--episode", "3:6:compute:6"), ("--slow-link", "dp1:4")])
 def test_without_the_fault_the_job_is_another_one(tmp_path, fault):
     """What the truth says the job would be is what the generator makes without the fault."""
     rest = (*SMALL, "--ranks", 8, "--tp", 2, "--ep", 2, "--noise", 0.02, "--seed", 7)
@@ -231,7 +232,8 @@ def test_desync(folders):
     job = Job(folders["left out"])
     (row,) = [row for row in rows(job.truth, "collective") if None in row["wait_ns"]]
     desync = job.truth["desync"]
-    assert (desync["kind"], desync["rank"], desync["step"]) == ("left_out", 1, 2) == ("left_out", *row["not_recorded"], row["step"])
+    assert (desync["kind"], desync["rank"], desync["step"]) == ("left_out", 1, 2)
+    assert row["not_recorded"] == [1] and row["step"] == 2
     assert (desync["group"], desync["index"]) == (row["group"], row["index"])
     job = Job(folders["added"])
     (row,) = [row for row in rows(job.truth, "collective") if row["ranks"] == [2]]
@@ -289,8 +291,9 @@ def test_size(tmp_path, size, bytes_wanted):
 
 def test_random_jobs_differ(tmp_path):
     kinds = collections.Counter()
-    for seed in range(40):
-        truth = json.loads((make_job(tmp_path / str(seed), "--random", seed) / "truth.json").read_text())
+    for seed in range(25):
+        folder = make_job(tmp_path / str(seed), "--random", seed, "--layers", 1, "--kernels", 1)
+        truth = json.loads((folder / "truth.json").read_text())
         kinds[truth["culprit"]["kind"] if truth["culprit"] else None] += 1
     assert {None, "more", "slower", "host"} <= set(kinds)
 

@@ -54,7 +54,7 @@ static struct launch look_at(const struct room *room, uint32_t index) {
     size_t before = gt_dag_build_launched(build, stream, call->start_ns), done = ended(room, stream, call->end_ns);
     struct launch launch = {.call = index, .stream = stream, .before = (uint32_t)before, .op = GT_DAG_NONE};
     launch.flight = before + 1 > done ? (uint32_t)(before + 1 - done) : 0;
-    if (launch.flight < GT_DAG_FLIGHT || call->end_ns - call->start_ns < GT_DAG_BLOCKED_NS || !done)
+    if (launch.flight < GT_DAG_FLIGHT || gt_ns_between(call->start_ns, call->end_ns) < GT_DAG_BLOCKED_NS || !done)
         return launch;
     uint32_t op = room->end_ops[build->streams[stream].first + done - 1];
     int64_t end_ns = build->store->ops.end_ns[op];

@@ -57,7 +57,7 @@ static void add_segment(const struct gt_view *view, struct gt_table *table, cons
     gt_row_cell(&row, "window", name);
     gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, segment->start_ns));
     gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, segment->end_ns));
-    gt_row_int(&row, "dur_ns", segment->end_ns - segment->start_ns);
+    gt_row_int(&row, "dur_ns", gt_ns_between(segment->start_ns, segment->end_ns));
     gt_row_text(&row, "kind", gt_str_of(gt_dag_walk_word((enum gt_dag_time)segment->time)));
     gt_row_cell(&row, "name", text_or_null(gt_call_plain_name(gt_paths_segment_name(paths, segment))));
     add_place(view, &row, paths, segment);

@@ -61,7 +61,8 @@ static void add_call(struct parts *parts, const struct gt_dag_segment *segment, 
     struct gt_str name = gt_call_plain_name(gt_store_string(parts->view->store, call));
     gt_strid plain = gt_strtab_intern(&parts->calls, name);
     parts->failed |= parts->calls.failed;
-    add(parts, (enum gt_dag_time)segment->time, PLACES + (uint64_t)plain, name, segment->end_ns - segment->start_ns);
+    add(parts, (enum gt_dag_time)segment->time, PLACES + (uint64_t)plain, name,
+        gt_ns_between(segment->start_ns, segment->end_ns));
 }
 
 static void add_segments(struct parts *parts, const struct gt_paths *paths, const struct gt_path_window *window) {
@@ -75,7 +76,7 @@ static void add_segments(struct parts *parts, const struct gt_paths *paths, cons
             continue;
         uint8_t category = labels->op_category[paths->dag->row[segment.node]];
         add(parts, (enum gt_dag_time)segment.time, PLACES + (uint64_t)category,
-            gt_str_of(labels->categories[category].key), segment.end_ns - segment.start_ns);
+            gt_str_of(labels->categories[category].key), gt_ns_between(segment.start_ns, segment.end_ns));
     }
 }
 

@@ -153,7 +153,7 @@ static gt_strid find_large_call(const struct asking *asking) {
             gt_strid call = segment.time == GT_DAG_TIME_CALL ? gt_paths_segment_call(paths, &segment) : GT_STRID_EMPTY;
             if (call == GT_STRID_EMPTY)
                 continue;
-            totals[call] = gt_ns_add(totals[call], segment.end_ns - segment.start_ns);
+            totals[call] = gt_ns_add(totals[call], gt_ns_between(segment.start_ns, segment.end_ns));
             largest = totals[call] > totals[largest] ? call : largest;
         }
     }
@@ -230,8 +230,9 @@ static int64_t saved_of(const struct asking *asking, const struct answer *answer
     int64_t saved_ns = 0;
     for (size_t i = 0; i < asking->paths->window_count; i++)
         if (asking->paths->windows[i].counts)
-            saved_ns += gt_paths_length_ns(&asking->paths->windows[i]) -
-                        gt_ns_between(answer->predicted[i].start_ns, answer->predicted[i].end_ns);
+            saved_ns =
+                gt_ns_add(saved_ns, gt_paths_length_ns(&asking->paths->windows[i]) -
+                                        gt_ns_between(answer->predicted[i].start_ns, answer->predicted[i].end_ns));
     return saved_ns;
 }
 
@@ -317,7 +318,8 @@ struct unknown {
 
 static int by_length(const void *a, const void *b) {
     const struct unknown *x = a, *y = b;
-    int64_t x_ns = x->segment.end_ns - x->segment.start_ns, y_ns = y->segment.end_ns - y->segment.start_ns;
+    int64_t x_ns = gt_ns_between(x->segment.start_ns, x->segment.end_ns),
+            y_ns = gt_ns_between(y->segment.start_ns, y->segment.end_ns);
     if (x_ns != y_ns)
         return x_ns > y_ns ? -1 : 1;
     return (x->segment.start_ns > y->segment.start_ns) - (x->segment.start_ns < y->segment.start_ns);
@@ -364,7 +366,7 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
         struct gt_row row = gt_row_begin(table);
         gt_row_cell(&row, "window", gt_paths_window_cell(section, &paths->windows[all[i].window]));
         gt_row_cell(&row, "start_ns", gt_measure_time_cell(asking->view, segment->start_ns));
-        gt_row_int(&row, "dur_ns", segment->end_ns - segment->start_ns);
+        gt_row_int(&row, "dur_ns", gt_ns_between(segment->start_ns, segment->end_ns));
         gt_row_cell(&row, "name", name.len ? gt_cell_text(name) : gt_cell_null());
         gt_row_cell(&row, "next", next_cell(paths, segment));
         gt_row_end(&row);

@@ -194,8 +194,13 @@ test('a page on which nothing stands out says so, and findings go to the timelin
   const other = await open(waiting, { reducedMotion: 'reduce' });
   const [first] = waiting.report.findings;
   assert.equal(first.id, 'host_bound');
-  assert.equal(await other.page.locator('#findings .verdict').count(), 0);
-  assert.match(await other.page.locator('.finding .gain').first().textContent(), /^saves (up to )?[\d.]+ \w*s( a step)?(, simulated)?$/);
+  const path = waiting.report.facts.findings_verdict;
+  assert.match(path, /Fixing finding 1 saves [\d.]+ \w*s of it, \d+% \(simulated\)\.$/);
+  assert.equal(await other.page.locator('#findings .verdict').textContent(), path);
+  assert.match(
+    await other.page.locator('.finding .gain').first().textContent(),
+    /^saves (up to )?[\d.]+ \w*s( a step)?(, simulated)?$/,
+  );
   const finding = other.page.locator('.finding').first();
   await finding.locator('.windows button').first().click();
   const [{ start_ns: start, end_ns: end }] = first.windows;

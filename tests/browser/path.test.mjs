@@ -107,7 +107,7 @@ test('a path without steps is one bar; columns of nothing are left out', async (
 
 test('a comparison shows which part of the path changed', async () => {
   const paths = [join(DATA, 'diff/llama_train_eager.json.gz'), join(DATA, 'torch/llama_train_compiled.json.gz')];
-  const made = makePage('path-diff', 'diff', '--path', ...paths);
+  const made = makePage('path-diff', 'diff', ...paths);
   const { page, close } = await open(made);
   const said = made.report.inputs[0].notes.find((note) => note.includes('critical path'));
   assert.ok((await page.locator('body').textContent()).includes(said));

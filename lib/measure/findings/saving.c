@@ -49,7 +49,7 @@ struct gt_path_words_sum gt_saving_add_up(struct gt_evidence *evidence, const st
         sum.steps += window->kind == GT_PATH_STEP;
         sum.length_ns = gt_ns_add(sum.length_ns, gt_paths_length_ns(window));
         for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
-            sum.time_ns[kind] += window->time_ns[kind];
+            sum.time_ns[kind] = gt_ns_add(sum.time_ns[kind], window->time_ns[kind]);
     }
     gt_mem_free(is_used);
     return sum;

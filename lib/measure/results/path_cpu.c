@@ -167,7 +167,8 @@ static void split(struct sweep *sweep, const struct piece *piece) {
         struct gt_path_cpu_item what = {.range = open_at(&sweep->layers[RANGES], at_ns, &until_ns)};
         what.cpu_op = open_at(&sweep->layers[CPU_OPS], at_ns, &until_ns);
         what.call = open_at(&sweep->layers[CALLS], at_ns, &until_ns);
-        int64_t windows = (int64_t)count_at(sweep, piece->thread, at_ns, &until_ns), length_ns = until_ns - at_ns;
+        int64_t windows = (int64_t)count_at(sweep, piece->thread, at_ns, &until_ns),
+                length_ns = gt_ns_between(at_ns, until_ns);
         add(sweep, &what, length_ns > INT64_MAX / windows ? INT64_MAX : length_ns * windows);
         if (length_ns > longest_ns)
             sweep->cpu->places[piece->segment] = (struct gt_path_cpu_place){what.range, what.cpu_op};
@@ -249,7 +250,8 @@ static bool collect(struct sweep *sweep) {
             if (segment.time != GT_DAG_TIME_CPU || segment.end_ns <= segment.start_ns)
                 continue;
             if (paths->dag->edges[segment.edge].kind == GT_DAG_HANDOVER || thread == GT_NO_TRACK)
-                add(sweep, &(struct gt_path_cpu_item){.is_handover = true}, segment.end_ns - segment.start_ns);
+                add(sweep, &(struct gt_path_cpu_item){.is_handover = true},
+                    gt_ns_between(segment.start_ns, segment.end_ns));
             else
                 sweep->pieces[sweep->piece_count++] =
                     (struct piece){segment.start_ns, segment.end_ns, thread,

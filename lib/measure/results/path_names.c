@@ -54,7 +54,7 @@ static void add_up(struct making *making) {
             if (segment.edge != GT_DAG_NONE || segment.time > GT_DAG_TIME_COPY)
                 continue;
             struct gt_path_name *item = item_of(making, paths->dag->row[segment.node]);
-            item->path_ns += segment.end_ns - segment.start_ns;
+            item->path_ns = gt_ns_add(item->path_ns, gt_ns_between(segment.start_ns, segment.end_ns));
             item->path_count += segment.node != last;
             last = segment.node;
         }

@@ -13,7 +13,7 @@ struct gt_path_words_sum gt_path_words_add_up(const struct gt_paths *paths) {
         total.windows++;
         total.length_ns = gt_ns_add(total.length_ns, gt_paths_length_ns(window));
         for (size_t kind = 0; kind < GT_DAG_TIME_COUNT; kind++)
-            total.time_ns[kind] += window->time_ns[kind];
+            total.time_ns[kind] = gt_ns_add(total.time_ns[kind], window->time_ns[kind]);
     }
     return total;
 }

@@ -209,10 +209,11 @@ static void cut(struct gt_paths *paths, struct gt_path_window *window) {
         const struct gt_dag_segment *segment = &path->segments[i];
         int64_t start_ns = segment->start_ns > window->start_ns ? segment->start_ns : window->start_ns;
         int64_t end_ns = segment->end_ns < window->end_ns ? segment->end_ns : window->end_ns;
-        window->time_ns[segment->time] += end_ns - start_ns;
+        int64_t length_ns = gt_ns_between(start_ns, end_ns);
+        window->time_ns[segment->time] = gt_ns_add(window->time_ns[segment->time], length_ns);
         if (segment->is_inferred) {
-            window->inferred_time_ns[segment->time] += end_ns - start_ns;
-            window->inferred_ns += end_ns - start_ns;
+            window->inferred_time_ns[segment->time] = gt_ns_add(window->inferred_time_ns[segment->time], length_ns);
+            window->inferred_ns = gt_ns_add(window->inferred_ns, length_ns);
         }
     }
 }

@@ -35,6 +35,13 @@ static inline bool gt_str_take_end(struct gt_str *text, struct gt_str end) {
     text->len -= ends ? end.len : 0;
     return ends;
 }
+/* The same at the start. */
+static inline bool gt_str_take_start(struct gt_str *text, struct gt_str start) {
+    bool starts = gt_str_starts(*text, start);
+    text->ptr += starts ? start.len : 0;
+    text->len -= starts ? start.len : 0;
+    return starts;
+}
 
 /* Byte order, a prefix before what it begins: the tie order of every table. */
 static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {

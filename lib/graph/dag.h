@@ -124,10 +124,11 @@ void gt_dag_free(struct gt_dag *dag);
 static inline int64_t gt_dag_anchor_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
     return edge->flags & GT_DAG_FROM_START ? dag->start_ns[edge->from] : dag->end_ns[edge->from];
 }
+static inline bool gt_dag_has_cpu(enum gt_dag_edge_kind kind, uint8_t flags) {
+    return kind == GT_DAG_THINK || kind == GT_DAG_HANDOVER || (flags & GT_DAG_HAS_OFFSET) != 0;
+}
 static inline int64_t gt_dag_cpu_ns(const struct gt_dag_edge *edge) {
-    bool has_cpu =
-        edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER || (edge->flags & GT_DAG_HAS_OFFSET) != 0;
-    return has_cpu ? edge->value : 0;
+    return gt_dag_has_cpu((enum gt_dag_edge_kind)edge->kind, edge->flags) ? edge->value : 0;
 }
 static inline int64_t gt_dag_release_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge) {
     return gt_ns_add(gt_dag_anchor_ns(dag, edge), gt_dag_cpu_ns(edge));
@@ -151,6 +152,13 @@ static inline int64_t gt_dag_latency_ns(const struct gt_dag *dag, uint32_t node,
     int64_t typical_ns = gt_dag_typical_ns(dag, edge);
     typical_ns = typical_ns < 0 ? 0 : typical_ns;
     return edge->flags & GT_DAG_BINDS || lag_ns < typical_ns ? lag_ns : typical_ns;
+}
+
+/* From the anchor of an edge to when its node may start, as recorded: CPU time and latency. */
+static inline int64_t gt_dag_delay_ns(const struct gt_dag *dag, uint32_t node, const struct gt_dag_edge *edge) {
+    if (edge->flags & GT_DAG_HAS_OFFSET)
+        return gt_ns_add(edge->value, gt_dag_latency_ns(dag, node, edge));
+    return edge->value;
 }
 
 /* The edge that let go last; NULL: the node waits for nothing. */

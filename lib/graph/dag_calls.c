@@ -23,14 +23,6 @@ static struct gt_str plain_name(struct gt_str name) {
     return name;
 }
 
-static bool skip_prefix(struct gt_str *text, struct gt_str prefix) {
-    if (!gt_str_starts(*text, prefix))
-        return false;
-    text->ptr += prefix.len;
-    text->len -= prefix.len;
-    return true;
-}
-
 static const struct {
     struct gt_str text;
     uint8_t role, detail;
@@ -60,7 +52,8 @@ static const struct {
 
 static struct gt_dag_call_name describe(struct gt_str name) {
     struct gt_dag_call_name described = {0};
-    if (!skip_prefix(&name, GT_STR("cuda")) && !skip_prefix(&name, GT_STR("cu")) && !skip_prefix(&name, GT_STR("hip")))
+    if (!gt_str_take_start(&name, GT_STR("cuda")) && !gt_str_take_start(&name, GT_STR("cu")) &&
+        !gt_str_take_start(&name, GT_STR("hip")))
         return described;
     for (size_t i = 0; i < GT_ARRAY_COUNT(known_calls); i++)
         if (gt_str_eq(name, known_calls[i].text)) {

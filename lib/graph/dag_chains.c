@@ -41,7 +41,7 @@ static void list_edge(struct listing *listing, const struct gt_dag_raw_edge *edg
     }
     struct gt_dag_edge *listed = &build->node_edges[build->node_edge_count++];
     *listed = (struct gt_dag_edge){.from = edge->from, .kind = edge->kind, .flags = edge->flags, .value = edge->cpu_ns};
-    if (edge->kind != GT_DAG_THINK && edge->kind != GT_DAG_HANDOVER && !(edge->flags & GT_DAG_HAS_OFFSET))
+    if (!gt_dag_has_cpu((enum gt_dag_edge_kind)edge->kind, edge->flags))
         listed->value = gt_ns_between(release_ns, start_ns);
     listing->latest_ns = release_ns > listing->latest_ns ? release_ns : listing->latest_ns;
 }

@@ -73,10 +73,6 @@ static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge
     return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
 }
 
-static bool has_cpu_time(const struct gt_dag_edge *edge) {
-    return edge->kind == GT_DAG_THINK || edge->kind == GT_DAG_HANDOVER || edge->flags & GT_DAG_HAS_OFFSET;
-}
-
 static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
                         struct gt_dag_edge *edge) {
     const struct gt_dag_build *build = finish->build;
@@ -88,7 +84,7 @@ static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class
     edge->value = from->value;
     if (from->flags & GT_DAG_BINDS) {
         edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
-    } else if (!has_cpu_time(from)) {
+    } else if (!gt_dag_has_cpu((enum gt_dag_edge_kind)from->kind, from->flags)) {
         int64_t most_ns = usual_ns(build->dag, edge);
         edge->value = from->value < most_ns ? from->value : most_ns;
     }

@@ -105,14 +105,6 @@ static int64_t delay_of(const struct simulation *simulation, uint32_t node, cons
     }
 }
 
-/* The same where nothing about edges changes, which is most of the time. */
-static inline int64_t recorded_delay(const struct simulation *simulation, uint32_t node,
-                                     const struct gt_dag_edge *edge) {
-    if (edge->flags & GT_DAG_HAS_OFFSET)
-        return gt_ns_add(edge->value, gt_dag_latency_ns(simulation->dag, node, edge));
-    return edge->value;
-}
-
 #define NEVER INT64_MIN /* when a point is reached whose edges are all dropped: it holds nothing up */
 
 static inline int64_t start_of(const struct simulation *simulation, uint32_t node) {
@@ -128,7 +120,7 @@ static inline int64_t start_of(const struct simulation *simulation, uint32_t nod
         if (from_ns == NEVER)
             continue;
         int64_t delay_ns =
-            simulation->changes_edges ? delay_of(simulation, node, edge) : recorded_delay(simulation, node, edge);
+            simulation->changes_edges ? delay_of(simulation, node, edge) : gt_dag_delay_ns(dag, node, edge);
         int64_t start_ns = gt_ns_add(from_ns, delay_ns);
         if (edge->kind == GT_DAG_STREAM && start_ns < simulation->start_ns[edge->from])
             start_ns = simulation->start_ns[edge->from];

@@ -17,10 +17,7 @@ void gt_dag_slack_spread(const struct gt_dag *dag, int64_t *late_ns) {
         int64_t start_ns = gt_ns_between(gt_ns_between(dag->start_ns[v], dag->end_ns[v]), late_ns[v]);
         for (uint32_t e = dag->first_edge[v]; e < dag->first_edge[v + 1]; e++) {
             const struct gt_dag_edge *edge = &dag->edges[e];
-            int64_t delay_ns = edge->flags & GT_DAG_HAS_OFFSET
-                                   ? gt_ns_add(edge->value, gt_dag_latency_ns(dag, (uint32_t)v, edge))
-                                   : edge->value;
-            int64_t end_ns = gt_ns_between(delay_ns, start_ns);
+            int64_t end_ns = gt_ns_between(gt_dag_delay_ns(dag, (uint32_t)v, edge), start_ns);
             if (edge->flags & GT_DAG_FROM_START)
                 end_ns = gt_ns_add(end_ns, gt_ns_between(dag->start_ns[edge->from], dag->end_ns[edge->from]));
             if (end_ns < late_ns[edge->from])

@@ -425,7 +425,7 @@ enum gt_status gt_whatif_run(const struct gt_view *view, struct gt_section *sect
     if (status == GT_OK) {
         state_trust(&asking, section);
         say_what_changes_nothing(&asking, section, gt_str_of(text ? text : ""));
-        if (!text && !refuses_any(&asking))
+        if (!text && asking.paths->window_count && !refuses_any(&asking))
             gt_section_note(section, GT_FOR_SCREEN,
                             GT_STR("Names of ops: what is saved if all ops of that name take 10% less."));
         bool ok = add_rows(&asking, section, !text) && add_unknown(&asking, section);

@@ -59,33 +59,15 @@ static const char *list_rules(char *text, size_t size) {
     return text;
 }
 
-/* Letters that differ, each counted once. */
-static size_t distance(const char *a, const char *b) {
-    enum { LONGEST = 40 };
-    size_t row[LONGEST + 1], a_length = strlen(a), b_length = strlen(b);
-    if (a_length > LONGEST || b_length > LONGEST)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t before = row[0]++;
-        for (size_t j = 1; j <= b_length; j++) {
-            bool is_same = a[i - 1] == b[j - 1] || (a[i - 1] == '-' && b[j - 1] == '_');
-            size_t both = before + !is_same, one = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            before = row[j];
-            row[j] = both < one ? both : one;
-        }
-    }
-    return row[b_length];
-}
-
 /* The id that is most similar; NULL: none is. */
 static const char *nearest_rule(const char *given) {
     const char *nearest = NULL;
     size_t least = (strlen(given) + 2) / 3 + 1; /* up to a third of the letters may be wrong */
     for (size_t i = 0; i < gt_finding_rule_count; i++) {
         const char *id = gt_finding_rules[i].id;
-        size_t far = strlen(given) >= 4 && strstr(id, given) ? 1 : distance(given, id); /* "sync" is "sync_waits" */
+        size_t far = gt_str_distance_nocase(gt_str_of(given), gt_str_of(id));
+        if (strlen(given) >= 4 && strstr(id, given)) /* "sync" is "sync_waits" */
+            far = 1;
         if (far < least) {
             least = far;
             nearest = id;

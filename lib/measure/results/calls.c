@@ -42,17 +42,10 @@ static bool contains(struct gt_str text, struct gt_str part) {
     return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
 }
 
-static bool skip_prefix(struct gt_str *text, struct gt_str prefix) {
-    if (!gt_str_starts(*text, prefix))
-        return false;
-    text->ptr += prefix.len;
-    text->len -= prefix.len;
-    return true;
-}
-
 bool gt_call_is_blocking(struct gt_str name) {
     name = strip(name, 1);
-    if (!skip_prefix(&name, GT_STR("cuda")) && !skip_prefix(&name, GT_STR("cu")) && !skip_prefix(&name, GT_STR("hip")))
+    if (!gt_str_take_start(&name, GT_STR("cuda")) && !gt_str_take_start(&name, GT_STR("cu")) &&
+        !gt_str_take_start(&name, GT_STR("hip")))
         return false;
     if (gt_str_eq(name, GT_STR("DeviceSynchronize")) || gt_str_eq(name, GT_STR("StreamSynchronize")) ||
         gt_str_eq(name, GT_STR("EventSynchronize")) || gt_str_eq(name, GT_STR("CtxSynchronize")))

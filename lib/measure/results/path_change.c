@@ -211,23 +211,15 @@ static void join_skips(struct gt_path_change *change) {
 
 /* ---- parsing ---- */
 
-static bool skip_prefix(struct gt_str *text, struct gt_str prefix) {
-    if (!gt_str_starts(*text, prefix))
-        return false;
-    text->ptr += prefix.len;
-    text->len -= prefix.len;
-    return true;
-}
-
 static enum gt_status add_line(struct gt_path_change *change, const struct gt_view *view, struct gt_str line,
                                struct gt_error *err) {
-    if (skip_prefix(&line, GT_STR("scale:")))
+    if (gt_str_take_start(&line, GT_STR("scale:")))
         return scale_names(change, view, line, err);
-    if (skip_prefix(&line, GT_STR("class:")))
+    if (gt_str_take_start(&line, GT_STR("class:")))
         return scale_class(change, view, line, err);
-    if (skip_prefix(&line, GT_STR("cpu=")))
+    if (gt_str_take_start(&line, GT_STR("cpu=")))
         return speed_up(change, line, err);
-    if (skip_prefix(&line, GT_STR("without:")))
+    if (gt_str_take_start(&line, GT_STR("without:")))
         return skip_names(change, view, line, err);
     if (set_switch(&change->change, line))
         return GT_OK;
@@ -245,7 +237,7 @@ static enum gt_status add_line(struct gt_path_change *change, const struct gt_vi
 
 bool gt_path_change_has_ops(const struct gt_view *view, struct gt_str line) {
     struct gt_str key = GT_STR("comm");
-    if (skip_prefix(&line, GT_STR("class:"))) {
+    if (gt_str_take_start(&line, GT_STR("class:"))) {
         const char *sign = memrchr(line.ptr, '=', line.len);
         key = (struct gt_str){line.ptr, sign ? (size_t)(sign - line.ptr) : line.len};
     } else if (!gt_str_eq(line, GT_STR("overlap:comm"))) {

@@ -561,10 +561,11 @@ const char *gputime_limit_table(const char *limit);
 
 /* Judges limits and adds a row to the table `limits` for each; *broken counts those that do not hold. A limit is
    MEASURE or KIND:GLOB (kernel, category, range, phase, memory, cause, launch, work), < <= > or >=, and a number with
-   %, a unit of time, a unit of bytes (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB) or nothing. Rows that match are summed; with "each " before it, they are judged one by one. In a
-   report it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "each kernel:*<10%". In a
-   comparison it says which change is an error: "step>+3%", "each kernel:*>+10%"; changes within the noise break no
-   limit. A limit on data that a trace lacks is a usage error. The report must not be used by other threads meanwhile.
+   %, a unit of time, a unit of bytes (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB) or nothing. Rows that match are summed;
+   with "each " before it, they are judged one by one. In a report it says what must hold: "idle<20%",
+   "utilisation>80%", "gap<5ms", "losses<1", "each kernel:*<10%". In a comparison it says which change is an error:
+   "step>+3%", "each kernel:*>+10%"; changes within the noise break no limit. A limit on data that a trace lacks is a
+   usage error. The report must not be used by other threads meanwhile.
  */
 enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
                                          size_t *broken, struct gputime_error *err); /* broken may be NULL */

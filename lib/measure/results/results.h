@@ -3,8 +3,8 @@
 #define GT_MEASURE_RESULTS_RESULTS_H
 
 #include "measure/counters/counter_set.h"
-#include "measure/memory_use/memory_set.h"
 #include "measure/efficiency/work_set.h"
+#include "measure/memory_use/memory_set.h"
 #include "measure/results/accounts.h"
 #include "measure/results/calls.h"
 #include "measure/results/idle.h"

@@ -151,7 +151,7 @@ static void measure(struct bench *bench) {
     struct gt_dag *dag = NULL;
     struct gt_error error = {0};
     struct spent begin = spent_now();
-    check(gt_dag_new(bench->store, bench->labels, PATH_FACTS, bench->marks, bench->mark_count, &dag, &error) == GT_OK,
+    check(gt_dag_new(bench->store, bench->labels, bench->marks, bench->mark_count, &dag, &error) == GT_OK,
           &error);
     struct spent graph = spent_since(begin), replay = simulate(dag, &replayed);
     if (bench->round == 0)

@@ -16,19 +16,25 @@ enum { OPEN = GT_DAG_NONE, CYCLIC = GT_DAG_EDGE_KINDS }; /* CYCLIC: kind of an e
 
 /* ---- nodes and edges as they are written ---- */
 
+static void *column(size_t count, size_t bytes) {
+    void *array = gt_mem_uninitialised(count + 1, bytes);
+    gt_mem_huge(array, count * bytes);
+    return array;
+}
+
 static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops, size_t marks) {
     dag->node_count = nodes;
     dag->edge_count = edges;
-    dag->kind = gt_mem_uninitialised(nodes + 1, sizeof *dag->kind);
-    dag->role = gt_mem_uninitialised(nodes + 1, sizeof *dag->role);
-    dag->row = gt_mem_uninitialised(nodes + 1, sizeof *dag->row);
-    dag->start_ns = gt_mem_uninitialised(nodes + 1, sizeof *dag->start_ns);
-    dag->end_ns = gt_mem_uninitialised(nodes + 1, sizeof *dag->end_ns);
-    dag->first_edge = gt_mem_uninitialised(nodes + 1, sizeof *dag->first_edge);
-    dag->edges = gt_mem_uninitialised(edges + 1, sizeof *dag->edges);
-    dag->op_node = gt_mem_uninitialised(ops + 1, sizeof *dag->op_node);
-    dag->op_process = gt_mem_uninitialised(ops + 1, sizeof *dag->op_process);
-    dag->mark_node = gt_mem_uninitialised(marks + 1, sizeof *dag->mark_node);
+    dag->kind = column(nodes, sizeof *dag->kind);
+    dag->role = column(nodes, sizeof *dag->role);
+    dag->row = column(nodes, sizeof *dag->row);
+    dag->start_ns = column(nodes, sizeof *dag->start_ns);
+    dag->end_ns = column(nodes, sizeof *dag->end_ns);
+    dag->first_edge = column(nodes, sizeof *dag->first_edge);
+    dag->edges = column(edges, sizeof *dag->edges);
+    dag->op_node = column(ops, sizeof *dag->op_node);
+    dag->op_process = column(ops, sizeof *dag->op_process);
+    dag->mark_node = column(marks, sizeof *dag->mark_node);
     return dag->kind && dag->role && dag->row && dag->start_ns && dag->end_ns && dag->first_edge && dag->edges &&
            dag->op_node && dag->op_process && dag->mark_node;
 }

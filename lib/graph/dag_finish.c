@@ -79,17 +79,16 @@ static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge
     return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
 }
 
-static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
+static void finish_edge(const struct finish *finish, uint32_t id, const struct gt_dag_edge *from,
                         struct gt_dag_edge *edge) {
     const struct gt_dag_build *build = finish->build;
-    uint16_t delay = gt_dag_build_delay(build, from->kind, class);
     edge->from = finish->number[from->from] - 1;
     edge->kind = from->kind;
     edge->flags = from->flags;
-    edge->delay = delay;
+    edge->delay = gt_dag_build_delay(build, from->kind, id);
     edge->value = from->value;
     if (from->flags & GT_DAG_BINDS) {
-        edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
+        edge->flags |= gt_dag_build_is_late(build, id, from) ? GT_DAG_UNEXPLAINED : 0;
     } else if (!gt_dag_has_cpu((enum gt_dag_edge_kind)from->kind, from->flags)) {
         int64_t most_ns = usual_ns(build->dag, edge);
         edge->value = from->value < most_ns ? from->value : most_ns;
@@ -100,13 +99,12 @@ static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class
 static void write_node(struct finish *finish, uint32_t id) {
     struct gt_dag_build *build = finish->build;
     struct gt_dag *dag = build->dag;
-    uint32_t class = gt_dag_build_class(build, id);
     describe(build, id, finish->node_count);
     dag->first_edge[finish->node_count++] = finish->edge_count;
     for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
         if (build->node_edges[i].kind == CYCLIC)
             continue;
-        finish_edge(finish, id, class, &build->node_edges[i], &dag->edges[finish->edge_count]);
+        finish_edge(finish, id, &build->node_edges[i], &dag->edges[finish->edge_count]);
         count_edge(dag, &dag->edges[finish->edge_count++]);
     }
     finish->number[id] = finish->node_count;

@@ -49,9 +49,9 @@ struct gt_dag_call_name {
 /* A call that is a node. Calls inside it belong to it. */
 struct gt_dag_call {
     int64_t start_ns, end_ns;
-    uint32_t row, thread, process;
+    uint32_t row;
     uint32_t first_op, op_count; /* of call_ops */
-    uint8_t role;
+    uint8_t role, detail;        /* of its name; with GT_DAG_LAUNCHES */
     bool waits;
 };
 
@@ -101,7 +101,6 @@ struct gt_dag_build {
     /* Node calls by thread and start, and the ops of each in the order of ops. */
     struct gt_dag_call *calls;
     size_t call_count;
-    uint32_t *node_call; /* by row of calls: index into calls, GT_DAG_NONE */
     uint32_t *call_ops;
 
     struct gt_dag_thread *threads;
@@ -181,6 +180,10 @@ static inline uint32_t gt_dag_build_mark_id(const struct gt_dag_build *build, ui
 static inline uint32_t gt_dag_build_point_id(const struct gt_dag_build *build,
                                              uint32_t point) { /* once all marks are */
     return (uint32_t)(build->store->ops.count + 2 * build->call_count + build->mark_count + point);
+}
+
+static inline uint32_t gt_dag_build_call_process(const struct gt_dag_build *build, const struct gt_dag_call *call) {
+    return gt_labels_call_process(build->store, call->row);
 }
 
 /* Whether a graph launched the op. Some traces say so only by the name of its call. */
@@ -296,7 +299,8 @@ static inline uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint
     return GT_DAG_OP_CLASSES + build->call_names[build->store->calls.name[call->row]].plain;
 }
 
-/* The delay of edges of a kind to a node, as the graph numbers them; that of all of the kind where its class has none. */
+/* The delay of edges of a kind to a node, as the graph numbers them; that of all of the kind where its class has none.
+ */
 static inline uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t id) {
     uint32_t class = gt_dag_build_is_timed(kind) ? gt_dag_build_class(build, id) : GT_DAG_NONE;
     return class == GT_DAG_NONE ? kind : build->delay_index[kind * build->class_count + class];

@@ -26,6 +26,7 @@ struct stage {
 /* One replay. */
 struct play {
     const struct stage *stage;
+    bool *leaves_alone; /* that of the stage: it may still be changed; NULL: no more */
     enum way way;
     uint32_t leveled; /* the rank that is like the others; GT_RANK_NONE: none */
     bool is_all_leveled;
@@ -42,10 +43,15 @@ struct play {
 
 /* ---- what is the same for all ---- */
 
+/* Clocks that run apart make the shorter of two kernels the longer one: a wait of up to 200 ppm is none. */
+static bool is_no_wait(const struct gt_rank_job *job, const struct gt_rank_member *member) {
+    return member->wait_ns <= 1 + gt_rank_job_length(job, member) / 5000;
+}
+
 static bool is_free(const struct gt_rank_job *job, const struct gt_rank_member *member) {
     const struct gt_rank_collective *c = &job->collectives[member->collective];
     if (c->kind == GT_COMM_KIND_MESSAGE)
-        return member->rank == c->src && member->wait_ns == 0;
+        return member->rank == c->src && is_no_wait(job, member);
     return c->kind == GT_COMM_KIND_DIRECTED && gt_rank_job_length(job, member) < member->need_ns;
 }
 
@@ -194,13 +200,66 @@ static void go_on(struct play *play, uint32_t rank) {
     play->next[rank]++;
 }
 
+/* ---- ranks that wait for each other ---- */
+
+static bool is_blocked(const struct play *play, uint32_t rank) {
+    return play->next[rank] < play->stage->lanes.items[rank].count;
+}
+
+/* What a blocked rank would not wait for if messages and broadcasts are buffered; GT_RANK_NONE: nothing. */
+static uint32_t buffered_of(const struct play *play, uint32_t rank) {
+    const struct gt_rank_job *job = play->stage->job;
+    const struct gt_rank_lane_events *lane = &play->stage->lanes.items[rank];
+    uint32_t kernel = lane->events[play->next[rank]].kernel;
+    for (uint32_t i = lane->first_member[kernel]; i < lane->first_member[kernel + 1]; i++) {
+        const struct gt_rank_member *member = &job->members[lane->members[i]];
+        const struct gt_rank_collective *c = &job->collectives[member->collective];
+        bool can_leave = c->kind == GT_COMM_KIND_MESSAGE ? member->rank == c->src : c->kind == GT_COMM_KIND_DIRECTED;
+        if (!play->leaves_alone[lane->members[i]] && play->missing[member->collective])
+            return can_leave ? lane->members[i] : GT_RANK_NONE; /* the one it is in the list of */
+    }
+    return GT_RANK_NONE;
+}
+
+static void unblock(struct play *play, uint32_t rank, uint32_t collective) {
+    uint32_t *link = &play->blocked_at[collective];
+    while (*link != rank)
+        link = &play->next_blocked[*link];
+    *link = play->next_blocked[rank];
+    play->queue[play->queued++] = rank;
+}
+
+/* Lets the sender go that waited least when it was recorded. Whether ranks wait for each other does not depend on
+   times, so what is found in one replay holds in all. false: there is none. */
+static bool free_a_sender(struct play *play) {
+    const struct gt_rank_job *job = play->stage->job;
+    uint32_t best = GT_RANK_NONE;
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        uint32_t member = is_blocked(play, r) ? buffered_of(play, r) : GT_RANK_NONE;
+        if (member != GT_RANK_NONE &&
+            (best == GT_RANK_NONE || job->members[member].wait_ns < job->members[best].wait_ns))
+            best = member;
+    }
+    if (best == GT_RANK_NONE)
+        return false;
+    play->leaves_alone[best] = true;
+    unblock(play, job->members[best].rank, job->members[best].collective);
+    return true;
+}
+
+static void go_all(struct play *play) {
+    while (play->queued)
+        go_on(play, play->queue[--play->queued]);
+}
+
 /* From the first begin to the last end; GT_RANK_NO_NS: ranks wait for each other for ever. */
 static int64_t run_play(struct play *play) {
     const struct gt_rank_job *job = play->stage->job;
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     reset(play);
-    while (play->queued)
-        go_on(play, play->queue[--play->queued]);
+    go_all(play);
+    for (size_t freed = 0; play->leaves_alone && freed * job->rank_count < VISITS_MAX && free_a_sender(play); freed++)
+        go_all(play);
     for (size_t r = 0; r < job->rank_count; r++) {
         if (play->next[r] <= play->stage->lanes.items[r].count)
             return GT_RANK_NO_NS;
@@ -299,7 +358,9 @@ bool gt_rank_replay_run(struct gt_rank_job *job) {
     bool ok = stage_init(&stage, job) && play_init(&play, &stage);
     if (ok) {
         find_recorded(job, &stage);
+        play.leaves_alone = stage.leaves_alone;
         job->replay_ns = run_play(&play);
+        play.leaves_alone = NULL;
         play.way = BY_NEED;
         job->replay_free_ns = run_play(&play);
         play.way = BY_ENDS;

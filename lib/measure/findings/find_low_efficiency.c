@@ -7,10 +7,11 @@ enum { LISTED = 3 };
 static double part_of(const struct gt_kernel_roofs *roofs, size_t position, const struct gt_kernel_roof *roof) {
     (void)roofs;
     (void)position;
+    double of_good = roof->share / gt_kernel_roofs_good(roof);
     if (roof->bound == GT_BOUND_LATENCY || roof->provenance == GT_PROVENANCE_BOUND ||
-        roof->share >= gt_thresholds.low_roof_share)
+        of_good * gt_thresholds.slow_ratio >= 1)
         return 0;
-    return 1 - roof->share / gt_thresholds.good_roof_share;
+    return 1 - of_good;
 }
 
 static const char *say_what(struct gt_evidence *evidence, const struct gt_lost_kernel *kernel) {
@@ -74,11 +75,11 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
                                 gt_say_ns(evidence, (double)kernel->ns / divisor), steps ? " per step" : "",
                                 gt_lost_kernels_say_roof(evidence, kernel));
     }
-    gt_finding_add_evidence(
-        evidence, finding,
-        "Lost is the time beyond %.0f%% of the roof, which good kernels reach; kernels at %.0f%% or "
-        "more do not count.",
-        100 * gt_thresholds.good_roof_share, 100 * gt_thresholds.low_roof_share);
+    gt_finding_add_evidence(evidence, finding,
+                            "Lost is the time beyond that of good kernels, which reach %.0f%% of the roof (products), "
+                            "%.0f%% (attention) or %.0f%% (others); only kernels that take %.0f times as long count.",
+                            100 * gt_thresholds.good_products, 100 * gt_thresholds.good_attention,
+                            100 * gt_thresholds.good_vectors, gt_thresholds.slow_ratio);
 }
 
 bool gt_find_low_efficiency(struct gt_evidence *evidence, struct gt_finding *finding) {

@@ -54,7 +54,7 @@ static double modelled_gain(const struct gt_kernel_roofs *roofs, const struct gt
     if (peak <= 0 || peaks->bandwidth <= 0 || kind->flops < 0 || kind->bytes < 0 || instance->total_ns <= 0)
         return INFINITY;
     double seconds = fmax((double)kind->flops / (double)peak, (double)kind->bytes / (double)peaks->bandwidth);
-    return (double)instance->total_ns * gt_thresholds.good_roof_share / fmax(1e9 * seconds, 1);
+    return (double)instance->total_ns * gt_thresholds.good_products / fmax(1e9 * seconds, 1);
 }
 
 /* What the work of the operator says beyond the name: products whose kernels have other names, products that a

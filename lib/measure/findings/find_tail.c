@@ -6,7 +6,7 @@ enum { LISTED = 3 };
 
 /* As far as the kernel is below what good ones reach, and only where that is most of the reason. */
 static double part_of(const struct gt_kernel_roofs *roofs, size_t position, const struct gt_kernel_roof *roof) {
-    double lost = 1 - roof->share / gt_thresholds.good_roof_share;
+    double lost = 1 - roof->share / gt_kernel_roofs_good(roof);
     if (lost <= 0 || roof->bound == GT_BOUND_LATENCY || roof->provenance == GT_PROVENANCE_BOUND)
         return 0;
     double tail = gt_kernel_roofs_launch(roofs, position).tail;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "measure/findings/thresholds.h"
 #include "measure/results/measure.h"
 
 bool gt_kernel_roofs_init(struct gt_kernel_roofs *roofs, struct gt_evidence *evidence) {
@@ -82,6 +83,20 @@ struct gt_kernel_roof gt_kernel_roofs_of(const struct gt_kernel_roofs *roofs, si
     if (roof.share >= 0 || !roofs->counters)
         return roof;
     return sampled(&roofs->counters->devices[roofs->device], roofs->items[gt_view_op_name_id(roofs->view, position)]);
+}
+
+double gt_kernel_roofs_good(const struct gt_kernel_roof *roof) {
+    switch (roof->family) {
+    case GT_FAMILY_ATTENTION:
+        return gt_thresholds.good_attention;
+    case GT_FAMILY_GEMM:
+    case GT_FAMILY_CONV:
+        return gt_thresholds.good_products;
+    case GT_FAMILY_COUNT: /* samples know only what the kernel is near to */
+        return roof->bound == GT_BOUND_COMPUTE ? gt_thresholds.good_products : gt_thresholds.good_vectors;
+    default:
+        return gt_thresholds.good_vectors;
+    }
 }
 
 struct gt_launch_facts gt_kernel_roofs_launch(const struct gt_kernel_roofs *roofs, size_t position) {

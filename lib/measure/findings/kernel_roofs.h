@@ -28,6 +28,8 @@ void gt_kernel_roofs_release(struct gt_kernel_roofs *roofs);
 /* The following is about ops of this device of the view. */
 void gt_kernel_roofs_choose(struct gt_kernel_roofs *roofs, size_t device);
 struct gt_kernel_roof gt_kernel_roofs_of(const struct gt_kernel_roofs *roofs, size_t position);
+/* The share of their roof that good kernels for such work reach. */
+double gt_kernel_roofs_good(const struct gt_kernel_roof *roof);
 /* What the model knows about the work of the op; NULL: nothing. */
 const struct gt_work_instance *gt_kernel_roofs_instance(const struct gt_kernel_roofs *roofs, size_t position);
 struct gt_launch_facts gt_kernel_roofs_launch(const struct gt_kernel_roofs *roofs, size_t position);

@@ -46,6 +46,7 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
     for (size_t d = 0; d < view->device_count; d++)
         gt_model_waterfall_of(&models[d], view, set, idle, d);
     words.models = models;
+    words.counters = counters;
     gt_efficiency_words_say(&words);
     struct gt_table *table = gt_section_table(section, "waterfall", "Where the span went, against ideal kernels",
                                               columns, GT_ARRAY_COUNT(columns));

@@ -39,6 +39,7 @@ static const struct gt_report_column columns[] = {
 /* All ops of one name on a device. */
 struct kernel {
     struct gt_str text;
+    size_t first;                           /* position of its first op */
     const struct gt_counter_item *counters; /* what samples say about it; NULL: nothing */
     struct gt_work_sums sums;
     int64_t wall_ns;
@@ -67,7 +68,8 @@ static struct kernel *kernel_of(struct device *device, size_t position) {
         if (!kernels)
             return NULL;
         device->kernels = kernels;
-        kernels[device->count] = (struct kernel){.text = gt_view_name_text(device->view, name), .launch = GT_NO_ROW};
+        kernels[device->count] =
+            (struct kernel){.text = gt_view_name_text(device->view, name), .first = position, .launch = GT_NO_ROW};
         device->place[name] = (uint32_t)++device->count;
     }
     return &device->kernels[device->place[name] - 1];
@@ -219,22 +221,18 @@ static struct gt_str rate_words(struct gt_arena *arena, gt_big flops, int64_t ns
     return gt_arena_printf(arena, ", %.3g %s", rate >= 100 ? rate / 1e3 : rate, rate >= 100 ? "TFLOP/s" : "GFLOP/s");
 }
 
-/* "1.7 ms in 5 ops, 50.5 TFLOP/s, 148 GB/s: 75.6 % of its roof (compute-bound, work known by shape), 0.415 ms lost." */
-static void say_kernel(const struct device *device, struct gt_section *section, const struct kernel *kernel) {
-    struct gt_arena *arena = &section->report->arena;
+/* ", 50.6 TFLOP/s, 148 GB/s: 75.6 % of its roof (compute-bound, work known by shape), 415 us lost" */
+static struct gt_str work_words(const struct device *device, struct gt_arena *arena, const struct kernel *kernel) {
     const struct gt_work_sums *sums = &kernel->sums;
     struct known_work work = model_work(kernel);
     bool is_modelled = sums->has_bytes && sums->modelled_ns > 0;
     if (!is_modelled && !sampled_work(device, kernel, &work))
-        return;
+        return GT_STR(", work not known");
     int64_t known_ns = is_modelled ? sums->modelled_ns : kernel->counters->compute_sum_ns;
     double bytes = gt_cell_as_number(&work.bytes), share = gt_cell_as_number(&work.efficiency);
-    char total[GT_NUM_MAX], lost[GT_NUM_MAX];
-    gt_num_format_duration(total, (double)sums->total_ns);
+    struct gt_str text = rate_words(arena, sums->flops, known_ns);
+    char lost[GT_NUM_MAX];
     gt_num_format_duration(lost, (double)sums->lost_ns);
-    struct gt_str text =
-        gt_arena_printf(arena, "%.*s: %s in %zu %s%s", (int)kernel->text.len, kernel->text.ptr, total, sums->count,
-                        sums->count == 1 ? "op" : "ops", rate_words(arena, sums->flops, known_ns).ptr);
     if (!isnan(bytes) && known_ns > 0)
         text = gt_arena_printf(arena, "%s, %.3g GB/s%s", text.ptr, bytes / (double)known_ns,
                                is_modelled ? "" : " of DRAM");
@@ -243,7 +241,21 @@ static void say_kernel(const struct device *device, struct gt_section *section, 
                                gt_cell_as_text(&work.bound).ptr, work.provenance);
     if (is_modelled && sums->has_roofline)
         text = gt_arena_printf(arena, "%s, %s lost", text.ptr, lost);
-    gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "%s.", text.ptr));
+    return text;
+}
+
+static void say_kernel(const struct device *device, struct gt_section *section, const struct kernel *kernel) {
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_str name = gt_labels_short_name(device->view->labels, device->view->name[kernel->first]);
+    bool is_helper = kernel->helper_ns > kernel->main_ns;
+    char total[GT_NUM_MAX];
+    gt_num_format_duration(total, (double)kernel->sums.total_ns);
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(arena, "%.*s: %s in %zu %s%s.", (int)name.len, name.ptr, total, kernel->sums.count,
+                                    kernel->sums.count == 1 ? "op" : "ops",
+                                    is_helper
+                                        ? ", all of it lost: it only prepares or completes the work of another kernel"
+                                        : work_words(device, arena, kernel).ptr));
 }
 
 static int by_total(const void *a, const void *b) {

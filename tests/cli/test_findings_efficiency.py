@@ -99,7 +99,7 @@ def test_the_saving_is_simulated(gputime, shared):
     path = shared("data/h200/efficiency/ops_zoo.json.gz")
     finding = findings_of(gputime, path)["low_efficiency"]
     simulation = finding["simulation"]
-    assert finding["saving_by"] == "simulated" and "fmha_cutlass" in finding["title"]
+    assert finding["saving_by"] == "simulation" and "fmha_cutlass" in finding["title"]
     assert 0 < finding["recoverable_ns"] <= simulation["base_ns"] - simulation["predicted_ns"]
     done = gputime.json("whatif", path, *shlex.split(simulation["command"])[3:])["tables"]["whatif"]["rows"]
     assert [row["predicted_ns"] for row in done if row["predicted_ns"] == simulation["predicted_ns"]]

@@ -23,6 +23,7 @@ class CellsView {
   private readonly spoken = element('p', { class: 'offscreen', 'aria-live': 'polite' });
   private readonly legend = element('div', { class: 'cells-legend' });
   private readonly back = button('Show all', { class: 'quiet', hidden: true }, () => this.show(this.whole));
+  private readonly note = element('p', { class: 'chart-note' });
   private readonly whole: Shown;
   private shown: Shown;
   private measure: Measure;
@@ -50,7 +51,7 @@ class CellsView {
       this.legend,
       this.port,
       this.spoken,
-      cells.note !== undefined && element('p', { class: 'chart-note' }, cells.note),
+      this.note,
       element('figcaption', {}, element('span', {}, cells.title), hint, png, this.back),
     );
     this.listen();
@@ -136,6 +137,13 @@ class CellsView {
     this.scale = scaleOf(this.cells, this.measure, this.scene.ink);
     this.repaint();
     this.drawLegend(this.scale);
+    this.drawNote(blocks);
+  }
+
+  private drawNote({ rowsEach }: Blocks): void {
+    const { note, rowWord } = this.cells;
+    const joined = `A row is ${rowsEach} of them: drawn is the ${rowWord} with the most ${this.measure.name.toLowerCase()}.`;
+    this.note.textContent = [rowsEach > 1 && joined, note].filter(Boolean).join(' ');
   }
 
   private repaint(): void {

@@ -1,6 +1,6 @@
 // Steps of ranks as cells: a row for each rank, a column for each step.
 
-import { numberOf, reader, type Row, type Table } from '../data';
+import { numberOf, numbers, reader, type Row, type Table } from '../data';
 
 export interface RankCells {
   readonly rows: readonly Row[]; // of the table, one for each cell
@@ -31,8 +31,10 @@ export function rankCells(table: Table, rowKey: string, columnKey: string): Rank
 }
 
 export function valuesOf({ rows }: RankCells, table: Table, key: string): Float64Array {
-  const cell = reader(table, key);
-  return Float64Array.from(rows, (row) => numberOf(cell(row)));
+  const value = numbers(table, key);
+  const made = new Float64Array(rows.length);
+  rows.forEach((row, place) => (made[place] = value(row)));
+  return made;
 }
 
 /** Said where a page does not have all rows. */

@@ -228,7 +228,7 @@ test('many ranks are joined to blocks, which open', async () => {
   await shoot(section, 'ranks-many');
   const heat = cells.nth(1);
   const note = section.locator('.chart-note').nth(1);
-  assert.equal(await note.textContent(), 'A row is 2 of them: drawn is the rank with the most charged.');
+  assert.equal(await note.textContent(), 'Each row is 2 ranks: the largest value is drawn.');
   const most = rows.reduce((best, row) => (row.charged_ns > best.charged_ns ? row : best));
   await heat.scrollIntoViewIfNeeded();
   const box = await heat.locator('canvas').boundingBox();
@@ -244,13 +244,13 @@ test('many ranks are joined to blocks, which open', async () => {
   for (const rank of [pair, pair + 1]) assert.ok(texts.includes(String(rank)), `rank ${rank} has a row`);
   assert.equal(await note.textContent(), '');
   await section.getByRole('button', { name: 'Show all' }).click();
-  assert.match(await note.textContent(), /^A row is 2/);
+  assert.match(await note.textContent(), /^Each row is 2 ranks: /);
   await heat.focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
   assert.equal(await note.textContent(), '');
   await page.keyboard.press('Escape');
-  assert.match(await note.textContent(), /^A row is 2/);
+  assert.match(await note.textContent(), /^Each row is 2 ranks: /);
   await close();
 });
 

@@ -142,7 +142,10 @@ class CellsView {
 
   private drawNote({ rowsEach }: Blocks): void {
     const { note, rowWord } = this.cells;
-    const joined = `A row is ${rowsEach} of them: drawn is the ${rowWord} with the most ${this.measure.name.toLowerCase()}.`;
+    const rows = `${rowsEach} ${rowWord.split(' ').pop()!}s`;
+    const joined = this.cells.bars
+      ? `Each row is ${rows}: the one with the most ${this.measure.name} is drawn.`
+      : `Each row is ${rows}: the largest value is drawn.`;
     this.note.textContent = [rowsEach > 1 && joined, note].filter(Boolean).join(' ');
   }
 

@@ -180,7 +180,7 @@ function oneRoofline(source: Source, gpu: string, { points, drawn, all }: Found,
       .join('; ')}`,
     note:
       `Areas are by time. ` +
-      (left >= 0.0005 ? `${percent(left)} of the time has no FLOPs that are known, and is not drawn.` : ''),
+      (left >= 0.0005 ? `${percent(left)} of the time has no known FLOPs and is not drawn.` : ''),
     height: (width) => HEIGHT + legendHeight(families, width),
     option: (colors, width): ChartOption => ({
       legend: legend(families, colors, width),

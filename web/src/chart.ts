@@ -124,7 +124,7 @@ export function chartView(first: Chart): HTMLElement {
     { class: 'chart' },
     host,
     note,
-    element('figcaption', {}, caption, hint, ...controls, turn, png),
+    element('figcaption', {}, caption, hint, element('span', { class: 'chart-tools' }, ...controls, turn, png)),
   );
 }
 

@@ -253,6 +253,7 @@ function bandwidthLabel({ roofs, bandwidth }: Limits, box: Box, colors: Ink): ob
       type: 'scatter' as const,
       silent: true,
       symbolSize: 0.01,
+      itemStyle: { opacity: 1 },
       data: [value],
       label: {
         show: true,

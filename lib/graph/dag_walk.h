@@ -38,9 +38,15 @@ static inline const struct gt_dag_segment *gt_dag_walk_segment(const struct gt_d
     return &path->last[path->count - 1 - index];
 }
 
-/* Back from a node at a time to the start of the window: segments that fill [from_ns, to_ns) exactly. Linear in their
-   number. false: memory was short. */
-bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64_t to_ns, struct gt_dag_path *path);
+struct gt_dag_way {
+    uint32_t node; /* that ends the window; GT_DAG_NONE: nothing is known of it */
+    int64_t from_ns, to_ns;
+    struct gt_dag_path *path;
+};
+
+/* Back from the node of each window to its start: segments that fill [from_ns, to_ns) exactly. Linear in their number.
+   false: memory was short. */
+bool gt_dag_walk(const struct gt_dag *dag, const struct gt_dag_way *ways, size_t count);
 void gt_dag_walk_release(struct gt_dag_path *path);
 
 /* The thread that a segment of CPU time is of; GT_NO_TRACK. */

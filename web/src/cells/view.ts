@@ -30,6 +30,7 @@ class CellsView {
   private scene: Scene | null = null;
   private scale: Scale | null = null;
   private marked: number | null = null;
+  private tapped: number | null = null;
   private isSeen = false;
 
   constructor(private readonly cells: Cells) {
@@ -244,6 +245,7 @@ class CellsView {
   private show(shown: Shown): void {
     this.shown = shown;
     this.back.hidden = shown === this.whole;
+    this.tapped = null;
     this.mark(null);
     this.draw();
   }
@@ -277,7 +279,9 @@ class CellsView {
     port.addEventListener('blur', () => this.leave());
     port.addEventListener('click', (event) => {
       this.point(event);
-      if (this.marked !== null && !isTouched) this.open(this.marked);
+      const isMeant = !isTouched || this.marked === this.tapped; // the first tap describes, the second opens
+      this.tapped = this.marked;
+      if (this.marked !== null && isMeant) this.open(this.marked);
     });
     port.addEventListener('dblclick', () => this.show(this.whole));
     port.addEventListener(

@@ -1,8 +1,9 @@
 // A drawing of cells on the page: what is under the pointer or the keyboard is described; blocks open at a click.
 
+import { drawWhenSeen } from '../chart';
 import { button, element, save, visible } from '../dom';
 import { percent, withUnit } from '../format';
-import { ink, onTheme } from '../theme';
+import { ink } from '../theme';
 import { blockSize, blocksOf, type Block, type Blocks, type Cells, type Measure, type Shown } from './blocks';
 import { AXIS, eachBlock, gutterOf, paint, placeOf, scaleOf, spanOf, type Scale, type Scene } from './paint';
 
@@ -31,7 +32,6 @@ class CellsView {
   private scale: Scale | null = null;
   private marked: number | null = null;
   private tapped: number | null = null;
-  private isSeen = false;
 
   constructor(private readonly cells: Cells) {
     this.whole = this.shown = { rows: [0, cells.rowNames.length], columns: [0, cells.columnNames.length] };
@@ -62,7 +62,9 @@ class CellsView {
       ),
     );
     this.listen();
-    this.drawWhenSeen();
+    const rowCount = cells.rowNames.length;
+    this.canvas.style.height = `${this.heightOf(Math.ceil(rowCount / blockSize(rowCount, TALLEST / LEAST_ROW)))}px`;
+    drawWhenSeen(this.port, () => this.draw());
   }
 
   /** One button for each measure, where there are several. */
@@ -80,29 +82,6 @@ class CellsView {
   }
 
   // ---- drawing ----
-
-  private drawWhenSeen(): void {
-    const first = (): void => {
-      if (!this.isSeen) {
-        this.isSeen = true;
-        new ResizeObserver(() => this.draw()).observe(this.port);
-        onTheme(() => this.draw());
-      }
-      this.draw();
-    };
-    const watcher = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        watcher.disconnect();
-        first();
-      },
-      { rootMargin: '400px' },
-    );
-    watcher.observe(this.port);
-    addEventListener('beforeprint', first);
-    const rowCount = this.cells.rowNames.length;
-    this.canvas.style.height = `${this.heightOf(Math.ceil(rowCount / blockSize(rowCount, TALLEST / LEAST_ROW)))}px`;
-  }
 
   private blocks(width: number): Blocks {
     const mostColumns = (width * 0.9) / (this.cells.bars ? LEAST_BAR : LEAST_COLUMN);

@@ -42,8 +42,8 @@ const small = () => jobPage('ranks-small', '--ranks', '4', '--tp', '2', '--dp', 
 const experts = () => jobPage('ranks-experts', '--ranks', '8', '--ep', '4', '--dp', '8', '--hot-expert', '1:0.5');
 
 /** Two ranks that call their group what they like; the second comes 50 us later. Times are in us. */
-function writeNamedJob(description) {
-  const path = join(folder, 'named-job');
+function writeNamedJob(description, folderName = 'named-job') {
+  const path = join(folder, folderName);
   mkdirSync(path, { recursive: true });
   for (const rank of [0, 1]) {
     const traceEvents = [];
@@ -73,6 +73,7 @@ function writeNamedJob(description) {
           },
         ],
       ];
+      if (description === null) ops.pop(); // nothing in common
       ops.forEach(([name, ts, dur, args], place) => {
         const correlation = 10 * step + place + 1;
         add('cuda_runtime', 'cudaLaunchKernel', 1, begin + 10 + place, 0.5, { correlation });
@@ -262,6 +263,7 @@ function enlarge({ path }, ranks, steps) {
   const table = report.tables.rank_steps;
   const keys = table.columns.map(({ key }) => key);
   table.rows = [];
+  table.total_rows = 200_000;
   for (let step = 0; step < steps; step++)
     for (let rank = 0; rank < ranks; rank++) {
       const waits = 1e6 * ((rank * 7 + step * 3) % 5);
@@ -282,7 +284,9 @@ function enlarge({ path }, ranks, steps) {
 test('100,000 steps of ranks leave the page usable', async () => {
   const { page, close, section, cells } = await openSection(enlarge(small(), 1024, 97), STEPS);
   await shoot(section, 'ranks-large');
-  assert.match(await section.locator('.counter').textContent(), /^99,328 rows$/);
+  assert.match(await section.locator('.counter').textContent(), /^99,328 rows; the trace has 200,000$/);
+  const cut = 'The page has the first 99,328 of 200,000 steps of ranks.';
+  for (const place of [0, 1]) assert.ok((await section.locator('.chart-note').nth(place).textContent()).endsWith(cut));
   const heat = cells.nth(1);
   assert.match(await heat.getAttribute('aria-label'), /Charged: most rank 700 in step 50: 900\.0 ms/);
   await heat.scrollIntoViewIfNeeded();
@@ -382,6 +386,18 @@ test('names of groups stay text', async () => {
     }
     await close();
   }
+});
+
+test('ranks with nothing in common have clocks of their own', async () => {
+  const report = makePage('ranks-apart', 'ranks', writeNamedJob(null, 'apart-job'));
+  const { close, section } = await openSection(report, STEPS);
+  const note = await section.locator('.chart-note').first().textContent();
+  assert.ok(note.includes('The clocks of 2 groups of ranks are not connected: each begins at 0.'), note);
+  const starts = report.report.tables.rank_steps.rows
+    .filter((row) => row.step === 0)
+    .map((row) => row.aligned_start_ns);
+  assert.deepEqual(starts, [0, 0]);
+  await close();
 });
 
 test('tables without rows or with one rank have no broken charts', async () => {

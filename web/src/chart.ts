@@ -147,7 +147,7 @@ export function listControl(label: string, charts: readonly (readonly [name: str
 const LIST_NAME = 60; // characters
 
 /** Charts far below cost nothing until they are scrolled to, or printed. */
-function drawWhenSeen(host: HTMLElement, draw: () => void): void {
+export function drawWhenSeen(host: HTMLElement, draw: () => void): void {
   let seen = false;
   const first = (): void => {
     if (!seen) {

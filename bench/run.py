@@ -304,6 +304,19 @@ def explain_case(bench, build, kernels):
     return Case("explain", path.stat().st_size, "reading alone, 2 threads", contenders)
 
 
+def arguments_case(bench, build, size):
+    """Arguments of operators and launch configurations, next to reading the same trace without them; programs repeat
+    their shapes."""
+    path = make_input(bench / f"shapes-{size}.json", bench / "tracegen", bench / "tracegen", "-s", size, "-d", 1000)
+    options = [path, "--no-cache", "--threads", 1, "-o", "/dev/null"]
+    contenders = [
+        Contender("reading alone, 1 thread", [bench / "read", 1, path]),
+        Contender("reading with arguments, 1 thread", [bench / "read", 1, path, "arguments"]),
+        Contender("efficiency, 1 thread", [build / "gputime", "efficiency", *options]),
+    ]
+    return Case("arguments", path.stat().st_size, "reading alone, 1 thread", contenders)
+
+
 def graph_case(bench, kernels):
     """The dependency graph on one thread: about two nodes for each kernel."""
     path = make_input(bench / f"path-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
@@ -382,6 +395,7 @@ def make_cases(bench, build, is_quick, only):
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
+        "arguments": lambda _: arguments_case(bench, build, size),
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),
         "path": lambda _: path_case(bench, build, 500000 if is_quick else 5000000),
         "diff": lambda _: diff_case(bench, build, size),

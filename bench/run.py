@@ -375,6 +375,16 @@ def metrics_case(bench, samples):
     return Case("GPU metrics", inflated_bytes, alone.name, contenders)
 
 
+def counters_case(bench, build, samples):
+    """Attribution of GPU metrics to kernels, about one kernel for each sample, next to reading all of it."""
+    path = make_input(bench / f"sampled-{samples}.nsys-rep", bench / "nsysrepgen", bench / "nsysrepgen", "-m", 100,
+                      "-g", samples)
+    options = ["--table", "counters", path, "--no-cache", "--threads", 1, "-o", "/dev/null"]
+    contenders = [Contender("reading all, 1 thread", [bench / "read", 1, path, "all"]),
+                  Contender("counters, 1 thread", [build / "gputime", "summary", *options])]
+    return Case("counters", path.stat().st_size, "reading all, 1 thread", contenders)
+
+
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
@@ -401,6 +411,7 @@ def make_cases(bench, build, is_quick, only):
         "diff": lambda _: diff_case(bench, build, size),
         "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
         "GPU metrics": lambda _: metrics_case(bench, 454546),
+        "counters": lambda _: counters_case(bench, build, 454546),
         "the cache": lambda _: cache_case(bench, plain),
         "30 MB": lambda _: small_case(bench, build),
         "JSON, 100 MB": lambda _: other_programs_case(bench),

@@ -183,7 +183,7 @@ struct gt_rank_job {
 
     struct gt_rank_set_group *groups;
     size_t group_count;
-    struct gt_rank_item *items;
+    struct gt_rank_item *items; /* until collectives are matched and measured */
     size_t item_count;
     struct gt_rank_collective *collectives;
     size_t collective_count;

@@ -15,7 +15,7 @@ static const char *const reason_keys[GT_REASON_COUNT] = {
 };
 
 int64_t gt_rank_reasons_compute_ns(const struct gt_rank_summary *summary) {
-    return summary->points_count ? summary->points[summary->points_count - 1].ns[GT_PART_COMPUTE] : 0;
+    return summary->points_count ? gt_rank_summary_until(summary, summary->points_count - 1, GT_PART_COMPUTE) : 0;
 }
 
 bool gt_rank_reasons_divide(const struct gt_rank_compute *compute, int64_t charged_ns, int64_t *slower_ns,

@@ -10,7 +10,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"family", "Family", GT_UNIT_NONE, NULL, 0},
     {"role", "Role", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -24,7 +24,7 @@ static const struct gt_report_column columns[] = {
     {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"bound", "Bound", GT_UNIT_NONE, NULL, 0},
     {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"provenance", "Work known by", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"provenance", "Source of work", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"blocks", "Blocks", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"threads", "Threads", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"resident", "Blocks per SM", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -161,15 +161,17 @@ static struct known_work model_work(const struct kernel *kernel) {
     };
 }
 
-/* false: there are no samples, or too few. */
+/* false: there are no samples, too few, or none of a limit. */
 static bool sampled_work(const struct device *device, const struct kernel *kernel, struct known_work *work) {
     if (!kernel->counters || kernel->counters->method == GT_COUNTER_UNSAMPLED)
         return false;
     double bytes = gt_counter_set_dram_bytes(device->counters, kernel->counters);
     struct gt_counter_nearness near = gt_counter_set_nearness(device->counters, kernel->counters);
     bool is_known = near.share >= 0;
+    if (!is_known && !(bytes >= 0))
+        return false;
     *work = (struct known_work){
-        .bytes = bytes >= 0 && bytes < 0x1p63 ? gt_cell_int((int64_t)(bytes + 0.5)) : gt_cell_null(),
+        .bytes = gt_cell_whole(bytes),
         .efficiency = gt_cell_known(near.share),
         .bound = is_known ? gt_cell_text(near.is_memory ? GT_STR("memory") : GT_STR("compute")) : gt_cell_null(),
         .provenance = "counter",

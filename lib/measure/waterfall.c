@@ -9,8 +9,8 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"basis", "Basis", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
+    {"basis", "Basis", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"part", "Part", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"key", "Of", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},

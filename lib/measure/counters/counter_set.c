@@ -97,34 +97,49 @@ static void sum_several(struct summing *summing, size_t sample, const struct gt_
     }
 }
 
-static void take_sample(void *context, size_t sample, const struct gt_counter_part *parts, size_t count) {
-    struct summing *summing = context;
-    const struct gt_sampling *sampling = summing->sampling;
-    struct gt_counter_device *device = summing->device;
-    int64_t period_ns = gt_ns_between(sampling->start_ns[sample], sampling->end_ns[sample]);
-    int64_t busy_ns = 0, compute_ns = 0, span_ns = 0;
+/* What of a sample's period is in the span, busy, and compute. */
+struct lengths {
+    int64_t span_ns, busy_ns, compute_ns;
+};
+
+static struct lengths lengths_of(const struct gt_view *view, const struct gt_counter_part *parts, size_t count) {
+    struct lengths lengths = {0};
     for (size_t p = 0; p < count; p++) {
         bool is_busy = parts[p].op != GT_NO_ROW;
-        span_ns = gt_ns_add(span_ns, parts[p].ns);
-        busy_ns = gt_ns_add(busy_ns, is_busy ? parts[p].ns : 0);
-        if (is_busy && gt_view_op_class(summing->items->view, parts[p].op) == GT_CLASS_COMPUTE)
-            compute_ns = gt_ns_add(compute_ns, parts[p].ns);
+        lengths.span_ns = gt_ns_add(lengths.span_ns, parts[p].ns);
+        lengths.busy_ns = gt_ns_add(lengths.busy_ns, is_busy ? parts[p].ns : 0);
+        if (is_busy && gt_view_op_class(view, parts[p].op) == GT_CLASS_COMPUTE)
+            lengths.compute_ns = gt_ns_add(lengths.compute_ns, parts[p].ns);
     }
-    if (count == 1)
-        sum_single(summing, sample, parts, period_ns);
-    else
-        sum_several(summing, sample, parts, count, period_ns);
+    return lengths;
+}
+
+/* Of the whole device: its clock, and how near it is to its limits. */
+static void sum_device(struct gt_counter_device *device, const struct gt_sampling *sampling, size_t sample,
+                       const struct lengths *lengths) {
     if (!gt_sampling_has(sampling, GT_METRIC_CLOCK, sample))
         return;
     uint32_t clock_hz = sampling->values[GT_METRIC_CLOCK][sample];
-    device->busy_clock.values += (__int128)busy_ns * clock_hz;
-    device->busy_clock.weight_ns = gt_ns_add(device->busy_clock.weight_ns, busy_ns);
+    device->busy_clock.values += (__int128)lengths->busy_ns * clock_hz;
+    device->busy_clock.weight_ns = gt_ns_add(device->busy_clock.weight_ns, lengths->busy_ns);
     if (!gt_sampling_has(sampling, GT_METRIC_TENSOR, sample))
         return;
     device->has_tensor_cycles = true;
     device->tensor_cycles += (double)sampling->values[GT_METRIC_TENSOR][sample] / (100.0 * GT_SAMPLING_PERCENT) *
-                             (double)clock_hz * (double)span_ns;
-    gt_counter_roof_add(device, sampling, sample, compute_ns);
+                             (double)clock_hz * (double)lengths->span_ns;
+    gt_counter_roof_add(device, sampling, sample, lengths->compute_ns);
+}
+
+static void take_sample(void *context, size_t sample, const struct gt_counter_part *parts, size_t count) {
+    struct summing *summing = context;
+    const struct gt_sampling *sampling = summing->sampling;
+    int64_t period_ns = gt_ns_between(sampling->start_ns[sample], sampling->end_ns[sample]);
+    struct lengths lengths = lengths_of(summing->items->view, parts, count);
+    if (count == 1)
+        sum_single(summing, sample, parts, period_ns);
+    else
+        sum_several(summing, sample, parts, count, period_ns);
+    sum_device(summing->device, sampling, sample, &lengths);
 }
 
 static bool sum_samples(struct gt_counter_items *items, const struct gt_idle *idle, size_t index,
@@ -155,14 +170,17 @@ static void choose_methods(struct gt_counter_device *device) {
             device->items[i].method = GT_COUNTER_DIRECT;
 }
 
-/* Kernels by time, all others by name. */
+/* Kernels by time, all others by name: a total order, since sorting need not keep that of equal ones. */
 static int by_scope(const void *a, const void *b) {
     const struct gt_counter_item *x = a, *y = b;
     if (x->scope != y->scope)
         return x->scope < y->scope ? -1 : 1;
     if (x->scope == GT_COUNTER_OF_KERNEL && x->time_ns != y->time_ns)
         return x->time_ns > y->time_ns ? -1 : 1;
-    return x->scope == GT_COUNTER_OF_DEVICE ? 0 : gt_str_cmp(x->name, y->name);
+    int order = gt_str_cmp(x->name, y->name);
+    if (x->scope == GT_COUNTER_OF_DEVICE)
+        return -order; /* the span, then busy time */
+    return order ? order : (x->name_id > y->name_id) - (x->name_id < y->name_id);
 }
 
 static bool measure_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
@@ -194,18 +212,17 @@ static bool measure_device(struct gt_counter_device *device, const struct gt_vie
 
 /* What the samples are held against is only made where there are some. */
 static enum gt_status init_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
-                                  struct gt_error *err) {
+                                  const struct gt_gpu_given *given, struct gt_error *err) {
     struct gt_sampling sampling;
     enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
     if (status != GT_OK || (!sampling.count && !sampling.outside))
         return status;
-    struct gt_gpu_given given;
     struct gt_gpu_peaks peaks;
     const struct gt_idle *idle = gt_results_idle(view, err);
     const struct gt_range_set *ranges = idle ? gt_results_ranges(view, err) : NULL;
-    status = ranges ? gt_gpu_peaks_given(view, &given, err) : err->code;
+    status = ranges ? GT_OK : err->code;
     if (status == GT_OK) {
-        gt_gpu_peaks_of(&peaks, view->store, view->devices[index].device, &given);
+        gt_gpu_peaks_of(&peaks, view->store, view->devices[index].device, given);
         if (!measure_device(device, view, index, &sampling, &peaks, idle, ranges))
             status = gt_fail_memory(err);
     }
@@ -214,13 +231,16 @@ static enum gt_status init_device(struct gt_counter_device *device, const struct
 }
 
 enum gt_status gt_counter_set_init(struct gt_counter_set *set, const struct gt_view *view, struct gt_error *err) {
-    enum gt_status status = GT_OK;
+    struct gt_gpu_given given;
+    enum gt_status status = gt_gpu_peaks_given(view, &given, err);
+    if (status != GT_OK)
+        return status;
     set->device_count = view->device_count;
     set->devices = gt_mem_array(view->device_count, sizeof *set->devices);
     if (!set->devices)
         return gt_fail_memory(err);
     for (size_t d = 0; d < view->device_count && status == GT_OK; d++)
-        status = init_device(&set->devices[d], view, d, err);
+        status = init_device(&set->devices[d], view, d, &given, err);
     if (status != GT_OK)
         gt_counter_set_release(set);
     return status;
@@ -260,7 +280,8 @@ struct gt_counter_nearness gt_counter_set_nearness(const struct gt_counter_devic
                                                    const struct gt_counter_item *item) {
     double clock_hz = gt_counter_set_mean(item, GT_METRIC_CLOCK);
     clock_hz = isnan(clock_hz) ? gt_counter_set_busy_hz(device) : clock_hz;
-    double slower = device->matrix_clock_hz ? fmin(1, clock_hz / (double)device->matrix_clock_hz) : NAN;
+    double slower = device->matrix_clock_hz ? clock_hz / (double)device->matrix_clock_hz : NAN;
+    slower = slower > 1 ? 1 : slower; /* fmin would take an unknown clock for a full one */
     double matrix = gt_counter_set_mean(item, GT_METRIC_TENSOR) / 100 * slower;
     double memory =
         (gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE)) / 100;

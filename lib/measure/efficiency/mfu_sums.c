@@ -21,6 +21,13 @@ void gt_mfu_sums_add_device(struct gt_mfu_sums *sums, const struct gt_view *view
         gt_mfu_sums_add(sums, view, set, i);
 }
 
+void gt_mfu_sums_join(struct gt_mfu_sums *sums, const struct gt_mfu_sums *more) {
+    sums->instances += more->instances;
+    for (size_t unit = 0; unit <= GT_PEAK_COUNT; unit++)
+        for (size_t i = 0; i < GT_FLOPS_COUNT && more->flops[GT_FLOPS_EXECUTED][unit]; i++)
+            sums->flops[i][unit] = gt_work_math_add(sums->flops[i][unit], more->flops[i][unit]);
+}
+
 gt_big gt_mfu_sums_flops(const struct gt_mfu_sums *sums, enum gt_flops_kind kind) {
     gt_big all = 0;
     for (size_t unit = 0; unit <= GT_PEAK_COUNT; unit++)

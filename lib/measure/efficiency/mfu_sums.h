@@ -17,6 +17,8 @@ void gt_mfu_sums_add(struct gt_mfu_sums *sums, const struct gt_view *view, const
                      size_t position);
 void gt_mfu_sums_add_device(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,
                             const struct gt_view_device *device);
+/* Adds what others summed. */
+void gt_mfu_sums_join(struct gt_mfu_sums *sums, const struct gt_mfu_sums *more);
 
 gt_big gt_mfu_sums_flops(const struct gt_mfu_sums *sums, enum gt_flops_kind kind);
 /* Part of the peak in that time; negative: not known. */

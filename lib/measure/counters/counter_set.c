@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "measure/counters/counter_equations.h"
-#include "measure/counters/counter_items.h"
+#include "measure/counters/counter_ranges.h"
 #include "measure/counters/counter_roof.h"
 #include "measure/efficiency/gpu_peaks.h"
 #include "measure/results/results.h"
@@ -25,22 +25,13 @@ struct run {
 
 struct summing {
     struct gt_counter_items *items;
+    struct gt_counter_ranges *ranges;
     const struct gt_sampling *sampling;
     struct gt_counter_device *device;
     struct run run;
     int64_t *filled_ns; /* by item: of the sample at hand */
     uint32_t *touched;  /* items that it has */
 };
-
-static void add_sample(struct gt_counter_item *item, const struct gt_sampling *sampling, size_t sample, int64_t ns) {
-    item->samples++;
-    item->filled_ns = gt_ns_add(item->filled_ns, ns);
-    for (int m = 0; m < GT_METRIC_COUNT; m++)
-        if (gt_sampling_has(sampling, (enum gt_metric)m, sample)) {
-            item->sums[m].values += (__int128)ns * sampling->values[m][sample];
-            item->sums[m].weight_ns = gt_ns_add(item->sums[m].weight_ns, ns);
-        }
-}
 
 static void join_items(struct gt_counter_item *item, const struct gt_counter_item *more) {
     item->samples += more->samples;
@@ -61,23 +52,18 @@ static void close_run(struct summing *summing) {
     run->sum = (struct gt_counter_item){0};
 }
 
-static bool fills(int64_t ns, int64_t period_ns) {
-    return (__int128)ns * 10 >= (__int128)period_ns * GT_COUNTER_FILLED_TENTHS;
-}
-
-static void sum_single(struct summing *summing, size_t sample, const struct gt_counter_part *part, int64_t period_ns) {
+static void sum_single(struct summing *summing, size_t sample, const struct gt_counter_part *part) {
     struct run *run = &summing->run;
     if (run->op != part->op || run->cause != part->cause) {
         close_run(summing);
         run->op = part->op;
         run->cause = part->cause;
     }
-    if (fills(part->ns, period_ns))
-        add_sample(&run->sum, summing->sampling, sample, part->ns);
+    if (gt_counter_items_fills(summing->sampling, sample, part->ns))
+        gt_counter_items_add_sample(&run->sum, summing->sampling, sample, part->ns);
 }
 
-static void sum_several(struct summing *summing, size_t sample, const struct gt_counter_part *parts, size_t count,
-                        int64_t period_ns) {
+static void sum_several(struct summing *summing, size_t sample, const struct gt_counter_part *parts, size_t count) {
     size_t touched = 0;
     close_run(summing);
     for (size_t p = 0; p < count; p++) {
@@ -91,8 +77,9 @@ static void sum_several(struct summing *summing, size_t sample, const struct gt_
     }
     for (size_t i = 0; i < touched; i++) {
         int64_t *filled_ns = &summing->filled_ns[summing->touched[i]];
-        if (fills(*filled_ns, period_ns))
-            add_sample(&summing->device->items[summing->touched[i]], summing->sampling, sample, *filled_ns);
+        if (gt_counter_items_fills(summing->sampling, sample, *filled_ns))
+            gt_counter_items_add_sample(&summing->device->items[summing->touched[i]], summing->sampling, sample,
+                                        *filled_ns);
         *filled_ns = 0;
     }
 }
@@ -132,21 +119,21 @@ static void sum_device(struct gt_counter_device *device, const struct gt_samplin
 
 static void take_sample(void *context, size_t sample, const struct gt_counter_part *parts, size_t count) {
     struct summing *summing = context;
-    const struct gt_sampling *sampling = summing->sampling;
-    int64_t period_ns = gt_ns_between(sampling->start_ns[sample], sampling->end_ns[sample]);
     struct lengths lengths = lengths_of(summing->items->view, parts, count);
     if (count == 1)
-        sum_single(summing, sample, parts, period_ns);
+        sum_single(summing, sample, parts);
     else
-        sum_several(summing, sample, parts, count, period_ns);
-    sum_device(summing->device, sampling, sample, &lengths);
+        sum_several(summing, sample, parts, count);
+    gt_counter_ranges_take(summing->ranges, sample, parts, count);
+    sum_device(summing->device, summing->sampling, sample, &lengths);
 }
 
-static bool sum_samples(struct gt_counter_items *items, const struct gt_idle *idle, size_t index,
-                        const struct gt_sampling *sampling) {
+static bool sum_samples(struct gt_counter_items *items, struct gt_counter_ranges *ranges, const struct gt_idle *idle,
+                        size_t index, const struct gt_sampling *sampling) {
     struct gt_counter_device *device = items->device;
     struct summing summing = {
         .items = items,
+        .ranges = ranges,
         .sampling = sampling,
         .device = device,
         .run = {.op = GT_NO_ROW},
@@ -155,11 +142,13 @@ static bool sum_samples(struct gt_counter_items *items, const struct gt_idle *id
     };
     bool is_done = summing.filled_ns && summing.touched &&
                    gt_counter_sweep(items->view, idle, index, sampling, take_sample, &summing);
-    if (is_done)
+    if (is_done) {
         close_run(&summing);
+        gt_counter_ranges_end(ranges);
+    }
     gt_mem_free(summing.filled_ns);
     gt_mem_free(summing.touched);
-    return is_done && !items->has_failed;
+    return is_done && !items->has_failed && !ranges->has_failed;
 }
 
 /* ---- a device ---- */
@@ -183,56 +172,76 @@ static int by_scope(const void *a, const void *b) {
     return order ? order : (x->name_id > y->name_id) - (x->name_id < y->name_id);
 }
 
-static bool measure_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
-                           const struct gt_sampling *sampling, const struct gt_gpu_peaks *peaks,
-                           const struct gt_idle *idle, const struct gt_range_set *ranges) {
+/* What all devices with samples need; made for the first of them. */
+struct common {
+    struct gt_gpu_given given;
+    const struct gt_idle *idle;
+    struct gt_range_trees trees;
+};
+
+static enum gt_status make_common(struct common *common, const struct gt_view *view, struct gt_error *err) {
+    if (common->idle)
+        return GT_OK;
+    common->idle = gt_results_idle(view, err);
+    const struct gt_range_set *ranges = common->idle ? gt_results_ranges(view, err) : NULL;
+    if (!ranges)
+        return err->code;
+    return gt_range_trees_init(&common->trees, view, ranges) ? GT_OK : gt_fail_memory(err);
+}
+
+static bool measure_items(struct gt_counter_device *device, const struct gt_view *view, size_t index,
+                          const struct gt_sampling *sampling, struct common *common) {
     struct gt_counter_items items;
+    struct gt_counter_ranges ranges = {0};
+    bool is_done = gt_counter_items_init(&items, view, common->idle, index, device) &&
+                   gt_counter_ranges_init(&ranges, &common->trees, &items, common->idle, index, sampling);
+    gt_counter_roof_begin(device, sampling);
+    is_done = is_done && sum_samples(&items, &ranges, common->idle, index, sampling);
+    if (is_done)
+        choose_methods(device);
+    is_done = is_done && gt_counter_equations_solve(&items, common->idle, index, sampling);
+    if (is_done) {
+        gt_counter_roof_end(device);
+        qsort(device->items, device->item_count, sizeof *device->items, by_scope);
+    }
+    gt_counter_ranges_release(&ranges);
+    gt_counter_items_release(&items);
+    return is_done;
+}
+
+static bool measure_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
+                           const struct gt_sampling *sampling, struct common *common) {
+    struct gt_gpu_peaks peaks;
     const struct gt_view_device *of = &view->devices[index];
+    gt_gpu_peaks_of(&peaks, view->store, of->device, &common->given);
     device->has_samples = true;
     device->samples = sampling->count;
     device->outside = sampling->outside;
     device->out_of_range = sampling->out_of_range;
     device->period_ns = sampling->period_ns;
     device->span_ns = gt_ns_between(of->span_start_ns, of->span_end_ns);
-    device->matrix_clock_hz = (uint64_t)peaks->matrix_clock_hz;
-    device->bandwidth = (uint64_t)peaks->bandwidth;
-    bool is_done = gt_counter_items_init(&items, view, idle, ranges, index, device);
-    gt_counter_roof_begin(device, sampling);
-    is_done = is_done && sum_samples(&items, idle, index, sampling);
-    if (is_done)
-        choose_methods(device);
-    is_done = is_done && gt_counter_equations_solve(&items, idle, index, sampling);
-    if (is_done) {
-        gt_counter_roof_end(device);
-        qsort(device->items, device->item_count, sizeof *device->items, by_scope);
-    }
-    gt_counter_items_release(&items);
-    return is_done;
+    device->matrix_clock_hz = (uint64_t)peaks.matrix_clock_hz;
+    device->bandwidth = (uint64_t)peaks.bandwidth;
+    return measure_items(device, view, index, sampling, common);
 }
 
 /* What the samples are held against is only made where there are some. */
 static enum gt_status init_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
-                                  const struct gt_gpu_given *given, struct gt_error *err) {
+                                  struct common *common, struct gt_error *err) {
     struct gt_sampling sampling;
     enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
     if (status != GT_OK || (!sampling.count && !sampling.outside))
         return status;
-    struct gt_gpu_peaks peaks;
-    const struct gt_idle *idle = gt_results_idle(view, err);
-    const struct gt_range_set *ranges = idle ? gt_results_ranges(view, err) : NULL;
-    status = ranges ? GT_OK : err->code;
-    if (status == GT_OK) {
-        gt_gpu_peaks_of(&peaks, view->store, view->devices[index].device, given);
-        if (!measure_device(device, view, index, &sampling, &peaks, idle, ranges))
-            status = gt_fail_memory(err);
-    }
+    status = make_common(common, view, err);
+    if (status == GT_OK && !measure_device(device, view, index, &sampling, common))
+        status = gt_fail_memory(err);
     gt_sampling_release(&sampling);
     return status;
 }
 
 enum gt_status gt_counter_set_init(struct gt_counter_set *set, const struct gt_view *view, struct gt_error *err) {
-    struct gt_gpu_given given;
-    enum gt_status status = gt_gpu_peaks_given(view, &given, err);
+    struct common common = {0};
+    enum gt_status status = gt_gpu_peaks_given(view, &common.given, err);
     if (status != GT_OK)
         return status;
     set->device_count = view->device_count;
@@ -240,7 +249,8 @@ enum gt_status gt_counter_set_init(struct gt_counter_set *set, const struct gt_v
     if (!set->devices)
         return gt_fail_memory(err);
     for (size_t d = 0; d < view->device_count && status == GT_OK; d++)
-        status = init_device(&set->devices[d], view, d, &given, err);
+        status = init_device(&set->devices[d], view, d, &common, err);
+    gt_range_trees_release(&common.trees);
     if (status != GT_OK)
         gt_counter_set_release(set);
     return status;

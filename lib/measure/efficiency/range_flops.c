@@ -41,8 +41,8 @@ static void widen(struct gt_range_flops_extent *extent, const struct gt_range_fl
 /* An op, for the ranges that overlap its own. */
 struct overlapping_op {
     struct gt_range_flops *flops;
+    size_t position;
     struct gt_range_flops_extent extent;
-    struct gt_mfu_sums sums;
 };
 
 static void widen_other(void *context, uint32_t range, bool is_new) {
@@ -62,7 +62,8 @@ static void find_extents(struct gt_range_flops *flops, const struct gt_view_devi
         uint32_t place = gt_range_trees_place(&flops->trees, i);
         if (place == GT_NO_ROW)
             continue;
-        struct overlapping_op op = {.flops = flops, .extent = {flops->view->start_ns[i], flops->view->end_ns[i]}};
+        struct overlapping_op op = {
+            .flops = flops, .position = i, .extent = {flops->view->start_ns[i], flops->view->end_ns[i]}};
         widen(&flops->inside[place], &op.extent);
         gt_range_trees_others(&flops->trees, i, widen_other, &op);
     }
@@ -110,12 +111,11 @@ static void sum_unit(struct gt_range_flops *flops, const struct gt_view_device *
     const struct gt_range_trees *trees = &flops->trees;
     memset(flops->before, 0, (trees->count + 1) * sizeof *flops->before);
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        uint32_t place = gt_range_trees_place(trees, i);
-        struct gt_mfu_sums one = {0};
-        if (place == GT_NO_ROW)
+        const struct gt_work_kind *work = gt_mfu_sums_kind(flops->view, flops->set, i);
+        uint32_t place = work ? gt_range_trees_place(trees, i) : GT_NO_ROW;
+        if (place == GT_NO_ROW || (!counts_instances && work->unit != unit))
             continue;
-        gt_mfu_sums_add(&one, flops->view, flops->set, i);
-        gt_big amount = counts_instances ? (gt_big)one.instances : one.flops[kind][unit];
+        int64_t amount = counts_instances ? 1 : gt_mfu_sums_kind_flops(work, kind);
         flops->before[place + 1] = gt_work_math_add(flops->before[place + 1], amount);
     }
     for (size_t i = 0; i < trees->count; i++)
@@ -135,14 +135,13 @@ static void add_other(void *context, uint32_t range, bool is_new) {
     struct overlapping_op *op = context;
     struct gt_mfu_sums *sums = is_new ? sums_of(op->flops, op->flops->trees.ranges->name_of[range]) : NULL;
     if (sums)
-        gt_mfu_sums_join(sums, &op->sums);
+        gt_mfu_sums_add(sums, op->flops->view, op->flops->set, op->position);
 }
 
 static void sum_others(struct gt_range_flops *flops, const struct gt_view_device *device) {
     for (size_t i = device->first; i < device->first + device->count && flops->overlapping; i++) {
-        struct overlapping_op op = {.flops = flops};
-        gt_mfu_sums_add(&op.sums, flops->view, flops->set, i);
-        if (op.sums.instances)
+        struct overlapping_op op = {.flops = flops, .position = i};
+        if (gt_mfu_sums_kind(flops->view, flops->set, i))
             gt_range_trees_others(&flops->trees, i, add_other, &op);
     }
 }

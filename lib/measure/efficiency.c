@@ -223,7 +223,7 @@ static struct gt_str rate_words(struct gt_arena *arena, gt_big flops, int64_t ns
     return gt_arena_printf(arena, ", %.3g %s", rate >= 100 ? rate / 1e3 : rate, rate >= 100 ? "TFLOP/s" : "GFLOP/s");
 }
 
-/* ", 50.6 TFLOP/s, 148 GB/s: 75.6 % of its roof (compute-bound, work known by shape), 415 us lost" */
+/* ", 50.6 TFLOP/s, 148 GB/s: 75.6% of its roof (compute-bound, work known by shape), 415 us lost" */
 static struct gt_str work_words(const struct device *device, struct gt_arena *arena, const struct kernel *kernel) {
     const struct gt_work_sums *sums = &kernel->sums;
     struct known_work work = model_work(kernel);
@@ -239,7 +239,7 @@ static struct gt_str work_words(const struct device *device, struct gt_arena *ar
         text = gt_arena_printf(arena, "%s, %.3g GB/s%s", text.ptr, bytes / (double)known_ns,
                                is_modelled ? "" : " of DRAM");
     if (!isnan(share))
-        text = gt_arena_printf(arena, "%s: %.1f %% of its roof (%s-bound, work known by %s)", text.ptr, 100 * share,
+        text = gt_arena_printf(arena, "%s: %.1f%% of its roof (%s-bound, work known by %s)", text.ptr, 100 * share,
                                gt_cell_as_text(&work.bound).ptr, work.provenance);
     if (is_modelled && sums->has_roofline)
         text = gt_arena_printf(arena, "%s, %s lost", text.ptr, lost);

@@ -521,13 +521,13 @@ def words_of(gputime, trace, folder, *options):
 def test_the_first_sentence(gputime, tmp_path):
     trace = Operators().run("aten::mm", MM, length=100).run("aten::mul", [BIG, BIG], length=900)
     words = words_of(gputime, trace, tmp_path)
-    assert "HFU 0.2 %, MFU 0.2 % (dense bf16 peak of H200, 989 TFLOP/s); 70.4 % of the span is lost in memory-bound " \
+    assert "HFU 0.2%, MFU 0.2% (dense bf16 peak of H200, 989 TFLOP/s); 70.4% of the span is lost in memory-bound " \
            "element-wise kernels." in words
 
 
 def test_how_to_record_shapes_is_said(gputime, tmp_path):
     words = words_of(gputime, Operators().run("aten::mm", None), tmp_path)
-    assert "record_shapes=True" in words and "Not modelled: 100.0 % of kernel time" in words
+    assert "record_shapes=True" in words and "Unmodelled kernel time: 100.0% (operators recorded without shapes 100.0%)" in words
     assert "record_shapes" not in words_of(gputime, Operators().run("aten::mm", MM), tmp_path)
 
 

@@ -107,6 +107,21 @@ static const char *const efficiency_analyses[] = {"waterfall",  "mfu",   "roofli
                                                   "efficiency", "peaks", "counters", NULL};
 static const char *const efficiency_tables[] = {"waterfall",  "mfu",      "roofline", "op_efficiency",
                                                 "efficiency", "counters", "peaks",    NULL};
+/* What matters first: 80 columns show it. */
+static const struct gputime_shape efficiency_shapes[] = {
+    {.table = "roofline",
+     COLUMNS("family", "unit", "total_ns", "efficiency", "gflops_per_s", "gbytes_per_s", "count", "bytes", "intensity",
+             "roofline_ns")},
+    {.table = "op_efficiency",
+     COLUMNS("op", "shape", "count", "total_ns", "efficiency", "bound", "lost_ns", "gflops_per_s", "gbytes_per_s")},
+    {.table = "efficiency",
+     COLUMNS("name", "count", "total_ns", "efficiency", "bound", "lost_ns", "reason", "family", "roofline_ns")},
+    {.table = "peaks", COLUMNS("name", "bf16", "fp8", "fp32", "bandwidth", "source", "arch", "sms")},
+    {.table = "counters",
+     COLUMNS("scope", "name", "time_ns", "tensor", "dram_read", "dram_write", "sm_active", "gpc_mhz", "method",
+             "sm_issue", "warps", "dram_bytes")},
+    {.table = NULL},
+};
 static const struct cli_list all_efficiency = {.table = "efficiency", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- findings ---- */
@@ -490,6 +505,7 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "efficiency",
                 .analyses = efficiency_analyses,
                 .tables = efficiency_tables,
+                .shapes = efficiency_shapes,
                 .lists = {&all_efficiency}}},
      .notes = {{"top", "kernels to show (12; 0 = all)"}},
      .examples = {"gputime efficiency trace.json.gz",

@@ -125,6 +125,16 @@ uint64_t cli_making_facts(const struct cli_making *making) {
     return gputime_report_facts(&options);
 }
 
+enum gputime_status cli_making_check(const struct cli_making *making, struct gputime_error *err) {
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_report *report;
+    options.options = making->options->analysing;
+    options.option_count = making->options->analysing_count;
+    enum gputime_status status = gputime_report_new(NULL, 0, &options, &report, err);
+    gputime_report_free(report);
+    return status;
+}
+
 enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err) {
     cli_made_release(made);
     enum gputime_status status = making->command->action == CLI_ACTION_DIFF ? make_comparison(making, made, err)

@@ -29,6 +29,9 @@ struct cli_making {
 /* What reports of this kind read of their traces (gputime_open_options.facts); traces need not be there yet. */
 uint64_t cli_making_facts(const struct cli_making *making);
 
+/* Finds wrong options of analyses before traces are read, with a report of none. */
+enum gputime_status cli_making_check(const struct cli_making *making, struct gputime_error *err);
+
 /* `made` is zeroed, or the result of an earlier call, which is replaced. */
 enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err);
 void cli_made_release(struct cli_made *made);

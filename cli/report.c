@@ -145,8 +145,16 @@ static uint64_t facts_of(const struct job *job) {
     return facts;
 }
 
+static enum gputime_status check_options(const struct job *job, struct gputime_error *err) {
+    const struct cli_making making = making_of(job, 0);
+    return cli_making_check(&making, err);
+}
+
 static enum gputime_status read_traces(struct job *job, struct gputime_error *err) {
     size_t count = job->captures.count;
+    enum gputime_status checked = check_options(job, err);
+    if (checked)
+        return checked;
     struct gputime_trace **traces = calloc(count + 1, sizeof *traces);
     struct gputime_error *errors = calloc(count + 1, sizeof *errors);
     job->traces = calloc(count + 1, sizeof *job->traces);

@@ -59,6 +59,14 @@ struct gt_str gt_str_path_tail(struct gt_str path, size_t parts);
 /* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
 
+static inline bool gt_str_starts_nocase(struct gt_str text, struct gt_str start) {
+    return text.len >= start.len && gt_str_find_nocase((struct gt_str){text.ptr, start.len}, start);
+}
+
+static inline bool gt_str_eq_nocase(struct gt_str a, struct gt_str b) {
+    return a.len == b.len && gt_str_starts_nocase(a, b);
+}
+
 /* Whether any of these words does. */
 bool gt_str_has_any_nocase(struct gt_str text, const char *const *words, size_t count);
 

@@ -1,6 +1,4 @@
 /* Counters: hardware counters of each GPU by kernel, range, kind of time and cause of idle time. */
-#include <inttypes.h>
-
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -8,18 +6,18 @@
 static const struct gt_report_column columns[] = {
     {"scope", "Scope", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"count", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"time_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"method", "Method", GT_UNIT_NONE, NULL, 0},
     {"samples", "Samples", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"coverage", "Coverage", GT_UNIT_SHARE, "wall time", GT_COLUMN_DETAIL},
     {"sm_active", "SMs active %", GT_UNIT_NONE, NULL, 0},
-    {"sm_issue", "Issue %", GT_UNIT_NONE, NULL, 0},
+    {"sm_issue", "Issue %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
     {"tensor", "Tensor %", GT_UNIT_NONE, NULL, 0},
     {"dram_read", "DRAM read %", GT_UNIT_NONE, NULL, 0},
     {"dram_write", "DRAM write %", GT_UNIT_NONE, NULL, 0},
-    {"warps", "Warps %", GT_UNIT_NONE, NULL, 0},
+    {"warps", "Warps %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
     {"gpc_mhz", "MHz", GT_UNIT_NONE, NULL, 0},
     {"dram_bytes", "DRAM bytes", GT_UNIT_BYTES, NULL, 0},
 };
@@ -41,10 +39,6 @@ static const struct {
     {"dram_read", GT_METRIC_DRAM_READ}, {"dram_write", GT_METRIC_DRAM_WRITE}, {"warps", GT_METRIC_WARPS},
 };
 
-static struct gt_cell whole_cell(double value) {
-    return value >= 0 && value < 0x1p63 ? gt_cell_int((int64_t)(value + 0.5)) : gt_cell_null();
-}
-
 static void put_row(struct gt_table *table, int64_t device_id, const struct gt_counter_device *device,
                     const struct gt_counter_item *item) {
     bool has_ops = item->scope == GT_COUNTER_OF_RANGE || item->scope == GT_COUNTER_OF_KERNEL;
@@ -60,7 +54,7 @@ static void put_row(struct gt_table *table, int64_t device_id, const struct gt_c
     for (size_t i = 0; i < GT_ARRAY_COUNT(metric_columns); i++)
         gt_row_cell(&row, metric_columns[i].key, gt_cell_known(gt_counter_set_mean(item, metric_columns[i].metric)));
     gt_row_cell(&row, "gpc_mhz", gt_cell_known(gt_counter_set_mean(item, GT_METRIC_CLOCK) / 1e6));
-    gt_row_cell(&row, "dram_bytes", whole_cell(gt_counter_set_dram_bytes(device, item)));
+    gt_row_cell(&row, "dram_bytes", gt_cell_whole(gt_counter_set_dram_bytes(device, item)));
     gt_row_end(&row);
 }
 
@@ -103,9 +97,9 @@ static void put_facts(struct gt_section *section, const struct sums *sums) {
                               gt_cell_share(sums->known_ns, sums->compute_ns));
     if (!one)
         return;
-    gt_measure_fact_group_add(&facts, "gpc_clock_busy_mhz", "Clock while busy, MHz", GT_UNIT_NONE,
+    gt_measure_fact_group_add(&facts, "gpc_clock_busy_mhz", "Busy clock (MHz)", GT_UNIT_NONE,
                               gt_cell_known(gt_counter_set_busy_hz(one) / 1e6));
-    gt_measure_fact_group_add(&facts, "hfu_counter", "Matrix units (hfu)", GT_UNIT_SHARE,
+    gt_measure_fact_group_add(&facts, "hfu_counter", "HFU from counters", GT_UNIT_SHARE,
                               gt_cell_known(gt_counter_set_hfu(one)));
 }
 

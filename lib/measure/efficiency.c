@@ -11,7 +11,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"family", "Family", GT_UNIT_NONE, NULL, 0},
     {"role", "Role", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -25,7 +25,7 @@ static const struct gt_report_column columns[] = {
     {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"bound", "Bound", GT_UNIT_NONE, NULL, 0},
     {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"provenance", "Work known by", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"provenance", "Source of work", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"blocks", "Blocks", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"threads", "Threads", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"resident", "Blocks per SM", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -164,15 +164,17 @@ static struct known_work model_work(const struct kernel *kernel) {
     };
 }
 
-/* false: there are no samples, or too few. */
+/* false: there are no samples, too few, or none of a limit. */
 static bool sampled_work(const struct device *device, const struct kernel *kernel, struct known_work *work) {
     if (!kernel->counters || kernel->counters->method == GT_COUNTER_UNSAMPLED)
         return false;
     double bytes = gt_counter_set_dram_bytes(device->counters, kernel->counters);
     struct gt_counter_nearness near = gt_counter_set_nearness(device->counters, kernel->counters);
     bool is_known = near.share >= 0;
+    if (!is_known && !(bytes >= 0))
+        return false;
     *work = (struct known_work){
-        .bytes = bytes >= 0 && bytes < 0x1p63 ? gt_cell_int((int64_t)(bytes + 0.5)) : gt_cell_null(),
+        .bytes = gt_cell_whole(bytes),
         .efficiency = gt_cell_known(near.share),
         .bound = is_known ? gt_cell_text(near.is_memory ? GT_STR("memory") : GT_STR("compute")) : gt_cell_null(),
         .provenance = "counter",
@@ -221,7 +223,7 @@ static struct gt_str rate_words(struct gt_arena *arena, gt_big flops, int64_t ns
     return gt_arena_printf(arena, ", %.3g %s", rate >= 100 ? rate / 1e3 : rate, rate >= 100 ? "TFLOP/s" : "GFLOP/s");
 }
 
-/* ", 50.6 TFLOP/s, 148 GB/s: 75.6 % of its roof (compute-bound, work known by shape), 415 us lost" */
+/* ", 50.6 TFLOP/s, 148 GB/s: 75.6% of its roof (compute-bound, work known by shape), 415 us lost" */
 static struct gt_str work_words(const struct device *device, struct gt_arena *arena, const struct kernel *kernel) {
     const struct gt_work_sums *sums = &kernel->sums;
     struct known_work work = model_work(kernel);
@@ -237,7 +239,7 @@ static struct gt_str work_words(const struct device *device, struct gt_arena *ar
         text = gt_arena_printf(arena, "%s, %.3g GB/s%s", text.ptr, bytes / (double)known_ns,
                                is_modelled ? "" : " of DRAM");
     if (!isnan(share))
-        text = gt_arena_printf(arena, "%s: %.1f %% of its roof (%s-bound, work known by %s)", text.ptr, 100 * share,
+        text = gt_arena_printf(arena, "%s: %.1f%% of its roof (%s-bound, work known by %s)", text.ptr, 100 * share,
                                gt_cell_as_text(&work.bound).ptr, work.provenance);
     if (is_modelled && sums->has_roofline)
         text = gt_arena_printf(arena, "%s, %s lost", text.ptr, lost);

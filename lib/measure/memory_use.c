@@ -8,26 +8,29 @@
 #include "report/row.h"
 
 static const struct gt_report_column peak_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"time_ns", "At", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"allocated", "Peak", GT_UNIT_BYTES, NULL, GT_COLUMN_LEADS | GT_COLUMN_ADDS},
-    {"reserved", "Reserved", GT_UNIT_BYTES, NULL, 0},
-    {"fragmentation", "Unused", GT_UNIT_BYTES, NULL, 0},
-    {"fragmentation_share", "Fragmentation", GT_UNIT_SHARE, "reserved memory", 0},
-    {"reserved_max", "Most reserved", GT_UNIT_BYTES, NULL, 0},
+    {"reserved", "Reserved", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
+    {"fragmentation", "Unused", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
+    {"fragmentation_share", "Fragmentation", GT_UNIT_SHARE, "reserved memory", GT_COLUMN_SPARSE},
+    {"reserved_max", "Most reserved", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
     {"first", "First", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
     {"last", "Last", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
     {"events", "Events", GT_UNIT_COUNT, NULL, 0},
 };
 
 static const struct gt_report_column timeline_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
-    {"allocated_max", "Most", GT_UNIT_BYTES, NULL, 0},       {"allocated_min", "Least", GT_UNIT_BYTES, NULL, 0},
-    {"allocated_end", "At the end", GT_UNIT_BYTES, NULL, 0}, {"reserved_max", "Reserved", GT_UNIT_BYTES, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
+    {"allocated_max", "Most", GT_UNIT_BYTES, NULL, 0},
+    {"allocated_min", "Least", GT_UNIT_BYTES, NULL, 0},
+    {"allocated_end", "At the end", GT_UNIT_BYTES, NULL, 0},
+    {"reserved_max", "Reserved", GT_UNIT_BYTES, NULL, 0},
 };
 
 static const struct gt_report_column owner_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"op", "Allocated by", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"range", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
@@ -36,13 +39,13 @@ static const struct gt_report_column owner_columns[] = {
 };
 
 static const struct gt_report_column step_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"peak", "Peak", GT_UNIT_BYTES, NULL, 0},
     {"first", "At start", GT_UNIT_BYTES, NULL, 0},
     {"last", "At end", GT_UNIT_BYTES, NULL, 0},
-    {"kept_bytes", "Kept", GT_UNIT_BYTES, NULL, 0},
-    {"kept_blocks", "Blocks kept", GT_UNIT_COUNT, NULL, 0},
+    {"kept_bytes", "Kept", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
+    {"kept_blocks", "Blocks kept", GT_UNIT_COUNT, NULL, GT_COLUMN_SPARSE},
 };
 
 static const struct gt_report_column call_columns[] = {
@@ -123,8 +126,8 @@ static enum gt_status put_calls(struct gt_section *section, const struct gt_view
     enum gt_status status = gt_allocator_calls_init(&calls, view, err);
     if (status != GT_OK)
         return status;
-    struct gt_table *table = gt_section_table(section, "allocator_calls", "Calls of the driver's allocator",
-                                              call_columns, GT_ARRAY_COUNT(call_columns));
+    struct gt_table *table = gt_section_table(section, "allocator_calls", "Driver allocator calls", call_columns,
+                                              GT_ARRAY_COUNT(call_columns));
     table->empty = GT_NONE_IN(view, "calls that allocate or free memory");
     for (size_t i = 0; i < calls.count; i++) {
         struct gt_row row = gt_row_begin(table);
@@ -148,14 +151,26 @@ static const struct gt_memory_device *fullest(const struct gt_view *view, const 
     return best;
 }
 
+/* Of all GPUs: the one that is fullest may have less than another with more memory. */
+static int64_t largest_peak(const struct gt_memory_set *set) {
+    int64_t peak = set->devices[0].peak;
+    for (size_t d = 1; d < set->device_count; d++)
+        peak = set->devices[d].peak > peak ? set->devices[d].peak : peak;
+    return peak;
+}
+
 static void put_words(struct gt_section *section, const struct gt_view *view, const struct gt_memory_set *set) {
     const struct gt_memory_device *device = fullest(view, set);
     struct gt_measure_fact_group facts = {.section = section, .title = "Memory", .audience = GT_FOR_DATA | GT_FOR_PAGE};
     gt_section_note(section, GT_FOR_ALL,
                     gt_memory_words_peak(&section->report->arena, view, device, set->device_count > 1));
-    gt_measure_fact_group_add(&facts, "peak_memory", "Peak memory", GT_UNIT_BYTES, gt_cell_int(device->peak));
+    gt_measure_fact_group_add(&facts, "peak_memory", "Peak memory", GT_UNIT_BYTES, gt_cell_int(largest_peak(set)));
     gt_measure_fact_group_add(&facts, "memory_growth", "Memory growth a step", GT_UNIT_BYTES,
                               isnan(device->growth) ? gt_cell_null() : gt_cell_real(device->growth));
+    if (set->left_out)
+        gt_section_note(
+            section, GT_FOR_ALL,
+            gt_arena_printf(&section->report->arena, "Memory of %zu more GPUs is not shown.", set->left_out));
     gt_measure_issue(section, GT_ISSUE_MEMORY_FREE_OF_UNKNOWN, set->free_of_unknown);
     gt_measure_issue(section, GT_ISSUE_MEMORY_ADDRESS_TWICE, set->address_twice);
     gt_measure_issue(section, GT_ISSUE_MEMORY_WITHOUT_ADDRESSES, set->without_address);
@@ -168,8 +183,8 @@ enum gt_status gt_memory_use_run(const struct gt_view *view, struct gt_section *
     if (set->device_count)
         put_words(section, view, set);
     struct gt_table *peaks =
-        gt_section_table(section, "memory_peak", "Peak of memory", peak_columns, GT_ARRAY_COUNT(peak_columns));
-    struct gt_table *owners = gt_section_table(section, "memory_owners", "Owners of memory at the peak", owner_columns,
+        gt_section_table(section, "memory_peak", "Peak memory", peak_columns, GT_ARRAY_COUNT(peak_columns));
+    struct gt_table *owners = gt_section_table(section, "memory_owners", "Memory at the peak by owner", owner_columns,
                                                GT_ARRAY_COUNT(owner_columns));
     struct gt_table *steps =
         gt_section_table(section, "memory_steps", "Memory by step", step_columns, GT_ARRAY_COUNT(step_columns));

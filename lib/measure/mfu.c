@@ -4,6 +4,7 @@
 #include "measure/efficiency/mfu_sums.h"
 #include "measure/efficiency/range_flops.h"
 #include "measure/efficiency/work_sums.h"
+#include "measure/results/devices_most.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -11,7 +12,7 @@
 static const struct gt_report_column columns[] = {
     {"scope", "Scope", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"model_flops", "Model FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
@@ -21,9 +22,22 @@ static const struct gt_report_column columns[] = {
     {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", 0},
 };
 
-static const char convention[] = "HFU: matrix FLOPs as executed; MFU: without recomputation. Causal attention counts "
-                                 "unmasked pairs; 'MFU (no mask)' "
-                                 "counts all. Peaks are dense data-sheet peaks of each product's type.";
+/* Peaks of the GPUs are mostly from one source. */
+static struct gt_str convention(struct gt_section *section, const struct gt_view *view, const struct gt_work_set *set) {
+    static const char *const sources[] = {[GT_PEAK_OF_NOTHING] = "dense peaks",
+                                          [GT_PEAK_OF_USER] = "the dense peaks that were given",
+                                          [GT_PEAK_OF_DATA_SHEET] = "dense data-sheet peaks",
+                                          [GT_PEAK_OF_TRACE] = "dense peaks at the boost clock of the trace"};
+    enum gt_peak_source source = view->device_count ? set->peaks[view->devices[0].device].source : GT_PEAK_OF_NOTHING;
+    for (size_t d = 1; d < view->device_count; d++)
+        if (set->peaks[view->devices[d].device].source != source)
+            source = GT_PEAK_OF_NOTHING;
+    return gt_arena_printf(
+        &section->report->arena,
+        "HFU: matrix FLOPs as executed; MFU: without recomputation. Causal attention counts unmasked "
+        "pairs; 'MFU (no mask)' counts all. Peaks are %s of each product's type.",
+        sources[source]);
+}
 
 static void add_row(struct gt_table *table, const char *scope, struct gt_str name, int64_t device, int64_t time_ns,
                     const struct gt_mfu_sums *sums, const struct gt_gpu_peaks *peaks) {
@@ -120,9 +134,6 @@ static enum gt_status add_steps(const struct gt_view *view, const struct gt_work
 
 /* ---- ranges ---- */
 
-/* No machine has more GPUs; a damaged trace may have any number, with all of its ranges for each. */
-enum { DEVICES_MOST = 256 };
-
 static enum gt_status add_ranges(const struct gt_view *view, const struct gt_work_set *set, struct gt_table *table,
                                  struct gt_error *err) {
     const struct gt_range_set *ranges = gt_results_ranges(view, err);
@@ -130,10 +141,10 @@ static enum gt_status add_ranges(const struct gt_view *view, const struct gt_wor
     if (!ranges)
         return err->code;
     bool ok = gt_range_flops_init(&flops, view, set, ranges);
-    for (size_t d = 0; d < view->device_count && d < DEVICES_MOST && ok; d++) {
+    for (size_t d = 0; d < view->device_count && d < GT_DEVICES_MOST && ok; d++) {
         const struct gt_view_device *device = &view->devices[d];
-        gt_range_flops_find(&flops, device);
-        for (size_t i = 0; i < flops.found_count; i++)
+        ok = gt_range_flops_find(&flops, device);
+        for (size_t i = 0; i < flops.found_count && ok; i++)
             add_row(table, "range", flops.found[i].text, device->id, flops.found[i].projected_ns, &flops.found[i].sums,
                     &set->peaks[device->device]);
     }
@@ -155,6 +166,6 @@ enum gt_status gt_mfu_run(const struct gt_view *view, struct gt_section *section
     if (status == GT_OK)
         status = add_ranges(view, set, table, err);
     if (set->instance_count && gt_measure_table_is_wanted(view, "mfu"))
-        gt_section_note(section, GT_FOR_ALL, GT_STR(convention));
+        gt_section_note(section, GT_FOR_ALL, convention(section, view, set));
     return status;
 }

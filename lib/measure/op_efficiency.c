@@ -9,7 +9,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"op", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"shape", "Shape", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"family", "Family", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -25,7 +25,7 @@ static const struct gt_report_column columns[] = {
     {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"bound", "Bound", GT_UNIT_NONE, NULL, 0},
     {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"provenance", "Work known by", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"provenance", "Source of work", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"recompute", "Recomputed", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
@@ -90,31 +90,18 @@ static int by_device_and_time(const void *a, const void *b) {
     return by_work(x, y);
 }
 
-static void join(struct row *into, const struct row *from) {
-    struct gt_work_sums *sums = &into->sums;
-    const struct gt_work_sums *more = &from->sums;
-    into->kernels += from->kernels;
-    sums->count += more->count;
-    sums->total_ns = gt_ns_add(sums->total_ns, more->total_ns);
-    sums->flops = gt_work_math_add(sums->flops, more->flops);
-    sums->bytes = gt_work_math_add(sums->bytes, more->bytes);
-    sums->roofline_ns = gt_work_math_add(sums->roofline_ns, more->roofline_ns);
-    sums->roofed_ns = gt_ns_add(sums->roofed_ns, more->roofed_ns);
-    sums->lost_ns = gt_ns_add(sums->lost_ns, more->lost_ns);
-    for (size_t i = 0; i < GT_BOUND_COUNT; i++)
-        sums->bound_ns[i] = gt_ns_add(sums->bound_ns[i], more->bound_ns[i]);
-}
-
 /* Kinds that differ only in what tables do not show are one row. */
 static size_t join_equal(struct row *rows, size_t count) {
     size_t kept = 0;
     if (count)
         qsort(rows, count, sizeof *rows, by_device_and_work);
     for (size_t i = 0; i < count; i++)
-        if (kept && by_device_and_work(&rows[kept - 1], &rows[i]) == 0)
-            join(&rows[kept - 1], &rows[i]);
-        else
+        if (kept && by_device_and_work(&rows[kept - 1], &rows[i]) == 0) {
+            gt_work_sums_join(&rows[kept - 1].sums, &rows[i].sums);
+            rows[kept - 1].kernels += rows[i].kernels;
+        } else {
             rows[kept++] = rows[i];
+        }
     return kept;
 }
 

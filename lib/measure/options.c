@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "base/str.h"
+#include "measure/efficiency/gpu_peaks.h"
 
 #define INFO(analysis_, key_, type_, ...)                                                                              \
     [GT_OPTION_##key_] = {.analysis = #analysis_, .automatic = {.key = #key_, .type = (type_)}, __VA_ARGS__},
@@ -102,7 +103,10 @@ enum gt_status gt_options_complete(const struct gputime_option *given, size_t co
         all[i] = given[g];
     }
     *out = all;
-    return GT_OK;
+    /* texts that are read by an analysis: wrong ones should not wait for the whole trace */
+    struct gt_gpu_given gpu;
+    return gt_gpu_peaks_parse(all[GT_OPTION_peak].text, all[GT_OPTION_bandwidth].text, all[GT_OPTION_gpu].text, &gpu,
+                              err);
 }
 
 const struct gputime_option *gt_option_of(const struct gt_view *view, enum gt_option_id id) {

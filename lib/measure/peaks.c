@@ -4,7 +4,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"arch", "Architecture", GT_UNIT_NONE, NULL, 0},
     {"sms", "SMs", GT_UNIT_COUNT, NULL, 0},
@@ -12,10 +12,10 @@ static const struct gt_report_column columns[] = {
     {"vector_clock_hz", "Vector clock (Hz)", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"bandwidth", "Bandwidth/s", GT_UNIT_BYTES, NULL, 0},
     {"source", "Clock from", GT_UNIT_NONE, NULL, 0},
-    {"bf16", "bf16 (FLOP/s)", GT_UNIT_COUNT, NULL, 0},
-    {"tf32", "tf32 (FLOP/s)", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"fp8", "fp8 (FLOP/s)", GT_UNIT_COUNT, NULL, 0},
-    {"fp32", "fp32 (FLOP/s)", GT_UNIT_COUNT, NULL, 0},
+    {"bf16", "bf16 FLOP/s", GT_UNIT_COUNT, NULL, 0},
+    {"tf32", "tf32 FLOP/s", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"fp8", "fp8 FLOP/s", GT_UNIT_COUNT, NULL, 0},
+    {"fp32", "fp32 FLOP/s", GT_UNIT_COUNT, NULL, 0},
 };
 
 static struct gt_cell known(int64_t value) {
@@ -45,8 +45,7 @@ static void add_row(struct gt_section *section, struct gt_table *table, int64_t 
 
 enum gt_status gt_peaks_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
-    struct gt_table *table =
-        gt_section_table(section, "peaks", "Peaks of the GPUs (dense)", columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table = gt_section_table(section, "peaks", "GPU peaks (dense)", columns, GT_ARRAY_COUNT(columns));
     if (!set)
         return err->code;
     for (size_t d = 0; d < view->device_count; d++)

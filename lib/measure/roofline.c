@@ -8,7 +8,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"family", "Family", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},

@@ -9,8 +9,8 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"basis", "Basis", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
+    {"basis", "Basis", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"part", "Part", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"key", "Of", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY | GT_COLUMN_WORDS | GT_COLUMN_DETAIL},
@@ -52,7 +52,10 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
         gt_model_waterfall_of(&models[d], view, set, idle, d);
     words.models = models;
     words.counters = counters;
-    gt_efficiency_words_say(&words);
+    if (!gt_efficiency_words_say(&words)) {
+        gt_mem_free(models);
+        return gt_fail_memory(err);
+    }
     struct gt_table *table = gt_section_table(section, "waterfall", "Where the span went, against ideal kernels",
                                               columns, GT_ARRAY_COUNT(columns));
     table->parts = &parts_role;

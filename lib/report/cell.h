@@ -73,5 +73,9 @@ static inline struct gt_cell gt_cell_half(__int128 twice) {
 static inline struct gt_cell gt_cell_known(double value) {
     return value >= 0 ? gt_cell_real(value) : gt_cell_null();
 }
+/* the nearest whole number, likewise; null too if it does not fit */
+static inline struct gt_cell gt_cell_whole(double value) {
+    return value >= 0 && value < 0x1p63 ? gt_cell_int((int64_t)(value + 0.5)) : gt_cell_null();
+}
 
 #endif

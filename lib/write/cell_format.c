@@ -11,13 +11,15 @@ struct scale {
 
 static const struct scale time_scales[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}};
 static const struct scale byte_scales[] = {{"B", 0}, {"kB", 3}, {"MB", 6}, {"GB", 9}, {"TB", 12}};
+static const struct scale count_scales[] = {{NULL, 0}, {"k", 3}, {"M", 6}, {"G", 9}, {"T", 12}};
 static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
-#define VARIED_DECADES 6 /* a column that spans more shows 0.00 or seven digits in most units */
-#define LONGEST_DIGITS 6 /* before the point, for a unit in which all values of such a column are seen */
-#define FINEST_DIGITS  3 /* after it */
-#define WIDE_DECADES   4 /* of the largest value above its unit: time for the next unit */
-#define DIGITS         5 /* that a number needs; more decimals only widen the column */
+#define VARIED_DECADES    6  /* a column that spans more shows 0.00 or seven digits in most units */
+#define LONGEST_DIGITS    6  /* before the point, for a unit in which all values of such a column are seen */
+#define FINEST_DIGITS     3  /* after it */
+#define WIDE_DECADES      4  /* of the largest value above its unit: time for the next unit */
+#define UNCOUNTED_DECADES 10 /* nobody counts so many one by one: FLOPs, which are read like bytes */
+#define DIGITS            5  /* that a number needs; more decimals only widen the column */
 
 double gt_cell_format_number(const struct gt_cell *cell) {
     if (cell->type == GPUTIME_CELL_INT)
@@ -114,7 +116,7 @@ static size_t format_number(char *buf, const struct gt_column_style *style, cons
         return format_varied(buf, style->unit, cell);
     if (style->unit == GT_UNIT_NONE && cell->type == GPUTIME_CELL_INT)
         return gt_num_format_int(buf, cell->integer);
-    if (style->unit == GT_UNIT_COUNT && cell->type == GPUTIME_CELL_INT)
+    if (style->unit == GT_UNIT_COUNT && cell->type == GPUTIME_CELL_INT && !style->digits)
         return gt_num_format_grouped(buf, cell->integer);
     return format_scaled(buf, cell, style->digits, style->decimals);
 }
@@ -275,9 +277,11 @@ struct gt_column_style gt_cell_format_style(const struct gt_table *table, size_t
         break;
     case GT_UNIT_COUNT:
         style.decimals = 1;
+        if (spread.largest >= UNCOUNTED_DECADES)
+            choose_scale(&style, &spread, count_scales, sizeof count_scales / sizeof *count_scales);
         break;
-    case GT_UNIT_NONE:
-        style.decimals = 3;
+    case GT_UNIT_NONE: /* rates and ratios: the decimals of large ones only widen the column */
+        style.decimals = spread.largest < 2 ? 3 : spread.largest == 2 ? 1 : 0;
         break;
     case GT_UNIT_SHARE:
         break;

@@ -124,6 +124,21 @@ def test_no_backward_by_sequence_number(gputime, tmp_path, trace):
     assert not any(provenance == "sequence" for _, provenance in ops(trace.report(gputime, tmp_path)))
 
 
+@pytest.mark.parametrize("launches", [(2, 20), (20, 2)], ids=["outer first", "inner first"])
+def test_nodes_inside_each_other_count_once(gputime, tmp_path, launches):
+    """PyTorch has two nodes of one number, and either may launch kernels."""
+    trace = Operators().run("aten::mm", MM, **{"Sequence number": 5, "Fwd thread id": 0})
+    number, at = {"Sequence number": 5, "Fwd thread id": 1}, trace.at
+    trace.operator("autograd::engine::evaluate_function: MyBackward", at, 50, tid=2, **number)
+    trace.operator("MyBackward", at + 10, 30, tid=2, **number)
+    for place, launch in enumerate(launches):
+        trace.op(at + 60 + 100 * place, 100, f"kernel_{launch}", launched=at + launch, tid=2)
+    report = trace.report(gputime, tmp_path)
+    rows = ops(report)
+    assert rows["MyBackward", "sequence"]["flops"] == 2 * MM_FLOPS and len(rows) == 2
+    assert report["tables"]["mfu"]["rows"][0]["flops"] == 3 * MM_FLOPS and unmodelled(report) == {"no_shapes": 1}
+
+
 def test_the_latest_forward_operator_counts(gputime, tmp_path):
     trace = Operators()
     for values in ([BIG, BIG], MM):
@@ -300,6 +315,26 @@ def test_unknown_gpu(gputime, tmp_path):
     assert report["tables"]["op_efficiency"]["rows"][0]["roofline_ns"] == round(MM_FLOPS / BF16_FLOPS * 1e9)
 
 
+@pytest.mark.parametrize("name, major, minor", [("NVIDIA H20", 9, 0), ("NVIDIA GeForce RTX 4090", 8, 9), ("NVIDIA L40", 8, 9),
+                                                 ("NVIDIA H800", 9, 0), ("GeForce RTX 2080 Ti", 7, 5)])
+def test_cards_that_are_cut_have_no_rates_of_their_architecture(gputime, tmp_path, name, major, minor):
+    gpu = H200 | {"name": name, "computeMajor": major, "computeMinor": minor, "clockRate": 1_980_000}
+    report = Operators(gpu).run("aten::mm", MM).report(gputime, tmp_path)
+    row = report["tables"]["peaks"]["rows"][0]
+    assert (row["bf16"], row["fp8"], row["fp32"]) == (None, None, None) and row["arch"] == f"sm_{major}{minor}"
+    assert "unknown_gpu" in {issue["id"] for issue in report["issues"]} and report["facts"]["hfu"] is None
+    assert report["tables"]["efficiency"]["rows"][0]["occupancy"] == 1, "its limits are known"
+
+
+def test_many_gpus_without_a_name(gputime, tmp_path):
+    """The name that all others have is found once."""
+    trace = Operators(*({"id": 50_000 + number, "name": "NVIDIA H200"} for number in range(20_000)))
+    for number in range(20_000):
+        trace.op(100, 100, device=number)
+    rows = gputime.json("efficiency", trace.write(tmp_path), "--table", "peaks", "--top", "0", timeout=30)
+    assert len(rows["tables"]["peaks"]["rows"]) == 20_000
+
+
 def test_amd_is_not_taken_for_hopper(gputime, tmp_path):
     """An MI210 gives 9.0 as its compute capability; waves have 64 threads."""
     unnamed = H200 | {"name": "Graphics Device", "warpSize": 64, "numSms": 104}
@@ -318,12 +353,17 @@ def test_one_name_holds_for_all(gputime, tmp_path):
 
 
 @pytest.mark.parametrize("options, words", [
-    (("--peak", "bf16"), "is no peak"), (("--peak", "bf17=1T"), "is no peak"), (("--peak", "bf16=-1T"), "is no peak"),
-    (("--peak", "bf16=0"), "is no peak"), (("--bandwidth", "fast"), "is no bandwidth"), (("--gpu", "H201"), "no data sheet"),
-    (("--peak", "bf16=99999999999P"), "is no peak")])
+    (("--peak", "bf16"), "invalid --peak 'bf16'; expected UNIT=FLOP/s"), (("--peak", "bf17=1T"), "invalid --peak"),
+    (("--peak", "bf16=-1T"), "invalid --peak"), (("--peak", "bf16=0"), "invalid --peak"),
+    (("--bandwidth", "fast"), "invalid --bandwidth 'fast'"), (("--peak", "bf16=99999999999P"), "invalid --peak"),
+    (("--gpu", "H201"), "--gpu: no data sheet of 'H201'; did you mean 'H200'?"),
+    (("--gpu", "a100"), "'A100-SXM4-40GB', 'A100-PCIE-40GB', 'A100-SXM4-80GB', 'A100 80GB PCIe'?")])
 def test_wrong_options(gputime, tmp_path, options, words):
-    done = gputime("efficiency", Operators().run("aten::mm", MM).write(tmp_path), *options)
-    assert done.returncode == 2 and words in done.stderr.decode()
+    """They are seen before the trace is read, and do not blame it."""
+    path = Operators().run("aten::mm", MM).write(tmp_path)
+    path.write_text("no trace")
+    done = gputime("efficiency", path, *options)
+    assert done.returncode == 2 and words in done.stderr.decode() and "trace.json" not in done.stderr.decode()
 
 
 # ---- roofline and launches ----
@@ -417,6 +457,34 @@ def test_steps_and_ranges(gputime, tmp_path):
     assert rows["trace", ""]["hfu"] == pytest.approx(3 * share / (rows["trace", ""]["time_ns"] / 1e9))
 
 
+def test_ranges_that_overlap(gputime, tmp_path):
+    """As in `ranges`: an op belongs to all ranges around its launch, whether they nest or not."""
+    trace = Operators()
+    trace.range("A", 95, 200)
+    trace.range("B", 200, 400)
+    trace.range("A", 205, 80)  # inside both
+    for start in (100, 210, 310):
+        trace.operator("aten::mm", start, 50, **arguments(MM))
+        trace.op(1000 + start, 100, launched=start + 10)
+    path = trace.write(tmp_path)
+    rows = {row["name"]: row for row in trace.tables(gputime, tmp_path)["mfu"] if row["scope"] == "range"}
+    ranges = {row["name"]: row for row in gputime.json("ranges", path)["tables"]["ranges"]["rows"]}
+    assert {name: row["flops"] // MM_FLOPS for name, row in rows.items()} == {"A": 2, "B": 2}
+    assert {name: row["ops"] for name, row in ranges.items()} == {"A": 2, "B": 2}
+    assert {name: row["time_ns"] for name, row in rows.items()} == {
+        name: row["projected_ns"] for name, row in ranges.items()}
+
+
+def test_many_names_on_many_gpus(gputime, tmp_path):
+    """Nothing of the size of all names is cleared for each GPU."""
+    trace = Operators()
+    for number in range(20_000):
+        trace.range(f"range {number}", 10 * number, 9)
+    for number in range(256):
+        trace.op(500_000, 100, device=number, launched=10 * number + 2)
+    assert len(gputime.json("efficiency", trace.write(tmp_path), "--table", "mfu", timeout=30)["tables"]["mfu"]["rows"]) == 256
+
+
 def test_products_of_several_types(gputime, tmp_path):
     single = ((1024, 1024), "float")
     trace = Operators().run("aten::mm", MM).run("aten::mm", [single, single])
@@ -453,13 +521,13 @@ def words_of(gputime, trace, folder, *options):
 def test_the_first_sentence(gputime, tmp_path):
     trace = Operators().run("aten::mm", MM, length=100).run("aten::mul", [BIG, BIG], length=900)
     words = words_of(gputime, trace, tmp_path)
-    assert "HFU 0.2 %, MFU 0.2 % (dense bf16 peak of H200, 989 TFLOP/s); 70.4 % of the span is lost in memory-bound " \
+    assert "HFU 0.2%, MFU 0.2% (dense bf16 peak of H200, 989 TFLOP/s); 70.4% of the span is lost in memory-bound " \
            "element-wise kernels." in words
 
 
 def test_how_to_record_shapes_is_said(gputime, tmp_path):
     words = words_of(gputime, Operators().run("aten::mm", None), tmp_path)
-    assert "record_shapes=True" in words and "Not modelled: 100.0 % of kernel time" in words
+    assert "record_shapes=True" in words and "Unmodelled kernel time: 100.0% (operators recorded without shapes 100.0%)" in words
     assert "record_shapes" not in words_of(gputime, Operators().run("aten::mm", MM), tmp_path)
 
 
@@ -491,13 +559,15 @@ def test_limits_of_utilization(gputime, tmp_path):
 
 
 def test_many_operators_inside_each_other(gputime, tmp_path):
-    """Depth costs no more than length."""
+    """Depth costs no more than length: the innermost one has all kernels."""
     trace = Operators()
     for depth in range(20000):
-        trace.operator("aten::matmul" if depth % 2 else "aten::mm", depth, 100_000 - 2 * depth, **arguments(MM))
+        trace.operator("aten::mm" if depth % 2 else "aten::matmul", depth, 100_000 - 2 * depth, **arguments(MM))
         trace.op(200_000 + depth, 1, launched=50_000)
-    report = trace.report(gputime, tmp_path)
-    assert sum(unmodelled(report).values()) + len(report["tables"]["op_efficiency"]["rows"]) >= 1
+    report = gputime.json("efficiency", trace.write(tmp_path), "--no-cache", "--top", "0", timeout=30)
+    rows = report["tables"]["op_efficiency"]["rows"]
+    assert [(row["op"], row["count"], row["kernels"], row["flops"]) for row in rows] == [("aten::mm", 1, 20000, MM_FLOPS)]
+    assert not unmodelled(report)
 
 
 def test_many_backward_nodes_of_one_number(gputime, tmp_path):

@@ -185,6 +185,8 @@ VECTORS = {
     "aten::_softmax_backward_data": ([t(50, 40, of="float")] * 2 + ["-1", "15"], None, 10 * EL, "softmax"),
     "aten::_log_softmax_backward_data": ([t(50, 40, of="float")] * 2 + ["-1", "6"], None, 12 * EL, "softmax"),
     "aten::sum": ([BIG, "[-1]", "False", None], EL, 2 * (EL + 50), "reduction"),
+    "aten::sum of a type": ([BIG, "6"], EL, 2 * EL, "reduction"),
+    "aten::mean of a type that could be a dimension": ([BIG, "1"], EL, 2 * EL, "reduction"),
     "aten::sum all": ([BIG, None], EL, 2 * EL, "reduction"),
     "aten::mean": ([BIG, "[0]", "True", None], EL, 2 * (EL + 40), "reduction"),
     "aten::amax": ([BIG, "[0, 1]", "False"], None, 2 * EL, "reduction"),

@@ -58,9 +58,9 @@ def sampled(tensor, dram, clock=1830):
 
 
 @pytest.mark.parametrize("trace, words", [
-    (sampled(40, 10), "HFU 40.0 % by hardware counters; 60.0 % of the span is lost in kernels below the limits of both matrix "
+    (sampled(40, 10), "HFU 40.0% by hardware counters; 60.0% of the span is lost in kernels below the limits of both matrix "
                       "units and memory."),
-    (sampled(100, 10, 915), "HFU 50.0 % by hardware counters; 50.0 % of the span is lost in a clock below that of the peak.")])
+    (sampled(100, 10, 915), "HFU 50.0% by hardware counters; 50.0% of the span is lost in a clock below that of the peak.")])
 def test_counters_instead_of_shapes(gputime, tmp_path, trace, words):
     assert first_words(gputime, trace.write(tmp_path)) == words
 
@@ -77,7 +77,7 @@ def test_a_kernel_in_words(gputime, tmp_path):
     trace = Operators().run("aten::mm", MM, ["void product<int>(float*)"], length=100).run("aten::mul", [BIG, BIG], length=900)
     notes = gputime("efficiency", trace.write(tmp_path), "--no-cache", "--width", "1000", "--name", "product").stdout.decode()
     assert "\nproduct: 100 us in 1 op, 21.5 TFLOP/s, 62.9 GB/s: " in notes
-    assert " TFLOP/s, 62.9 GB/s: 2.2 % of its roof (compute-bound, work known by shape), 97.83 us lost." in notes
+    assert " TFLOP/s, 62.9 GB/s: 2.2% of its roof (compute-bound, work known by shape), 97.83 us lost." in notes
     everything = gputime("efficiency", trace.write(tmp_path), "--no-cache", "--width", "1000").stdout.decode()
     assert "% of its roof" not in everything
 

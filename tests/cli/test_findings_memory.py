@@ -60,7 +60,7 @@ def test_rule(gputime, tmp_path, rule, trace, severity, saving):
 def test_words_of_a_low_clock(gputime, tmp_path):
     finding = findings_of(gputime, clocked(1464).write(tmp_path))["low_clock"]
     assert finding["title"] == "Low clock: GPU 0 runs at 1464 MHz while busy, 80.0% of the 1830 MHz of its peak"
-    assert finding["evidence"] == ["100 samples, one each 100 us.",
+    assert finding["evidence"] == ["100 samples, one every 100 us.",
                                    "At the clock of the peak its matrix units would need 1.6 ms less: 16.0% of the span."]
     assert finding["severity"] == "low" and finding["recoverable_ns"] is None and finding["table"] == "counters"
 
@@ -77,7 +77,27 @@ def test_words_of_growing_memory(gputime, tmp_path):
     assert finding["title"] == "Memory grows by 10 MB a step on GPU 0"
     assert finding["evidence"][0].startswith("20 MB allocated after step 1, 80 MB after step 7;")
     assert finding["evidence"][1] == "The last step allocates 1 block with 10 MB that it does not free."
-    assert finding["evidence"][2] == "The 78.92 GB that are left at the peak last for about 7,892 steps."
+    assert finding["evidence"][2] == "78.92 GB left at the peak: enough for about 7,892 steps."
+
+
+def test_evidence_of_growth_is_of_one_process(gputime, tmp_path):
+    """Allocators of two processes on a GPU are not compared with each other."""
+    trace = Allocating()
+    for number in range(9):
+        for pid, size in ((1, 10 * MB), (2, 2 * MB)):
+            start = 1000 * (2 * number + pid)
+            trace.event("user_annotation", f"ProfilerStep#{number}", start, 900, pid=pid)
+            trace.memory(start + 100, size, 0x100000 + 16 * number, pid=pid)
+    finding = findings_of(gputime, trace.write(tmp_path))["memory_growth"]
+    assert finding["evidence"][0].startswith("20 MB allocated after step 1, 90 MB after step 8;")
+
+
+def test_numbers_at_the_end_of_their_range(gputime, tmp_path):
+    trace = Allocating()
+    trace.events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 50,
+                         "args": {"Bytes": -1, "Device Type": 1, "Device Id": 0, "Total Reserved": 2**63 - 1}})
+    finding = findings_of(gputime, trace.write(tmp_path))["memory_full"]
+    assert finding["title"].endswith("of 80 GB taken")
 
 
 @pytest.mark.parametrize("trace", [clocked(1400), filled(79 * GB), grown([10 * MB] * 9)], ids=["clock", "full", "growth"])

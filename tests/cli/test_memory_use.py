@@ -156,12 +156,21 @@ def test_steps(gputime, tmp_path):
     tables, report = memory_of(gputime, trace, tmp_path)
     steps = [(row["step"], row["first"], row["last"], row["peak"], row["kept_bytes"], row["kept_blocks"])
              for row in tables["memory_steps"]]
-    assert steps[0] == (0, GB, 50 * MB, GB + 50 * MB, 50 * MB, 2)  # nothing is known before its first event
+    assert steps[0] == (0, 0, 50 * MB, GB + 50 * MB, 50 * MB, 2)  # its first event says what was there before
     assert steps[1] == (1, 50 * MB, 60 * MB, GB + 60 * MB, 10 * MB, 2)
     assert steps[5] == (5, 98 * MB, 110 * MB, GB + 110 * MB, 12 * MB, 2)
     assert report["facts"]["memory_growth"] == 12 * MB
     assert report["inputs"][0]["notes"][0].endswith("; grows 12 MB a step.")
     assert "(step 5)" in report["inputs"][0]["notes"][0]
+
+
+def test_the_first_event_says_what_was_there_before(gputime, tmp_path):
+    trace = Allocating()
+    trace.allocated[1, 0] = 5 * GB
+    trace.step(0, 100, 100)
+    trace.memory(110, -2 * GB, 0x1000)
+    row = memory_of(gputime, trace, tmp_path)[0]["memory_steps"][0]
+    assert (row["first"], row["peak"], row["last"]) == (5 * GB, 5 * GB, 3 * GB)
 
 
 def test_a_step_without_events_keeps_what_was_there(gputime, tmp_path):
@@ -202,6 +211,19 @@ def test_amd_and_several_gpus(gputime, tmp_path):
     assert [(row["device"], row["allocated"]) for row in tables["memory_peak"]] == [(0, GB), (1, 2 * GB)]
     assert report["inputs"][0]["notes"][0].startswith("GPU 1: peak 2 GB of 80 GB") and not issues_of(report)
     assert [row["device"] for row in memory_of(gputime, trace, tmp_path, "--device", "1")[0]["memory_peak"]] == [1]
+
+
+def test_the_fact_is_the_largest_peak(gputime, tmp_path):
+    """The fullest GPU may have less than one with more memory."""
+    trace = Allocating()
+    trace.op(0, 100, device=1)
+    trace.memory(10, 39 * GB, 0x1000)
+    trace.memory(20, 50 * GB, 0x1000, device=1)
+    path = trace.write(tmp_path)
+    path.write_text(path.read_text().replace(str(CAPACITY), str(40 * GB), 1))
+    report = gputime.json("memory", path)
+    assert report["facts"]["peak_memory"] == 50 * GB and "GPU 0: peak 39 GB of 40 GB" in report["inputs"][0]["notes"][0]
+    assert gputime("check", path, "--limit", "peak_memory<50GB").returncode == 3
 
 
 def test_processes_share_a_gpu(gputime, tmp_path):
@@ -364,6 +386,18 @@ def test_many_addresses_twice(gputime, tmp_path):
     assert issues_of(report) == {"memory_address_twice": 40000}
 
 
+def test_many_gpus_with_many_steps(gputime, tmp_path):
+    """No more GPUs than machines have get rows for every step."""
+    trace = Allocating()
+    for number in range(400):
+        trace.step(number, 1000 * (number + 1), 900)
+    for device in range(1000):
+        trace.memory(500, GB, 0x1000, device=device)
+    tables, report = memory_of(gputime, trace, tmp_path)
+    assert len(tables["memory_peak"]) == 256 and len(tables["memory_steps"]) == 256 * 400
+    assert "Memory of 744 more GPUs is not shown." in report["inputs"][0]["notes"]
+
+
 # ---- limits and the other meaning of the word ----
 
 
@@ -381,6 +415,14 @@ def test_limits(gputime, tmp_path, limit, status):
 def test_limits_of_a_trace_without_memory(gputime):
     done = gputime("check", DATA / "overlap.json", "--limit", "peak_memory<1GB")
     assert done.returncode == 2 and b"has no memory events" in done.stderr
+
+
+@pytest.mark.parametrize("steps, status", [(4, 2), (5, 3)])
+def test_growth_takes_five_steps(gputime, tmp_path, steps, status):
+    trace = Allocating()
+    leaking(trace, [10 * MB] * steps)
+    done = gputime("check", trace.write(tmp_path), "--limit", "memory_growth<9MB")
+    assert done.returncode == status and (status == 3 or b"memory events in five steps or more" in done.stderr)
 
 
 def test_a_limit_on_growth_and_a_file_of_limits(gputime, tmp_path):

@@ -17,6 +17,7 @@ struct equations {
     struct gt_counter_items *items;
     const struct gt_sampling *sampling;
     size_t count;       /* of things */
+    size_t kernels;     /* with their own or a shared one */
     uint32_t *thing_of; /* by item */
     double *weights;    /* of each pair of things */
     double *targets;    /* of each metric and thing */
@@ -68,6 +69,7 @@ static bool number_things(struct equations *equations) {
         qsort(places, count, sizeof *places, by_time);
     for (size_t i = 0; i < count; i++)
         equations->thing_of[places[i].item] = (uint32_t)(i < THINGS_MAX ? i : THINGS_MAX - 1);
+    equations->kernels = count;
     equations->count = count < THINGS_MAX ? count : THINGS_MAX;
     gt_mem_free(places);
     return is_done;
@@ -157,6 +159,11 @@ static void take_rates(struct equations *equations, int metric) {
                 equations->sampling->values[metric] ? fmin(100, equations->rates[equations->thing_of[i]]) : NAN;
 }
 
+/* The last thing is all kernels that have none of their own, if there are too many. */
+static bool is_shared(const struct equations *equations, uint32_t thing) {
+    return equations->kernels > equations->count && thing + 1 == equations->count;
+}
+
 static void solve(struct equations *equations) {
     struct gt_counter_device *device = equations->items->device;
     const struct gt_counter_solve system = {equations->count, equations->first, equations->pairs, equations->own};
@@ -167,7 +174,7 @@ static void solve(struct equations *equations) {
         take_rates(equations, m);
     }
     for (size_t i = 0; i < device->item_count && is_solved; i++)
-        if (is_wanted(&device->items[i], device->period_ns) && equations->thing_of[i] + 1 < THINGS_MAX)
+        if (is_wanted(&device->items[i], device->period_ns) && !is_shared(equations, equations->thing_of[i]))
             device->items[i].method = GT_COUNTER_SOLVED;
 }
 

@@ -1,4 +1,4 @@
-/* Makes the items of a GPU: its span and busy time, kinds of time, causes of idle time, ranges by name, ops by name. */
+/* Makes the items of a GPU: its span and busy time, kinds of time, causes of idle time, ops by name. */
 #include "measure/counters/counter_items.h"
 
 #include <string.h>
@@ -27,71 +27,55 @@ static uint32_t item_at(struct gt_counter_items *items, uint32_t *place, enum gt
     return *place;
 }
 
-static void list_add(struct gt_counter_items *items, uint32_t item) {
-    uint32_t *grown = gt_mem_room(items->list, items->list_count, &items->list_capacity, sizeof *grown);
-    items->has_failed |= !grown;
-    if (!grown)
-        return;
-    items->list = grown;
-    items->list[items->list_count++] = item;
-}
-
-/* Every name of ranges around the launch of an op, once. */
-static void list_ranges(struct gt_counter_items *items, uint32_t op) {
-    const struct gt_view *view = items->view;
-    uint32_t row = view->row[op], walk = ++items->walks;
-    int64_t reach_ns = gt_labels_op_reach(view->labels, view->store, row);
-    for (uint32_t range = view->labels->op_range[row]; range != GT_NO_ROW;
-         range = gt_labels_next_range(view->labels, view->store, range, reach_ns)) {
-        uint32_t name = items->ranges->name_of[range];
-        if (name == GT_NO_ROW || items->seen[name] == walk)
-            continue;
-        items->seen[name] = walk;
-        list_add(items, item_at(items, &items->of_range[name], GT_COUNTER_OF_RANGE, items->ranges->names[name].name));
-    }
-}
-
 uint32_t gt_counter_items_of_kernel(const struct gt_counter_items *items, uint32_t op) {
     return items->of_name[gt_view_op_name_id(items->view, op)];
 }
 
-static void list_op(struct gt_counter_items *items, uint32_t op) {
+static void list_add(struct gt_counter_list *list, uint32_t item) {
+    list->items[list->count++] = item;
+}
+
+static void list_op(struct gt_counter_items *items, struct gt_counter_list *list, uint32_t op) {
     const struct gt_view *view = items->view;
     enum gt_class class = gt_view_op_class(view, op);
     gt_strid name = gt_view_op_name_id(view, op);
-    list_add(items, GT_COUNTER_BUSY_ITEM);
-    list_add(items, item_at(items, &items->of_class[class], GT_COUNTER_OF_CLASS, gt_str_of(class_names[class])));
+    list_add(list, GT_COUNTER_BUSY_ITEM);
+    list_add(list, item_at(items, &items->of_class[class], GT_COUNTER_OF_CLASS, gt_str_of(class_names[class])));
     uint32_t kernel = item_at(items, &items->of_name[name], GT_COUNTER_OF_KERNEL, gt_view_name_text(view, name));
     items->device->items[kernel].name_id = name;
-    list_add(items, kernel);
-    list_ranges(items, op);
-}
-
-/* Ops of one name that were launched one after the other mostly have the same ranges around them. */
-static bool is_listed(const struct gt_counter_items *items, uint32_t op, uint8_t cause) {
-    const struct gt_view *view = items->view;
-    uint32_t before = items->list_op;
-    if (op == before)
-        return op != GT_NO_ROW || cause == items->list_cause;
-    return op != GT_NO_ROW && before != GT_NO_ROW && !items->ranges_overlap && items->list_count &&
-           view->labels->op_range[view->row[op]] == view->labels->op_range[view->row[before]] &&
-           gt_view_op_name_id(view, op) == gt_view_op_name_id(view, before) &&
-           gt_view_op_class(view, op) == gt_view_op_class(view, before);
+    list_add(list, kernel);
 }
 
 struct gt_counter_list gt_counter_items_of(struct gt_counter_items *items, uint32_t op, uint8_t cause) {
-    if (!items->list_count || !is_listed(items, op, cause)) {
-        items->list_count = 0;
-        items->list_cause = cause;
-        list_add(items, GT_COUNTER_SPAN_ITEM);
-        if (op == GT_NO_ROW)
-            list_add(items,
-                     item_at(items, &items->of_cause[cause], GT_COUNTER_OF_GAP, gt_str_of(gt_idle_cause_names[cause])));
-        else
-            list_op(items, op);
-    }
-    items->list_op = op;
-    return (struct gt_counter_list){items->list, items->list_count};
+    struct gt_counter_list list = {.items = {GT_COUNTER_SPAN_ITEM}, .count = 1};
+    if (op == GT_NO_ROW)
+        list_add(&list,
+                 item_at(items, &items->of_cause[cause], GT_COUNTER_OF_GAP, gt_str_of(gt_idle_cause_names[cause])));
+    else
+        list_op(items, &list, op);
+    return list;
+}
+
+uint32_t gt_counter_items_add_range(struct gt_counter_items *items, struct gt_str name, uint32_t name_id) {
+    uint32_t place = GT_NO_ROW, item = item_at(items, &place, GT_COUNTER_OF_RANGE, name);
+    items->device->items[item].name_id = name_id;
+    return item;
+}
+
+bool gt_counter_items_fills(const struct gt_sampling *sampling, size_t sample, int64_t ns) {
+    int64_t period_ns = gt_ns_between(sampling->start_ns[sample], sampling->end_ns[sample]);
+    return (__int128)ns * 10 >= (__int128)period_ns * GT_COUNTER_FILLED_TENTHS;
+}
+
+void gt_counter_items_add_sample(struct gt_counter_item *item, const struct gt_sampling *sampling, size_t sample,
+                                 int64_t ns) {
+    item->samples++;
+    item->filled_ns = gt_ns_add(item->filled_ns, ns);
+    for (int m = 0; m < GT_METRIC_COUNT; m++)
+        if (gt_sampling_has(sampling, (enum gt_metric)m, sample)) {
+            item->sums[m].values += (__int128)ns * sampling->values[m][sample];
+            item->sums[m].weight_ns = gt_ns_add(item->sums[m].weight_ns, ns);
+        }
 }
 
 static void add_time(void *context, const struct gt_counter_piece *piece) {
@@ -121,13 +105,6 @@ static void add_ops(struct gt_counter_items *items, size_t index) {
     }
 }
 
-static bool some_overlap(const struct gt_view *view) {
-    for (size_t range = 0; range < view->store->ranges.count; range++)
-        if (view->labels->range_sibling[range] != GT_NO_ROW)
-            return true;
-    return false;
-}
-
 /* So many numbers of no row. */
 static uint32_t *no_rows(size_t count) {
     uint32_t *rows = gt_mem_uninitialised(count, sizeof *rows);
@@ -137,18 +114,15 @@ static uint32_t *no_rows(size_t count) {
 }
 
 bool gt_counter_items_init(struct gt_counter_items *items, const struct gt_view *view, const struct gt_idle *idle,
-                           const struct gt_range_set *ranges, size_t index, struct gt_counter_device *device) {
-    *items = (struct gt_counter_items){
-        .view = view, .ranges = ranges, .device = device, .ranges_overlap = some_overlap(view), .list_op = GT_NO_ROW};
+                           size_t index, struct gt_counter_device *device) {
+    *items = (struct gt_counter_items){.view = view, .device = device};
     memset(items->of_class, 0xFF, sizeof items->of_class);
     memset(items->of_cause, 0xFF, sizeof items->of_cause);
     items->of_name = no_rows(gt_view_name_count(view));
-    items->of_range = no_rows(ranges->name_count);
-    items->seen = gt_mem_array(ranges->name_count, sizeof *items->seen);
     uint32_t span = GT_NO_ROW, busy = GT_NO_ROW;
     item_at(items, &span, GT_COUNTER_OF_DEVICE, GT_STR("span"));
     item_at(items, &busy, GT_COUNTER_OF_DEVICE, GT_STR("busy"));
-    if (!items->of_name || !items->of_range || !items->seen || items->has_failed) {
+    if (!items->of_name || items->has_failed) {
         gt_counter_items_release(items);
         return false;
     }
@@ -159,8 +133,5 @@ bool gt_counter_items_init(struct gt_counter_items *items, const struct gt_view 
 
 void gt_counter_items_release(struct gt_counter_items *items) {
     gt_mem_free(items->of_name);
-    gt_mem_free(items->of_range);
-    gt_mem_free(items->seen);
-    gt_mem_free(items->list);
     *items = (struct gt_counter_items){0};
 }

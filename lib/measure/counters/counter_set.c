@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "measure/counters/counter_equations.h"
-#include "measure/counters/counter_items.h"
+#include "measure/counters/counter_ranges.h"
 #include "measure/counters/counter_roof.h"
 #include "measure/efficiency/gpu_peaks.h"
 #include "measure/results/results.h"
@@ -25,22 +25,13 @@ struct run {
 
 struct summing {
     struct gt_counter_items *items;
+    struct gt_counter_ranges *ranges;
     const struct gt_sampling *sampling;
     struct gt_counter_device *device;
     struct run run;
     int64_t *filled_ns; /* by item: of the sample at hand */
     uint32_t *touched;  /* items that it has */
 };
-
-static void add_sample(struct gt_counter_item *item, const struct gt_sampling *sampling, size_t sample, int64_t ns) {
-    item->samples++;
-    item->filled_ns = gt_ns_add(item->filled_ns, ns);
-    for (int m = 0; m < GT_METRIC_COUNT; m++)
-        if (gt_sampling_has(sampling, (enum gt_metric)m, sample)) {
-            item->sums[m].values += (__int128)ns * sampling->values[m][sample];
-            item->sums[m].weight_ns = gt_ns_add(item->sums[m].weight_ns, ns);
-        }
-}
 
 static void join_items(struct gt_counter_item *item, const struct gt_counter_item *more) {
     item->samples += more->samples;
@@ -61,23 +52,18 @@ static void close_run(struct summing *summing) {
     run->sum = (struct gt_counter_item){0};
 }
 
-static bool fills(int64_t ns, int64_t period_ns) {
-    return (__int128)ns * 10 >= (__int128)period_ns * GT_COUNTER_FILLED_TENTHS;
-}
-
-static void sum_single(struct summing *summing, size_t sample, const struct gt_counter_part *part, int64_t period_ns) {
+static void sum_single(struct summing *summing, size_t sample, const struct gt_counter_part *part) {
     struct run *run = &summing->run;
     if (run->op != part->op || run->cause != part->cause) {
         close_run(summing);
         run->op = part->op;
         run->cause = part->cause;
     }
-    if (fills(part->ns, period_ns))
-        add_sample(&run->sum, summing->sampling, sample, part->ns);
+    if (gt_counter_items_fills(summing->sampling, sample, part->ns))
+        gt_counter_items_add_sample(&run->sum, summing->sampling, sample, part->ns);
 }
 
-static void sum_several(struct summing *summing, size_t sample, const struct gt_counter_part *parts, size_t count,
-                        int64_t period_ns) {
+static void sum_several(struct summing *summing, size_t sample, const struct gt_counter_part *parts, size_t count) {
     size_t touched = 0;
     close_run(summing);
     for (size_t p = 0; p < count; p++) {
@@ -91,47 +77,63 @@ static void sum_several(struct summing *summing, size_t sample, const struct gt_
     }
     for (size_t i = 0; i < touched; i++) {
         int64_t *filled_ns = &summing->filled_ns[summing->touched[i]];
-        if (fills(*filled_ns, period_ns))
-            add_sample(&summing->device->items[summing->touched[i]], summing->sampling, sample, *filled_ns);
+        if (gt_counter_items_fills(summing->sampling, sample, *filled_ns))
+            gt_counter_items_add_sample(&summing->device->items[summing->touched[i]], summing->sampling, sample,
+                                        *filled_ns);
         *filled_ns = 0;
     }
 }
 
-static void take_sample(void *context, size_t sample, const struct gt_counter_part *parts, size_t count) {
-    struct summing *summing = context;
-    const struct gt_sampling *sampling = summing->sampling;
-    struct gt_counter_device *device = summing->device;
-    int64_t period_ns = gt_ns_between(sampling->start_ns[sample], sampling->end_ns[sample]);
-    int64_t busy_ns = 0, compute_ns = 0, span_ns = 0;
+/* What of a sample's period is in the span, busy, and compute. */
+struct lengths {
+    int64_t span_ns, busy_ns, compute_ns;
+};
+
+static struct lengths lengths_of(const struct gt_view *view, const struct gt_counter_part *parts, size_t count) {
+    struct lengths lengths = {0};
     for (size_t p = 0; p < count; p++) {
         bool is_busy = parts[p].op != GT_NO_ROW;
-        span_ns = gt_ns_add(span_ns, parts[p].ns);
-        busy_ns = gt_ns_add(busy_ns, is_busy ? parts[p].ns : 0);
-        if (is_busy && gt_view_op_class(summing->items->view, parts[p].op) == GT_CLASS_COMPUTE)
-            compute_ns = gt_ns_add(compute_ns, parts[p].ns);
+        lengths.span_ns = gt_ns_add(lengths.span_ns, parts[p].ns);
+        lengths.busy_ns = gt_ns_add(lengths.busy_ns, is_busy ? parts[p].ns : 0);
+        if (is_busy && gt_view_op_class(view, parts[p].op) == GT_CLASS_COMPUTE)
+            lengths.compute_ns = gt_ns_add(lengths.compute_ns, parts[p].ns);
     }
-    if (count == 1)
-        sum_single(summing, sample, parts, period_ns);
-    else
-        sum_several(summing, sample, parts, count, period_ns);
+    return lengths;
+}
+
+/* Of the whole device: its clock, and how near it is to its limits. */
+static void sum_device(struct gt_counter_device *device, const struct gt_sampling *sampling, size_t sample,
+                       const struct lengths *lengths) {
     if (!gt_sampling_has(sampling, GT_METRIC_CLOCK, sample))
         return;
     uint32_t clock_hz = sampling->values[GT_METRIC_CLOCK][sample];
-    device->busy_clock.values += (__int128)busy_ns * clock_hz;
-    device->busy_clock.weight_ns = gt_ns_add(device->busy_clock.weight_ns, busy_ns);
+    device->busy_clock.values += (__int128)lengths->busy_ns * clock_hz;
+    device->busy_clock.weight_ns = gt_ns_add(device->busy_clock.weight_ns, lengths->busy_ns);
     if (!gt_sampling_has(sampling, GT_METRIC_TENSOR, sample))
         return;
     device->has_tensor_cycles = true;
     device->tensor_cycles += (double)sampling->values[GT_METRIC_TENSOR][sample] / (100.0 * GT_SAMPLING_PERCENT) *
-                             (double)clock_hz * (double)span_ns;
-    gt_counter_roof_add(device, sampling, sample, compute_ns);
+                             (double)clock_hz * (double)lengths->span_ns;
+    gt_counter_roof_add(device, sampling, sample, lengths->compute_ns);
 }
 
-static bool sum_samples(struct gt_counter_items *items, const struct gt_idle *idle, size_t index,
-                        const struct gt_sampling *sampling) {
+static void take_sample(void *context, size_t sample, const struct gt_counter_part *parts, size_t count) {
+    struct summing *summing = context;
+    struct lengths lengths = lengths_of(summing->items->view, parts, count);
+    if (count == 1)
+        sum_single(summing, sample, parts);
+    else
+        sum_several(summing, sample, parts, count);
+    gt_counter_ranges_take(summing->ranges, sample, parts, count);
+    sum_device(summing->device, summing->sampling, sample, &lengths);
+}
+
+static bool sum_samples(struct gt_counter_items *items, struct gt_counter_ranges *ranges, const struct gt_idle *idle,
+                        size_t index, const struct gt_sampling *sampling) {
     struct gt_counter_device *device = items->device;
     struct summing summing = {
         .items = items,
+        .ranges = ranges,
         .sampling = sampling,
         .device = device,
         .run = {.op = GT_NO_ROW},
@@ -140,11 +142,13 @@ static bool sum_samples(struct gt_counter_items *items, const struct gt_idle *id
     };
     bool is_done = summing.filled_ns && summing.touched &&
                    gt_counter_sweep(items->view, idle, index, sampling, take_sample, &summing);
-    if (is_done)
+    if (is_done) {
         close_run(&summing);
+        gt_counter_ranges_end(ranges);
+    }
     gt_mem_free(summing.filled_ns);
     gt_mem_free(summing.touched);
-    return is_done && !items->has_failed;
+    return is_done && !items->has_failed && !ranges->has_failed;
 }
 
 /* ---- a device ---- */
@@ -155,46 +159,75 @@ static void choose_methods(struct gt_counter_device *device) {
             device->items[i].method = GT_COUNTER_DIRECT;
 }
 
-/* Kernels by time, all others by name. */
+/* Kernels by time, all others by name: a total order, since sorting need not keep that of equal ones. */
 static int by_scope(const void *a, const void *b) {
     const struct gt_counter_item *x = a, *y = b;
     if (x->scope != y->scope)
         return x->scope < y->scope ? -1 : 1;
     if (x->scope == GT_COUNTER_OF_KERNEL && x->time_ns != y->time_ns)
         return x->time_ns > y->time_ns ? -1 : 1;
-    return x->scope == GT_COUNTER_OF_DEVICE ? 0 : gt_str_cmp(x->name, y->name);
+    int order = gt_str_cmp(x->name, y->name);
+    if (x->scope == GT_COUNTER_OF_DEVICE)
+        return -order; /* the span, then busy time */
+    return order ? order : (x->name_id > y->name_id) - (x->name_id < y->name_id);
+}
+
+/* What all devices with samples need; made for the first of them. */
+struct common {
+    struct gt_gpu_given given;
+    const struct gt_idle *idle;
+    struct gt_range_trees trees;
+};
+
+static enum gt_status make_common(struct common *common, const struct gt_view *view, struct gt_error *err) {
+    if (common->idle)
+        return GT_OK;
+    common->idle = gt_results_idle(view, err);
+    const struct gt_range_set *ranges = common->idle ? gt_results_ranges(view, err) : NULL;
+    if (!ranges)
+        return err->code;
+    return gt_range_trees_init(&common->trees, view, ranges) ? GT_OK : gt_fail_memory(err);
+}
+
+static bool measure_items(struct gt_counter_device *device, const struct gt_view *view, size_t index,
+                          const struct gt_sampling *sampling, struct common *common) {
+    struct gt_counter_items items;
+    struct gt_counter_ranges ranges = {0};
+    bool is_done = gt_counter_items_init(&items, view, common->idle, index, device) &&
+                   gt_counter_ranges_init(&ranges, &common->trees, &items, common->idle, index, sampling);
+    gt_counter_roof_begin(device, sampling);
+    is_done = is_done && sum_samples(&items, &ranges, common->idle, index, sampling);
+    if (is_done)
+        choose_methods(device);
+    is_done = is_done && gt_counter_equations_solve(&items, common->idle, index, sampling);
+    if (is_done) {
+        gt_counter_roof_end(device);
+        qsort(device->items, device->item_count, sizeof *device->items, by_scope);
+    }
+    gt_counter_ranges_release(&ranges);
+    gt_counter_items_release(&items);
+    return is_done;
 }
 
 static bool measure_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
-                           const struct gt_sampling *sampling, const struct gt_gpu_peaks *peaks,
-                           const struct gt_idle *idle, const struct gt_range_set *ranges) {
-    struct gt_counter_items items;
+                           const struct gt_sampling *sampling, struct common *common) {
+    struct gt_gpu_peaks peaks;
     const struct gt_view_device *of = &view->devices[index];
+    gt_gpu_peaks_of(&peaks, view->store, of->device, &common->given);
     device->has_samples = true;
     device->samples = sampling->count;
     device->outside = sampling->outside;
     device->out_of_range = sampling->out_of_range;
     device->period_ns = sampling->period_ns;
     device->span_ns = gt_ns_between(of->span_start_ns, of->span_end_ns);
-    device->matrix_clock_hz = (uint64_t)peaks->matrix_clock_hz;
-    device->bandwidth = (uint64_t)peaks->bandwidth;
-    bool is_done = gt_counter_items_init(&items, view, idle, ranges, index, device);
-    gt_counter_roof_begin(device, sampling);
-    is_done = is_done && sum_samples(&items, idle, index, sampling);
-    if (is_done)
-        choose_methods(device);
-    is_done = is_done && gt_counter_equations_solve(&items, idle, index, sampling);
-    if (is_done) {
-        gt_counter_roof_end(device);
-        qsort(device->items, device->item_count, sizeof *device->items, by_scope);
-    }
-    gt_counter_items_release(&items);
-    return is_done;
+    device->matrix_clock_hz = (uint64_t)peaks.matrix_clock_hz;
+    device->bandwidth = (uint64_t)peaks.bandwidth;
+    return measure_items(device, view, index, sampling, common);
 }
 
 /* What the samples are held against is only made where there are some. */
 static enum gt_status init_device(struct gt_counter_device *device, const struct gt_view *view, size_t index,
-                                  struct gt_error *err) {
+                                  struct common *common, struct gt_error *err) {
     struct gt_sampling sampling;
     enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
     if (status != GT_OK)
@@ -203,28 +236,25 @@ static enum gt_status init_device(struct gt_counter_device *device, const struct
         gt_sampling_release(&sampling);
         return GT_OK;
     }
-    struct gt_gpu_given given;
-    struct gt_gpu_peaks peaks;
-    const struct gt_idle *idle = gt_results_idle(view, err);
-    const struct gt_range_set *ranges = idle ? gt_results_ranges(view, err) : NULL;
-    status = ranges ? gt_gpu_peaks_given(view, &given, err) : err->code;
-    if (status == GT_OK) {
-        gt_gpu_peaks_of(&peaks, view->store, view->devices[index].device, &given);
-        if (!measure_device(device, view, index, &sampling, &peaks, idle, ranges))
-            status = gt_fail_memory(err);
-    }
+    status = make_common(common, view, err);
+    if (status == GT_OK && !measure_device(device, view, index, &sampling, common))
+        status = gt_fail_memory(err);
     gt_sampling_release(&sampling);
     return status;
 }
 
 enum gt_status gt_counter_set_init(struct gt_counter_set *set, const struct gt_view *view, struct gt_error *err) {
-    enum gt_status status = GT_OK;
+    struct common common = {0};
+    enum gt_status status = gt_gpu_peaks_given(view, &common.given, err);
+    if (status != GT_OK)
+        return status;
     set->device_count = view->device_count;
     set->devices = gt_mem_array(view->device_count, sizeof *set->devices);
     if (!set->devices)
         return gt_fail_memory(err);
     for (size_t d = 0; d < view->device_count && status == GT_OK; d++)
-        status = init_device(&set->devices[d], view, d, err);
+        status = init_device(&set->devices[d], view, d, &common, err);
+    gt_range_trees_release(&common.trees);
     if (status != GT_OK)
         gt_counter_set_release(set);
     return status;
@@ -264,7 +294,8 @@ struct gt_counter_nearness gt_counter_set_nearness(const struct gt_counter_devic
                                                    const struct gt_counter_item *item) {
     double clock_hz = gt_counter_set_mean(item, GT_METRIC_CLOCK);
     clock_hz = isnan(clock_hz) ? gt_counter_set_busy_hz(device) : clock_hz;
-    double slower = device->matrix_clock_hz ? fmin(1, clock_hz / (double)device->matrix_clock_hz) : NAN;
+    double slower = device->matrix_clock_hz ? clock_hz / (double)device->matrix_clock_hz : NAN;
+    slower = slower > 1 ? 1 : slower; /* fmin would take an unknown clock for a full one */
     double matrix = gt_counter_set_mean(item, GT_METRIC_TENSOR) / 100 * slower;
     double memory =
         (gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE)) / 100;

@@ -3,7 +3,7 @@
 #include "measure/counters/sampling.h"
 
 #include <math.h>
-#include <strings.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
@@ -22,14 +22,14 @@ static const struct {
 #undef GT_METRIC_NAME
 };
 
-static bool starts_nocase(struct gt_str text, struct gt_str start) {
-    return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
-}
-
 /* Counters in flight come as percents, averages and sums under one name: the unit tells them apart. Old reports and
-   other writers have none. */
-static bool has_unit_of(struct gt_str unit, enum gt_metric metric) {
-    return unit.len == 0 || gt_str_eq(unit, metric == GT_METRIC_CLOCK ? GT_STR("Hz") : GT_STR("%"));
+   other writers have none, but the name may say it in brackets: "[Throughput %]", "[MHz]", "[Avg]". */
+static bool has_unit_of(struct gt_str name, struct gt_str unit, enum gt_metric metric) {
+    bool is_clock = metric == GT_METRIC_CLOCK;
+    if (unit.len)
+        return gt_str_eq(unit, is_clock ? GT_STR("Hz") : GT_STR("%"));
+    bool has_brackets = name.len && memchr(name.ptr, '[', name.len);
+    return !has_brackets || gt_str_find_nocase(name, is_clock ? GT_STR("Hz]") : GT_STR("%]"));
 }
 
 /* GT_METRIC_COUNT: none of those that are used. */
@@ -37,7 +37,7 @@ static enum gt_metric metric_of(const struct gt_store *store, size_t track) {
     struct gt_str name = gt_store_string(store, store->counter_tracks.name[track]);
     struct gt_str unit = gt_store_string(store, store->counter_tracks.unit[track]);
     for (size_t i = 0; i < GT_ARRAY_COUNT(metric_names); i++)
-        if (starts_nocase(name, metric_names[i].start) && has_unit_of(unit, metric_names[i].metric))
+        if (gt_str_starts_nocase(name, metric_names[i].start) && has_unit_of(name, unit, metric_names[i].metric))
             return metric_names[i].metric;
     return GT_METRIC_COUNT;
 }
@@ -141,8 +141,8 @@ static bool find_period(struct gt_sampling *sampling, const int64_t *times_ns, s
         return false;
     for (size_t i = 1; i < count; i++)
         distances_ns[i - 1] = gt_ns_between(times_ns[i - 1], times_ns[i]);
-    if (count > 1)
-        sampling->period_ns = (int64_t)gt_quantile(distances_ns, count - 1, 0.5);
+    double median_ns = count > 1 ? gt_quantile(distances_ns, count - 1, 0.5) : 0;
+    sampling->period_ns = median_ns < 0x1p63 ? (int64_t)median_ns : INT64_MAX;
     gt_mem_free(distances_ns);
     return true;
 }

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "measure/efficiency/mfu_sums.h"
+#include "measure/efficiency/work_sums.h"
+#include "measure/results/measure.h"
 
 /* ---- the largest loss ---- */
 
@@ -21,10 +23,7 @@ static void compare(struct loss *largest, int64_t ns, const char *bound, const c
 static const char *bound_words(const int64_t *ns) {
     static const char *const words[GT_BOUND_COUNT] = {
         [GT_BOUND_LATENCY] = "very short ", [GT_BOUND_COMPUTE] = "compute-bound ", [GT_BOUND_MEMORY] = "memory-bound "};
-    size_t most = GT_BOUND_UNKNOWN;
-    for (size_t i = 0; i < GT_BOUND_UNKNOWN; i++)
-        if (ns[i] > (most == GT_BOUND_UNKNOWN ? 0 : ns[most]))
-            most = i;
+    size_t most = gt_work_sums_most(ns, GT_BOUND_UNKNOWN);
     return most == GT_BOUND_UNKNOWN ? "" : words[most];
 }
 
@@ -60,12 +59,10 @@ static void compare_samples(const struct gt_efficiency_words *it, struct loss *l
 }
 
 static struct loss largest_loss(const struct gt_efficiency_words *it, bool is_sampled, int64_t *span_ns) {
-    static const char *const idle_words[GT_IDLE_CAUSE_COUNT] = {[GT_IDLE_SYNC] = "idle time of synchronizing calls",
-                                                                [GT_IDLE_HOST] = "idle time before late launches",
-                                                                [GT_IDLE_LAUNCH] = "launch latency",
-                                                                [GT_IDLE_DEPENDENCY] = "idle time of waiting ops",
-                                                                [GT_IDLE_UNKNOWN] = "idle time",
-                                                                [GT_IDLE_END] = "idle time at the end"};
+    static const char *const idle_words[GT_IDLE_CAUSE_COUNT] = {
+        [GT_IDLE_SYNC] = "idle time (sync)",     [GT_IDLE_HOST] = "idle time (host)",
+        [GT_IDLE_LAUNCH] = "idle time (launch)", [GT_IDLE_DEPENDENCY] = "idle time (dependency)",
+        [GT_IDLE_UNKNOWN] = "idle time",         [GT_IDLE_END] = "idle time (end)"};
     struct gt_model_waterfall all = sum_models(it);
     struct loss largest = {0, "", ""};
     for (size_t f = 0; f < GT_FAMILY_COUNT; f++)
@@ -107,7 +104,8 @@ static bool count_over_roofline(const struct gt_efficiency_words *it, uint64_t *
     return ok;
 }
 
-static void count_unmodelled(const struct gt_efficiency_words *it, struct unmodelled *out) {
+/* false: memory was short. */
+static bool count_unmodelled(const struct gt_efficiency_words *it, struct unmodelled *out) {
     for (size_t i = 0; i < it->view->op_count; i++) {
         const struct gt_work_part *part = &it->set->parts[it->view->row[i]];
         if (gt_view_op_class(it->view, i) != GT_CLASS_COMPUTE)
@@ -119,8 +117,7 @@ static void count_unmodelled(const struct gt_efficiency_words *it, struct unmode
         out->kernels[part->reason]++;
         out->ns[part->reason] = gt_ns_add(out->ns[part->reason], ns);
     }
-    if (!count_over_roofline(it, &out->over_roofline))
-        it->section->report->arena.failed = true;
+    return count_over_roofline(it, &out->over_roofline);
 }
 
 /* ---- the first sentence ---- */
@@ -154,6 +151,11 @@ static struct utilization utilization_of(const struct gt_efficiency_words *it) {
     return all;
 }
 
+static struct gt_str gpu_words(struct gt_str name) {
+    enum { LONGEST = 60 };
+    return name.len ? gt_str_cut(name, LONGEST) : GT_STR("the GPU");
+}
+
 /* "(dense bf16 peak of H200, 989 TFLOP/s)" */
 static struct gt_str peak_words(struct gt_arena *arena, const struct utilization *all) {
     struct gt_str name = all->peaks->name;
@@ -161,9 +163,14 @@ static struct gt_str peak_words(struct gt_arena *arena, const struct utilization
         name = (struct gt_str){name.ptr + 7, name.len - 7};
     if (all->unit == GT_PEAK_NONE)
         return GT_STR("");
-    return gt_arena_printf(arena, " (dense %s peak of %.*s, %.0f TFLOP/s)", gt_peak_unit_keys[all->unit],
-                           (int)(name.len < 60 ? name.len : 60), name.len ? name.ptr : "",
-                           (double)gt_gpu_peaks_of_products(all->peaks, all->unit) / 1e12);
+    name = gpu_words(name);
+    double peak = (double)gt_gpu_peaks_of_products(all->peaks, all->unit) / 1e12;
+    return gt_arena_printf(arena, " (dense %s peak of %.*s, %.*f TFLOP/s)", gt_peak_unit_keys[all->unit], (int)name.len,
+                           name.ptr,
+                           peak >= 100 ? 0
+                           : peak >= 1 ? 1
+                                       : 3,
+                           peak);
 }
 
 /* HFU as samples have it: the mean over the GPUs for which it is known; NAN: none. */
@@ -212,7 +219,7 @@ static double modelled_share(const struct unmodelled *found) {
     return found->compute_ns > 0 ? 1 - (double)unknown_ns / (double)found->compute_ns : 1;
 }
 
-/* "HFU 47.9 %, MFU 47.9 % (dense bf16 peak of H200, 989 TFLOP/s), HFU 48.2 % by hardware counters". Kernels whose work
+/* "HFU 47.9%, MFU 47.9% (dense bf16 peak of H200, 989 TFLOP/s), HFU 48.2% by hardware counters". Kernels whose work
    is not known may be products, too. */
 static struct gt_str utilization_words(const struct gt_efficiency_words *it, const struct unmodelled *found) {
     enum { MOSTLY_PERCENT = 95 };
@@ -221,11 +228,11 @@ static struct gt_str utilization_words(const struct gt_efficiency_words *it, con
     double sampled = sampled_hfu(it);
     struct gt_str by_samples = GT_STR("");
     if (!isnan(sampled))
-        by_samples = gt_arena_printf(arena, "HFU %.1f %% by hardware counters", 100 * sampled);
+        by_samples = gt_arena_printf(arena, "HFU %.1f%% by hardware counters", 100 * sampled);
     if (!all.devices)
         return by_samples.len ? by_samples : unknown_words(it);
     const char *least = 100 * modelled_share(found) < MOSTLY_PERCENT ? "at least " : "";
-    return gt_arena_printf(arena, "HFU %s%.1f %%, MFU %s%.1f %%%s%s%s%s", least, 100 * all.hfu / (double)all.devices,
+    return gt_arena_printf(arena, "HFU %s%.1f%%, MFU %s%.1f%%%s%s%s%s", least, 100 * all.hfu / (double)all.devices,
                            least, 100 * all.mfu / (double)all.devices, peak_words(arena, &all).ptr,
                            all.devices > 1 ? ", mean over GPUs" : "", by_samples.len ? ", " : "", by_samples.ptr);
 }
@@ -238,34 +245,35 @@ static void say_first(const struct gt_efficiency_words *it, const struct unmodel
         return;
     struct gt_str text = utilization_words(it, found);
     if (largest.ns > 0 && span_ns > 0)
-        text = gt_arena_printf(arena, "%s; %.1f %% of the span is lost in %s%s", text.ptr,
+        text = gt_arena_printf(arena, "%s; %.1f%% of the span is lost in %s%s", text.ptr,
                                100 * (double)largest.ns / (double)span_ns, largest.bound, largest.words);
     gt_section_note(it->section, GT_FOR_ALL, gt_arena_printf(arena, "%s.", text.ptr));
 }
 
 /* ---- what is not known, in words ---- */
 
+#define LEAST_PERCENT 0.05 /* less reads as 0.0% */
+
 static void say_unmodelled(const struct gt_efficiency_words *it, const struct unmodelled *found) {
     struct gt_arena *arena = &it->section->report->arena;
     struct gt_str list = {"", 0};
-    int64_t all_ns = 0;
     for (size_t i = 1; i < GT_NO_WORK_COUNT; i++) {
-        if (!found->kernels[i])
-            continue;
-        all_ns = gt_ns_add(all_ns, found->ns[i]);
-        list = gt_arena_printf(arena, "%s%s%s (%.1f %%)", list.ptr, list.len ? ", " : "", gt_no_work_words[i],
-                               found->compute_ns > 0 ? 100 * (double)found->ns[i] / (double)found->compute_ns : 0);
+        double percent = found->compute_ns > 0 ? 100 * (double)found->ns[i] / (double)found->compute_ns : 0;
+        bool is_of_trace = i == GT_NO_WORK_NO_OPERATOR && !it->set->has_operators;
+        if (percent >= LEAST_PERCENT)
+            list = gt_arena_printf(arena, "%s%s%s %.1f%%", list.ptr, list.len ? ", " : "",
+                                   is_of_trace ? "no operators in the trace" : gt_no_work_words[i], percent);
     }
-    if (list.len && found->compute_ns > 0)
+    double all = 100 * (1 - modelled_share(found));
+    if (list.len)
         gt_section_note(it->section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "Not modelled: %.1f %% of kernel time: %s.",
-                                        100 * (double)all_ns / (double)found->compute_ns, list.ptr));
+                        gt_arena_printf(arena, "Unmodelled kernel time: %.1f%% (%s).", all, list.ptr));
 }
 
 static void say_how_to_record(const struct gt_efficiency_words *it) {
     if (it->set->has_operators && !it->set->has_shapes && it->view->op_count)
         gt_section_note(it->section, GT_FOR_ALL,
-                        GT_STR("The trace has no shapes of operators: record it with "
+                        GT_STR("Operators were recorded without shapes: use "
                                "torch.profiler.profile(record_shapes=True) to see FLOPs and bytes."));
 }
 
@@ -283,19 +291,26 @@ static void say_unknown_gpus(const struct gt_efficiency_words *it, uint64_t *cou
                         gt_arena_printf(arena,
                                         "Peaks of %.*s are not known, so there are no percentages; give --gpu NAME, or "
                                         "--peak and --bandwidth.",
-                                        name.len && name.len < 60 ? (int)name.len : 7,
-                                        name.len ? name.ptr : "the GPU"));
+                                        (int)gpu_words(name).len, gpu_words(name).ptr));
+}
+
+/* Without a bandwidth nothing has a roofline, whatever peaks are known. */
+static void say_unknown_bandwidth(const struct gt_efficiency_words *it) {
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        const struct gt_gpu_peaks *peaks = &it->set->peaks[it->view->devices[d].device];
+        struct gt_str name = gpu_words(peaks->name);
+        if (!peaks->is_known || peaks->bandwidth)
+            continue;
+        gt_section_note(it->section, GT_FOR_ALL,
+                        gt_arena_printf(&it->section->report->arena,
+                                        "The memory bandwidth of %.*s is not known, so there are no rooflines; give "
+                                        "--bandwidth.",
+                                        (int)name.len, name.ptr));
+        return;
+    }
 }
 
 /* ---- counted problems ---- */
-
-static void add_issue(const struct gt_efficiency_words *it, enum gt_issue_id id, uint64_t count) {
-    if (count)
-        gt_section_issue(it->section, &(struct gt_report_issue){.id = gt_issue_infos[id].id,
-                                                                .help = gt_issue_infos[id].help,
-                                                                .count = count,
-                                                                .first_offset = GT_NO_OFFSET});
-}
 
 static void add_issues(const struct gt_efficiency_words *it, const struct unmodelled *found, uint64_t unknown_gpus) {
     static const enum gt_issue_id ids[GT_NO_WORK_COUNT] = {
@@ -303,20 +318,24 @@ static void add_issues(const struct gt_efficiency_words *it, const struct unmode
 #include "measure/efficiency/no_work.def"
 #undef GT_NO_WORK
     };
-    add_issue(it, GT_ISSUE_UNKNOWN_GPU, unknown_gpus);
-    add_issue(it, GT_ISSUE_NO_SHAPES, it->set->has_operators && !it->set->has_shapes && it->view->op_count);
-    add_issue(it, GT_ISSUE_OVER_ROOFLINE, found->over_roofline);
+    gt_measure_issue(it->section, GT_ISSUE_UNKNOWN_GPU, unknown_gpus);
+    gt_measure_issue(it->section, GT_ISSUE_NO_SHAPES,
+                     it->set->has_operators && !it->set->has_shapes && it->view->op_count);
+    gt_measure_issue(it->section, GT_ISSUE_OVER_ROOFLINE, found->over_roofline);
     for (size_t i = 1; i < GT_NO_WORK_COUNT; i++)
-        add_issue(it, ids[i], found->kernels[i]);
+        gt_measure_issue(it->section, ids[i], found->kernels[i]);
 }
 
-void gt_efficiency_words_say(const struct gt_efficiency_words *words) {
+bool gt_efficiency_words_say(const struct gt_efficiency_words *words) {
     struct unmodelled found = {0};
     uint64_t unknown_gpus = 0;
-    count_unmodelled(words, &found);
+    if (!count_unmodelled(words, &found))
+        return false;
     say_first(words, &found);
     say_how_to_record(words);
     say_unmodelled(words, &found);
     say_unknown_gpus(words, &unknown_gpus);
+    say_unknown_bandwidth(words);
     add_issues(words, &found, unknown_gpus);
+    return true;
 }

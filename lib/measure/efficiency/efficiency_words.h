@@ -13,6 +13,7 @@ struct gt_efficiency_words {
     struct gt_section *section;
 };
 
-void gt_efficiency_words_say(const struct gt_efficiency_words *words);
+/* false: memory was short. */
+bool gt_efficiency_words_say(const struct gt_efficiency_words *words);
 
 #endif

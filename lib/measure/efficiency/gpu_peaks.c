@@ -32,13 +32,12 @@ static const struct arch archs[] = {
 };
 
 static const struct sheet {
-    struct gt_str name, vendor;
+    struct gt_str name;
     const char *arch;
     int64_t multiprocessors, matrix_mhz, vector_mhz, gigabytes;
-    const char *source;
 } sheets[] = {
 #define GT_GPU(name, vendor, arch, sms, matrix_mhz, vector_mhz, gigabytes, source)                                     \
-    {{name, sizeof(name) - 1}, {vendor, sizeof(vendor) - 1}, arch, sms, matrix_mhz, vector_mhz, gigabytes, source},
+    {{name, sizeof(name) - 1}, arch, sms, matrix_mhz, vector_mhz, gigabytes},
 #include "measure/efficiency/data_sheets.def"
 #undef GT_GPU
 };
@@ -52,26 +51,35 @@ static const struct arch *find_arch(const char *name) {
     return NULL;
 }
 
-static bool take_prefix(struct gt_str *text, struct gt_str prefix) {
-    bool starts = text->len >= prefix.len && gt_str_find_nocase((struct gt_str){text->ptr, prefix.len}, prefix);
-    if (starts)
-        *text = (struct gt_str){text->ptr + prefix.len, text->len - prefix.len};
-    return starts;
-}
-
-static bool equals_nocase(struct gt_str a, struct gt_str b) {
-    return a.len == b.len && gt_str_find_nocase(a, b) == a.ptr;
-}
-
 /* The row of a GPU by its name, with or without its vendor. */
 static const struct sheet *find_sheet(struct gt_str name) {
     static const struct gt_str vendors[] = {GT_STR("NVIDIA "), GT_STR("Tesla "), GT_STR("AMD "), GT_STR("Instinct ")};
     for (size_t i = 0; i < GT_ARRAY_COUNT(vendors); i++)
-        take_prefix(&name, vendors[i]);
+        if (gt_str_starts_nocase(name, vendors[i]))
+            name = (struct gt_str){name.ptr + vendors[i].len, name.len - vendors[i].len};
     for (size_t i = 0; i < GT_ARRAY_COUNT(sheets); i++)
-        if (equals_nocase(name, sheets[i].name))
+        if (gt_str_eq_nocase(name, sheets[i].name))
             return &sheets[i];
     return NULL;
+}
+
+/* Cards of one architecture have different rates: GeForce and some others sum products at half the rate, H20 and H800
+   are cut further. These words in names are of cards with all of it, those without a row included. */
+static bool has_full_rate(struct gt_str name) {
+    static const struct gt_str words[] = {
+        GT_STR("V100"), GT_STR("V100S"), GT_STR("T4"),   GT_STR("A2"),    GT_STR("A10"),
+        GT_STR("A10G"), GT_STR("A16"),   GT_STR("A30"),  GT_STR("A40"),   GT_STR("A100"),
+        GT_STR("A800"), GT_STR("A6000"), GT_STR("L4"),   GT_STR("L40S"),  GT_STR("H100"),
+        GT_STR("H200"), GT_STR("GH200"), GT_STR("B200"), GT_STR("GB200"),
+    };
+    for (size_t at = 0, end; at < name.len; at = end + 1) {
+        for (end = at; end < name.len && name.ptr[end] != ' ' && name.ptr[end] != '-';)
+            end++;
+        for (size_t i = 0; i < GT_ARRAY_COUNT(words); i++)
+            if (gt_str_eq_nocase((struct gt_str){name.ptr + at, end - at}, words[i]))
+                return true;
+    }
+    return false;
 }
 
 /* ---- what the user gives ---- */
@@ -95,48 +103,77 @@ static enum gt_status give_peak(struct gt_str item, struct gt_gpu_given *given, 
     struct gt_str key = {item.ptr, equals ? (size_t)(equals - item.ptr) : 0};
     struct gt_str value = {item.ptr + key.len + 1, equals ? item.len - key.len - 1 : 0};
     for (size_t i = 0; i < GT_PEAK_COUNT; i++)
-        if (equals_nocase(key, gt_str_of(gt_peak_unit_keys[i])) && parse_rate(value, &given->flops[i]))
+        if (gt_str_eq_nocase(key, gt_str_of(gt_peak_unit_keys[i])) && parse_rate(value, &given->flops[i]))
             return GT_OK;
     return gt_fail_usage(err,
-                         "'%.*s' is no peak; write UNIT=FLOP/s, such as bf16=989T (units: bf16, tf32, fp8, int8, "
-                         "fp64t, fp32, fp64)",
+                         "invalid --peak '%.*s'; expected UNIT=FLOP/s, such as bf16=989T (units: bf16, tf32, fp8, "
+                         "int8, fp64t, fp32, fp64)",
                          (int)(item.len < 100 ? item.len : 100), item.ptr);
 }
 
-enum gt_status gt_gpu_peaks_given(const struct gt_view *view, struct gt_gpu_given *given, struct gt_error *err) {
-    const char *peaks = gt_option_text(view, GT_OPTION_peak), *bandwidth = gt_option_text(view, GT_OPTION_bandwidth),
-               *gpu = gt_option_text(view, GT_OPTION_gpu);
+/* Names that hold what was asked for, or else the nearest one: "A100" has four rows. */
+static enum gt_status fail_name(const char *gpu, struct gt_error *err) {
+    char names[300] = "";
+    size_t used = 0, nearest = 0, distance = SIZE_MAX;
+    struct gt_str wanted = gt_str_of(gpu);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(sheets); i++) {
+        size_t far = gt_str_distance_nocase(wanted, sheets[i].name);
+        nearest = far < distance ? i : nearest;
+        distance = far < distance ? far : distance;
+        if (wanted.len && gt_str_find_nocase(sheets[i].name, wanted) && used + sheets[i].name.len + 6 < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s'", used ? ", " : "", sheets[i].name.ptr);
+    }
+    if (!used)
+        snprintf(names, sizeof names, "'%s'", sheets[nearest].name.ptr);
+    return gt_fail_usage(err, "--gpu: no data sheet of '%.100s'; did you mean %s? Else give --peak and --bandwidth",
+                         gpu, names);
+}
+
+enum gt_status gt_gpu_peaks_parse(const char *peaks, const char *bandwidth, const char *gpu, struct gt_gpu_given *given,
+                                  struct gt_error *err) {
     struct gt_str rest = gt_str_of(peaks), item;
-    *given = (struct gt_gpu_given){0};
+    *given = (struct gt_gpu_given){.common_device = GT_NO_TRACK};
     while (gt_str_next_item(&rest, &item)) {
         enum gt_status status = give_peak(item, given, err);
         if (status != GT_OK)
             return status;
     }
     if (bandwidth && !parse_rate(gt_str_of(bandwidth), &given->bandwidth))
-        return gt_fail_usage(err, "'%.100s' is no bandwidth; write bytes per second, such as 4.8T", bandwidth);
+        return gt_fail_usage(err, "invalid --bandwidth '%.100s'; expected bytes per second, such as 4.8T", bandwidth);
     const struct sheet *sheet = gpu ? find_sheet(gt_str_of(gpu)) : NULL;
     if (gpu && !sheet)
-        return gt_fail_usage(err, "no data sheet of '%.100s'; use --peak and --bandwidth", gpu);
+        return fail_name(gpu, err);
     given->sheet = sheet ? (size_t)(sheet - sheets) + 1 : 0;
     return GT_OK;
+}
+
+/* The last device with a name if all have the same one; else GT_NO_TRACK. */
+static uint32_t find_common_device(const struct gt_devices *devices) {
+    uint32_t found = GT_NO_TRACK;
+    for (uint32_t i = 0; i < devices->count; i++) {
+        if (devices->name[i] == GT_STRID_EMPTY)
+            continue;
+        if (found != GT_NO_TRACK && devices->name[found] != devices->name[i])
+            return GT_NO_TRACK;
+        found = i;
+    }
+    return found;
+}
+
+enum gt_status gt_gpu_peaks_given(const struct gt_view *view, struct gt_gpu_given *given, struct gt_error *err) {
+    enum gt_status status =
+        gt_gpu_peaks_parse(gt_option_text(view, GT_OPTION_peak), gt_option_text(view, GT_OPTION_bandwidth),
+                           gt_option_text(view, GT_OPTION_gpu), given, err);
+    given->common_device = find_common_device(&view->store->devices);
+    return status;
 }
 
 /* ---- a device ---- */
 
 /* ROCm's kernels may be on devices that the list of GPUs lacks: if all GPUs of the list have one name, it is theirs. */
-static uint32_t described_device(const struct gt_devices *devices, uint32_t device) {
-    uint32_t found = device;
-    if (devices->name[device] != GT_STRID_EMPTY)
-        return device;
-    for (uint32_t i = 0; i < devices->count; i++) {
-        if (devices->name[i] == GT_STRID_EMPTY)
-            continue;
-        if (found != device && devices->name[found] != devices->name[i])
-            return device;
-        found = i;
-    }
-    return found;
+static uint32_t described_device(const struct gt_devices *devices, uint32_t device, const struct gt_gpu_given *given) {
+    bool has_name = devices->name[device] != GT_STRID_EMPTY;
+    return has_name || given->common_device == GT_NO_TRACK ? device : given->common_device;
 }
 
 /* GPUs of AMD give compute capabilities, too: an MI210 says 9.0 like an H100. Its waves have 64 threads, so that half
@@ -216,7 +253,7 @@ static int64_t bandwidth_of(const struct gt_devices *devices, uint32_t device, c
 void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, uint32_t device,
                      const struct gt_gpu_given *given) {
     const struct gt_devices *devices = &store->devices;
-    uint32_t described = described_device(devices, device);
+    uint32_t described = described_device(devices, device, given);
     *peaks = (struct gt_gpu_peaks){.name = gt_store_string(store, devices->name[described])};
     const struct sheet *sheet = given->sheet ? &sheets[given->sheet - 1] : find_sheet(peaks->name);
     if (given->sheet && !peaks->name.len)
@@ -228,7 +265,7 @@ void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, u
         peaks->multiprocessors = sheet->multiprocessors;
     set_limits(peaks, devices, described, arch);
     set_clocks(peaks, devices, described, sheet, given->sheet > 0);
-    set_flops(peaks, arch, given);
+    set_flops(peaks, sheet || has_full_rate(peaks->name) ? arch : NULL, given);
     peaks->bandwidth = bandwidth_of(devices, described, sheet, given);
 }
 

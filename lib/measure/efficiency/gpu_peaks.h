@@ -41,8 +41,12 @@ struct gt_gpu_peaks {
 struct gt_gpu_given {
     int64_t flops[GT_PEAK_COUNT]; /* 0: not given */
     int64_t bandwidth;
-    size_t sheet; /* number of a row + 1; 0: not given */
+    size_t sheet;           /* number of a row + 1; 0: not given */
+    uint32_t common_device; /* of the trace: the one that describes those without a name; GT_NO_TRACK: none */
 };
+/* From the texts of the options; NULL: not given. What cannot be read is an error of usage. */
+enum gt_status gt_gpu_peaks_parse(const char *peaks, const char *bandwidth, const char *gpu, struct gt_gpu_given *given,
+                                  struct gt_error *err);
 enum gt_status gt_gpu_peaks_given(const struct gt_view *view, struct gt_gpu_given *given, struct gt_error *err);
 
 /* "sm_90"; empty: not known */

@@ -3,29 +3,37 @@
 #define GT_MEASURE_EFFICIENCY_RANGE_FLOPS_H
 
 #include "measure/efficiency/mfu_sums.h"
-#include "measure/results/range_set.h"
+#include "measure/results/range_trees.h"
 
+/* A name with matrix work on the device. */
 struct gt_range_flops_name {
+    uint32_t name; /* of ranges */
     struct gt_str text;
     struct gt_mfu_sums sums;
     int64_t projected_ns; /* last end - first start of each range, summed */
 };
 
+/* First start and last end of ops; the start is above the end where there are none. */
+struct gt_range_flops_extent {
+    int64_t start_ns, end_ns;
+};
+
 struct gt_range_flops {
     const struct gt_view *view;
     const struct gt_work_set *set;
-    const struct gt_range_set *ranges;
-    /* Ranges in trees have places, each in front of all that is inside it; by range: */
-    uint32_t *place;
+    struct gt_range_trees trees;
     /* By place: */
-    uint32_t *end;      /* one after the last place inside it */
-    bool *is_outermost; /* no range around it has its name */
-    int64_t *start_ns, *end_ns;
-    gt_big *before; /* FLOPs of all places before it */
-    /* By name, and those with a range on the device, by time: */
-    struct gt_range_flops_name *names;
+    struct gt_range_flops_extent *inside; /* of ops in it and in all inside it */
+    struct gt_range_flops_extent
+        *overlapping; /* of others, which are not in the ranges around it; NULL: there are none */
+    gt_big *before;   /* FLOPs of all places before it */
+    /* By name: */
+    uint32_t *found_at; /* number in `found` + 1; 0: it has no matrix work */
+    int64_t *projected_ns;
+    /* By time: */
     struct gt_range_flops_name *found;
-    size_t found_count;
+    size_t found_count, found_capacity;
+    bool has_failed; /* memory was short */
 };
 
 /* false: memory was short. */
@@ -33,8 +41,8 @@ bool gt_range_flops_init(struct gt_range_flops *flops, const struct gt_view *vie
                          const struct gt_range_set *ranges);
 void gt_range_flops_release(struct gt_range_flops *flops);
 
-/* Fills `found`: names with matrix work on the device. An op counts in the innermost range around its launch and in all
-   around that one. Linear in ranges and ops, whatever their depth. */
-void gt_range_flops_find(struct gt_range_flops *flops, const struct gt_view_device *device);
+/* Fills `found`: names with matrix work on the device. An op counts once for each name of the ranges around its launch.
+   Linear in ranges and ops, whatever their depth, where ranges nest. false: memory was short. */
+bool gt_range_flops_find(struct gt_range_flops *flops, const struct gt_view_device *device);
 
 #endif

@@ -11,7 +11,7 @@ struct attention {
 /* ---- pairs ---- */
 
 /* Sum over i = 1 .. count of i + shift, each at least 0 and at most `most`. */
-static gt_big sum_clamped(int64_t count, gt_big shift, int64_t most) {
+static gt_big sum_clamped(int64_t count, gt_big shift, gt_big most) {
     gt_big first = 1 + shift, last = count + shift; /* of those that are not clamped */
     first = first < 1 ? 1 : first;
     gt_big end = last < most ? last : most;

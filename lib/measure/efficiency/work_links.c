@@ -246,27 +246,63 @@ static uint32_t entry_of_node(struct linking *it, const struct forward *list, si
     return gt_family_infos[it->entries->items[entry].work.family].is_matrix ? entry : GT_NO_ROW;
 }
 
+/* The backward node whose work a kernel may do; GT_NO_ROW: none, or it has work of its own by shapes. */
+static uint32_t node_of_kernel(const struct linking *it, uint32_t op) {
+    uint8_t reason = it->links->reason[op];
+    if (reason != GT_NO_WORK_NO_MODEL && reason != GT_NO_WORK_NO_SHAPES)
+        return GT_NO_ROW;
+    return it->node[it->innermost[op]];
+}
+
+/* true: some kernel needs one. */
+static bool mark_nodes(struct linking *it) {
+    bool is_needed = false;
+    for (uint32_t op = 0; op < it->store->ops.count; op++) {
+        uint32_t node = node_of_kernel(it, op);
+        if (node == GT_NO_ROW || it->links->entry_of[node] != GT_NO_ROW)
+            continue;
+        it->links->flags[node] |= GT_WORK_BY_SEQUENCE;
+        is_needed = true;
+    }
+    return is_needed;
+}
+
+/* PyTorch has two nodes of one number, one around the other: the inner one has the work. So all are visited from the
+   innermost outwards, and what one finds lies inside all around it. Walks end where another one has been. */
+static bool find_nodes(struct linking *it) {
+    struct gt_work_links *links = it->links;
+    size_t count;
+    struct forward *list = list_forwards(it, &count);
+    for (size_t i = it->tree.count; i-- > 0 && list;) {
+        uint32_t node = it->tree.order[i];
+        if (!(links->flags[node] & GT_WORK_BY_SEQUENCE))
+            continue;
+        links->entry_of[node] = entry_of_node(it, list, count, node);
+        if (links->entry_of[node] == GT_NO_ROW)
+            continue;
+        uint32_t families = families_of(&it->entries->items[links->entry_of[node]]);
+        for (uint32_t outer = it->tree.parent[node]; outer != GT_NO_ROW && (it->inside[outer] & families) != families;
+             outer = it->tree.parent[outer])
+            it->inside[outer] |= families;
+    }
+    bool ok = list;
+    gt_mem_free(list);
+    return ok;
+}
+
 static bool link_backward_nodes(struct linking *it) {
     struct gt_work_links *links = it->links;
-    struct forward *list = NULL;
-    size_t count = 0;
+    if (!mark_nodes(it))
+        return true;
+    if (!find_nodes(it))
+        return false;
     for (uint32_t op = 0; op < it->store->ops.count; op++) {
-        bool may_be = links->reason[op] == GT_NO_WORK_NO_MODEL || links->reason[op] == GT_NO_WORK_NO_SHAPES;
-        uint32_t node = may_be ? it->node[it->innermost[op]] : GT_NO_ROW;
-        if (node == GT_NO_ROW)
-            continue;
-        if (!list && !(list = list_forwards(it, &count)))
-            return false;
-        if (links->entry_of[node] == GT_NO_ROW && !(links->flags[node] & GT_WORK_BY_SEQUENCE)) {
-            links->entry_of[node] = entry_of_node(it, list, count, node);
-            links->flags[node] |= GT_WORK_BY_SEQUENCE; /* looked up, found or not */
-        }
-        if (links->entry_of[node] == GT_NO_ROW || !(links->flags[node] & GT_WORK_BY_SEQUENCE))
+        uint32_t node = node_of_kernel(it, op);
+        if (node == GT_NO_ROW || links->entry_of[node] == GT_NO_ROW || !(links->flags[node] & GT_WORK_BY_SEQUENCE))
             continue;
         links->operator_of[op] = node;
         links->reason[op] = GT_WORK_KNOWN;
     }
-    gt_mem_free(list);
     return true;
 }
 
@@ -305,8 +341,8 @@ bool gt_work_links_init(struct gt_work_links *links, const struct gt_view *view,
         inherit(&it);
         link_kernels(&it);
         collect_inside(&it);
-        drop_wrappers(&it);
         ok = link_backward_nodes(&it) && !entries->failed;
+        drop_wrappers(&it);
     }
     gt_operator_tree_release(&it.tree);
     gt_mem_free(it.graph_calls);

@@ -37,7 +37,6 @@ int64_t gt_work_making_roofline(const struct gt_gpu_peaks *peaks, const struct g
     return longer_ns;
 }
 
-/* Gives the instance its number; GT_NO_ROW: memory was short. */
 uint32_t gt_work_making_add_instance(struct gt_work_making *it, uint32_t kind, uint32_t first_op, uint32_t op_count,
                                      int64_t total_ns) {
     struct gt_work_set *set = it->set;
@@ -54,7 +53,6 @@ uint32_t gt_work_making_add_instance(struct gt_work_making *it, uint32_t kind, u
     return (uint32_t)set->instance_count++;
 }
 
-/* An instance that is one op. */
 void gt_work_making_add_single(struct gt_work_making *it, uint32_t kind, uint32_t op) {
     uint32_t number = gt_work_making_add_instance(it, kind, op, 1, gt_work_making_ns(it, op));
     if (number == GT_NO_ROW)

@@ -22,6 +22,22 @@ void gt_work_sums_add(struct gt_work_sums *sums, int64_t ns, const struct gt_wor
     }
 }
 
+void gt_work_sums_join(struct gt_work_sums *sums, const struct gt_work_sums *more) {
+    sums->count += more->count;
+    sums->total_ns = gt_ns_add(sums->total_ns, more->total_ns);
+    sums->modelled_ns = gt_ns_add(sums->modelled_ns, more->modelled_ns);
+    sums->flops = gt_work_math_add(sums->flops, more->flops);
+    sums->bytes = gt_work_math_add(sums->bytes, more->bytes);
+    sums->roofline_ns = gt_work_math_add(sums->roofline_ns, more->roofline_ns);
+    sums->has_flops |= more->has_flops;
+    sums->has_bytes |= more->has_bytes;
+    sums->has_roofline |= more->has_roofline;
+    sums->roofed_ns = gt_ns_add(sums->roofed_ns, more->roofed_ns);
+    sums->lost_ns = gt_ns_add(sums->lost_ns, more->lost_ns);
+    for (size_t i = 0; i < GT_BOUND_COUNT; i++)
+        sums->bound_ns[i] = gt_ns_add(sums->bound_ns[i], more->bound_ns[i]);
+}
+
 size_t gt_work_sums_most(const int64_t *ns, size_t count) {
     size_t most = count;
     for (size_t i = 0; i < count; i++)

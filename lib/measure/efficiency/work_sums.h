@@ -17,6 +17,9 @@ struct gt_work_sums {
 /* An op or, with all that its ops have, an instance; flops, bytes and roofline_ns are -1 where not known. */
 void gt_work_sums_add(struct gt_work_sums *sums, int64_t ns, const struct gt_work_part *part, uint8_t bound);
 
+/* Adds what others summed. */
+void gt_work_sums_join(struct gt_work_sums *sums, const struct gt_work_sums *more);
+
 /* The kind that most time is of; count if none has any. */
 size_t gt_work_sums_most(const int64_t *ns, size_t count);
 

@@ -91,7 +91,10 @@ static gt_big reduced_elements(const struct gt_work_arg *input, const struct gt_
 bool gt_work_formulas_reduction(const struct gt_work_model *model, const struct gt_work_args *args,
                                 struct gt_work *work) {
     const struct gt_work_arg *input = gt_work_args_at(args, 0);
-    gt_big results = reduced_elements(input, gt_work_formulas_arg(args, model->dims));
+    /* of two arguments the second is the type of the sum: all overloads with one dimension have more */
+    const struct gt_work_arg *dims = gt_work_formulas_arg(args, model->dims);
+    bool has_dims = args->count > 2 || gt_str_starts(dims->value, GT_STR("["));
+    gt_big results = has_dims ? reduced_elements(input, dims) : 1;
     if (!gt_work_args_is_tensor(input) || results < 0)
         return false;
     uint8_t dtype = model->is_bool ? GT_DTYPE_BOOL : model->out_dtype ? (uint8_t)model->out_dtype : input->dtype;

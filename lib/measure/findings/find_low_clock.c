@@ -48,7 +48,7 @@ bool gt_find_low_clock(struct gt_evidence *evidence, struct gt_finding *finding)
                          "Low clock: GPU %lld runs at %.0f MHz while busy, %s of the %.0f MHz of its peak",
                          (long long)view->devices[slow.device].id, slow.clock_hz / 1e6,
                          gt_say_share(evidence, slow.ratio, 1), (double)device->matrix_clock_hz / 1e6);
-    gt_finding_add_evidence(evidence, finding, "%s, one each %s.", gt_say_counted(evidence, device->samples, "sample"),
+    gt_finding_add_evidence(evidence, finding, "%s, one every %s.", gt_say_counted(evidence, device->samples, "sample"),
                             gt_say_ns(evidence, (double)device->period_ns));
     if (device->has_roof)
         gt_finding_add_evidence(evidence, finding,

@@ -1,4 +1,5 @@
 /* The rule memory_full: at the peak nearly all memory of a GPU is taken. */
+#include "base/ns.h"
 #include "measure/findings/findings.h"
 #include "measure/memory_use/memory_words.h"
 
@@ -13,13 +14,13 @@ static double taken_share(const struct gt_view *view, const struct gt_memory_dev
 }
 
 static void add_parts(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_memory_device *device) {
-    int64_t reserved = device->reserved_at_peak;
+    int64_t reserved = device->reserved_at_peak, unused = gt_ns_between(device->peak, reserved);
     gt_finding_add_evidence(evidence, finding, "%s",
                             gt_memory_words_peak(evidence->arena, evidence->view, device, false).ptr);
-    if (reserved <= 0 || (double)(reserved - device->peak) < gt_thresholds.fragmented_share * (double)reserved)
+    if (reserved <= 0 || (double)unused < gt_thresholds.fragmented_share * (double)reserved)
         return;
     gt_finding_add_evidence(evidence, finding, "%s of what is reserved is not used: the memory is fragmented.",
-                            gt_say_bytes(evidence, (uint64_t)(reserved - device->peak)));
+                            gt_say_bytes(evidence, (uint64_t)unused));
     if (evidence->context & GT_CONTEXT_TORCH)
         gt_finding_add_advice(evidence, finding,
                               "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True keeps memory from fragmenting.");

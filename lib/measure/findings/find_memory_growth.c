@@ -13,7 +13,7 @@ static void add_outlook(struct gt_evidence *evidence, struct gt_finding *finding
     uint64_t capacity = gt_memory_words_capacity(evidence->view, device);
     double left = (double)capacity - (double)device->peak;
     if (capacity && left > 0)
-        gt_finding_add_evidence(evidence, finding, "The %s that are left at the peak last for about %s.",
+        gt_finding_add_evidence(evidence, finding, "%s left at the peak: enough for about %s.",
                                 gt_say_bytes(evidence, (uint64_t)left),
                                 gt_say_counted(evidence, (size_t)(left / device->growth), "step"));
 }
@@ -40,7 +40,7 @@ bool gt_find_memory_growth(struct gt_evidence *evidence, struct gt_finding *find
             most = &set->devices[d];
     if (!most)
         return false;
-    const struct gt_memory_step *first = &most->steps[1], *last = &most->steps[most->step_count - 1];
+    const struct gt_memory_step *first = &most->steps[most->growth_first], *last = &most->steps[most->growth_last];
     gt_finding_set_title(evidence, finding, "Memory grows by %s a step on GPU %lld",
                          gt_say_bytes(evidence, (uint64_t)most->growth), (long long)most->id);
     gt_finding_add_evidence(

@@ -81,9 +81,10 @@ static int64_t *sum_busy(const struct gt_intervals *busy) {
 
 /* ---- calls ---- */
 
-/* 1: an allocator's, by id of names. NULL: memory was short. */
+enum mark { UNKNOWN, YES, NO }; /* whether calls of a name are an allocator's */
+
+/* By id of names. NULL: memory was short. */
 static uint8_t *mark_names(const struct gt_store *store) {
-    enum { UNKNOWN, YES, NO };
     uint8_t *marks = gt_mem_array(store->strings.count, sizeof *marks);
     for (size_t i = 0; marks && i < store->calls.count; i++) {
         gt_strid name = store->calls.name[i];
@@ -122,7 +123,7 @@ static bool add_calls(struct finding *finding) {
     bool is_done = processes && marks;
     for (size_t i = 0; i < calls->count && is_done; i++) {
         uint32_t process = gt_labels_call_process(view->store, (uint32_t)i);
-        if (marks[calls->name[i]] != 1 || calls->start_ns[i] >= finding->end_ns ||
+        if (marks[calls->name[i]] != YES || calls->start_ns[i] >= finding->end_ns ||
             calls->end_ns[i] <= finding->start_ns || (process != GT_NO_TRACK && !processes[process]))
             continue;
         if (!sums_ns) /* most traces have no such calls */
@@ -135,7 +136,6 @@ static bool add_calls(struct finding *finding) {
     return is_done;
 }
 
-/* Names with several versions are one. */
 static int by_name(const void *a, const void *b) {
     const struct gt_allocator_call *x = a, *y = b;
     return gt_str_cmp(x->name, y->name);
@@ -148,6 +148,7 @@ static int by_time(const void *a, const void *b) {
     return by_name(a, b);
 }
 
+/* Names with several versions are one. */
 static size_t join_names(struct gt_allocator_call *rows, size_t count) {
     size_t kept = 0;
     if (count)

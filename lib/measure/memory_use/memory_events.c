@@ -136,7 +136,8 @@ static bool follow(struct following *it, uint32_t number) {
     if (!heap)
         return false;
     int64_t before = heap->allocated, reserved_before = heap->reserved;
-    int64_t after = gt_ns_add(before, change_of(it, number));
+    event->change = change_of(it, number);
+    int64_t after = gt_ns_add(before, event->change);
     heap->allocated = allocated == UINT64_MAX ? after : bytes_of(allocated);
     it->allocated = gt_ns_add(it->allocated, gt_ns_between(before, heap->allocated));
     if (reserved != UINT64_MAX) {

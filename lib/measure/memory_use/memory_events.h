@@ -11,6 +11,7 @@ struct gt_memory_event {
     uint32_t row;      /* of memory_events */
     uint32_t freed_by; /* of an allocation: number of the event that freed it; else itself */
     int64_t own;       /* what its process has allocated after it */
+    int64_t change;    /* by so much it changed that */
     int64_t allocated; /* what all processes have */
     int64_t reserved;  /* GT_MEMORY_SET_UNKNOWN */
 };

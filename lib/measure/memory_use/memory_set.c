@@ -9,6 +9,7 @@
 #include "measure/memory_use/memory_events.h"
 #include "measure/memory_use/memory_owners.h"
 #include "measure/memory_use/memory_stepwise.h"
+#include "measure/results/devices_most.h"
 
 /* ---- the curve ---- */
 
@@ -126,6 +127,10 @@ static bool add_device(struct gt_memory_set *set, size_t *capacity, const struct
     set->devices = grown;
     if (!is_selected(view, id))
         return true;
+    if (set->device_count == GT_DEVICES_MOST) {
+        set->left_out++;
+        return true;
+    }
     if (!gt_memory_events_follow(run->all, count, view->store, set))
         return false;
     clip_run(run, view);

@@ -48,11 +48,14 @@ struct gt_memory_device {
     size_t changes;       /* from step to step, without warm-up */
     int64_t least_change; /* of them; above 0: every step left more allocated than the one before */
     double growth;        /* the median of them, in bytes; NAN: they are too few */
+    /* Numbers of steps of the process that grew most: its first after warm-up and its last. */
+    size_t growth_first, growth_last;
 };
 
 struct gt_memory_set {
     struct gt_memory_device *devices; /* by id; those with events */
     size_t device_count;
+    size_t left_out; /* more devices with events */
     uint64_t free_of_unknown, address_twice, without_address;
 };
 

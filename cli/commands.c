@@ -284,18 +284,21 @@ static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT
 /* ---- ranks ---- */
 
 static const char *const rank_analyses[] = {"ranks", NULL};
-static const char *const rank_tables[] = {"ranks", "blame", "episodes", "groups", NULL};
+static const char *const rank_tables[] = {"findings", "ranks", "blame", "episodes", "groups", NULL};
 static const struct gputime_shape rank_shapes[] = {
+    {.table = "findings", .screen_limit = -1, COLUMNS("title", "advice")},
     {.table = "ranks",
-     COLUMNS("rank", "span_ns", "compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "idle_ns", "charged_ns",
-             "leads", "gain_ns")},
+     COLUMNS("rank", "charged_ns", "leads", "gain_ns", "compute_ns", "exposed_transfer_ns", "exposed_wait_ns",
+             "idle_ns")},
     {.table = "blame", .screen_limit = 10, COLUMNS("rank", "reason", "charged_ns", "share", "steps", "kernel")},
     {.table = "groups",
      .screen_limit = 10,
      COLUMNS("name", "desc", "members", "rung", "ops", "transfer_ns", "wait_ns", "busbw_p50_gbs")},
     {.table = NULL},
 };
-static const struct cli_list all_ranks = {.table = "ranks", .sort_offset = AT(sort), .top_offset = AT(top)};
+static const char *const rank_why_tables[] = {"findings", NULL};
+static const struct cli_list all_ranks = {
+    .table = "ranks", .cut_sort = "charged_ns", .screen_rows = 16, .sort_offset = AT(sort), .top_offset = AT(top)};
 
 static const char *const schema_analyses[] = {"schema", NULL};
 static const char *const fact_analyses[] = {"trace_facts", NULL}; /* reads everything that the trace has */
@@ -508,8 +511,14 @@ const struct cli_command cli_command_table[] = {
                 .analyses = rank_analyses,
                 .tables = rank_tables,
                 .shapes = rank_shapes,
-                .lists = {&all_ranks}}},
-     .notes = {{"top", "ranks to show (20; 0 = all)"}},
+                .lists = {&all_ranks}},
+               {.option = AT(why),
+                .value = 1,
+                .is_alone = true,
+                .main_table = "findings",
+                .analyses = rank_analyses,
+                .tables = rank_why_tables}},
+     .notes = {{"top", "ranks to show (16, the most guilty; 0 = all)"}},
      .examples = {"gputime ranks traces/", "gputime ranks rank*.json.gz --table blame",
                   "gputime ranks --step-tag step rank*.nsys-rep --json"}},
 

@@ -174,6 +174,8 @@ static enum gputime_status shape_list(struct cli_request *request, const struct 
         shape->sort = list->sort;
     if (list->screen_rows)
         shape->screen_limit = list->screen_rows;
+    if (!cli_format_is_data(destination->format) && !cli_format_is_page(destination->format))
+        shape->cut_sort = list->cut_sort;
     if (destination->is_complete)
         set_complete(shape, destination);
     else if (rows != CLI_UNSET)
@@ -387,8 +389,8 @@ static bool same_keys(const char *const *a, size_t a_count, const char *const *b
 }
 
 static bool same_shape(const struct gputime_shape *a, const struct gputime_shape *b) {
-    return same_text(a->table, b->table) && same_text(a->sort, b->sort) && a->limit == b->limit &&
-           a->screen_limit == b->screen_limit && a->ranked == b->ranked &&
+    return same_text(a->table, b->table) && same_text(a->sort, b->sort) && same_text(a->cut_sort, b->cut_sort) &&
+           a->limit == b->limit && a->screen_limit == b->screen_limit && a->ranked == b->ranked &&
            same_keys(a->columns, a->column_count, b->columns, b->column_count);
 }
 

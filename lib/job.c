@@ -212,7 +212,9 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
             list[filled++] = &job->inputs[i].summaries[k];
     enum gt_status status = list ? gt_rank_job_analyse(&analysis, list, filled, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
-        gt_rank_report_add(&analysis, section, true);
+        status = gt_rank_report_add(
+            &analysis, section,
+            &(struct gt_rank_report_options){.has_findings = true, .why = request->options[GT_OPTION_why].text}, err);
     gt_rank_job_release(&analysis);
     gt_mem_free(list);
     return status;

@@ -29,11 +29,12 @@ struct play {
     enum way way;
     uint32_t leveled; /* the rank that is like the others; GT_RANK_NONE: none */
     bool is_all_leveled;
-    int64_t *time_ns;                    /* by rank */
-    size_t *next;                        /* by rank: the event it comes to */
-    int64_t *own_ns;                     /* by member: its arrival */
-    int64_t *arrival_ns;                 /* by collective: the last so far */
-    uint32_t *missing;                   /* by collective: members that have not come */
+    uint32_t quickened;  /* the group whose transfers take as long as in others of its kind; GT_RANK_NONE: none */
+    int64_t *time_ns;    /* by rank */
+    size_t *next;        /* by rank: the event it comes to */
+    int64_t *own_ns;     /* by member: its arrival */
+    int64_t *arrival_ns; /* by collective: the last so far */
+    uint32_t *missing;   /* by collective: members that have not come */
     uint32_t *next_blocked, *blocked_at; /* ranks that wait for a collective: a list for each */
     uint32_t *queue;
     size_t queued;
@@ -90,6 +91,7 @@ static bool play_init(struct play *play, const struct stage *stage) {
     const struct gt_rank_job *job = stage->job;
     *play = (struct play){.stage = stage,
                           .leveled = GT_RANK_NONE,
+                          .quickened = GT_RANK_NONE,
                           .time_ns = gt_mem_uninitialised(job->rank_count, sizeof *play->time_ns),
                           .next = gt_mem_uninitialised(job->rank_count, sizeof *play->next),
                           .own_ns = gt_mem_uninitialised(job->member_count, sizeof *play->own_ns),
@@ -149,6 +151,10 @@ static void arrive(struct play *play, uint32_t rank, uint32_t kernel) {
     }
 }
 
+static int64_t least(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 /* false: it must wait for others first. */
 static bool leave(struct play *play, uint32_t rank, uint32_t kernel) {
     const struct stage *stage = play->stage;
@@ -167,6 +173,8 @@ static bool leave(struct play *play, uint32_t rank, uint32_t kernel) {
             return false;
         } else {
             end_ns = play->arrival_ns[c] + (play->way == BY_ENDS ? stage->after_ns[number] : member->need_ns);
+            if (stage->job->collectives[c].group == play->quickened)
+                end_ns -= least(stage->job->collectives[c].slow_ns, end_ns - play->arrival_ns[c]);
         }
         leave_ns = end_ns > leave_ns ? end_ns : leave_ns;
     }
@@ -269,6 +277,23 @@ static bool find_gains(struct gt_rank_job *job, const struct stage *stage) {
     return ok;
 }
 
+/* Of slow groups, the most that each could save first. */
+static void find_group_gains(struct gt_rank_job *job, struct play *play) {
+    enum { MOST_GROUPS = 8 };
+    for (size_t turn = 0; turn < MOST_GROUPS; turn++) {
+        uint32_t slowest = GT_RANK_NONE;
+        for (uint32_t g = 0; g < job->group_count; g++)
+            if (job->groups[g].gain_ns == GT_RANK_NO_NS && job->groups[g].slow_ns > 0 &&
+                (slowest == GT_RANK_NONE || job->groups[g].slow_ns > job->groups[slowest].slow_ns))
+                slowest = g;
+        if (slowest == GT_RANK_NONE)
+            return;
+        play->quickened = slowest;
+        int64_t quick_ns = run_play(play);
+        job->groups[slowest].gain_ns = quick_ns == GT_RANK_NO_NS ? 0 : job->replay_ns - quick_ns;
+    }
+}
+
 static void find_recorded(struct gt_rank_job *job, const struct stage *stage) {
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     for (uint32_t r = 0; r < job->rank_count; r++) {
@@ -305,6 +330,9 @@ bool gt_rank_replay_run(struct gt_rank_job *job) {
         play.way = BY_ENDS;
         play.is_all_leveled = true;
         job->ideal_ns = run_play(&play);
+        play.is_all_leveled = false;
+        if (job->replay_ns != GT_RANK_NO_NS)
+            find_group_gains(job, &play);
         ok = job->replay_ns == GT_RANK_NO_NS || find_gains(job, &stage);
     }
     play_release(&play);

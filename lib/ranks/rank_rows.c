@@ -4,6 +4,41 @@
 #include "ranks/rank_tables.h"
 #include "report/row.h"
 
+static const struct gt_report_column speed_columns[] = {
+    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Name", GT_UNIT_NONE, NULL, 0},
+    {"desc", "Description", GT_UNIT_NONE, NULL, 0},
+    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"busbw_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
+    {"usual_busbw_gbs", "Others GB/s", GT_UNIT_NONE, NULL, 0},
+    {"slow_factor", "Times as long", GT_UNIT_NONE, NULL, 0},
+    {"slow_ns", "Longer by", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"gain_ns", "Gain", GT_UNIT_NS, NULL, 0},
+};
+
+void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_table *table = gt_section_table(section, "group_speeds", "Groups against others of their kind",
+                                              speed_columns, GT_ARRAY_COUNT(speed_columns));
+    table->empty = "No two groups of the same description and size ran the same collectives.";
+    for (size_t g = 0; g < job->group_count; g++) {
+        const struct gt_rank_set_group *group = &job->groups[g];
+        if (isnan(group->slow_factor))
+            continue;
+        struct gt_row row = gt_row_begin(table);
+        gt_row_count(&row, "group", g);
+        gt_row_text(&row, "name", gt_rank_tables_group_name(arena, group));
+        gt_row_cell(&row, "desc", gt_rank_tables_text(section, group->description));
+        gt_row_text(&row, "members", gt_rank_tables_members(arena, group));
+        gt_row_real(&row, "busbw_gbs", group->usual_busbw / group->slow_factor);
+        gt_row_real(&row, "usual_busbw_gbs", group->usual_busbw);
+        gt_row_real(&row, "slow_factor", group->slow_factor);
+        gt_row_int(&row, "slow_ns", group->slow_ns);
+        gt_row_cell(&row, "gain_ns", gt_rank_tables_ns(group->gain_ns));
+        gt_row_end(&row);
+    }
+}
+
 static const struct gt_report_column bubble_columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},

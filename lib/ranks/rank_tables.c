@@ -62,7 +62,7 @@ static const struct gt_report_column rank_columns[] = {
     {"own_ns", "Own time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"leads", "Leads", GT_UNIT_COUNT, NULL, 0},
-    {"gain_ns", "Gain", GT_UNIT_NS, NULL, 0},
+    {"gain_ns", "Gain", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
 static void add_ranks(const struct gt_rank_job *job, struct gt_section *section) {
@@ -145,8 +145,13 @@ static const struct gt_report_column group_columns[] = {
     {"busbw_p50_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
 };
 
+struct gt_str gt_rank_tables_group_name(struct gt_arena *arena, const struct gt_rank_set_group *group) {
+    return group->communicator == UINT64_MAX ? gt_arena_copy(arena, group->name)
+                                             : gt_arena_printf(arena, "%016" PRIx64, group->communicator);
+}
+
 /* Three or more in progression are "0-3", "1-7:2"; else a list. */
-static struct gt_str format_members(struct gt_arena *arena, const struct gt_rank_set_group *group) {
+struct gt_str gt_rank_tables_members(struct gt_arena *arena, const struct gt_rank_set_group *group) {
     size_t count = group->member_count, even = 2;
     const int64_t *list = group->members;
     int64_t stride = count > 1 ? list[1] - list[0] : 0;
@@ -180,14 +185,11 @@ static void add_groups(const struct gt_rank_job *job, struct gt_section *section
     table->empty = "The traces do not say which ranks communicate.";
     for (size_t g = 0; g < job->group_count; g++) {
         const struct gt_rank_set_group *group = &job->groups[g];
-        bool is_named = group->communicator == UINT64_MAX;
         struct gt_row row = gt_row_begin(table);
         gt_row_count(&row, "group", g);
-        gt_row_text(&row, "name",
-                    is_named ? gt_arena_copy(arena, group->name)
-                             : gt_arena_printf(arena, "%016" PRIx64, group->communicator));
+        gt_row_text(&row, "name", gt_rank_tables_group_name(arena, group));
         gt_row_cell(&row, "desc", gt_rank_tables_text(section, group->description));
-        gt_row_text(&row, "members", format_members(arena, group));
+        gt_row_text(&row, "members", gt_rank_tables_members(arena, group));
         gt_row_int(&row, "size", group->size);
         gt_row_count(&row, "present", group->present);
         gt_row_cell(&row, "rung", rung_cell(section, group->rungs));
@@ -258,6 +260,7 @@ void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *sectio
     gt_rank_charges_add(job, section);
     add_episodes(job, section);
     add_groups(job, section);
+    gt_rank_tables_add_speeds(job, section);
     add_steps(job, section);
     gt_rank_tables_add_collectives(job, section);
     add_clocks(job, section);

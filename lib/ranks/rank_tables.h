@@ -8,6 +8,9 @@
 /* Adds all tables to a section; texts are copied, so that the job may go. */
 void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section);
 
+/* rank_rows.c: groups against others of their kind. */
+void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section *section);
+
 /* rank_rows.c: those of collectives, stages and bytes between ranks. */
 void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section);
 
@@ -22,6 +25,10 @@ static inline struct gt_cell gt_rank_tables_rank(const struct gt_rank_job *job, 
 static inline struct gt_cell gt_rank_tables_real(double value) {
     return isnan(value) ? gt_cell_null() : gt_cell_real(value);
 }
+/* The name of a group (of NCCL: 16 hex digits), and its members: "0-3", "1-7:2", "0,2". */
+struct gt_str gt_rank_tables_group_name(struct gt_arena *arena, const struct gt_rank_set_group *group);
+struct gt_str gt_rank_tables_members(struct gt_arena *arena, const struct gt_rank_set_group *group);
+
 struct gt_cell gt_rank_tables_text(struct gt_section *section, struct gt_str text); /* null where it is empty */
 
 #endif

@@ -86,11 +86,26 @@ static enum gputime_status make_sides(const struct cli_making *making, struct cl
     return status;
 }
 
+/* Long tables of single collectives and steps are not compared. */
+static const char *const absent_of_jobs[] = {"rank_steps",      "bubbles",          "all_to_all",
+                                             "job_collectives", "collective_ranks", "clocks"};
+
+static enum gputime_status make_job_sides(const struct cli_making *making, struct cli_made *made,
+                                          struct gputime_error *err) {
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    struct gputime_report_options options = report_options(making);
+    shaping.absent = absent_of_jobs;
+    shaping.absent_count = sizeof absent_of_jobs / sizeof *absent_of_jobs;
+    options.shaping = &shaping;
+    enum gputime_status status = gputime_job_report(making->ranks, &options, &made->a, err);
+    return status ? status : gputime_job_report(making->other_ranks, &options, &made->b, err);
+}
+
 static enum gputime_status make_comparison(const struct cli_making *making, struct cli_made *made,
                                            struct gputime_error *err) {
     struct gputime_diff_options diff = making->options->diff;
     struct gputime_shaping shaping = cli_request_shaping(making->request);
-    enum gputime_status status = make_sides(making, made, err);
+    enum gputime_status status = making->ranks ? make_job_sides(making, made, err) : make_sides(making, made, err);
     if (making->options->writing.table) { /* verdicts are not compared */
         diff.tables = &making->request->main_table;
         diff.table_count = !is_asked_for(making, CLI_TABLE_LIMITS);

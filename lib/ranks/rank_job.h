@@ -28,6 +28,7 @@ struct gt_rank_set_group {
     int64_t first_mismatch; /* -1: none */
     int64_t transfer_ns, wait_ns;
     double busbw_p50; /* NAN: not known */
+    double busbw;     /* of all sync collectives together; NAN likewise */
     /* Against other groups of its kind. */
     double slow_factor; /* its transfers over what they take there; NAN: there are none */
     double usual_busbw; /* there; NAN likewise */

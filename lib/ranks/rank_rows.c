@@ -5,34 +5,36 @@
 #include "report/row.h"
 
 static const struct gt_report_column speed_columns[] = {
-    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"name", "Name", GT_UNIT_NONE, NULL, 0},
-    {"desc", "Description", GT_UNIT_NONE, NULL, 0},
-    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"busbw_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
+    {"label", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME},
+    {"group", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"busbw_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_RATE},
     {"usual_busbw_gbs", "Others GB/s", GT_UNIT_NONE, NULL, 0},
     {"slow_factor", "Times as long", GT_UNIT_NONE, NULL, 0},
-    {"slow_ns", "Longer by", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"slow_ns", "Longer by", GT_UNIT_NS, NULL, 0},
     {"gain_ns", "Gain", GT_UNIT_NS, NULL, 0},
 };
 
+/* "dp 0-6:2": what a group is called in every run of a program. */
+static struct gt_str group_label(const struct gt_rank_set_group *group, struct gt_arena *arena) {
+    struct gt_str members = gt_rank_tables_members(arena, group), about = group->description;
+    return gt_arena_printf(arena, "%.*s%s%.*s", (int)about.len, about.ptr, about.len ? " " : "", (int)members.len,
+                           members.ptr);
+}
+
 void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section *section) {
-    struct gt_arena *arena = &section->report->arena;
-    struct gt_table *table = gt_section_table(section, "group_speeds", "Groups against others of their kind",
-                                              speed_columns, GT_ARRAY_COUNT(speed_columns));
-    table->empty = "No two groups of the same description and size ran the same collectives.";
+    struct gt_table *table =
+        gt_section_table(section, "group_speeds", "Bandwidth of groups", speed_columns, GT_ARRAY_COUNT(speed_columns));
+    table->empty = "The bytes of no collective are known.";
     for (size_t g = 0; g < job->group_count; g++) {
         const struct gt_rank_set_group *group = &job->groups[g];
-        if (isnan(group->slow_factor))
+        if (isnan(group->busbw))
             continue;
         struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "label", group_label(group, &section->report->arena));
         gt_row_count(&row, "group", g);
-        gt_row_text(&row, "name", gt_rank_tables_group_name(arena, group));
-        gt_row_cell(&row, "desc", gt_rank_tables_text(section, group->description));
-        gt_row_text(&row, "members", gt_rank_tables_members(arena, group));
-        gt_row_real(&row, "busbw_gbs", group->usual_busbw / group->slow_factor);
-        gt_row_real(&row, "usual_busbw_gbs", group->usual_busbw);
-        gt_row_real(&row, "slow_factor", group->slow_factor);
+        gt_row_real(&row, "busbw_gbs", group->busbw);
+        gt_row_cell(&row, "usual_busbw_gbs", gt_rank_tables_real(group->usual_busbw));
+        gt_row_cell(&row, "slow_factor", gt_rank_tables_real(group->slow_factor));
         gt_row_int(&row, "slow_ns", group->slow_ns);
         gt_row_cell(&row, "gain_ns", gt_rank_tables_ns(group->gain_ns));
         gt_row_end(&row);
@@ -185,18 +187,33 @@ static void put_member(struct gt_table *table, const struct gt_rank_job *job, co
     gt_row_end(&row);
 }
 
-void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section) {
-    add_bubbles(job, section);
-    add_flows(job, section);
+static void add_collectives(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "job_collectives", "Collectives of the job", collective_columns,
                                               GT_ARRAY_COUNT(collective_columns));
     table->empty = "No collective could be matched between ranks.";
     gt_row_reserve(table, job->collective_count);
     for (size_t c = 0; c < job->collective_count; c++)
         put_collective(table, job, c);
-    table = gt_section_table(section, "collective_ranks", "Ranks in collectives", member_columns,
-                             GT_ARRAY_COUNT(member_columns));
+}
+
+static void add_members(const struct gt_rank_job *job, struct gt_section *section) {
+    struct gt_table *table = gt_section_table(section, "collective_ranks", "Ranks in collectives", member_columns,
+                                              GT_ARRAY_COUNT(member_columns));
     gt_row_reserve(table, job->member_count);
     for (size_t i = 0; i < job->member_count; i++)
         put_member(table, job, &job->members[i]);
+}
+
+void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section,
+                                    const struct gt_request *request) {
+    static const struct {
+        const char *table;
+        void (*add)(const struct gt_rank_job *job, struct gt_section *section);
+    } tables[] = {{"bubbles", add_bubbles},
+                  {"all_to_all", add_flows},
+                  {"job_collectives", add_collectives},
+                  {"collective_ranks", add_members}};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(tables); i++)
+        if (gt_rank_tables_is_wanted(request, tables[i].table))
+            tables[i].add(job, section);
 }

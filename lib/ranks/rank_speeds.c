@@ -26,13 +26,19 @@ struct run {
     double median;
 };
 
+/* Over the sync collectives of a group: all of them, and those that are compared. */
+struct sums {
+    double all_ns, all_bytes;
+    double actual_ns, usual_ns, bytes;
+};
+
 struct comparing {
     struct gt_rank_job *job;
     struct sample *samples;
     size_t count;
     struct run *runs; /* of one class, by median */
     size_t run_count;
-    double *actual_ns, *usual_ns, *usual_busbw; /* by group; busbw: weighted by usual_ns */
+    struct sums *sums; /* by group */
 };
 
 /* ---- kinds of groups ---- */
@@ -64,20 +70,23 @@ static bool number_kinds(const struct gt_rank_job *job, uint32_t *kinds) {
 
 /* ---- samples ---- */
 
-static bool is_compared(const struct gt_rank_collective *it) {
+bool gt_rank_speeds_is_known(const struct gt_rank_collective *it) {
     return it->kind == GT_COMM_KIND_SYNC && it->transfer_ns > 0 && it->bytes != UINT64_MAX && it->bus_bytes > 0;
 }
 
 static void list_samples(struct comparing *it, const uint32_t *kinds) {
     for (uint32_t c = 0; c < it->job->collective_count; c++) {
         const struct gt_rank_collective *collective = &it->job->collectives[c];
-        if (is_compared(collective))
-            it->samples[it->count++] =
-                (struct sample){.kind = kinds[collective->group],
-                                .class = (uint32_t)collective->op << 8 | (uint32_t)ilogb(collective->bus_bytes),
-                                .group = collective->group,
-                                .collective = c,
-                                .ns_per_byte = (double)collective->transfer_ns / collective->bus_bytes};
+        if (!gt_rank_speeds_is_known(collective))
+            continue;
+        it->sums[collective->group].all_ns += (double)collective->transfer_ns;
+        it->sums[collective->group].all_bytes += collective->bus_bytes;
+        it->samples[it->count++] =
+            (struct sample){.kind = kinds[collective->group],
+                            .class = (uint32_t)collective->op << 8 | (uint32_t)ilogb(collective->bus_bytes),
+                            .group = collective->group,
+                            .collective = c,
+                            .ns_per_byte = (double)collective->transfer_ns / collective->bus_bytes};
     }
 }
 
@@ -130,9 +139,10 @@ static void compare_class(struct comparing *it) {
             const struct sample *sample = &it->samples[i];
             struct gt_rank_collective *collective = &it->job->collectives[sample->collective];
             double usual_ns = usual * collective->bus_bytes;
-            it->actual_ns[sample->group] += (double)collective->transfer_ns;
-            it->usual_ns[sample->group] += usual_ns;
-            it->usual_busbw[sample->group] += collective->bus_bytes;
+            struct sums *sums = &it->sums[sample->group];
+            sums->actual_ns += (double)collective->transfer_ns;
+            sums->usual_ns += usual_ns;
+            sums->bytes += collective->bus_bytes;
             collective->slow_ns =
                 usual_ns < (double)collective->transfer_ns ? (int64_t)((double)collective->transfer_ns - usual_ns) : 0;
         }
@@ -145,9 +155,11 @@ static void judge_groups(struct comparing *it) {
     struct gt_rank_job *job = it->job;
     for (size_t g = 0; g < job->group_count; g++) {
         struct gt_rank_set_group *group = &job->groups[g];
-        bool is_known = it->usual_ns[g] > 0;
-        group->slow_factor = is_known ? it->actual_ns[g] / it->usual_ns[g] : NAN;
-        group->usual_busbw = is_known ? it->usual_busbw[g] / it->usual_ns[g] : NAN;
+        const struct sums *sums = &it->sums[g];
+        bool is_known = sums->usual_ns > 0;
+        group->busbw = sums->all_ns > 0 ? sums->all_bytes / sums->all_ns : NAN;
+        group->slow_factor = is_known ? sums->actual_ns / sums->usual_ns : NAN;
+        group->usual_busbw = is_known ? sums->bytes / sums->usual_ns : NAN;
         group->gain_ns = GT_RANK_NO_NS;
     }
     for (size_t c = 0; c < job->collective_count; c++) {
@@ -164,11 +176,8 @@ bool gt_rank_speeds_compare(struct gt_rank_job *job) {
     struct comparing it = {.job = job,
                            .samples = gt_mem_uninitialised(job->collective_count, sizeof *it.samples),
                            .runs = gt_mem_uninitialised(job->group_count, sizeof *it.runs),
-                           .actual_ns = gt_mem_array(job->group_count, sizeof *it.actual_ns),
-                           .usual_ns = gt_mem_array(job->group_count, sizeof *it.usual_ns),
-                           .usual_busbw = gt_mem_array(job->group_count, sizeof *it.usual_busbw)};
-    bool ok =
-        kinds && it.samples && it.runs && it.actual_ns && it.usual_ns && it.usual_busbw && number_kinds(job, kinds);
+                           .sums = gt_mem_array(job->group_count, sizeof *it.sums)};
+    bool ok = kinds && it.samples && it.runs && it.sums && number_kinds(job, kinds);
     if (ok) {
         list_samples(&it, kinds);
         if (it.count)
@@ -186,9 +195,7 @@ bool gt_rank_speeds_compare(struct gt_rank_job *job) {
     gt_mem_free(kinds);
     gt_mem_free(it.samples);
     gt_mem_free(it.runs);
-    gt_mem_free(it.actual_ns);
-    gt_mem_free(it.usual_ns);
-    gt_mem_free(it.usual_busbw);
+    gt_mem_free(it.sums);
     return ok;
 }
 

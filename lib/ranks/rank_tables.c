@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "ranks/rank_charges.h"
 #include "ranks/rank_clocks.h"
+#include "ranks/rank_measures.h"
 #include "ranks/rank_tiles.h"
 #include "report/row.h"
 
@@ -52,14 +53,14 @@ static const struct gt_report_column rank_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"collectives", "Collectives", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"unmatched", "Unmatched", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     PART_COLUMNS(GT_COLUMN_DETAIL),
     {"idle_sync_ns", "Idle sync", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_host_ns", "Idle host", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_launch_ns", "Idle launch", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_dependency_ns", "Idle dependency", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_unknown_ns", "Idle unknown", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"own_ns", "Own time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
+    {"own_ns", "Own time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_DETAIL},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"leads", "Leads", GT_UNIT_COUNT, NULL, 0},
     {"gain_ns", "Gain", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
@@ -129,10 +130,10 @@ static void add_steps(const struct gt_rank_job *job, struct gt_section *section)
 /* ---- groups ---- */
 
 static const struct gt_report_column group_columns[] = {
-    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"name", "Name", GT_UNIT_NONE, NULL, 0},
-    {"desc", "Description", GT_UNIT_NONE, NULL, 0},
-    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"group", "Group", GT_UNIT_NONE, NULL, 0},
+    {"name", "Name", GT_UNIT_NONE, NULL, 0}, /* another in every run of NCCL */
+    {"desc", "Description", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME},
     {"size", "Size", GT_UNIT_COUNT, NULL, 0},
     {"present", "Read", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"rung", "Matched by", GT_UNIT_NONE, NULL, 0},
@@ -255,13 +256,22 @@ static void add_clocks(const struct gt_rank_job *job, struct gt_section *section
     }
 }
 
-void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section) {
+bool gt_rank_tables_is_wanted(const struct gt_request *request, const char *table) {
+    if (!request)
+        return true;
+    struct gt_shape shape = gt_shape_of(table, request->shapes, request->shape_count);
+    return shape.absent <= 0 && !(request->for_screen && shape.hidden > 0);
+}
+
+void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section, const struct gt_request *request) {
+    gt_rank_measures_add(job, section);
     add_ranks(job, section);
     gt_rank_charges_add(job, section);
     add_episodes(job, section);
     add_groups(job, section);
     gt_rank_tables_add_speeds(job, section);
-    add_steps(job, section);
-    gt_rank_tables_add_collectives(job, section);
+    if (gt_rank_tables_is_wanted(request, "rank_steps"))
+        add_steps(job, section);
+    gt_rank_tables_add_collectives(job, section, request);
     add_clocks(job, section);
 }

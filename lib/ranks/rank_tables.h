@@ -2,17 +2,21 @@
 #ifndef GT_RANKS_RANK_TABLES_H
 #define GT_RANKS_RANK_TABLES_H
 
+#include "events/view.h"
 #include "ranks/rank_job.h"
 #include "report/report.h"
 
-/* Adds all tables to a section; texts are copied, so that the job may go. */
-void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section);
+/* Adds all tables to a section; texts are copied, so that the job may go. Long ones that the request does not want are
+   left out; request NULL: all are wanted. */
+void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section, const struct gt_request *request);
+bool gt_rank_tables_is_wanted(const struct gt_request *request, const char *table);
 
-/* rank_rows.c: groups against others of their kind. */
+/* rank_rows.c: bandwidths of groups. */
 void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section *section);
 
 /* rank_rows.c: those of collectives, stages and bytes between ranks. */
-void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section);
+void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section,
+                                    const struct gt_request *request);
 
 /* ---- cells ---- */
 

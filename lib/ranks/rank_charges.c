@@ -128,7 +128,7 @@ static void add_causes(const struct gt_rank_job *job, struct gt_section *section
     static const struct gt_parts whole = {.whole = "exposed wait, all ranks together,"};
     struct gt_table *table = gt_section_table(section, "wait_causes", "Who caused the exposed wait", cause_columns,
                                               GT_ARRAY_COUNT(cause_columns));
-    section->blocks[section->block_count - 1].audience &= ~(uint32_t)GT_FOR_PAGE; /* the table of blame says more */
+    gt_rank_tables_leave_page(section, table); /* the table of blame says more */
     table->parts = &whole;
     for (size_t i = 0; i < count; i++) {
         struct gt_row row = gt_row_begin(table);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/moments.h"
+#include "ranks/rank_tables.h"
 #include "ranks/rank_tiles.h"
 #include "report/row.h"
 
@@ -164,7 +165,7 @@ static void add_parts(const struct gt_rank_job *job, const struct rank_parts *ra
     struct gt_table *table = gt_section_table(section, "job_parts", "Parts of the span, mean over ranks", part_columns,
                                               GT_ARRAY_COUNT(part_columns));
     double span_ns = mean_over_ranks(job, ranks, &measures[0]);
-    section->blocks[section->block_count - 1].audience &= ~(uint32_t)GT_FOR_PAGE; /* the measures say the same */
+    gt_rank_tables_leave_page(section, table); /* the measures say the same */
     table->keeps_order = true;
     for (size_t i = 0; i < GT_ARRAY_COUNT(parts) && job->rank_count; i++) {
         double mean_ns = mean_over_ranks(job, ranks, &parts[i]), stddev_ns = stddev_over_steps(job, &parts[i]);

@@ -256,6 +256,12 @@ static void add_clocks(const struct gt_rank_job *job, struct gt_section *section
     }
 }
 
+void gt_rank_tables_leave_page(struct gt_section *section, const struct gt_table *table) {
+    for (size_t b = 0; b < section->block_count; b++)
+        if (section->blocks[b].table == table)
+            section->blocks[b].audience &= ~(uint32_t)GT_FOR_PAGE;
+}
+
 bool gt_rank_tables_is_wanted(const struct gt_request *request, const char *table) {
     if (!request)
         return true;

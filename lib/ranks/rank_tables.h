@@ -18,6 +18,9 @@ void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section 
 void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section,
                                     const struct gt_request *request);
 
+/* Pages do not show this table. */
+void gt_rank_tables_leave_page(struct gt_section *section, const struct gt_table *table);
+
 /* ---- cells ---- */
 
 static inline struct gt_cell gt_rank_tables_ns(int64_t ns) {

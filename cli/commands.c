@@ -40,13 +40,14 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "findings",    "accounting",  "categories", "kernels",
-                                               "gaps",     "memory",      "streams",     "phases",     "steps",
-                                               "graphs",   "collectives", "driver_work", "processes",  NULL};
+static const char *const summary_analyses[] = {
+    "overview", "findings", "accounting", "categories",  "kernels",       "gaps",        "memory",    "streams",
+    "phases",   "steps",    "graphs",     "collectives", "comm_by_group", "driver_work", "processes", NULL};
 
 /* One screen; the other tables are for data formats and pages. */
-static const char *const summary_tables[] = {"findings",    "time_parts", "accounting_summary", "categories", "kernels",
-                                             "idle_causes", "gaps",       "collectives",        NULL};
+static const char *const summary_tables[] = {
+    "findings",    "time_parts", "accounting_summary", "categories",  "kernels",
+    "idle_causes", "gaps",       "comm_by_group",      "collectives", NULL};
 static const struct gputime_shape summary_shapes[] = {
     {.table = "findings", .screen_limit = 3, COLUMNS("title", "advice")},
     {.table = "categories", .screen_limit = 6},
@@ -220,8 +221,8 @@ static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(s
 /* ---- explain ---- */
 
 static const char *const explain_analyses[] = {
-    "findings",     "overview",     "accounting", "gaps",   "kernels", "categories", "memory",
-    "launch_rates", "tiny_kernels", "sync_calls", "ranges", "phases",  NULL};
+    "findings",     "overview",     "accounting", "gaps",   "kernels", "categories",    "memory",
+    "launch_rates", "tiny_kernels", "sync_calls", "ranges", "phases",  "comm_by_group", NULL};
 static const char *const explain_process_phase_analyses[] = {"process_phases", NULL};
 static const char *const explain_detail_analyses[] = {"range_kernels",   "longest_ranges", "processes",
                                                       "process_kernels", "device_kernels", "steps",
@@ -247,6 +248,7 @@ static const char *const explain_tables[] = {"findings",
                                              "process_sync",
                                              "ranges",
                                              "phases",
+                                             "comm_by_group",
                                              NULL};
 static const char *const explain_detail_tables[] = {
     "process_ranges", "process_coverage", "range_kernels", "longest_ranges",

@@ -293,13 +293,18 @@ static const struct gputime_shape rank_shapes[] = {
      COLUMNS("rank", "charged_ns", "leads", "gain_ns", "compute_ns", "exposed_transfer_ns", "exposed_wait_ns",
              "idle_ns")},
     {.table = "blame", .screen_limit = 10, COLUMNS("rank", "reason", "charged_ns", "share", "steps", "kernel")},
+    {.table = "episodes", .screen_limit = 10, .cut_sort = "charged_ns"},
     {.table = "groups",
      .screen_limit = 10,
+     .cut_sort = "wait_ns",
      COLUMNS("name", "desc", "members", "rung", "ops", "transfer_ns", "wait_ns", "busbw_p50_gbs")},
     {.table = NULL},
 };
 static const char *const rank_why_tables[] = {"findings", NULL};
 static const char *const job_diff_tables[] = {"job_measures", "wait_causes", "ranks", "groups", "group_speeds", NULL};
+/* Tables of single collectives and steps are long. */
+static const char *const job_asked_tables[] = {"rank_steps",       "bubbles", "all_to_all", "job_collectives",
+                                               "collective_ranks", "clocks",  NULL};
 static const char *const job_check_tables[] = {"job_parts", NULL};
 static const struct cli_list all_ranks = {
     .table = "ranks", .cut_sort = "charged_ns", .screen_rows = 16, .sort_offset = AT(sort), .top_offset = AT(top)};
@@ -634,7 +639,8 @@ const struct cli_command cli_command_table[] = {
                 .is_alone = true,
                 .main_table = "job_measures",
                 .analyses = rank_analyses,
-                .tables = job_diff_tables}},
+                .tables = job_diff_tables,
+                .asked_tables = job_asked_tables}},
      .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
                {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",

@@ -138,6 +138,18 @@ def test_report_of_a_check(gputime, jobs):
     assert json.dumps(report)
 
 
+# ---- documentation ----
+
+
+def test_every_word_has_a_definition(gputime, jobs):
+    reports = [gputime.json("ranks", jobs["link"]), gputime.json("diff", "--ranks", jobs["healthy"], jobs["straggler"])]
+    words = set()
+    for table in (table for report in reports for table in report["tables"].values()):
+        words |= {table["title"]} | {column["title"] for column in table["columns"]}
+    assert {"Bandwidth of groups", "Times as long", "Change: Own time"} <= words
+    assert not [word for word in sorted(words) if gputime("define", word).returncode != 0]
+
+
 # ---- what is refused ----
 
 

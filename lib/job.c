@@ -15,7 +15,7 @@
 struct ranks_of {
     struct gt_rank_summary *summaries;
     size_t count;
-    uint64_t ops;
+    uint64_t ops, kernels;
     bool is_read, is_partly_read;
 };
 
@@ -66,6 +66,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .step_tag = opening->step_tag,
                                                .threads = opening->threads};
     ranks->ops = reading->store->ops.count;
+    ranks->kernels = gt_internal_count_kernels(reading->store);
     ranks->is_partly_read =
         gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS)) != GT_ISSUE_COUNT;
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
@@ -199,16 +200,18 @@ API void gputime_job_free(struct gputime_job *job) {
 /* ---- the report ---- */
 
 static void describe(const struct gputime_job *job, struct gt_section *section) {
-    uint64_t ops = 0;
-    for (size_t i = 0; i < job->input_count; i++)
+    uint64_t ops = 0, kernels = 0;
+    for (size_t i = 0; i < job->input_count; i++) {
         ops += job->inputs[i].ops;
+        kernels += job->inputs[i].kernels;
+    }
     section->input = (struct gt_report_input){
         .label =
             gt_arena_printf(&section->report->arena, "%zu rank%s", job->rank_count, job->rank_count == 1 ? "" : "s"),
         .path = gt_arena_copy(&section->report->arena, gt_str_of(job->folder)),
         .format = "job",
         .ops = ops,
-        .kernels = GT_NOT_COUNTED,
+        .kernels = kernels,
         .calls = GT_NOT_COUNTED,
         .ranges = GT_NOT_COUNTED,
         .cpu_ops = GT_NOT_COUNTED,

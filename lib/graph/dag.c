@@ -9,6 +9,7 @@
 void *gt_dag_build_array(struct gt_dag_build *build, size_t count, size_t bytes) {
     void *array = gt_arena_array(&build->arena, count ? count : 1, bytes);
     build->failed |= !array;
+    gt_mem_huge(array, count * bytes);
     return array;
 }
 
@@ -119,11 +120,4 @@ const char *gt_dag_edge_word(enum gt_dag_edge_kind kind) {
         [GT_DAG_ROOM] = "room",     [GT_DAG_STREAM] = "stream",     [GT_DAG_SYNC] = "sync",
     };
     return words[kind];
-}
-
-const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node) {
-    for (uint32_t e = dag->first_edge[node]; e < dag->first_edge[node + 1]; e++)
-        if (dag->edges[e].flags & GT_DAG_BINDS)
-            return &dag->edges[e];
-    return NULL;
 }

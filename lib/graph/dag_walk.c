@@ -19,21 +19,28 @@ struct walk {
     bool failed;
 };
 
-/* Fills from a time up to where the walk is. */
-static void fill(struct walk *walk, int64_t start_ns, const struct gt_dag_segment *what) {
-    struct gt_dag_path *path = walk->path;
-    start_ns = start_ns > walk->from_ns ? start_ns : walk->from_ns;
-    if (start_ns >= walk->at_ns)
-        return;
+static bool grow(struct gt_dag_path *path) {
     struct gt_dag_segment *room = gt_mem_room(path->segments, path->count, &path->capacity, sizeof *path->segments);
-    walk->failed |= !room;
     if (!room)
-        return;
+        return false;
+    gt_mem_huge(room, path->capacity * sizeof *room);
     path->segments = room;
-    path->segments[path->count] = *what;
-    path->segments[path->count].start_ns = start_ns;
-    path->segments[path->count++].end_ns = walk->at_ns;
-    walk->at_ns = start_ns;
+    return true;
+}
+
+/* Fills from a time up to where the walk is. */
+static inline void fill(struct walk *walk, int64_t start_ns, struct gt_dag_segment what) {
+    struct gt_dag_path *path = walk->path;
+    what.start_ns = start_ns > walk->from_ns ? start_ns : walk->from_ns;
+    what.end_ns = walk->at_ns;
+    if (what.start_ns >= what.end_ns)
+        return;
+    if (path->count == path->capacity && !grow(path)) {
+        walk->failed = true;
+        return;
+    }
+    path->segments[path->count++] = what;
+    walk->at_ns = what.start_ns;
 }
 
 static enum gt_dag_time time_of_call(uint8_t role) {
@@ -76,7 +83,7 @@ static void fill_node(struct walk *walk, uint32_t node, int64_t release_ns) {
     int64_t start_ns = dag->start_ns[node] > release_ns ? dag->start_ns[node] : release_ns;
     if (dag->kind[node] == GT_DAG_OP || dag->kind[node] == GT_DAG_CALL)
         fill(walk, start_ns,
-             &(struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = (uint8_t)time_of_node(dag, node)});
+             (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = (uint8_t)time_of_node(dag, node)});
 }
 
 /* The edge: its latency, of which only the usual part is explained where it is far longer; and its CPU time. */
@@ -87,12 +94,12 @@ static void fill_edge(struct walk *walk, uint32_t node, const struct gt_dag_edge
     if (edge->flags & GT_DAG_UNEXPLAINED) {
         int64_t typical_ns = gt_dag_typical_ns(dag, edge);
         segment.time = GT_DAG_TIME_UNKNOWN;
-        fill(walk, gt_ns_add(release_ns, typical_ns > 0 ? typical_ns : 0), &segment);
+        fill(walk, gt_ns_add(release_ns, typical_ns > 0 ? typical_ns : 0), segment);
     }
     segment.time = (uint8_t)time_of_edge(dag, node, edge);
-    fill(walk, release_ns, &segment);
+    fill(walk, release_ns, segment);
     segment.is_cpu = true;
-    fill(walk, gt_dag_anchor_ns(dag, edge), &segment);
+    fill(walk, gt_dag_anchor_ns(dag, edge), segment);
 }
 
 static void reverse(struct gt_dag_path *path) {
@@ -108,7 +115,7 @@ bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64
     bool at_end = true;
     if (node != GT_DAG_NONE && dag->end_ns[node] < to_ns)
         fill(&walk, dag->end_ns[node],
-             &(struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+             (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
     while (walk.at_ns > from_ns && node != GT_DAG_NONE && !walk.failed) {
         const struct gt_dag_edge *edge = gt_dag_binding(dag, node);
         int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
@@ -120,7 +127,7 @@ bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64
         at_end = !(edge->flags & GT_DAG_FROM_START);
         node = edge->from;
     }
-    fill(&walk, from_ns, &(struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+    fill(&walk, from_ns, (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
     reverse(path);
     return !walk.failed;
 }

@@ -6,6 +6,8 @@
 #include "ranks/rank_job.h"
 #include "report/report.h"
 
+enum { GT_RANK_TABLES_DRAWN = 100000 }; /* that a page has of a table with a row for each cell of a chart */
+
 /* Adds all tables to a section; texts are copied, so that the job may go. Long ones that the request does not want are
    left out; request NULL: all are wanted. */
 void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section, const struct gt_request *request);

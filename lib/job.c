@@ -16,7 +16,8 @@ struct ranks_of {
     struct gt_rank_summary *summaries;
     size_t count;
     uint64_t ops, kernels;
-    bool is_read, is_partly_read;
+    bool is_read;
+    enum gt_issue_id loss; /* why it was only partly read; GT_ISSUE_COUNT: it was not */
 };
 
 struct gputime_job {
@@ -67,8 +68,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .threads = opening->threads};
     ranks->ops = reading->store->ops.count;
     ranks->kernels = gt_internal_count_kernels(reading->store);
-    ranks->is_partly_read =
-        gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS)) != GT_ISSUE_COUNT;
+    ranks->loss = gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS));
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
     ranks->is_read = status == GT_OK;
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
@@ -220,6 +220,29 @@ static void describe(const struct gputime_job *job, struct gt_section *section) 
     };
 }
 
+static bool is_partly_read(const struct ranks_of *ranks) {
+    return ranks->is_read && ranks->loss != GT_ISSUE_COUNT;
+}
+
+/* Which traces are cut or damaged; the first of them by name. */
+static void note_losses(const struct gputime_job *job, struct gt_section *section) {
+    enum { NAMED = 8 };
+    size_t count = 0;
+    for (size_t i = 0; i < job->input_count; i++) {
+        const struct ranks_of *ranks = &job->inputs[i];
+        if (!is_partly_read(ranks) || ranks->count == 0 || count++ >= NAMED)
+            continue;
+        struct gt_str name = gt_rank_summary_text(ranks->summaries, ranks->summaries->head.input);
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                        gt_arena_printf(&section->report->arena, "'%.*s' was only partly read (%s): %s.", (int)name.len,
+                                        name.ptr, gt_issue_infos[ranks->loss].id, gt_issue_infos[ranks->loss].help));
+    }
+    if (count > NAMED)
+        gt_section_note(
+            section, GT_FOR_SCREEN | GT_FOR_PAGE,
+            gt_arena_printf(&section->report->arena, "%zu more traces were only partly read.", count - NAMED));
+}
+
 static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
                            struct gt_error *err) {
     const struct gputime_job *job = context;
@@ -231,10 +254,11 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
                                           .threads = request->threads};
     for (size_t i = 0; i < job->input_count; i++) {
         options.traces_without_work += job->inputs[i].is_read && job->inputs[i].count == 0;
-        options.traces_partly_read += job->inputs[i].is_partly_read;
+        options.traces_partly_read += is_partly_read(&job->inputs[i]);
     }
     describe(job, section);
     section->report->roles = &gt_rank_measures_roles;
+    note_losses(job, section);
     for (size_t i = 0; list && i < job->input_count; i++)
         for (size_t k = 0; k < job->inputs[i].count; k++)
             list[filled++] = &job->inputs[i].summaries[k];

@@ -20,11 +20,11 @@ struct walk {
 };
 
 static bool grow(struct gt_dag_path *path) {
-    struct gt_dag_segment *room = gt_mem_room(path->segments, path->count, &path->capacity, sizeof *path->segments);
+    struct gt_dag_segment *room = gt_mem_room(path->last, path->count, &path->capacity, sizeof *path->last);
     if (!room)
         return false;
     gt_mem_huge(room, path->capacity * sizeof *room);
-    path->segments = room;
+    path->last = room;
     return true;
 }
 
@@ -39,7 +39,7 @@ static inline void fill(struct walk *walk, int64_t start_ns, struct gt_dag_segme
         walk->failed = true;
         return;
     }
-    path->segments[path->count++] = what;
+    path->last[path->count++] = what;
     walk->at_ns = what.start_ns;
 }
 
@@ -102,14 +102,6 @@ static void fill_edge(struct walk *walk, uint32_t node, const struct gt_dag_edge
     fill(walk, gt_dag_anchor_ns(dag, edge), segment);
 }
 
-static void reverse(struct gt_dag_path *path) {
-    for (size_t i = 0, j = path->count; i + 1 < j; i++) {
-        struct gt_dag_segment other = path->segments[--j];
-        path->segments[j] = path->segments[i];
-        path->segments[i] = other;
-    }
-}
-
 bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64_t to_ns, struct gt_dag_path *path) {
     struct walk walk = {.dag = dag, .path = path, .from_ns = from_ns, .at_ns = to_ns};
     bool at_end = true;
@@ -128,12 +120,11 @@ bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64
         node = edge->from;
     }
     fill(&walk, from_ns, (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
-    reverse(path);
     return !walk.failed;
 }
 
 void gt_dag_walk_release(struct gt_dag_path *path) {
-    gt_mem_free(path->segments);
+    gt_mem_free(path->last);
     *path = (struct gt_dag_path){0};
 }
 

@@ -29,9 +29,14 @@ struct gt_dag_segment {
 };
 
 struct gt_dag_path {
-    struct gt_dag_segment *segments; /* in order of time: each begins where the one before ends */
+    struct gt_dag_segment *last; /* as they are found: the last one of the window comes first */
     size_t count, capacity;
 };
+
+/* In order of time: each begins where the one before ends. */
+static inline const struct gt_dag_segment *gt_dag_walk_segment(const struct gt_dag_path *path, size_t index) {
+    return &path->last[path->count - 1 - index];
+}
 
 /* Back from a node at a time to the start of the window: segments that fill [from_ns, to_ns) exactly. Linear in their
    number. false: memory was short. */

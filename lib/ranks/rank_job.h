@@ -141,6 +141,7 @@ enum gt_rank_reason {
 struct gt_rank_compute {
     uint32_t reference; /* GT_RANK_NONE: there is no other */
     int64_t slower_ns, more_ns;
+    int64_t usual_slower_ns, usual_more_ns; /* in a usual step */
     struct gt_str kernel;
     int64_t kernel_ns;
 };

@@ -89,6 +89,7 @@ struct gt_rank_work {
     struct gt_rank_text name;
     uint32_t grid[3], block[3];
     int64_t count, total_ns;
+    int64_t usual_count, usual_ns; /* medians over the steps of the rank; 0: it has fewer than 3 */
 };
 
 struct gt_rank_head {

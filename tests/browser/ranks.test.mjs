@@ -1,7 +1,7 @@
 // The charts of many ranks: steps over time and as shades, bytes between ranks, bandwidth by size.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -251,6 +251,46 @@ test('many ranks are joined to blocks, which open', async () => {
   assert.equal(await note.textContent(), '');
   await page.keyboard.press('Escape');
   assert.match(await note.textContent(), /^Each row is 2 ranks: /);
+  await close();
+});
+
+/** The page of a small job with the steps of a large one in it. */
+function enlarge({ path }, ranks, steps) {
+  const html = readFileSync(path, 'utf8');
+  const [whole, start, json] = /(<script type="application\/json" id="report">)(.*?)<\/script>/s.exec(html);
+  const report = JSON.parse(json);
+  const table = report.tables.rank_steps;
+  const keys = table.columns.map(({ key }) => key);
+  table.rows = [];
+  for (let step = 0; step < steps; step++)
+    for (let rank = 0; rank < ranks; rank++) {
+      const waits = 1e6 * ((rank * 7 + step * 3) % 5);
+      const row = { step, rank, step_ns: 1e7, aligned_start_ns: 1.1e7 * step, own_ns: 5e6, exposed_wait_ns: waits };
+      row.compute_ns = row.own_ns;
+      row.exposed_transfer_ns = row.step_ns - row.own_ns - waits;
+      row.charged_ns = rank === 700 && step === 50 ? 9e8 : waits;
+      table.rows.push(keys.map((key) => row[key] ?? 0));
+    }
+  const large = join(folder, 'large.html');
+  writeFileSync(
+    large,
+    html.replace(whole, () => `${start}${JSON.stringify(report)}</script>`),
+  );
+  return { path: large };
+}
+
+test('100,000 steps of ranks leave the page usable', async () => {
+  const { page, close, section, cells } = await openSection(enlarge(small(), 1024, 97), STEPS);
+  await shoot(section, 'ranks-large');
+  assert.match(await section.locator('.counter').textContent(), /^99,328 rows$/);
+  const heat = cells.nth(1);
+  assert.match(await heat.getAttribute('aria-label'), /Charged: most rank 700 in step 50: 900\.0 ms/);
+  await heat.scrollIntoViewIfNeeded();
+  const box = await heat.locator('canvas').boundingBox();
+  const before = Date.now();
+  await heat.hover({ position: { x: 72 + (50.5 / 97) * (box.width - 72), y: (Math.floor(700 / 8) + 0.5) * 4 } });
+  assert.equal(await heat.locator('.timeline-tip p').first().textContent(), 'rank 700 \u00b7 step 50');
+  assert.ok(Date.now() - before < 3000, `${Date.now() - before} ms`);
   await close();
 });
 

@@ -129,7 +129,7 @@ int64_t *gt_paths_late_new(const struct gt_paths *paths) {
 
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window,
                                        size_t index) {
-    struct gt_dag_segment segment = paths->walks[window->walk].segments[window->first_segment + index];
+    struct gt_dag_segment segment = *gt_dag_walk_segment(&paths->walks[window->walk], window->first_segment + index);
     segment.start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
     segment.end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
     return segment;
@@ -190,7 +190,7 @@ static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
     size_t low = 0, high = path->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (path->segments[middle].end_ns <= time_ns)
+        if (gt_dag_walk_segment(path, middle)->end_ns <= time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -202,11 +202,12 @@ static void cut(struct gt_paths *paths, struct gt_path_window *window) {
     const struct gt_dag_path *path = &paths->walks[window->walk];
     window->first_segment = segments_before(path, window->start_ns);
     size_t last = window->first_segment;
-    while (last < path->count && window->start_ns < window->end_ns && path->segments[last].start_ns < window->end_ns)
+    while (last < path->count && window->start_ns < window->end_ns &&
+           gt_dag_walk_segment(path, last)->start_ns < window->end_ns)
         last++;
     window->segment_count = last - window->first_segment;
     for (size_t i = window->first_segment; i < last; i++) {
-        const struct gt_dag_segment *segment = &path->segments[i];
+        const struct gt_dag_segment *segment = gt_dag_walk_segment(path, i);
         int64_t start_ns = segment->start_ns > window->start_ns ? segment->start_ns : window->start_ns;
         int64_t end_ns = segment->end_ns < window->end_ns ? segment->end_ns : window->end_ns;
         int64_t length_ns = gt_ns_between(start_ns, end_ns);

@@ -52,7 +52,13 @@ class CellsView {
       this.port,
       this.spoken,
       this.note,
-      element('figcaption', {}, element('span', {}, cells.title), hint, png, this.back),
+      element(
+        'figcaption',
+        {},
+        element('span', {}, cells.title),
+        hint,
+        element('span', { class: 'chart-tools' }, this.back, png),
+      ),
     );
     this.listen();
     this.drawWhenSeen();

@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "internal.h"
 #include "measure/options.h"
+#include "ranks/rank_measures.h"
 #include "ranks/rank_reduce.h"
 #include "ranks/rank_report.h"
 #include "take.h"
@@ -23,6 +24,7 @@ struct gputime_job {
     struct ranks_of *inputs; /* in the order of the arguments */
     size_t input_count;
     size_t rank_count;
+    char *folder; /* that all inputs are in */
 };
 
 /* ---- reading ---- */
@@ -115,6 +117,25 @@ static enum gt_status open_all(struct opening *opening, size_t count, const stru
     return status;
 }
 
+/* The longest folder that all paths are in, empty where that is the current one. NULL: memory was short. */
+static char *new_folder(const struct gputime_input *inputs, size_t count) {
+    const char *first = count && inputs[0].path_count ? inputs[0].paths[0] : "";
+    size_t common = strlen(first);
+    for (size_t i = 1; i < count; i++) {
+        const char *path = inputs[i].path_count ? inputs[i].paths[0] : "";
+        size_t same = 0;
+        while (same < common && path[same] == first[same])
+            same++;
+        common = same;
+    }
+    while (common && first[common - 1] != '/')
+        common--;
+    char *folder = gt_mem_array(common + 1, 1);
+    if (folder && common)
+        memcpy(folder, first, common > 1 ? common - 1 : 1); /* without the slash */
+    return folder;
+}
+
 API enum gputime_status gputime_job_open(const struct gputime_input *inputs, size_t count,
                                          const struct gputime_option *options, size_t option_count,
                                          struct gputime_job **out, struct gputime_error *errors,
@@ -126,9 +147,11 @@ API enum gputime_status gputime_job_open(const struct gputime_input *inputs, siz
     struct opening opening = {.inputs = inputs, .job = job, .errors = all};
     enum gt_status status = job && all ? GT_OK : gt_fail_memory(&error);
     *out = NULL;
-    if (status == GT_OK)
+    if (status == GT_OK) {
         job->inputs = gt_mem_array(count, sizeof *job->inputs);
-    if (status == GT_OK && !job->inputs)
+        job->folder = new_folder(inputs, count);
+    }
+    if (status == GT_OK && (!job->inputs || !job->folder))
         status = gt_fail_memory(&error);
     if (status == GT_OK) {
         job->input_count = count;
@@ -170,6 +193,7 @@ API void gputime_job_free(struct gputime_job *job) {
     for (size_t i = 0; job->inputs && i < job->input_count; i++)
         gt_rank_reduce_free(job->inputs[i].summaries, job->inputs[i].count);
     gt_mem_free(job->inputs);
+    gt_mem_free(job->folder);
     gt_mem_free(job);
 }
 
@@ -184,7 +208,7 @@ static void describe(const struct gputime_job *job, struct gt_section *section) 
     section->input = (struct gt_report_input){
         .label =
             gt_arena_printf(&section->report->arena, "%zu rank%s", job->rank_count, job->rank_count == 1 ? "" : "s"),
-        .path = GT_STR(""),
+        .path = gt_arena_copy(&section->report->arena, gt_str_of(job->folder)),
         .format = "job",
         .ops = ops,
         .kernels = kernels,
@@ -233,13 +257,18 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
         options.traces_partly_read += is_partly_read(&job->inputs[i]);
     }
     describe(job, section);
+    section->report->roles = &gt_rank_measures_roles;
     note_losses(job, section);
     for (size_t i = 0; list && i < job->input_count; i++)
         for (size_t k = 0; k < job->inputs[i].count; k++)
             list[filled++] = &job->inputs[i].summaries[k];
     enum gt_status status = list ? gt_rank_job_analyse(&analysis, list, filled, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
-        gt_rank_report_add(&analysis, section, true);
+        status = gt_rank_report_add(&analysis, section,
+                                    &(struct gt_rank_report_options){.has_findings = true,
+                                                                     .why = request->options[GT_OPTION_why].text,
+                                                                     .request = request},
+                                    err);
     gt_rank_job_release(&analysis);
     gt_mem_free(list);
     return status;

@@ -331,6 +331,8 @@ static bool sum_work(const struct gt_compare_sides *sides, const struct gt_table
    so that the parts do not sum to the whole. */
 static double gpu_count(const struct gt_compare_sides *sides) {
     double count = 0;
+    if (!sides->roles->gpus)
+        return 1;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *gpus = gt_section_find(gt_compare_section(sides, i), sides->roles->gpus);
         double rows = gpus ? (double)gpus->row_count : 0;

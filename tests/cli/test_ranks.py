@@ -482,7 +482,7 @@ def test_every_key_has_a_definition(gputime, made, tmp_path):
     """Also those of pipelines, and of all issues that a job can have."""
     reports = [made[2], gputime.json("ranks", *pipeline(steps=3).write(tmp_path / "pipeline"))]
     issues = re.findall(r'^GT_RANK_ISSUE\(\w+, "(\w+)"', (ROOT / "lib/ranks/rank_issues.def").read_text(), re.MULTILINE)
-    keys = set(issues) | {"straggler", "rank_episode", "hot_expert", "pipeline_bubble", "shared_gpu", "desync"}
+    keys = set(issues) | {"straggler", "rank_episode", "hot_expert", "pipeline_bubble", "slow_link", "shared_gpu", "desync"}
     for report in reports:
         keys |= set(facts_of(report)) | {finding["id"] for finding in report["findings"]}
         for name, table in report["tables"].items():

@@ -96,7 +96,7 @@ void cli_help_program(FILE *out) {
           out);
     for (size_t i = 0; i < cli_command_count; i++)
         if (!has_option_form(&cli_command_table[i]))
-            fprintf(out, "  %-10s%s\n", cli_command_table[i].name, cli_command_table[i].help);
+            fprintf(out, "  %-12s%s\n", cli_command_table[i].name, cli_command_table[i].help);
     fputc('\n', out);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];

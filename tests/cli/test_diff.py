@@ -30,6 +30,10 @@ NO_AMOUNTS = {
     "whatif": "the same, and simulated",
     "edge_kinds": "edges, not time",
     "edge_delays": "the same",
+    "peaks": "figures of data sheets and clocks",
+    "clocks": "clocks, not time",
+    "memory_timeline": "memory at one time after another; memory_use has the peaks",
+    "memory_steps": "memory after one step after another",
 }
 
 

@@ -80,7 +80,7 @@ def test_words_of_growing_memory(gputime, tmp_path):
     assert finding["evidence"][2] == "The 78.92 GB that are left at the peak last for about 7,892 steps."
 
 
-@pytest.mark.parametrize("trace", [clocked(1400), filled(79 * GB), grown([10 * MB] * 9)], ids=str)
+@pytest.mark.parametrize("trace", [clocked(1400), filled(79 * GB), grown([10 * MB] * 9)], ids=["clock", "full", "growth"])
 def test_other_reports_do_not_read_so_much(gputime, tmp_path, trace):
     report = gputime.json("summary", trace.write(tmp_path))
     assert not {finding["id"] for finding in report["findings"]} & {case[0] for case in CASES}

@@ -86,7 +86,7 @@ static struct gt_str label_of(const struct naming *naming, size_t index, struct 
     return turn == 1 ? name : gt_arena_printf(arena, "%s (%zu)", name.ptr, turn);
 }
 
-static uint64_t count_kernels(const struct gt_store *store) {
+uint64_t gt_internal_count_kernels(const struct gt_store *store) {
     uint64_t count = 0;
     for (size_t i = 0; i < store->ops.count; i++)
         count += store->ops.kind[i] == GT_OP_KERNEL || store->ops.kind[i] == GT_OP_GRAPH;
@@ -118,7 +118,7 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .format = store->meta.format,
         .producer = gt_store_string(store, store->meta.producer),
         .ops = store->ops.count,
-        .kernels = count_kernels(store),
+        .kernels = gt_internal_count_kernels(store),
         .calls = count_if(request, GT_FACT_CALLS, store->calls.count),
         .ranges = count_if(request, GT_FACT_RANGES, count_ranges(store)),
         .cpu_ops = count_if(request, GT_FACT_CPU_OPS, store->cpu_ops.count),

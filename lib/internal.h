@@ -70,6 +70,9 @@ bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
 
+/* gputime.c: how many kernels and graphs a store has. */
+uint64_t gt_internal_count_kernels(const struct gt_store *store);
+
 /* gputime.c: a report of one section that is not about one trace. */
 typedef enum gt_status gt_internal_fill(void *context, const struct gt_request *request, struct gt_section *section,
                                         struct gt_error *err);

@@ -104,16 +104,18 @@ API void gputime_job_free(struct gputime_job *job) {
 /* ---- the report ---- */
 
 static void describe(const struct gputime_job *job, struct gt_section *section) {
-    uint64_t ops = 0;
-    for (size_t i = 0; i < job->input_count; i++)
+    uint64_t ops = 0, kernels = 0;
+    for (size_t i = 0; i < job->input_count; i++) {
         ops += job->inputs[i].ops;
+        kernels += job->inputs[i].kernels;
+    }
     section->input = (struct gt_report_input){
         .label =
             gt_arena_printf(&section->report->arena, "%zu rank%s", job->rank_count, job->rank_count == 1 ? "" : "s"),
         .path = GT_STR(""),
         .format = "job",
         .ops = ops,
-        .kernels = GT_NOT_COUNTED,
+        .kernels = kernels,
         .calls = GT_NOT_COUNTED,
         .ranges = GT_NOT_COUNTED,
         .cpu_ops = GT_NOT_COUNTED,

@@ -1,6 +1,8 @@
 /* Reads captures of a job, as many at the same time as there are threads. */
 #include "job_read.h"
 
+#include <sys/stat.h>
+
 #include "base/mem.h"
 #include "base/threads.h"
 #include "measure/options.h"
@@ -31,6 +33,16 @@ static void report_progress(void *context, uint64_t done_bytes, uint64_t total_b
     pthread_mutex_unlock(reading->lock);
 }
 
+uint64_t gt_job_read_bytes(const struct gputime_input *input) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < input->path_count; i++) {
+        struct stat info;
+        bool is_file = stat(input->paths[i], &info) == 0 && S_ISREG(info.st_mode);
+        bytes += is_file ? (uint64_t)info.st_size : 0;
+    }
+    return bytes;
+}
+
 static enum gt_status reduce(const struct opening *opening, size_t index, struct gputime_trace *trace,
                              struct gt_error *err) {
     const struct gt_reading *reading;
@@ -46,6 +58,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .step_tag = opening->step_tag,
                                                .threads = opening->reading->threads};
     ranks->ops = reading->store->ops.count;
+    ranks->kernels = gt_internal_count_kernels(reading->store);
     ranks->is_partly_read =
         gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS)) != GT_ISSUE_COUNT;
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
@@ -75,6 +88,9 @@ static void open_one(void *context, size_t place) {
     }
     if (gputime_trace_open(input->paths, input->path_count, &options, input->run, &trace, &reading->errors[index]))
         return;
+    uint64_t bytes = gt_job_read_bytes(input);
+    if (options.progress) /* small files are read without any */
+        report_progress(&listener, bytes, bytes);
     status = reduce(opening, index, trace, &error);
     if (status == GT_OK && !options.no_cache)
         gputime_trace_store_cache(trace);

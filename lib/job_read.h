@@ -9,7 +9,7 @@
 struct gt_job_ranks {
     struct gt_rank_summary *summaries;
     size_t count;
-    uint64_t ops;
+    uint64_t ops, kernels;
     bool is_read, is_partly_read;
 };
 
@@ -37,6 +37,9 @@ struct gt_job_reading {
 
 /* Fails if options are not valid; what cannot be read has an error. */
 enum gt_status gt_job_read(const struct gt_job_reading *reading, struct gt_error *err);
+
+/* Size of its files. */
+uint64_t gt_job_read_bytes(const struct gputime_input *input);
 
 /* Summaries of one input. */
 void gt_job_read_release(struct gt_job_ranks *ranks);

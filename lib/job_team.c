@@ -23,7 +23,7 @@ struct order {
 /* What another process sends about an input; packed summaries follow, each with its size. */
 struct answer {
     struct gputime_error error;
-    uint64_t ops, summaries;
+    uint64_t ops, kernels, summaries;
     uint32_t is_read, is_partly_read;
 };
 
@@ -43,12 +43,11 @@ static int by_size(const void *a, const void *b) {
 }
 
 static struct dealt measure(const struct gputime_input *input, size_t index) {
-    struct dealt dealt = {.index = (uint32_t)index};
+    struct dealt dealt = {.bytes = gt_job_read_bytes(input), .index = (uint32_t)index};
     for (size_t i = 0; i < input->path_count; i++) {
         struct stat info;
-        bool is_known = strcmp(input->paths[i], "-") != 0 && stat(input->paths[i], &info) == 0;
-        dealt.is_local |= strcmp(input->paths[i], "-") == 0 || (is_known && !S_ISREG(info.st_mode));
-        dealt.bytes += is_known && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+        dealt.is_local |=
+            strcmp(input->paths[i], "-") == 0 || (stat(input->paths[i], &info) == 0 && !S_ISREG(info.st_mode));
     }
     return dealt;
 }
@@ -176,6 +175,7 @@ static void send_answer(const struct gputime_team *team, struct gt_job_ranks *ra
     memset(&answer, 0, sizeof answer);
     answer.error = *error;
     answer.ops = ranks->ops;
+    answer.kernels = ranks->kernels;
     answer.summaries = ranks->count;
     answer.is_read = ranks->is_read;
     answer.is_partly_read = ranks->is_partly_read;
@@ -331,6 +331,7 @@ static void receive_answer(const struct gputime_team *team, uint32_t reader, str
     error->message[sizeof error->message - 1] = '\0';
     name_place(team, reader, error);
     ranks->ops = answer.ops;
+    ranks->kernels = answer.kernels;
     ranks->is_read = answer.is_read;
     ranks->is_partly_read = answer.is_partly_read;
     ranks->summaries = gt_mem_array((size_t)answer.summaries + 1, sizeof *ranks->summaries);

@@ -130,7 +130,7 @@ const char *gt_store_choices(enum gt_refers refers) {
         [GT_REFERS_FLOW_PHASE] = "start|end",
         [GT_REFERS_MEMORY_OPERATION] = "allocate|free|pool_create|pool_destroy|pool_trim",
         [GT_REFERS_MEMORY_SOURCE] = "driver|framework",
-        [GT_REFERS_RANK_SOURCE] = "unknown|trace|mpi|environment|nccl|file_name",
+        [GT_REFERS_RANK_SOURCE] = "unknown|trace|mpi|RANK|SLURM_PROCID|OMPI_COMM_WORLD_RANK|PMI_RANK|nccl|file_name",
         [GT_REFERS_GROUP_SOURCE] = "record|config",
     };
     return refers < sizeof choices / sizeof *choices ? choices[refers] : NULL;

@@ -51,10 +51,16 @@ enum gt_rank_source {
     GT_RANK_UNKNOWN,
     GT_RANK_OF_TRACE,       /* the trace says it (distributedInfo) */
     GT_RANK_OF_MPI,         /* recorded MPI ranks */
-    GT_RANK_OF_ENVIRONMENT, /* RANK, SLURM_PROCID and the like */
+    GT_RANK_OF_ENVIRONMENT, /* RANK; below: other variables of the environment */
+    GT_RANK_OF_SLURM,       /* SLURM_PROCID */
+    GT_RANK_OF_OPEN_MPI,    /* OMPI_COMM_WORLD_RANK */
+    GT_RANK_OF_PMI,         /* PMI_RANK */
     GT_RANK_OF_NCCL,        /* the initialization of a communicator */
     GT_RANK_OF_FILE_NAME,
 };
+static inline bool gt_store_is_environment(enum gt_rank_source source) {
+    return source >= GT_RANK_OF_ENVIRONMENT && source <= GT_RANK_OF_PMI;
+}
 
 /* What a store can know. Analyses declare what they need and what they use; a request is the union of these, and
    decoders leave out the rest. facts.def has the list. */

@@ -90,7 +90,7 @@ struct gt_trace_rank gt_trace_rank_of_process(const struct gt_store *store, uint
         recorded < 0 ? GT_RANK_UNKNOWN : (enum gt_rank_source)store->processes.rank_source[process];
     found.source = GT_RANK_OF_TRACE;
     if (found.rank < 0) {
-        bool counts = source != GT_RANK_UNKNOWN && (source != GT_RANK_OF_ENVIRONMENT || is_only);
+        bool counts = source != GT_RANK_UNKNOWN && (!gt_store_is_environment(source) || is_only);
         found.rank = counts ? recorded : -1;
         found.source = source;
     }
@@ -148,6 +148,9 @@ const char *gt_trace_rank_source_key(enum gt_rank_source source) {
         [GT_RANK_OF_TRACE] = "trace",
         [GT_RANK_OF_MPI] = "mpi",
         [GT_RANK_OF_ENVIRONMENT] = "environment",
+        [GT_RANK_OF_SLURM] = "environment",
+        [GT_RANK_OF_OPEN_MPI] = "environment",
+        [GT_RANK_OF_PMI] = "environment",
         [GT_RANK_OF_NCCL] = "nccl",
         [GT_RANK_OF_FILE_NAME] = "file_name",
     };

@@ -14,7 +14,13 @@ const char *gt_rank_identity_source(const struct gt_rank_summary *summary) {
     case GT_RANK_OF_MPI:
         return "MPI_RANKS";
     case GT_RANK_OF_ENVIRONMENT:
-        return "environment";
+        return "RANK";
+    case GT_RANK_OF_SLURM:
+        return "SLURM_PROCID";
+    case GT_RANK_OF_OPEN_MPI:
+        return "OMPI_COMM_WORLD_RANK";
+    case GT_RANK_OF_PMI:
+        return "PMI_RANK";
     case GT_RANK_OF_NCCL:
         return "NCCL init";
     case GT_RANK_OF_FILE_NAME:

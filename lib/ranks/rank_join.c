@@ -75,10 +75,24 @@ static inline bool is_nearer(const struct joining *it, size_t i, size_t j, int64
     return i < it->a->count && j < it->b->count && is_same(it, i, j) && miss_of(it, i, j, offset_ns) < miss;
 }
 
-static void add_pair(struct joining *it, struct candidate *found, size_t i, size_t j) {
+static inline bool is_other_step(const struct joining *it, size_t i, size_t j) {
     int64_t x = it->a->step[i], y = it->b->step[j];
+    return x != y && x != GT_RANK_JOIN_NO_STEP && y != GT_RANK_JOIN_NO_STEP;
+}
+
+static int64_t clipped(uint64_t miss) {
+    return miss > INT64_MAX ? INT64_MAX : (int64_t)miss;
+}
+
+/* How far two ops are from being one. Steps are as regular as clocks, so a list that is one step off may fit better
+   than the right one by chance: ops of different steps are as far apart as can be. */
+static inline int64_t distance_of(const struct joining *it, size_t i, size_t j, int64_t offset_ns) {
+    return is_other_step(it, i, j) ? INT64_MAX : clipped(miss_of(it, i, j, offset_ns));
+}
+
+static void add_pair(struct joining *it, struct candidate *found, size_t i, size_t j) {
     found->pairs++;
-    found->unequal_steps += x != y && x != GT_RANK_JOIN_NO_STEP && y != GT_RANK_JOIN_NO_STEP;
+    found->unequal_steps += is_other_step(it, i, j);
     if (it->partner)
         it->partner[j] = (uint32_t)i;
 }
@@ -95,10 +109,6 @@ static int64_t quality_of(struct joining *it, size_t count, size_t without) {
 
 static int64_t limit_of(const struct joining *it) {
     return it->least_quality > INT64_MAX / 3 ? INT64_MAX : 3 * it->least_quality;
-}
-
-static int64_t clipped(uint64_t miss) {
-    return miss > INT64_MAX ? INT64_MAX : (int64_t)miss;
 }
 
 /* ---- the overlap ---- */
@@ -137,7 +147,7 @@ static bool is_near(const struct joining *it, const struct overlap *overlap, int
     int64_t limit = it->partner ? INT64_MAX : limit_of(it);
     for (size_t i = overlap->first; i < overlap->end && excess <= allowed; i++) {
         size_t j = place_in_b(overlap, i);
-        excess += !is_same(it, i, j) ? allowed + 1 : clipped(miss_of(it, i, j, offset_ns)) > limit;
+        excess += !is_same(it, i, j) ? allowed + 1 : distance_of(it, i, j, offset_ns) > limit;
     }
     return excess <= allowed;
 }
@@ -165,7 +175,7 @@ static bool try_overlap(struct joining *it, const struct overlap *overlap, struc
         return false;
     for (size_t i = overlap->first; i < overlap->end; i++) {
         size_t j = place_in_b(overlap, i);
-        it->scratch[found->pairs] = clipped(miss_of(it, i, j, found->offset_ns));
+        it->scratch[found->pairs] = distance_of(it, i, j, found->offset_ns);
         add_pair(it, found, i, j);
     }
     found->quality = quality_of(it, found->pairs, 0);
@@ -186,8 +196,8 @@ static bool walk(struct joining *it, struct candidate *found) {
             !is_nearer(it, i, j + 1, offset_ns, miss)) {
             first_i = found->pairs ? first_i : i;
             first_j = found->pairs ? first_j : j;
-            it->scratch[found->pairs] = clipped(miss);
-            excess += clipped(miss) > limit;
+            it->scratch[found->pairs] = distance_of(it, i, j, offset_ns);
+            excess += it->scratch[found->pairs] > limit;
             add_pair(it, found, i, j);
             last_i = i++;
             last_j = j++;

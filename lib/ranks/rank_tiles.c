@@ -186,7 +186,7 @@ static void add_window(struct gt_rank_window *window, const struct gt_rank_lane 
         window->ns[part] += ns[part];
 }
 
-static int64_t own_of(const struct gt_rank_window *window) {
+int64_t gt_rank_tiles_own_ns(const struct gt_rank_window *window) {
     int64_t own_ns = 0;
     for (int part = 0; part < GT_PART_COUNT; part++)
         own_ns += gt_rank_summary_is_own((enum gt_rank_part)part) ? window->ns[part] : 0;
@@ -197,10 +197,10 @@ static void find_excess(struct gt_rank_job *job, struct gt_rank_window *windows,
     size_t count = 0;
     for (size_t r = 0; r < job->rank_count; r++)
         if (windows[r].is_there)
-            scratch[count++] = own_of(&windows[r]);
+            scratch[count++] = gt_rank_tiles_own_ns(&windows[r]);
     qsort(scratch, count, sizeof *scratch, by_number);
     for (size_t r = 0; r < job->rank_count && count; r++)
-        windows[r].excess_ns = windows[r].is_there ? own_of(&windows[r]) - scratch[(count - 1) / 2] : 0;
+        windows[r].excess_ns = windows[r].is_there ? gt_rank_tiles_own_ns(&windows[r]) - scratch[(count - 1) / 2] : 0;
 }
 
 static bool make_windows(struct gt_rank_job *job) {

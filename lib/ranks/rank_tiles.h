@@ -16,4 +16,7 @@ size_t gt_rank_tiles_after(const struct gt_rank_lane *rank, int64_t time_ns);
 /* All parts between two points of a rank. */
 void gt_rank_tiles_parts(const struct gt_rank_lane *rank, uint32_t from, uint32_t to, int64_t ns[GT_PART_COUNT]);
 
+/* Own time of a rank in a step. */
+int64_t gt_rank_tiles_own_ns(const struct gt_rank_window *window);
+
 #endif

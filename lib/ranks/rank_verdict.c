@@ -3,15 +3,18 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "ranks/rank_reasons.h"
+#include "ranks/rank_tiles.h"
 
 /* Guilt by step, then by rank or host. */
 struct cells {
     int64_t *ns;
     size_t steps, columns;
     const int64_t *step_ns; /* by step: the median of the ranks */
+    const bool *may_lead;   /* by column: it takes longer than the others itself */
     size_t rank_count;
 };
 
@@ -107,34 +110,70 @@ static bool find_episodes(struct gt_rank_job *job, struct cells *cells) {
 
 /* ---- the verdict ---- */
 
-/* leads: by column, zeroed. */
-static struct judged judge(const struct cells *cells, size_t *leads, __int128 *sums) {
-    struct judged judged = {.p = NAN};
-    __int128 all_ns = 0, steps_ns = 0;
+/* By column: steps in which it leads, and the sum of its cells. */
+struct tally {
+    size_t *leads;
+    __int128 *sums;
+};
+
+static bool tally_init(struct tally *tally, size_t columns) {
+    tally->leads = gt_mem_array(columns, sizeof *tally->leads);
+    tally->sums = gt_mem_array(columns, sizeof *tally->sums);
+    return tally->leads && tally->sums;
+}
+
+static void tally_release(struct tally *tally) {
+    gt_mem_free(tally->leads);
+    gt_mem_free(tally->sums);
+}
+
+/* In how many steps each column has the largest cell; of those that may lead, if only they count. */
+static void count_leads(const struct cells *cells, bool only_those, size_t *leads) {
     for (size_t s = 0; s < cells->steps; s++) {
         const int64_t *row = &cells->ns[s * cells->columns];
-        size_t largest = largest_of(row, cells->columns);
-        leads[largest] += row[largest] > 0 && is_share(cells, row[largest], s, 1);
-        steps_ns += cells->step_ns[s];
-        for (size_t c = 0; c < cells->columns; c++) {
-            sums[c] += row[c];
-            all_ns += row[c];
-        }
+        size_t largest = cells->columns;
+        for (size_t c = 0; c < cells->columns; c++)
+            if ((!only_those || cells->may_lead[c]) && (largest == cells->columns || row[c] > row[largest]))
+                largest = c;
+        if (largest < cells->columns)
+            leads[largest] += row[largest] > 0 && is_share(cells, row[largest], s, 1);
     }
+}
+
+static struct judged judge_leads(const struct cells *cells, bool only_those, const struct tally *tally) {
+    struct judged judged = {.p = NAN, .verdict = GT_VERDICT_FEW_STEPS};
+    const size_t *leads = tally->leads;
+    memset(tally->leads, 0, cells->columns * sizeof *tally->leads);
+    count_leads(cells, only_those, tally->leads);
     for (size_t c = 1; c < cells->columns; c++) {
         bool is_more = leads[c] > leads[judged.best];
-        judged.best = is_more || (leads[c] == leads[judged.best] && sums[c] > sums[judged.best]) ? c : judged.best;
+        bool is_equal = leads[c] == leads[judged.best];
+        judged.best = is_more || (is_equal && tally->sums[c] > tally->sums[judged.best]) ? c : judged.best;
     }
-    if (cells->steps < 3) {
-        judged.verdict = GT_VERDICT_FEW_STEPS;
+    if (cells->steps < 3)
         return judged;
-    }
     judged.p = gt_rank_verdict_at_least(cells->steps, leads[judged.best], 1.0 / (double)cells->columns);
-    if (2 * leads[judged.best] >= cells->steps && judged.p <= 0.05)
-        judged.verdict = GT_VERDICT_PINNED;
-    else if (all_ns * 100 >= steps_ns * (__int128)cells->rank_count && all_ns > 0)
-        judged.verdict = GT_VERDICT_ROTATING;
+    bool is_pinned = 2 * leads[judged.best] >= cells->steps && judged.p <= 0.05 && cells->may_lead[judged.best];
+    judged.verdict = is_pinned ? GT_VERDICT_PINNED : GT_VERDICT_NONE;
     return judged;
+}
+
+/* Of all columns, and if none of them is pinned, of those that may lead. tally: leads of all on return. */
+static struct judged judge(const struct cells *cells, const struct tally *tally) {
+    __int128 all_ns = 0, steps_ns = 0;
+    for (size_t s = 0; s < cells->steps; s++) {
+        steps_ns += cells->step_ns[s];
+        for (size_t c = 0; c < cells->columns; c++) {
+            tally->sums[c] += cells->ns[s * cells->columns + c];
+            all_ns += cells->ns[s * cells->columns + c];
+        }
+    }
+    struct judged of_some = judge_leads(cells, true, tally), of_all = judge_leads(cells, false, tally);
+    if (of_all.verdict == GT_VERDICT_NONE && of_some.verdict == GT_VERDICT_PINNED)
+        return of_some;
+    if (of_all.verdict == GT_VERDICT_NONE && all_ns * 100 >= steps_ns * (__int128)cells->rank_count && all_ns > 0)
+        of_all.verdict = GT_VERDICT_ROTATING;
+    return of_all;
 }
 
 static bool is_episode(const struct gt_rank_job *job, size_t step, size_t rank) {
@@ -188,26 +227,31 @@ static size_t *new_hosts(const struct gt_rank_job *job, struct gt_str *names, si
 static bool judge_hosts(struct gt_rank_job *job, const struct cells *ranks) {
     struct gt_str *names = gt_mem_array(job->rank_count, sizeof *names);
     size_t count = 0, *host_of = names ? new_hosts(job, names, &count) : NULL;
-    struct cells cells = {
-        .steps = ranks->steps, .columns = count, .step_ns = ranks->step_ns, .rank_count = ranks->rank_count};
-    bool ok = host_of != NULL;
+    bool *may_lead = gt_mem_array(count, sizeof *may_lead);
+    struct cells cells = {.steps = ranks->steps,
+                          .columns = count,
+                          .step_ns = ranks->step_ns,
+                          .may_lead = may_lead,
+                          .rank_count = ranks->rank_count};
+    bool ok = host_of && may_lead;
     if (ok && count > 1) {
-        size_t *leads = gt_mem_array(count, sizeof *leads);
-        __int128 *sums = gt_mem_array(count, sizeof *sums);
+        struct tally tally;
         cells.ns = gt_mem_array(cells.steps * count, sizeof *cells.ns);
-        ok = leads && sums && cells.ns;
+        ok = tally_init(&tally, count) && cells.ns;
+        for (size_t r = 0; r < ranks->columns; r++)
+            may_lead[host_of[r]] |= ranks->may_lead[r];
         for (size_t s = 0; ok && s < cells.steps; s++)
             for (size_t r = 0; r < ranks->columns; r++)
                 cells.ns[s * count + host_of[r]] += ranks->ns[s * ranks->columns + r];
         if (ok) {
-            struct judged judged = judge(&cells, leads, sums);
+            struct judged judged = judge(&cells, &tally);
             if (judged.verdict == GT_VERDICT_PINNED)
                 job->verdict_host = names[judged.best];
         }
-        gt_mem_free(leads);
-        gt_mem_free(sums);
+        tally_release(&tally);
         gt_mem_free(cells.ns);
     }
+    gt_mem_free(may_lead);
     gt_mem_free(names);
     gt_mem_free(host_of);
     return ok;
@@ -238,6 +282,38 @@ static bool fill_cells(const struct gt_rank_job *job, struct cells *cells, int64
     return true;
 }
 
+/* ---- who takes longer ---- */
+
+/* A rank is guilty of nothing when it takes as long as the others: what it is charged for is the order in which they
+   come, as in the stages of a pipeline. Its usual excess has to be this share of the usual time of a rank. */
+#define LEAST_EXCESS_PERCENT 2
+
+static bool find_leaders(const struct gt_rank_job *job, bool *may_lead) {
+    size_t steps = job->step_count, ranks = job->rank_count;
+    int64_t *scratch = gt_mem_uninitialised(steps > ranks ? steps : ranks, sizeof *scratch);
+    int64_t *usual = gt_mem_array(steps, sizeof *usual);
+    bool ok = scratch && usual;
+    for (size_t s = 0; ok && s < steps; s++) {
+        size_t count = 0;
+        for (size_t r = 0; r < ranks; r++)
+            if (job->windows[s * ranks + r].is_there)
+                scratch[count++] = gt_rank_tiles_own_ns(&job->windows[s * ranks + r]);
+        usual[s] = median_of(scratch, count);
+    }
+    int64_t usual_ns = ok ? median_of(usual, steps) : 0;
+    for (size_t r = 0; ok && r < ranks; r++) {
+        size_t count = 0;
+        for (size_t s = 0; s < steps; s++)
+            if (job->windows[s * ranks + r].is_there)
+                scratch[count++] = job->windows[s * ranks + r].excess_ns;
+        int64_t excess_ns = median_of(scratch, count);
+        may_lead[r] = count && excess_ns > 0 && (__int128)excess_ns * 100 >= (__int128)usual_ns * LEAST_EXCESS_PERCENT;
+    }
+    gt_mem_free(scratch);
+    gt_mem_free(usual);
+    return ok;
+}
+
 bool gt_rank_verdict_find(struct gt_rank_job *job) {
     job->verdict_rank = GT_RANK_NONE;
     job->verdict_p = NAN;
@@ -245,29 +321,31 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
         return true;
     size_t steps = job->step_count ? job->step_count : 1;
     int64_t *step_ns = gt_mem_array(steps, sizeof *step_ns);
-    size_t *leads = gt_mem_array(job->rank_count, sizeof *leads);
-    __int128 *sums = gt_mem_array(job->rank_count, sizeof *sums);
+    bool *may_lead = gt_mem_array(job->rank_count, sizeof *may_lead);
+    struct tally tally;
     struct cells cells = {.ns = gt_mem_array(steps * job->rank_count, sizeof *cells.ns),
                           .steps = steps,
                           .columns = job->rank_count,
                           .step_ns = step_ns,
+                          .may_lead = may_lead,
                           .rank_count = job->rank_count};
-    bool ok = step_ns && leads && sums && cells.ns && fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
+    bool ok = tally_init(&tally, job->rank_count) && step_ns && may_lead && cells.ns && find_leaders(job, may_lead) &&
+              fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
     if (ok) {
-        struct judged judged = judge(&cells, leads, sums);
+        struct judged judged = judge(&cells, &tally);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;
         for (size_t r = 0; r < job->rank_count; r++)
-            job->ranks[r].leads = leads[r];
+            job->ranks[r].leads = tally.leads[r];
         if (judged.verdict == GT_VERDICT_PINNED) {
             job->verdict_rank = (uint32_t)judged.best;
             job->verdict_reason = usual_reason(job, job->verdict_rank);
         }
         ok = judge_hosts(job, &cells);
     }
+    tally_release(&tally);
     gt_mem_free(step_ns);
-    gt_mem_free(leads);
-    gt_mem_free(sums);
+    gt_mem_free(may_lead);
     gt_mem_free(cells.ns);
     return ok;
 }

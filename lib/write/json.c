@@ -126,7 +126,8 @@ static void write_input(struct gt_out *out, const struct gt_section *section, en
     gt_json_value_text(out, "producer", input->producer);
     gt_out_text(out, ", ");
     gt_json_value_text(out, "selection", input->selection);
-    gt_out_printf(out, ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64, input->ops, input->kernels);
+    gt_out_printf(out, ",\n     \"ops\": %" PRIu64, input->ops);
+    write_count(out, "kernels", input->kernels);
     write_count(out, "calls", input->calls);
     write_count(out, "ranges", input->ranges);
     write_count(out, "cpu_ops", input->cpu_ops);

@@ -291,9 +291,8 @@ def test_ranks(capture, decoded, reference):
         environments[pid_of(row["globalPid"])].setdefault(row["name"], row["value"])
     for process in store["processes"]:
         environment = environments[process["pid"]] if users == {process["row"]} else {}
-        rank = next((int(environment[key]) for key in RANK_KEYS if key in environment), None)
+        source, rank = next(((key, int(environment[key])) for key in RANK_KEYS if key in environment), ("unknown", None))
         size = next((int(environment[key]) for key in SIZE_KEYS if key in environment), None)
-        source = "unknown" if rank is None else "environment"
         assert (process["rank"], process["world_size"], process["rank_source"]) == (rank, size, source)
 
 

@@ -233,6 +233,13 @@ def test_threads_and_order(gputime, made):
 # ---- the command ----
 
 
+def test_counts_of_the_job(made):
+    job, _, report = made
+    (entry,) = report["inputs"]
+    assert entry["ops"] == entry["kernels"] == sum(len(rank.kernels) for rank in job.ranks)
+    assert [entry[key] for key in ("calls", "ranges", "cpu_ops")] == [None] * 3
+
+
 def test_directory(gputime, made):
     _, paths, report = made
     assert gputime.json("ranks", paths[0].parent) == report

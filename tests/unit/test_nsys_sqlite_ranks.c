@@ -163,7 +163,7 @@ static void test_system(void **state) {
     assert_text(store, store->meta.host, "node7");
     gt_store_free(store);
     assert_rank(SYSTEM ", (1, 'x', 'DeviceEnvironment', 610, 'PATH=/bin;SLURM_PROCID=5;SLURM_NTASKS=16')", 5, 16,
-                GT_RANK_OF_ENVIRONMENT);
+                GT_RANK_OF_SLURM);
     assert_rank(SYSTEM ", (1, 'x', 'Other', 610, 'PATH=/bin;RANK=5'); INSERT INTO StringIds VALUES (20, " ENVIRONMENT(
                     "'RANK=3'") ")",
                 3, -1, GT_RANK_OF_ENVIRONMENT);

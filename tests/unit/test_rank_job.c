@@ -2,6 +2,7 @@
 #include "rank_world.h"
 #include "ranks/rank_blame.h"
 #include "ranks/rank_charges.h"
+#include "ranks/rank_identity.h"
 #include "ranks/rank_tiles.h"
 #include "ranks/rank_verdict.h"
 
@@ -57,6 +58,22 @@ static void a_job_without_ranks_is_empty(void **state) {
     gt_rank_job_release(&job);
 }
 
+static void a_rank_of_the_environment_names_its_variable(void **state) {
+    static const struct {
+        enum gt_rank_source source;
+        const char *name;
+    } cases[] = {{GT_RANK_UNKNOWN, "order"},         {GT_RANK_OF_TRACE, "distributedInfo"},
+                 {GT_RANK_OF_MPI, "MPI_RANKS"},      {GT_RANK_OF_ENVIRONMENT, "RANK"},
+                 {GT_RANK_OF_SLURM, "SLURM_PROCID"}, {GT_RANK_OF_OPEN_MPI, "OMPI_COMM_WORLD_RANK"},
+                 {GT_RANK_OF_PMI, "PMI_RANK"},       {GT_RANK_OF_NCCL, "NCCL init"},
+                 {GT_RANK_OF_FILE_NAME, "file name"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gt_rank_summary summary = {.head.source = cases[i].source};
+        assert_string_equal(gt_rank_identity_source(&summary), cases[i].name);
+    }
+}
+
 static void shares_sum_to_the_amount(void **state) {
     const int64_t weights[] = {3, 0, 7, 7, 1};
     int64_t shares[5];
@@ -85,6 +102,7 @@ int main(void) {
         cmocka_unit_test(processes_of_a_trace_are_ranks),
         cmocka_unit_test(the_rank_that_computes_longer_is_charged),
         cmocka_unit_test(a_job_without_ranks_is_empty),
+        cmocka_unit_test(a_rank_of_the_environment_names_its_variable),
         cmocka_unit_test(shares_sum_to_the_amount),
         cmocka_unit_test(chances_are_those_of_a_binomial_distribution),
     };

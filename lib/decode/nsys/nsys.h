@@ -210,9 +210,9 @@ void gt_nsys_add_comm_rank(struct gt_nsys_sink *sink, uint64_t global_tid, const
    GPU. hz: samples a second; 0: not known. */
 uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struct gt_str name, uint64_t hz);
 
-/* Of a text of KEY=value, separated by NUL, as processes are started with: the rank and the number of ranks, -1 where
-   it has none. Nothing else of it is kept. */
-void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size);
+/* Of a text of KEY=value, separated by NUL, as processes are started with: the rank, the variable that has it, and the
+   number of ranks; -1 where it has none. Nothing else of it is kept. */
+void gt_nsys_environment_rank(struct gt_str environment, struct gt_nsys_rank *rank);
 
 /* From all sinks, when all is read: memory in use as counters, where they are asked for; the events go, where they are
    not. false: memory is short. */

@@ -13,15 +13,17 @@ static struct gt_str value_of(struct gt_str entry, struct gt_str key) {
     return (struct gt_str){entry.ptr + key.len + 1, entry.len - key.len - 1};
 }
 
-/* The first of these keys that the environment has with a sensible number. */
-static int64_t find_number(struct gt_str environment, const struct gt_str *keys, size_t count) {
+/* The first of these keys that the environment has with a sensible number; *key: its place. */
+static int64_t find_number(struct gt_str environment, const struct gt_str *keys, size_t count, size_t *key) {
     for (size_t k = 0; k < count; k++) {
         for (struct gt_str rest = environment; rest.len;) {
             struct gt_str entry = {rest.ptr, strnlen(rest.ptr, rest.len)};
             struct gt_str value = value_of(entry, keys[k]);
             int64_t number;
-            if (value.ptr && gt_num_parse_int(value, &number) && number >= 0)
+            if (value.ptr && gt_num_parse_int(value, &number) && number >= 0) {
+                *key = k;
                 return number;
+            }
             size_t used = entry.len < rest.len ? entry.len + 1 : entry.len;
             rest = (struct gt_str){rest.ptr + used, rest.len - used};
         }
@@ -29,13 +31,17 @@ static int64_t find_number(struct gt_str environment, const struct gt_str *keys,
     return -1;
 }
 
-void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size) {
+void gt_nsys_environment_rank(struct gt_str environment, struct gt_nsys_rank *rank) {
     static const struct gt_str ranks[] = {GT_STR("RANK"), GT_STR("SLURM_PROCID"), GT_STR("OMPI_COMM_WORLD_RANK"),
                                           GT_STR("PMI_RANK")};
     static const struct gt_str sizes[] = {GT_STR("WORLD_SIZE"), GT_STR("SLURM_NTASKS"), GT_STR("OMPI_COMM_WORLD_SIZE"),
                                           GT_STR("PMI_SIZE")};
-    *rank = find_number(environment, ranks, sizeof ranks / sizeof *ranks);
-    *world_size = find_number(environment, sizes, sizeof sizes / sizeof *sizes);
+    static const enum gt_rank_source sources[] = {GT_RANK_OF_ENVIRONMENT, GT_RANK_OF_SLURM, GT_RANK_OF_OPEN_MPI,
+                                                  GT_RANK_OF_PMI};
+    size_t key = 0, size_key;
+    rank->rank = find_number(environment, ranks, sizeof ranks / sizeof *ranks, &key);
+    rank->world_size = find_number(environment, sizes, sizeof sizes / sizeof *sizes, &size_key);
+    rank->source = sources[key];
 }
 
 /* The key (gt_nsys_process_key) of the only process with GPU work; -1: there are several, or none. */
@@ -56,7 +62,7 @@ static int64_t only_user(const struct gt_nsys_sink *sinks, size_t count) {
 
 static void set_rank(struct gt_nsys_sink *sinks, size_t count, int64_t key, const struct gt_nsys_rank *rank) {
     /* The largest communicator need not have all ranks; and exports have no sizes of MPI's. */
-    bool knows_all = rank->source == GT_RANK_OF_ENVIRONMENT;
+    bool knows_all = gt_store_is_environment(rank->source);
     for (size_t s = 0; s < count; s++) {
         uint32_t process = gt_map_get(&sinks[s].builder->process_ids, GT_STRID_EMPTY, (uint64_t)key);
         if (process != GT_MAP_NONE)
@@ -119,7 +125,7 @@ bool gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct
         const struct gt_nsys_rank *rank = &capture->ranks[i];
         bool is_of_process = rank->global_pid != GT_NSYS_NO_ID;
         int64_t key = is_of_process ? gt_nsys_process_key(rank->global_pid) : only;
-        bool is_environment = rank->source == GT_RANK_OF_ENVIRONMENT;
+        bool is_environment = gt_store_is_environment(rank->source);
         if (key >= 0 && (!is_environment || key == only))
             set_rank(sinks, count, key, rank);
     }

@@ -34,8 +34,9 @@ static void add_environment(struct gt_nsys_capture *capture, struct gt_map *seen
     if (known < capture->rank_count) {
         rank.rank = capture->ranks[known].rank;
         rank.world_size = capture->ranks[known].world_size;
+        rank.source = capture->ranks[known].source;
     } else {
-        gt_nsys_environment_rank(capture->strings[process->environment], &rank.rank, &rank.world_size);
+        gt_nsys_environment_rank(capture->strings[process->environment], &rank);
     }
     add_rank(capture, rank);
 }

@@ -56,17 +56,17 @@ static bool is_environment(struct gt_str text) {
 }
 
 static void take_environment(struct gt_nsys_sqlite_environments *environments, struct gt_str text) {
-    int64_t rank, world_size;
+    struct gt_nsys_rank found = {.global_pid = GT_NSYS_NO_ID};
     if (!is_environment(text))
         return;
-    gt_nsys_environment_rank(text, &rank, &world_size);
-    if (rank < 0)
+    gt_nsys_environment_rank(text, &found);
+    if (found.rank < 0)
         return;
-    if (environments->count++ == 0) {
-        environments->rank = rank;
-        environments->world_size = world_size;
-    }
-    environments->differ |= rank != environments->rank || world_size != environments->world_size;
+    struct gt_nsys_rank *first = &environments->first;
+    if (environments->count++ == 0)
+        *first = found;
+    first->source = found.source < first->source ? found.source : first->source; /* whatever the order of texts is */
+    environments->differ |= found.rank != first->rank || found.world_size != first->world_size;
 }
 
 void gt_nsys_sqlite_ranks_take_text(struct gt_nsys_sqlite_ranks *ranks, struct gt_str text) {
@@ -88,10 +88,5 @@ void gt_nsys_sqlite_ranks_settle(struct gt_nsys_sqlite_ranks *ranks) {
     const struct gt_nsys_sqlite_environments *from = ranks->processes.count ? &ranks->processes : &ranks->profiler;
     if (from->count == 0 || from->differ)
         return;
-    add_rank(ranks, &(struct gt_nsys_rank){
-                        .global_pid = GT_NSYS_NO_ID,
-                        .rank = from->rank,
-                        .world_size = from->world_size,
-                        .source = GT_RANK_OF_ENVIRONMENT,
-                    });
+    add_rank(ranks, &from->first);
 }

@@ -8,7 +8,7 @@
 /* What environments say, none of which is known to be that of a certain process. Zeroed is empty. */
 struct gt_nsys_sqlite_environments {
     size_t count; /* of those with a rank */
-    int64_t rank, world_size;
+    struct gt_nsys_rank first;
     bool differ;
 };
 

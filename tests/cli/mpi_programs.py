@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import ROOT
+from samples import ROOT
 
 MPIS = ("openmpi", "mpich")
 RANK_VARIABLES = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")

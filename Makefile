@@ -262,7 +262,7 @@ clang:
 	@$(MAKE) --no-print-directory -s unit SKIP="test_torture%" BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror"
 
 # Pages in a browser; pictures of them in build/browser.
-browser: $(if $(PAGE),all build/web/packages)
+browser: $(if $(PAGE),all $(BUILD)/jobgen build/web/packages)
 	$(if $(PAGE),cd web && node node_modules/typescript/bin/tsc)
 	$(if $(PAGE),node --test $(if $(NAMES),--test-name-pattern="$(NAMES)") $(wildcard tests/browser/*.test.mjs))
 

@@ -253,6 +253,8 @@ static const char *const explain_detail_tables[] = {
     "processes",      "process_kernels",  "step_states",   NULL};
 static const char *const explain_path_analyses[] = {"path_parts", "path_kinds", NULL};
 static const char *const explain_path_tables[] = {"path_kinds", NULL};
+static const char *const explain_efficiency_analyses[] = {"waterfall", "mfu", "op_efficiency", "efficiency", NULL};
+static const char *const explain_efficiency_tables[] = {"waterfall", "mfu", "op_efficiency", "efficiency", NULL};
 static const char *const schema_tables[] = {"schema", NULL};
 
 static const struct gputime_shape explain_shapes[] = {
@@ -555,7 +557,7 @@ const struct cli_command cli_command_table[] = {
                 "with what to do next first, and tables/*.csv. Keys and columns of nsys-llm-explain keep "
                 "their names. Without --out the report is printed, as by any other command.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES | CLI_GROUP_WITH_PATH,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY,
      .directory_layout = "explain",
      .directory_files = "report.md, with report.json, report.html and tables/",
      .parts = {{.main_table = "findings",
@@ -566,6 +568,10 @@ const struct cli_command cli_command_table[] = {
                 .lists = {&explained_kernels, &limited_kernels, &explained_gaps}},
                {.option = AT(no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
                {.option = AT(path), .value = 1, .analyses = explain_path_analyses, .tables = explain_path_tables},
+               {.option = AT(efficiency),
+                .value = 1,
+                .analyses = explain_efficiency_analyses,
+                .tables = explain_efficiency_tables},
                {.analyses = explain_detail_analyses, .tables = explain_detail_tables},
                {.option = AT(print_schema),
                 .value = 1,
@@ -578,7 +584,8 @@ const struct cli_command cli_command_table[] = {
                {.option = AT(print_schema), .value = 1, .for_data = true, .is_alone = true, .analyses = fact_analyses}},
      .notes = {{"path", "add the critical path by kind"}, {"top", "kernels and gaps to list (30, 50; 0 = all)"}},
      .examples = {"gputime explain profile.nsys-rep --out report",
-                  "gputime explain profile.sqlite --out report --path --phase-map phases.json"}},
+                  "gputime explain profile.sqlite --out report --path --phase-map phases.json",
+                  "gputime explain trace.json.gz --efficiency --name flash_fwd"}},
 
     {.name = "stats",
      .help = "time per iteration by kernel class, NCCL, copies, NVTX",

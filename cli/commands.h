@@ -5,7 +5,7 @@
 #include "options.h"
 
 enum {
-    CLI_MAX_PARTS = 6,
+    CLI_MAX_PARTS = 7,
     CLI_MAX_LISTS = 3, /* of one part; if two have the same table, the later one wins */
     CLI_MAX_NOTES = 10,
     CLI_MAX_EXAMPLES = 4,

@@ -61,7 +61,8 @@ struct cli_options {
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
     int per;                            /* enum cli_per */
     int gaps, launches, why;
-    int path; /* the critical path as well */
+    int path;       /* the critical path as well */
+    int efficiency; /* likewise kernels against their roofline */
     int tree;
     int64_t a_words, b_words;         /* first word of a side, plus 1; 0: not given */
     const char *of;                   /* table to compare */

@@ -54,6 +54,17 @@ void gt_mem_free(void *block) {
     free(block);
 }
 
+#define HUGE_BYTES ((size_t)2 << 20)
+
+/* Only the huge pages that are inside the block, so that it takes no more memory than it has bytes. */
+void gt_mem_huge(void *block, size_t size_bytes) {
+    uintptr_t from = ((uintptr_t)block + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+    uintptr_t to = ((uintptr_t)block + size_bytes) / HUGE_BYTES * HUGE_BYTES;
+
+    if (block && to > from)
+        madvise((char *)block + (from - (uintptr_t)block), to - from, MADV_HUGEPAGE);
+}
+
 /* At least one page; 0 when the rounded size does not fit. */
 static size_t whole_pages(size_t size_bytes) {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);

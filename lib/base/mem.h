@@ -13,6 +13,8 @@ void *gt_mem_array(size_t count, size_t elem_bytes); /* zeroed */
 void *gt_mem_uninitialised(size_t count, size_t elem_bytes);
 void *gt_mem_realloc(void *block, size_t size_bytes); /* NULL leaves the old block as it was */
 void gt_mem_free(void *block);                        /* NULL is fine */
+/* Says that all of a block will be written soon: a large one may get huge pages, which take one fault for 2 MB. */
+void gt_mem_huge(void *block, size_t size_bytes);
 /* An array with room for one more than `count` elements: itself where there is, else a longer one in its place. NULL
    leaves the old one as it was. */
 void *gt_mem_room(void *items, size_t count, size_t *capacity, size_t elem_bytes);

@@ -9,6 +9,7 @@
 void *gt_dag_build_array(struct gt_dag_build *build, size_t count, size_t bytes) {
     void *array = gt_arena_array(&build->arena, count ? count : 1, bytes);
     build->failed |= !array;
+    gt_mem_huge(array, count * bytes);
     return array;
 }
 

@@ -49,9 +49,9 @@ struct gt_dag_call_name {
 /* A call that is a node. Calls inside it belong to it. */
 struct gt_dag_call {
     int64_t start_ns, end_ns;
-    uint32_t row, thread, process;
+    uint32_t row;
     uint32_t first_op, op_count; /* of call_ops */
-    uint8_t role;
+    uint8_t role, detail;        /* of its name; with GT_DAG_LAUNCHES */
     bool waits;
 };
 
@@ -101,7 +101,6 @@ struct gt_dag_build {
     /* Node calls by thread and start, and the ops of each in the order of ops. */
     struct gt_dag_call *calls;
     size_t call_count;
-    uint32_t *node_call; /* by row of calls: index into calls, GT_DAG_NONE */
     uint32_t *call_ops;
 
     struct gt_dag_thread *threads;
@@ -159,7 +158,7 @@ struct gt_dag_build {
     uint8_t *op_class;
     size_t class_count;
     bool *has_delay;       /* by kind of edge and class of node: there is such an edge */
-    uint32_t *delay_index; /* the same: index into delays of the graph; 0: none */
+    uint16_t *delay_index; /* the same: index into delays of the graph, that of the kind where there is none */
 };
 
 /* ---- ids of nodes: ops, calls or their begin, the return of calls that wait, marks, points ---- */
@@ -181,6 +180,10 @@ static inline uint32_t gt_dag_build_mark_id(const struct gt_dag_build *build, ui
 static inline uint32_t gt_dag_build_point_id(const struct gt_dag_build *build,
                                              uint32_t point) { /* once all marks are */
     return (uint32_t)(build->store->ops.count + 2 * build->call_count + build->mark_count + point);
+}
+
+static inline uint32_t gt_dag_build_call_process(const struct gt_dag_build *build, const struct gt_dag_call *call) {
+    return gt_labels_call_process(build->store, call->row);
 }
 
 /* Whether a graph launched the op. Some traces say so only by the name of its call. */
@@ -269,8 +272,16 @@ static inline struct gt_dag_edge *gt_dag_build_binding(const struct gt_dag_build
             return &build->node_edges[i];
     return NULL;
 }
+/* Of the edges of a node seen so far the one that lets go last, and when; NULL: none. */
+struct gt_dag_last {
+    struct gt_dag_edge *edge;
+    int64_t release_ns;
+};
 bool gt_dag_build_classes(struct gt_dag_build *build);           /* dag_bind.c: before any node binds */
-void gt_dag_build_bind(struct gt_dag_build *build, uint32_t id); /* dag_bind.c: finds it, once the node has its edges */
+void gt_dag_build_bind(struct gt_dag_build *build, uint32_t id); /* dag_bind.c: finds it among the edges of the node */
+/* dag_bind.c: the same edge by edge, of a node of a class. Whoever asks sets GT_DAG_BINDS in the end. */
+void gt_dag_build_weigh(struct gt_dag_build *build, uint32_t id, uint32_t class, struct gt_dag_edge *edge,
+                        int64_t release_ns, struct gt_dag_last *last);
 
 /* Kinds of edges that have delays: the others take what the CPU took. */
 static inline bool gt_dag_build_is_timed(uint8_t kind) {
@@ -288,12 +299,11 @@ static inline uint32_t gt_dag_build_class(const struct gt_dag_build *build, uint
     return GT_DAG_OP_CLASSES + build->call_names[build->store->calls.name[call->row]].plain;
 }
 
-/* The delay of edges of a kind to a class, as the graph numbers them; that of all of the kind where there is none. */
-static inline uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t class) {
-    uint32_t found = 0;
-    if (gt_dag_build_is_timed(kind) && class != GT_DAG_NONE)
-        found = build->delay_index[kind * build->class_count + class];
-    return found ? (uint16_t)found : kind;
+/* The delay of edges of a kind to a node, as the graph numbers them; that of all of the kind where its class has none.
+ */
+static inline uint16_t gt_dag_build_delay(const struct gt_dag_build *build, uint8_t kind, uint32_t id) {
+    uint32_t class = gt_dag_build_is_timed(kind) ? gt_dag_build_class(build, id) : GT_DAG_NONE;
+    return class == GT_DAG_NONE ? kind : build->delay_index[kind * build->class_count + class];
 }
 
 /* From when the binding edge of a node lets go to the start of the node. */
@@ -305,14 +315,16 @@ static inline int64_t gt_dag_build_lag_ns(const struct gt_dag_build *build, uint
 }
 
 /* Whether a node began later than its binding edge explains: the returns of calls that wait for nothing are as late as
-   the calls are long. */
-static inline bool gt_dag_build_is_late(const struct gt_dag_build *build, uint32_t id, const struct gt_dag_edge *edge,
-                                        uint16_t delay) {
+   the calls are long. Most lags are below every limit. */
+static inline bool gt_dag_build_is_late(const struct gt_dag_build *build, uint32_t id, const struct gt_dag_edge *edge) {
     if (!gt_dag_build_is_timed(edge->kind) || id >= build->store->ops.count + 2 * build->call_count)
+        return false;
+    int64_t lag_ns = gt_dag_build_lag_ns(build, id, edge);
+    if (lag_ns <= GT_DAG_LATE_NS)
         return false;
     if (edge->kind == GT_DAG_OWN && !(build->calls[gt_dag_build_call_of(build, id)].role & GT_DAG_SYNCS))
         return false;
-    return gt_dag_build_lag_ns(build, id, edge) > build->dag->delays[delay].limit_ns;
+    return lag_ns > build->dag->delays[gt_dag_build_delay(build, edge->kind, id)].limit_ns;
 }
 
 /* Of the ops of a stream that were launched before the time the one that ends last; GT_DAG_NONE. */

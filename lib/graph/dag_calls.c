@@ -122,44 +122,60 @@ static uint32_t *list_calls(struct gt_dag_build *build, const uint8_t *launched,
     return ok ? rows : NULL;
 }
 
-static bool keep_calls(struct gt_dag_build *build, const uint32_t *rows, size_t count, const uint8_t *launched) {
+/* Threads as their calls come. */
+static void add_to_thread(struct gt_dag_build *build, uint32_t thread, uint32_t call) {
+    if (build->thread_index[thread] == GT_DAG_NONE) {
+        build->thread_index[thread] = (uint32_t)build->thread_count;
+        build->threads[build->thread_count++] = (struct gt_dag_thread){
+            .thread = thread, .process = build->store->threads.process[thread], .first_call = call};
+    }
+    build->threads[build->thread_count - 1].call_count++;
+}
+
+/* node_call: by row, index into calls. */
+static bool keep_calls(struct gt_dag_build *build, const uint32_t *rows, size_t count, const uint8_t *launched,
+                       uint32_t *node_call) {
     const struct gt_store *store = build->store;
     struct gt_dag_call *last = NULL;
+    uint32_t last_thread = GT_NO_TRACK;
     build->calls = gt_dag_build_array(build, count, sizeof *build->calls);
-    build->node_call = gt_dag_build_array(build, store->calls.count, sizeof *build->node_call);
+    build->threads = gt_dag_build_array(build, store->threads.count, sizeof *build->threads);
+    build->thread_index = gt_dag_build_array(build, store->threads.count, sizeof *build->thread_index);
     if (build->failed)
         return false;
-    memset(build->node_call, 0xff, store->calls.count * sizeof *build->node_call);
+    memset(build->thread_index, 0xff, store->threads.count * sizeof *build->thread_index);
     for (size_t i = 0; i < count; i++) {
         uint32_t row = rows[i], thread = store->calls.thread[row];
-        if (!last || last->thread != thread || store->calls.start_ns[row] >= last->end_ns) {
+        if (!last || last_thread != thread || store->calls.start_ns[row] >= last->end_ns) {
+            const struct gt_dag_call_name *name = &build->call_names[store->calls.name[row]];
+            add_to_thread(build, thread, (uint32_t)build->call_count);
             last = &build->calls[build->call_count++];
+            last_thread = thread;
             *last = (struct gt_dag_call){.start_ns = store->calls.start_ns[row],
                                          .end_ns = call_end_ns(&store->calls, row),
                                          .row = row,
-                                         .thread = thread,
-                                         .process = store->threads.process[thread],
-                                         .role = build->call_names[store->calls.name[row]].role};
+                                         .role = name->role,
+                                         .detail = name->detail};
         }
         last->role |= launched[row] ? GT_DAG_LAUNCHES : 0;
-        build->node_call[row] = (uint32_t)(last - build->calls);
+        node_call[row] = (uint32_t)(last - build->calls);
     }
     return true;
 }
 
 /* ---- their ops ---- */
 
-static bool list_ops(struct gt_dag_build *build) {
+/* In comes the row of the call of each op, out goes the call. */
+static bool list_ops(struct gt_dag_build *build, const uint32_t *node_call) {
     const struct gt_ops *ops = &build->store->ops;
-    build->op_call = gt_dag_build_array(build, ops->count, sizeof *build->op_call);
     build->call_ops = gt_dag_build_array(build, ops->count, sizeof *build->call_ops);
     if (build->failed)
         return false;
     for (uint32_t op = 0; op < ops->count; op++) {
-        uint32_t row = launch_call(build, op);
-        build->op_call[op] = row == GT_NO_ROW ? GT_DAG_NONE : build->node_call[row];
+        uint32_t row = build->op_call[op];
+        build->op_call[op] = row == GT_NO_ROW ? GT_DAG_NONE : node_call[row];
         if (row != GT_NO_ROW)
-            build->calls[build->op_call[op]].op_count++;
+            build->calls[node_call[row]].op_count++;
     }
     uint32_t first = 0;
     for (size_t i = 0; i < build->call_count; i++) {
@@ -180,37 +196,19 @@ static bool list_ops(struct gt_dag_build *build) {
     return ok;
 }
 
-static bool list_threads(struct gt_dag_build *build) {
-    size_t threads = build->store->threads.count;
-    build->threads = gt_dag_build_array(build, threads, sizeof *build->threads);
-    build->thread_index = gt_dag_build_array(build, threads, sizeof *build->thread_index);
-    if (build->failed)
-        return false;
-    memset(build->thread_index, 0xff, threads * sizeof *build->thread_index);
-    for (uint32_t i = 0; i < build->call_count; i++) {
-        const struct gt_dag_call *call = &build->calls[i];
-        uint32_t *index = &build->thread_index[call->thread];
-        if (*index == GT_DAG_NONE) {
-            *index = (uint32_t)build->thread_count;
-            build->threads[build->thread_count++] =
-                (struct gt_dag_thread){.thread = call->thread, .process = call->process, .first_call = i};
-        }
-        build->threads[*index].call_count++;
-    }
-    return true;
-}
-
 bool gt_dag_build_calls(struct gt_dag_build *build) {
     const struct gt_store *store = build->store;
     size_t count = 0;
     uint8_t *launched = gt_dag_build_array(build, store->calls.count, sizeof *launched);
-    if (!launched || !describe_names(build))
+    uint32_t *node_call = gt_dag_build_array(build, store->calls.count, sizeof *node_call);
+    build->op_call = gt_dag_build_array(build, store->ops.count, sizeof *build->op_call);
+    if (build->failed || !describe_names(build))
         return false;
     for (uint32_t op = 0; op < store->ops.count; op++) {
-        uint32_t row = launch_call(build, op);
+        uint32_t row = build->op_call[op] = launch_call(build, op);
         if (row != GT_NO_ROW)
             launched[row] = 1;
     }
     const uint32_t *rows = list_calls(build, launched, &count);
-    return rows && keep_calls(build, rows, count, launched) && list_ops(build) && list_threads(build);
+    return rows && keep_calls(build, rows, count, launched, node_call) && list_ops(build, node_call);
 }

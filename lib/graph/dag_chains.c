@@ -12,7 +12,12 @@ struct listing {
     struct gt_dag_build *build;
     const struct gt_radix_item *more; /* those that only some nodes have, by the node they lead to: index into edges */
     size_t more_count, next;
-    int64_t latest_ns; /* when the last of the node's edges so far lets go; INT64_MIN: it has none */
+
+    /* The node whose edges are being listed. */
+    uint32_t id, class;
+    int64_t start_ns;
+    int64_t latest_ns; /* when the last of its edges so far lets go; INT64_MIN: it has none */
+    struct gt_dag_last last;
 };
 
 static bool order_more(struct gt_dag_build *build, struct gt_radix_item **out) {
@@ -24,46 +29,63 @@ static bool order_more(struct gt_dag_build *build, struct gt_radix_item **out) {
     return !build->failed;
 }
 
-static bool is_denied(const struct gt_dag_raw_edge *edge, int64_t release_ns, int64_t start_ns) {
-    if (edge->kind == GT_DAG_STREAM)
+static bool is_denied(uint8_t kind, int64_t release_ns, int64_t start_ns) {
+    if (kind == GT_DAG_STREAM)
         return false;
-    return gt_ns_between(start_ns, release_ns) > (edge->kind == GT_DAG_SYNC ? GT_DAG_SKEW_NS : 0);
+    return gt_ns_between(start_ns, release_ns) > (kind == GT_DAG_SYNC ? GT_DAG_SKEW_NS : 0);
 }
 
-static void list_edge(struct listing *listing, const struct gt_dag_raw_edge *edge) {
+/* An edge to the node, from a time of the node that it comes from. `value` is CPU time, if the edge has any. */
+static void list_edge(struct listing *listing, int64_t anchor_ns, struct gt_dag_edge edge) {
     struct gt_dag_build *build = listing->build;
-    int64_t anchor_ns = edge->flags & GT_DAG_FROM_START ? gt_dag_build_start_ns(build, edge->from)
-                                                        : gt_dag_build_end_ns(build, edge->from);
-    int64_t release_ns = gt_ns_add(anchor_ns, edge->cpu_ns), start_ns = gt_dag_build_start_ns(build, edge->to);
-    if (is_denied(edge, release_ns, start_ns)) {
+    int64_t release_ns = gt_ns_add(anchor_ns, edge.value);
+    if (is_denied(edge.kind, release_ns, listing->start_ns)) {
         build->dag->contradicting_count++;
         return;
     }
+    if (!gt_dag_has_cpu((enum gt_dag_edge_kind)edge.kind, edge.flags))
+        edge.value = gt_ns_between(release_ns, listing->start_ns);
     struct gt_dag_edge *listed = &build->node_edges[build->node_edge_count++];
-    *listed = (struct gt_dag_edge){.from = edge->from, .kind = edge->kind, .flags = edge->flags, .value = edge->cpu_ns};
-    if (!gt_dag_has_cpu((enum gt_dag_edge_kind)edge->kind, edge->flags))
-        listed->value = gt_ns_between(release_ns, start_ns);
+    *listed = edge;
     listing->latest_ns = release_ns > listing->latest_ns ? release_ns : listing->latest_ns;
+    gt_dag_build_weigh(build, listing->id, listing->class, listed, release_ns, &listing->last);
 }
 
 /* What other files have added for the node. */
-static void list_more(struct listing *listing, uint32_t id) {
-    listing->latest_ns = INT64_MIN;
-    while (listing->next < listing->more_count && listing->more[listing->next].key < id)
-        listing->next++;
-    for (; listing->next < listing->more_count && listing->more[listing->next].key == id; listing->next++)
-        list_edge(listing, &listing->build->edges[listing->more[listing->next].value]);
+static void list_more(struct listing *listing) {
+    const struct gt_dag_build *build = listing->build;
+    for (; listing->next < listing->more_count && listing->more[listing->next].key <= listing->id; listing->next++) {
+        const struct gt_dag_raw_edge *edge = &build->edges[listing->more[listing->next].value];
+        if (edge->to == listing->id)
+            list_edge(listing,
+                      edge->flags & GT_DAG_FROM_START ? gt_dag_build_start_ns(build, edge->from)
+                                                      : gt_dag_build_end_ns(build, edge->from),
+                      (struct gt_dag_edge){
+                          .from = edge->from, .kind = edge->kind, .flags = edge->flags, .value = edge->cpu_ns});
+    }
 }
 
-static void end_node(struct listing *listing, uint32_t id) {
-    listing->build->first_edge[id + 1] = (uint32_t)listing->build->node_edge_count;
-    gt_dag_build_bind(listing->build, id);
+static void begin_node(struct listing *listing, uint32_t id, uint32_t class, int64_t start_ns) {
+    listing->id = id;
+    listing->class = class;
+    listing->start_ns = start_ns;
+    listing->latest_ns = INT64_MIN;
+    listing->last = (struct gt_dag_last){0};
+    list_more(listing);
+}
+
+static void end_node(struct listing *listing) {
+    if (listing->last.edge)
+        listing->last.edge->flags |= GT_DAG_BINDS;
+    listing->build->first_edge[listing->id + 1] = (uint32_t)listing->build->node_edge_count;
 }
 
 /* ---- streams ---- */
 
-static void list_stream(struct listing *listing, uint32_t from, uint32_t to, uint8_t flags) {
-    list_edge(listing, &(struct gt_dag_raw_edge){.from = from, .to = to, .kind = GT_DAG_STREAM, .flags = flags});
+static void list_stream(struct listing *listing, uint32_t from, uint8_t flags) {
+    const struct gt_ops *ops = &listing->build->store->ops;
+    list_edge(listing, flags & GT_DAG_FROM_START ? ops->start_ns[from] : ops->end_ns[from],
+              (struct gt_dag_edge){.from = from, .kind = GT_DAG_STREAM, .flags = flags});
 }
 
 static bool is_one_launch(const struct gt_dag_build *build, uint32_t a, uint32_t b) {
@@ -81,27 +103,28 @@ static void list_graph_stream(struct listing *listing, const uint32_t *ops, size
             found = op;
     }
     if (found != GT_DAG_NONE)
-        list_stream(listing, found, ops[at], 0);
+        list_stream(listing, found, 0);
 }
 
 /* What an op waits for but for its launch. */
-static void list_waits(struct listing *listing, uint32_t op) {
+static void begin_op(struct listing *listing, uint32_t op) {
     const struct gt_dag_build *build = listing->build;
+    const int64_t *start_ns = build->store->ops.start_ns, *end_ns = build->store->ops.end_ns;
     const struct gt_dag_stream *stream = &build->streams[build->op_stream[op]];
     const uint32_t *ops = build->stream_ops + stream->first;
     size_t at = build->op_place[op] - stream->first;
-    list_more(listing, op);
+    begin_node(listing, op, build->op_class[op], start_ns[op]);
     if (!at)
         return;
     uint32_t from = ops[at - 1];
-    if (gt_dag_build_end_ns(build, from) <= gt_dag_build_start_ns(build, op)) {
-        list_stream(listing, from, op, 0);
+    if (end_ns[from] <= start_ns[op]) {
+        list_stream(listing, from, 0);
     } else if (is_one_launch(build, from, op)) {
         list_graph_stream(listing, ops, at);
     } else { /* launched before the one before it had ended */
-        list_stream(listing, from, op, GT_DAG_FROM_START);
-        if (gt_dag_build_end_ns(build, from) < gt_dag_build_end_ns(build, op))
-            list_stream(listing, from, op, 0);
+        list_stream(listing, from, GT_DAG_FROM_START);
+        if (end_ns[from] < end_ns[op])
+            list_stream(listing, from, 0);
     }
 }
 
@@ -113,8 +136,8 @@ static gt_strid call_name(const struct gt_dag_build *build, const struct gt_dag_
 
 static bool starts_inside_call(const struct gt_dag_build *build, uint32_t op) {
     const struct gt_dag_call *call = build->op_call[op] == GT_DAG_NONE ? NULL : &build->calls[build->op_call[op]];
-    return call && gt_dag_build_start_ns(build, op) < call->end_ns &&
-           gt_dag_build_start_ns(build, op) >= call->start_ns;
+    int64_t start_ns = build->store->ops.start_ns[op];
+    return call && start_ns < call->end_ns && start_ns >= call->start_ns;
 }
 
 /* Of an op that started inside its call: whether nothing but the call held it back. */
@@ -135,11 +158,11 @@ static bool find_free(struct gt_dag_build *build, const struct listing *all, str
         if (!starts_inside_call(build, op))
             continue;
         const struct gt_dag_call *call = &build->calls[build->op_call[op]];
-        list_waits(&listing, op);
+        begin_op(&listing, op);
         build->node_edge_count = 0; /* they are listed again with the launch */
         if (is_free(&listing, call))
-            (*out)[(*count)++] = (struct gt_radix_item){(uint64_t)(gt_dag_build_start_ns(build, op) - call->start_ns),
-                                                        call_name(build, call)};
+            (*out)[(*count)++] =
+                (struct gt_radix_item){(uint64_t)(listing.start_ns - call->start_ns), call_name(build, call)};
     }
     build->dag->contradicting_count = denied;
     build->failed |= !*out;
@@ -173,25 +196,28 @@ static void list_launch(struct listing *listing, uint32_t op, const int64_t *usu
     if (index == GT_DAG_NONE)
         return;
     const struct gt_dag_call *call = &build->calls[index];
-    struct gt_dag_raw_edge edge = {.from = gt_dag_build_return_id(build, index), .to = op, .kind = GT_DAG_LAUNCH};
-    if (gt_dag_build_start_ns(build, op) < call->end_ns) {
-        int64_t offset_ns = gt_ns_between(call->start_ns, gt_dag_build_start_ns(build, op));
-        bool is_own = starts_inside_call(build, op) && is_free(listing, call);
-        if (!is_own && usual_ns[call_name(build, call)] < offset_ns)
-            offset_ns = usual_ns[call_name(build, call)];
-        edge.from = gt_dag_build_begin_id(build, index);
-        edge.cpu_ns = offset_ns > 0 ? offset_ns : 0;
-        edge.flags = GT_DAG_FROM_START | GT_DAG_HAS_OFFSET;
+    if (listing->start_ns >= call->end_ns) {
+        list_edge(listing, call->end_ns,
+                  (struct gt_dag_edge){.from = gt_dag_build_return_id(build, index), .kind = GT_DAG_LAUNCH});
+        return;
     }
-    list_edge(listing, &edge);
+    int64_t offset_ns = gt_ns_between(call->start_ns, listing->start_ns);
+    bool is_own = starts_inside_call(build, op) && is_free(listing, call);
+    if (!is_own && usual_ns[call_name(build, call)] < offset_ns)
+        offset_ns = usual_ns[call_name(build, call)];
+    list_edge(listing, call->start_ns,
+              (struct gt_dag_edge){.from = gt_dag_build_begin_id(build, index),
+                                   .kind = GT_DAG_LAUNCH,
+                                   .flags = GT_DAG_FROM_START | GT_DAG_HAS_OFFSET,
+                                   .value = offset_ns > 0 ? offset_ns : 0});
 }
 
 static bool list_ops(struct listing *listing) {
     const int64_t *usual_ns = find_offsets(listing->build, listing);
     for (uint32_t op = 0; op < listing->build->store->ops.count && usual_ns; op++) {
-        list_waits(listing, op);
+        begin_op(listing, op);
         list_launch(listing, op, usual_ns);
-        end_node(listing, op);
+        end_node(listing);
     }
     return usual_ns;
 }
@@ -213,13 +239,14 @@ static uint32_t *order_marks(struct gt_dag_build *build) {
     return ok ? marks : NULL;
 }
 
-static void list_think(struct listing *listing, uint32_t from, uint32_t to, bool is_awaited) {
-    const struct gt_dag_build *build = listing->build;
-    int64_t gap_ns = gt_ns_between(gt_dag_build_end_ns(build, from), gt_dag_build_start_ns(build, to));
-    list_edge(listing, &(struct gt_dag_raw_edge){.from = from,
-                                                 .to = to,
-                                                 .cpu_ns = is_awaited ? 0 : gap_ns,
-                                                 .kind = is_awaited ? GT_DAG_ORDER : GT_DAG_THINK});
+/* What a thread did before the node; from: the node before it, which ends then; GT_DAG_NONE: there is none. */
+static void list_think(struct listing *listing, uint32_t from, int64_t from_ns, bool is_awaited) {
+    if (from == GT_DAG_NONE)
+        return;
+    list_edge(listing, from_ns,
+              (struct gt_dag_edge){.from = from,
+                                   .kind = is_awaited ? GT_DAG_ORDER : GT_DAG_THINK,
+                                   .value = is_awaited ? 0 : gt_ns_between(from_ns, listing->start_ns)});
 }
 
 /* The calls of all threads, which have their ids in this order; what comes before each mark is kept for later. */
@@ -229,21 +256,22 @@ static void list_calls(struct listing *listing, const uint32_t *marks, uint32_t 
     for (uint32_t t = 0; t < build->thread_count; t++) {
         const struct gt_dag_thread *thread = &build->threads[t];
         uint32_t end = thread->first_call + thread->call_count, last = GT_DAG_NONE;
+        int64_t last_ns = 0;
         for (uint32_t i = thread->first_call; i <= end; i++) {
             for (; next < build->mark_count && build->marks[marks[next]].thread == t; next++) {
                 if (i < end && build->marks[marks[next]].time_ns > build->calls[i].start_ns)
                     break;
                 before_mark[marks[next]] = last;
                 last = gt_dag_build_mark_id(build, marks[next]);
+                last_ns = build->marks[marks[next]].time_ns;
             }
             if (i == end)
                 break;
-            uint32_t id = gt_dag_build_begin_id(build, i);
-            list_more(listing, id);
-            if (last != GT_DAG_NONE)
-                list_think(listing, last, id, false);
-            end_node(listing, id);
+            begin_node(listing, gt_dag_build_begin_id(build, i), GT_DAG_NONE, build->calls[i].start_ns);
+            list_think(listing, last, last_ns, false);
+            end_node(listing);
             last = gt_dag_build_return_id(build, i);
+            last_ns = build->calls[i].end_ns;
         }
     }
 }
@@ -252,32 +280,33 @@ static void list_returns(struct listing *listing) {
     struct gt_dag_build *build = listing->build;
     uint32_t first = (uint32_t)(build->store->ops.count + build->call_count);
     for (uint32_t i = 0; i < build->call_count; i++) {
-        uint32_t id = first + i;
-        build->first_edge[id + 1] = (uint32_t)build->node_edge_count;
-        if (!build->calls[i].waits)
+        const struct gt_dag_call *call = &build->calls[i];
+        build->first_edge[first + i + 1] = (uint32_t)build->node_edge_count;
+        if (!call->waits)
             continue;
-        list_more(listing, id);
-        list_edge(listing,
-                  &(struct gt_dag_raw_edge){.from = gt_dag_build_begin_id(build, i), .to = id, .kind = GT_DAG_OWN});
-        end_node(listing, id);
+        begin_node(listing, first + i, gt_dag_build_class(build, first + i), call->end_ns);
+        list_edge(listing, call->start_ns,
+                  (struct gt_dag_edge){.from = gt_dag_build_begin_id(build, i), .kind = GT_DAG_OWN});
+        end_node(listing);
     }
 }
 
 static void list_marks(struct listing *listing, const uint32_t *before_mark) {
     const struct gt_dag_build *build = listing->build;
     for (uint32_t i = 0; i < build->mark_count; i++) {
-        uint32_t id = gt_dag_build_mark_id(build, i);
-        list_more(listing, id);
-        if (before_mark[i] != GT_DAG_NONE)
-            list_think(listing, before_mark[i], id, build->marks[i].is_awaited);
-        end_node(listing, id);
+        uint32_t before = before_mark[i];
+        begin_node(listing, gt_dag_build_mark_id(build, i), GT_DAG_NONE, build->marks[i].time_ns);
+        list_think(listing, before, before == GT_DAG_NONE ? 0 : gt_dag_build_end_ns(build, before),
+                   build->marks[i].is_awaited);
+        end_node(listing);
     }
 }
 
 static void list_points(struct listing *listing) {
-    for (uint32_t i = 0; i < listing->build->point_count; i++) {
-        list_more(listing, gt_dag_build_point_id(listing->build, i));
-        end_node(listing, gt_dag_build_point_id(listing->build, i));
+    const struct gt_dag_build *build = listing->build;
+    for (uint32_t i = 0; i < build->point_count; i++) {
+        begin_node(listing, gt_dag_build_point_id(build, i), GT_DAG_NONE, build->points[i].time_ns);
+        end_node(listing);
     }
 }
 
@@ -291,6 +320,7 @@ static bool make_room(struct gt_dag_build *build) {
         return false;
     build->node_edges = gt_mem_uninitialised(most + 1, sizeof *build->node_edges);
     build->first_edge = gt_dag_build_array(build, build->id_count + 1, sizeof *build->first_edge);
+    gt_mem_huge(build->node_edges, (most + 1) * sizeof *build->node_edges);
     return build->node_edges && !build->failed;
 }
 

@@ -15,8 +15,7 @@ static bool can_be_cause(const struct gt_dag_build *build, uint32_t op, uint32_t
 
 static bool is_unexplained(const struct gt_dag_build *build, uint32_t op) {
     const struct gt_dag_edge *edge = gt_dag_build_binding(build, op);
-    return edge &&
-           gt_dag_build_is_late(build, op, edge, gt_dag_build_delay(build, edge->kind, gt_dag_build_class(build, op)));
+    return edge && gt_dag_build_is_late(build, op, edge);
 }
 
 static void explain(struct gt_dag_build *build, uint32_t op) {

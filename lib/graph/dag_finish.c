@@ -5,10 +5,15 @@
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
+/* A node of the search, and the edge of it to look at next. */
+struct visit {
+    uint32_t id, next;
+};
+
 struct finish {
     struct gt_dag_build *build;
-    uint32_t *number;                /* by id: place in the order, from 1; 0: not yet; OPEN: being looked at */
-    uint32_t *stack, *next;          /* of the search: nodes, and the edge of each to look at next */
+    uint32_t *number; /* by id: place in the order, from 1; 0: not yet; OPEN: being looked at */
+    struct visit *stack;
     uint32_t node_count, edge_count; /* that are written */
     bool has_circle;
 };
@@ -16,52 +21,57 @@ enum { OPEN = GT_DAG_NONE, CYCLIC = GT_DAG_EDGE_KINDS }; /* CYCLIC: kind of an e
 
 /* ---- nodes and edges as they are written ---- */
 
+static void *column(size_t count, size_t bytes) {
+    void *array = gt_mem_uninitialised(count + 1, bytes);
+    gt_mem_huge(array, count * bytes);
+    return array;
+}
+
 static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops, size_t marks) {
     dag->node_count = nodes;
     dag->edge_count = edges;
-    dag->kind = gt_mem_uninitialised(nodes + 1, sizeof *dag->kind);
-    dag->role = gt_mem_uninitialised(nodes + 1, sizeof *dag->role);
-    dag->row = gt_mem_uninitialised(nodes + 1, sizeof *dag->row);
-    dag->start_ns = gt_mem_uninitialised(nodes + 1, sizeof *dag->start_ns);
-    dag->end_ns = gt_mem_uninitialised(nodes + 1, sizeof *dag->end_ns);
-    dag->first_edge = gt_mem_uninitialised(nodes + 1, sizeof *dag->first_edge);
-    dag->edges = gt_mem_uninitialised(edges + 1, sizeof *dag->edges);
-    dag->op_node = gt_mem_uninitialised(ops + 1, sizeof *dag->op_node);
-    dag->op_process = gt_mem_uninitialised(ops + 1, sizeof *dag->op_process);
-    dag->mark_node = gt_mem_uninitialised(marks + 1, sizeof *dag->mark_node);
+    dag->kind = column(nodes, sizeof *dag->kind);
+    dag->role = column(nodes, sizeof *dag->role);
+    dag->row = column(nodes, sizeof *dag->row);
+    dag->start_ns = column(nodes, sizeof *dag->start_ns);
+    dag->end_ns = column(nodes, sizeof *dag->end_ns);
+    dag->first_edge = column(nodes, sizeof *dag->first_edge);
+    dag->edges = column(edges, sizeof *dag->edges);
+    dag->op_node = column(ops, sizeof *dag->op_node);
+    dag->op_process = column(ops, sizeof *dag->op_process);
+    dag->mark_node = column(marks, sizeof *dag->mark_node);
     return dag->kind && dag->role && dag->row && dag->start_ns && dag->end_ns && dag->first_edge && dag->edges &&
            dag->op_node && dag->op_process && dag->mark_node;
 }
 
-static void describe(struct gt_dag_build *build, uint32_t id, uint32_t node) {
+static void describe(const struct gt_dag_build *build, uint32_t id, uint32_t node) {
+    const struct gt_store *store = build->store;
     struct gt_dag *dag = build->dag;
-    size_t ops = build->store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
-    dag->role[node] = 0;
+    size_t ops = store->ops.count, calls = ops + 2 * build->call_count, marks = calls + build->mark_count;
     if (id < ops) {
         dag->kind[node] = GT_DAG_OP;
+        dag->role[node] = 0;
         dag->row[node] = id;
+        dag->start_ns[node] = store->ops.start_ns[id];
+        dag->end_ns[node] = store->ops.end_ns[id];
         dag->op_node[id] = node;
         dag->op_process[id] = build->streams[build->op_stream[id]].process;
-    } else if (id < calls) {
-        const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
-        dag->kind[node] = !call->waits ? GT_DAG_CALL : id - ops < build->call_count ? GT_DAG_BEGIN : GT_DAG_RETURN;
-        dag->row[node] = call->row;
-        dag->role[node] = call->role;
-    } else if (id < marks) {
-        dag->kind[node] = GT_DAG_MARK;
-        dag->row[node] = build->threads[build->marks[id - calls].thread].thread;
-    } else {
-        dag->kind[node] = GT_DAG_POINT;
-        dag->row[node] = build->streams[build->points[id - marks].stream].lane;
+        return;
     }
     dag->start_ns[node] = gt_dag_build_start_ns(build, id);
     dag->end_ns[node] = gt_dag_build_end_ns(build, id);
-}
-
-static void count_edge(struct gt_dag *dag, const struct gt_dag_edge *edge) {
-    bool is_inferred = edge->flags & GT_DAG_INFERRED;
-    dag->kind_count[edge->kind][is_inferred]++;
-    dag->inferred_count += is_inferred;
+    if (id < calls) {
+        const struct gt_dag_call *call = &build->calls[gt_dag_build_call_of(build, id)];
+        dag->kind[node] = !call->waits ? GT_DAG_CALL : id - ops < build->call_count ? GT_DAG_BEGIN : GT_DAG_RETURN;
+        dag->role[node] = call->role;
+        dag->row[node] = call->row;
+    } else {
+        bool is_mark = id < marks;
+        dag->kind[node] = is_mark ? GT_DAG_MARK : GT_DAG_POINT;
+        dag->role[node] = 0;
+        dag->row[node] = is_mark ? build->threads[build->marks[id - calls].thread].thread
+                                 : build->streams[build->points[id - marks].stream].lane;
+    }
 }
 
 /* The latency where nothing says more: what such edges usually take. */
@@ -73,37 +83,38 @@ static int64_t usual_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge
     return typical_ns >= 0 ? typical_ns : edge->kind == GT_DAG_OWN ? GT_DAG_OWN_NS : 0;
 }
 
-static void finish_edge(const struct finish *finish, uint32_t id, uint32_t class, const struct gt_dag_edge *from,
-                        struct gt_dag_edge *edge) {
+static struct gt_dag_edge finished_edge(const struct finish *finish, uint32_t id, const struct gt_dag_edge *from) {
     const struct gt_dag_build *build = finish->build;
-    uint16_t delay = gt_dag_build_delay(build, from->kind, class);
-    edge->from = finish->number[from->from] - 1;
-    edge->kind = from->kind;
-    edge->flags = from->flags;
-    edge->delay = delay;
-    edge->value = from->value;
+    struct gt_dag_edge edge = *from;
+    edge.from = finish->number[from->from] - 1;
+    edge.delay = gt_dag_build_delay(build, from->kind, id);
     if (from->flags & GT_DAG_BINDS) {
-        edge->flags |= gt_dag_build_is_late(build, id, from, delay) ? GT_DAG_UNEXPLAINED : 0;
+        edge.flags |= gt_dag_build_is_late(build, id, from) ? GT_DAG_UNEXPLAINED : 0;
     } else if (!gt_dag_has_cpu((enum gt_dag_edge_kind)from->kind, from->flags)) {
-        int64_t most_ns = usual_ns(build->dag, edge);
-        edge->value = from->value < most_ns ? from->value : most_ns;
+        int64_t most_ns = usual_ns(build->dag, &edge);
+        edge.value = from->value < most_ns ? from->value : most_ns;
     }
+    return edge;
 }
 
 /* All that the node waits for is written already. */
 static void write_node(struct finish *finish, uint32_t id) {
-    struct gt_dag_build *build = finish->build;
+    const struct gt_dag_build *build = finish->build;
     struct gt_dag *dag = build->dag;
-    uint32_t class = gt_dag_build_class(build, id);
-    describe(build, id, finish->node_count);
-    dag->first_edge[finish->node_count++] = finish->edge_count;
-    for (uint32_t i = build->first_edge[id]; i < build->first_edge[id + 1]; i++) {
-        if (build->node_edges[i].kind == CYCLIC)
-            continue;
-        finish_edge(finish, id, class, &build->node_edges[i], &dag->edges[finish->edge_count]);
-        count_edge(dag, &dag->edges[finish->edge_count++]);
+    uint32_t node = finish->node_count++;
+    finish->number[id] = node + 1;
+    if (finish->has_circle) /* all is written again */
+        return;
+    describe(build, id, node);
+    dag->first_edge[node] = finish->edge_count;
+    const struct gt_dag_edge *edge = build->node_edges + build->first_edge[id];
+    const struct gt_dag_edge *end = build->node_edges + build->first_edge[id + 1];
+    struct gt_dag_edge *out = dag->edges + finish->edge_count;
+    finish->edge_count += (uint32_t)(end - edge);
+    for (; edge < end; edge++) {
+        dag->kind_count[edge->kind][(edge->flags & GT_DAG_INFERRED) != 0]++;
+        *out++ = finished_edge(finish, id, edge);
     }
-    finish->number[id] = finish->node_count;
 }
 
 /* ---- the order ---- */
@@ -117,33 +128,41 @@ static bool is_node(const struct gt_dag_build *build, uint32_t id) {
     return id < marks || build->points[id - marks].is_kept;
 }
 
+/* Of some edges the first one that comes from a node not seen yet; `end`: there is none. */
+static uint32_t find_unseen(struct finish *finish, uint32_t next, uint32_t end) {
+    struct gt_dag_build *build = finish->build;
+    for (; next < end; next++) {
+        uint32_t number = finish->number[build->node_edges[next].from];
+        if (!number)
+            break;
+        if (number == OPEN) {
+            build->node_edges[next].kind = CYCLIC;
+            build->dag->cyclic_count++;
+            finish->has_circle = true;
+        }
+    }
+    return next;
+}
+
 /* Writes a node, and before it all that it waits for. */
 static void place(struct finish *finish, uint32_t id) {
-    struct gt_dag_build *build = finish->build;
-    size_t depth = 1;
-    finish->stack[0] = id;
-    finish->next[0] = build->first_edge[id];
-    finish->number[id] = OPEN;
-    while (depth) {
-        uint32_t node = finish->stack[depth - 1], *next = &finish->next[depth - 1];
-        if (*next == build->first_edge[node + 1]) {
-            write_node(finish, node);
-            depth--;
+    const struct gt_dag_build *build = finish->build;
+    const uint32_t *first_edge = build->first_edge;
+    size_t depth = 0;
+    for (uint32_t next = first_edge[id];;) {
+        finish->number[id] = OPEN;
+        next = find_unseen(finish, next, first_edge[id + 1]);
+        if (next < first_edge[id + 1]) {
+            finish->stack[depth++] = (struct visit){id, next + 1};
+            id = build->node_edges[next].from;
+            next = first_edge[id];
             continue;
         }
-        struct gt_dag_edge *edge = &build->node_edges[(*next)++];
-        uint32_t from = edge->from;
-        if (edge->kind == CYCLIC)
-            continue;
-        if (finish->number[from] == OPEN) {
-            edge->kind = CYCLIC;
-            finish->has_circle = true;
-            build->dag->cyclic_count++;
-        } else if (!finish->number[from]) {
-            finish->stack[depth] = from;
-            finish->next[depth++] = build->first_edge[from];
-            finish->number[from] = OPEN;
-        }
+        write_node(finish, id);
+        if (!depth)
+            return;
+        id = finish->stack[--depth].id;
+        next = finish->stack[depth].next;
     }
 }
 
@@ -175,9 +194,9 @@ static bool drop_cyclic(struct finish *finish) {
     build->node_edge_count = dag->edge_count = kept;
     dag->contradicting_count += dag->cyclic_count;
     memset(dag->kind_count, 0, sizeof dag->kind_count);
-    dag->inferred_count = 0;
     memset(finish->number, 0, build->id_count * sizeof *finish->number);
     finish->node_count = finish->edge_count = 0;
+    finish->has_circle = false;
     return gt_dag_build_delays(build);
 }
 
@@ -195,7 +214,6 @@ bool gt_dag_build_finish(struct gt_dag_build *build, size_t asked_marks) {
     struct finish finish = {.build = build};
     finish.number = gt_dag_build_array(build, build->id_count, sizeof *finish.number);
     finish.stack = gt_dag_build_array(build, build->id_count, sizeof *finish.stack);
-    finish.next = gt_dag_build_array(build, build->id_count, sizeof *finish.next);
     build->failed |= !allocate(dag, count_nodes(build), build->node_edge_count, build->store->ops.count, asked_marks);
     if (build->failed)
         return false;
@@ -205,6 +223,8 @@ bool gt_dag_build_finish(struct gt_dag_build *build, size_t asked_marks) {
             return false;
         place_all(&finish);
     }
+    for (size_t k = 0; k < GT_DAG_EDGE_KINDS; k++)
+        dag->inferred_count += dag->kind_count[k][true];
     for (size_t i = 0; i < asked_marks; i++) {
         uint32_t mark = build->asked_marks[i];
         dag->mark_node[i] = mark == GT_DAG_NONE ? GT_DAG_NONE : finish.number[gt_dag_build_mark_id(build, mark)] - 1;

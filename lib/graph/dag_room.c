@@ -67,8 +67,7 @@ static bool collect(struct room *room) {
     const struct gt_dag_build *build = room->build;
     for (uint32_t i = 0; i < build->call_count; i++) {
         const struct gt_dag_call *call = &build->calls[i];
-        uint8_t detail = build->call_names[build->store->calls.name[call->row]].detail;
-        if (!call->op_count || detail == GT_DAG_LAUNCH_GRAPH)
+        if (!call->op_count || call->detail == GT_DAG_LAUNCH_GRAPH)
             continue;
         uint32_t stream = build->op_stream[build->call_ops[call->first_op]];
         if (build->streams[stream].count < GT_DAG_FLIGHT || !may_be_full(room, stream, call))

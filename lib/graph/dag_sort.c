@@ -64,8 +64,19 @@ static bool longer_first(struct gt_dag_build *build, uint32_t *rows, size_t coun
     return ok;
 }
 
+static bool is_ordered(const uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns) {
+    for (size_t i = 1; i < count; i++) {
+        int64_t before_ns = start_ns[rows[i - 1]], own_ns = start_ns[rows[i]];
+        if (own_ns < before_ns || (own_ns == before_ns && end_ns[rows[i]] > end_ns[rows[i - 1]]))
+            return false;
+    }
+    return true;
+}
+
 bool gt_dag_build_order(struct gt_dag_build *build, uint32_t *rows, size_t count, const int64_t *start_ns,
                         const int64_t *end_ns) {
+    if (is_ordered(rows, count, start_ns, end_ns))
+        return true;
     return gt_dag_build_sort(build, rows, count, start_ns) && longer_first(build, rows, count, start_ns, end_ns);
 }
 

@@ -13,7 +13,7 @@
 static uint32_t known_process(const struct gt_dag_build *build, uint32_t op) {
     uint32_t process = build->store->lanes.process[build->store->ops.lane[op]];
     if (process == GT_NO_TRACK && build->op_call[op] != GT_DAG_NONE)
-        process = build->calls[build->op_call[op]].process;
+        process = gt_dag_build_call_process(build, &build->calls[build->op_call[op]]);
     return process;
 }
 

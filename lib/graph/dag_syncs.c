@@ -20,8 +20,9 @@ static uint32_t near_op(const struct gt_dag_build *build, const struct gt_dag_ca
     const int64_t *end_ns = build->store->ops.end_ns;
     int64_t after_ns = gt_ns_add(call->end_ns, -GT_DAG_NEAR_NS);
     after_ns = after_ns > call->start_ns ? after_ns : call->start_ns;
-    size_t first = build->process_ends[gt_dag_build_process_slot(build, call->process)];
-    size_t at = gt_dag_build_ended(build, call->process, call->end_ns);
+    uint32_t process = gt_dag_build_call_process(build, call);
+    size_t first = build->process_ends[gt_dag_build_process_slot(build, process)];
+    size_t at = gt_dag_build_ended(build, process, call->end_ns);
     for (size_t seen = 0; at > first && seen < GT_DAG_NEAR_OPS; seen++) {
         uint32_t op = build->end_ops[--at];
         if (end_ns[op] <= after_ns)
@@ -49,8 +50,9 @@ static bool has_room(const struct gt_dag_build *build, size_t streams) {
 static void sync_device(struct gt_dag_build *build, uint32_t index, uint32_t sync) {
     const struct gt_store *store = build->store;
     const struct gt_dag_call *call = &build->calls[index];
-    int64_t device = sync == GT_NO_ROW ? -1 : gt_dag_build_device(build, call->process, store->syncs.device[sync]);
-    size_t slot = gt_dag_build_process_slot(build, call->process);
+    uint32_t process = gt_dag_build_call_process(build, call);
+    int64_t device = sync == GT_NO_ROW ? -1 : gt_dag_build_device(build, process, store->syncs.device[sync]);
+    size_t slot = gt_dag_build_process_slot(build, process);
     size_t first = build->process_first_stream[slot], last = build->process_first_stream[slot + 1];
     if (!has_room(build, last - first) || !gt_dag_build_work(build, last - first)) {
         build->dag->is_cut_short = true;
@@ -72,9 +74,10 @@ static void sync_stream(struct gt_dag_build *build, uint32_t index, uint32_t syn
     const struct gt_store *store = build->store;
     const struct gt_dag_call *call = &build->calls[index];
     bool is_told = sync != GT_NO_ROW && store->syncs.stream[sync] >= 0;
-    uint32_t stream =
-        is_told ? gt_dag_build_stream(build, call->process, store->syncs.device[sync], store->syncs.stream[sync])
-                : previous;
+    uint32_t stream = previous;
+    if (is_told)
+        stream = gt_dag_build_stream(build, gt_dag_build_call_process(build, call), store->syncs.device[sync],
+                                     store->syncs.stream[sync]);
     uint32_t op = stream == GT_DAG_NONE ? GT_DAG_NONE : gt_dag_build_last_op(build, stream, call->start_ns);
     if (op == GT_DAG_NONE)
         return;
@@ -88,7 +91,7 @@ static void sync_event(struct gt_dag_build *build, uint32_t index, uint32_t sync
     const struct gt_dag_call *call = &build->calls[index];
     struct gt_dag_recording recording = {.stream = GT_DAG_NONE};
     if (sync != GT_NO_ROW)
-        recording = gt_dag_build_recording(build, call->process, sync, call->start_ns);
+        recording = gt_dag_build_recording(build, gt_dag_build_call_process(build, call), sync, call->start_ns);
     if (!recording.is_known) {
         if (gt_ns_between(call->start_ns, call->end_ns) >= GT_DAG_BLOCKED_NS)
             add_near(build, index);
@@ -137,37 +140,44 @@ static uint32_t *map_copies(struct gt_dag_build *build) {
     return op_copy;
 }
 
+/* previous: as sync_stream() has it. */
+static void sync_call(struct gt_dag_build *build, uint32_t index, uint32_t previous) {
+    struct gt_dag_call *call = &build->calls[index];
+    uint32_t sync = GT_NO_ROW;
+    if (call->role & GT_DAG_SYNCS) {
+        sync = gt_dag_build_sync_row(build, gt_dag_build_call_process(build, call),
+                                     build->store->calls.correlation[call->row]);
+        call->waits = true;
+    }
+    switch (call->detail) {
+    case GT_DAG_SYNC_DEVICE:
+        sync_device(build, index, sync);
+        break;
+    case GT_DAG_SYNC_STREAM:
+        sync_stream(build, index, sync, previous);
+        break;
+    case GT_DAG_SYNC_EVENT:
+        sync_event(build, index, sync);
+        break;
+    default:
+        break;
+    }
+}
+
 bool gt_dag_build_syncs(struct gt_dag_build *build) {
-    const struct gt_calls *calls = &build->store->calls;
     const uint32_t *op_copy = map_copies(build);
-    uint32_t thread = GT_NO_TRACK, previous = GT_DAG_NONE;
-    for (uint32_t i = 0; i < build->call_count && !build->failed; i++) {
-        struct gt_dag_call *call = &build->calls[i];
-        uint32_t sync = call->role & GT_DAG_SYNCS
-                            ? gt_dag_build_sync_row(build, call->process, calls->correlation[call->row])
-                            : GT_NO_ROW;
-        if (call->thread != thread)
-            previous = GT_DAG_NONE;
-        thread = call->thread;
-        call->waits |= (call->role & GT_DAG_SYNCS) != 0;
-        switch (build->call_names[calls->name[call->row]].detail) {
-        case GT_DAG_SYNC_DEVICE:
-            sync_device(build, i, sync);
-            break;
-        case GT_DAG_SYNC_STREAM:
-            sync_stream(build, i, sync, previous);
-            break;
-        case GT_DAG_SYNC_EVENT:
-            sync_event(build, i, sync);
-            break;
-        default:
-            break;
+    for (size_t t = 0; t < build->thread_count; t++) {
+        const struct gt_dag_thread *thread = &build->threads[t];
+        uint32_t end = thread->first_call + thread->call_count, previous = GT_DAG_NONE;
+        for (uint32_t i = thread->first_call; i < end && !build->failed; i++) {
+            const struct gt_dag_call *call = &build->calls[i];
+            sync_call(build, i, previous);
+            sync_copies(build, i, op_copy);
+            if (call->role & GT_DAG_ALLOCATES)
+                add_near(build, i);
+            if (call->op_count)
+                previous = build->op_stream[build->call_ops[call->first_op + call->op_count - 1]];
         }
-        sync_copies(build, i, op_copy);
-        if (call->role & GT_DAG_ALLOCATES)
-            add_near(build, i);
-        if (call->op_count)
-            previous = build->op_stream[build->call_ops[call->first_op + call->op_count - 1]];
     }
     return !build->failed;
 }

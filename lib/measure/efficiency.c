@@ -1,4 +1,5 @@
 /* Efficiency: every kernel against the roofline of its work, and how its launch fills the GPU. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -38,6 +39,7 @@ static const struct gt_report_column columns[] = {
 /* All ops of one name on a device. */
 struct kernel {
     struct gt_str text;
+    size_t first;                           /* position of its first op */
     const struct gt_counter_item *counters; /* what samples say about it; NULL: nothing */
     struct gt_work_sums sums;
     int64_t wall_ns;
@@ -66,7 +68,8 @@ static struct kernel *kernel_of(struct device *device, size_t position) {
         if (!kernels)
             return NULL;
         device->kernels = kernels;
-        kernels[device->count] = (struct kernel){.text = gt_view_name_text(device->view, name), .launch = GT_NO_ROW};
+        kernels[device->count] =
+            (struct kernel){.text = gt_view_name_text(device->view, name), .first = position, .launch = GT_NO_ROW};
         device->place[name] = (uint32_t)++device->count;
     }
     return &device->kernels[device->place[name] - 1];
@@ -208,6 +211,53 @@ static void add_row(const struct device *device, struct gt_table *table, const s
     gt_row_end(&row);
 }
 
+/* ---- one kernel in words ---- */
+
+/* ", 612 TFLOP/s"; empty: it has no FLOPs. */
+static struct gt_str rate_words(struct gt_arena *arena, gt_big flops, int64_t ns) {
+    double rate = ns > 0 ? (double)flops / (double)ns : 0; /* in 1e9 */
+    if (rate <= 0)
+        return GT_STR("");
+    return gt_arena_printf(arena, ", %.3g %s", rate >= 100 ? rate / 1e3 : rate, rate >= 100 ? "TFLOP/s" : "GFLOP/s");
+}
+
+/* ", 50.6 TFLOP/s, 148 GB/s: 75.6 % of its roof (compute-bound, work known by shape), 415 us lost" */
+static struct gt_str work_words(const struct device *device, struct gt_arena *arena, const struct kernel *kernel) {
+    const struct gt_work_sums *sums = &kernel->sums;
+    struct known_work work = model_work(kernel);
+    bool is_modelled = sums->has_bytes && sums->modelled_ns > 0;
+    if (!is_modelled && !sampled_work(device, kernel, &work))
+        return GT_STR(", work not known");
+    int64_t known_ns = is_modelled ? sums->modelled_ns : kernel->counters->compute_sum_ns;
+    double bytes = gt_cell_as_number(&work.bytes), share = gt_cell_as_number(&work.efficiency);
+    struct gt_str text = rate_words(arena, sums->flops, known_ns);
+    char lost[GT_NUM_MAX];
+    gt_num_format_duration(lost, (double)sums->lost_ns);
+    if (!isnan(bytes) && known_ns > 0)
+        text = gt_arena_printf(arena, "%s, %.3g GB/s%s", text.ptr, bytes / (double)known_ns,
+                               is_modelled ? "" : " of DRAM");
+    if (!isnan(share))
+        text = gt_arena_printf(arena, "%s: %.1f %% of its roof (%s-bound, work known by %s)", text.ptr, 100 * share,
+                               gt_cell_as_text(&work.bound).ptr, work.provenance);
+    if (is_modelled && sums->has_roofline)
+        text = gt_arena_printf(arena, "%s, %s lost", text.ptr, lost);
+    return text;
+}
+
+static void say_kernel(const struct device *device, struct gt_section *section, const struct kernel *kernel) {
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_str name = gt_labels_short_name(device->view->labels, device->view->name[kernel->first]);
+    bool is_helper = kernel->helper_ns > kernel->main_ns;
+    char total[GT_NUM_MAX];
+    gt_num_format_duration(total, (double)kernel->sums.total_ns);
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(arena, "%.*s: %s in %zu %s%s.", (int)name.len, name.ptr, total, kernel->sums.count,
+                                    kernel->sums.count == 1 ? "op" : "ops",
+                                    is_helper
+                                        ? ", all of it lost: it only prepares or completes the work of another kernel"
+                                        : work_words(device, arena, kernel).ptr));
+}
+
 static int by_total(const void *a, const void *b) {
     const struct kernel *x = a, *y = b;
     if (x->sums.total_ns != y->sums.total_ns)
@@ -237,7 +287,7 @@ static void take_counters(struct device *device) {
     }
 }
 
-static void add_device(struct device *device, struct gt_table *table) {
+static void add_device(struct device *device, struct gt_section *section, struct gt_table *table) {
     for (size_t i = device->at->first; i < device->at->first + device->at->count && !device->failed; i++)
         if (gt_work_set_counts(device->view, device->set, i))
             add_op(device, i);
@@ -247,6 +297,8 @@ static void add_device(struct device *device, struct gt_table *table) {
         qsort(device->kernels, device->count, sizeof *device->kernels, by_total);
     for (size_t i = 0; i < device->count; i++)
         add_row(device, table, &device->kernels[i]);
+    if (device->count == 1 && !device->view->is_whole) /* selected by name */
+        say_kernel(device, section, &device->kernels[0]);
     forget(device);
 }
 
@@ -268,7 +320,7 @@ enum gt_status gt_efficiency_run(const struct gt_view *view, struct gt_section *
     for (size_t d = 0; d < view->device_count && !device.failed; d++) {
         device.at = &view->devices[d];
         device.counters = &counters->devices[d];
-        add_device(&device, table);
+        add_device(&device, section, table);
     }
     gt_mem_free(device.place);
     gt_mem_free(device.launch_ns);

@@ -96,9 +96,10 @@ static void add_advice_of_rule(const struct gt_finding_rule *rule, struct gt_evi
 static enum gt_severity severity_of(const struct gt_finding_rule *rule, double share) {
     if (rule->level == GT_LEVEL_LOW)
         return GT_SEVERITY_LOW;
-    return share >= gt_thresholds.high_share     ? GT_SEVERITY_HIGH
-           : share >= gt_thresholds.medium_share ? GT_SEVERITY_MEDIUM
-                                                 : GT_SEVERITY_LOW;
+    enum gt_severity severity = share >= gt_thresholds.high_share     ? GT_SEVERITY_HIGH
+                                : share >= gt_thresholds.medium_share ? GT_SEVERITY_MEDIUM
+                                                                      : GT_SEVERITY_LOW;
+    return rule->level == GT_LEVEL_BY_ROOF ? lower(severity) : severity;
 }
 
 /* What the rule claimed is the saving. Over all GPUs it would be longer than the run. */
@@ -126,17 +127,17 @@ static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_ev
     if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
         return GT_WHY_LACKS;
     bool found = rule->look(evidence, finding);
-    if (rule->level == GT_LEVEL_BY_SAVING)
+    if (rule->level != GT_LEVEL_LOW)
         take_claims(evidence, finding);
     if (evidence->ledger.has_failed)
         gt_evidence_fail(evidence);
-    bool is_little = rule->level == GT_LEVEL_BY_SAVING && finding->share < gt_thresholds.low_share;
+    bool is_little = rule->level != GT_LEVEL_LOW && finding->share < gt_thresholds.low_share;
     if (is_little && evidence->ledger.count)
         return GT_WHY_TOO_LITTLE;
     if (is_little || !found || !finding->evidence_count || evidence->status != GT_OK)
         return GT_WHY_NOTHING;
     finding->severity = severity_of(rule, finding->share);
-    if (rule->level == GT_LEVEL_BY_SAVING)
+    if (rule->level != GT_LEVEL_LOW)
         take_savings(evidence, finding);
     gt_saving_describe(evidence, finding);
     if (rule->needs & GT_NEEDS_WHOLE)

@@ -13,9 +13,14 @@ static const struct gt_report_column columns[] = {
     {"basis", "Basis", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"part", "Part", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"key", "Of", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"name", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY | GT_COLUMN_WORDS | GT_COLUMN_DETAIL},
+    {"ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
+
+/* Comparisons have a sentence on the parts by model, which every trace has. */
+static const struct gt_parts parts_role = {
+    .whole = "GPU span against ideal kernels", .column = "basis", .text = "model", .is_by_gpu = true};
 
 static void add_model(struct gt_table *table, const struct gt_view_device *device,
                       const struct gt_model_waterfall *it) {
@@ -46,9 +51,11 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
     for (size_t d = 0; d < view->device_count; d++)
         gt_model_waterfall_of(&models[d], view, set, idle, d);
     words.models = models;
+    words.counters = counters;
     gt_efficiency_words_say(&words);
     struct gt_table *table = gt_section_table(section, "waterfall", "Where the span went, against ideal kernels",
                                               columns, GT_ARRAY_COUNT(columns));
+    table->parts = &parts_role;
     table->empty = GT_NONE_IN(view, "GPU ops with timestamps");
     for (size_t d = 0; d < view->device_count; d++) {
         add_model(table, &view->devices[d], &models[d]);

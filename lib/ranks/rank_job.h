@@ -115,6 +115,7 @@ enum gt_rank_clock_by { GT_CLOCK_REFERENCE, GT_CLOCK_ENDS, GT_CLOCK_P2P };
 
 /* A step on a rank: its windows of this number as one. */
 struct gt_rank_window {
+    int64_t start_ns; /* on the rank's own clock */
     int64_t step_ns, ns[GT_PART_COUNT], excess_ns, charged_ns;
     bool is_there;
 };

@@ -184,13 +184,20 @@ static bool try_overlap(struct joining *it, const struct overlap *overlap, struc
 
 /* ---- the walk ---- */
 
+/* Ops without a partner between two pairs, of the list that has more. */
+static size_t holes_between(size_t first_i, size_t first_j, size_t last_i, size_t last_j, size_t pairs) {
+    size_t in_a = last_i - first_i + 1 - pairs, in_b = last_j - first_j + 1 - pairs;
+    return in_a > in_b ? in_a : in_b;
+}
+
 /* Ends early where more than a quarter of all differences are too large already. */
 static bool walk(struct joining *it, struct candidate *found) {
     const struct gt_rank_join_list *a = it->a, *b = it->b;
-    size_t i = 0, j = 0, first_i = 0, first_j = 0, last_i = 0, last_j = 0, excess = 0;
+    size_t i = 0, j = 0, first_i = 0, first_j = 0, last_i = 0, last_j = 0, excess = 0, without = 0;
     size_t longer = a->count > b->count ? a->count : b->count, allowed = longer - 3 * (longer - 1) / 4 - 1;
     int64_t offset_ns = found->offset_ns, limit = it->partner ? INT64_MAX : limit_of(it);
-    while (i < a->count && j < b->count && excess <= allowed) {
+    bool can_end = limit < INT64_MAX; /* else all candidates so far are as bad */
+    while (i < a->count && j < b->count && (!can_end || excess + without <= allowed)) {
         uint64_t miss = miss_of(it, i, j, offset_ns);
         if (is_same(it, i, j) && !is_nearer(it, i + 1, j, offset_ns, miss) &&
             !is_nearer(it, i, j + 1, offset_ns, miss)) {
@@ -201,16 +208,16 @@ static bool walk(struct joining *it, struct candidate *found) {
             add_pair(it, found, i, j);
             last_i = i++;
             last_j = j++;
+            without = holes_between(first_i, first_j, last_i, last_j, found->pairs);
         } else if ((int64_t)((uint64_t)a->end_ns[i] - (uint64_t)offset_ns - (uint64_t)b->end_ns[j]) <= 0) {
             i++;
         } else {
             j++;
         }
     }
-    if (excess > allowed || found->pairs == 0 || 2 * found->pairs < shorter_of(it))
+    if ((can_end && excess + without > allowed) || found->pairs == 0 || 2 * found->pairs < shorter_of(it))
         return false;
-    size_t in_a = last_i - first_i + 1 - found->pairs, in_b = last_j - first_j + 1 - found->pairs;
-    found->quality = quality_of(it, found->pairs, in_a > in_b ? in_a : in_b);
+    found->quality = quality_of(it, found->pairs, without);
     return true;
 }
 
@@ -293,6 +300,58 @@ static bool has_steps(const struct gt_rank_join_list *list) {
     return true;
 }
 
+/* ---- by steps ---- */
+
+static size_t first_of_step(const struct gt_rank_join_list *list, int64_t step) {
+    size_t i = 0;
+    while (i < list->count && list->step[i] != step)
+        i++;
+    return i;
+}
+
+static bool is_new_step(const struct gt_rank_join_list *list, size_t i) {
+    return list->step[i - 1] != list->step[i] && list->step[i - 1] != GT_RANK_JOIN_NO_STEP;
+}
+
+/* What is left over on either side is of other steps. */
+static bool ends_with_steps(const struct joining *it, const struct overlap *overlap) {
+    size_t first_b = place_in_b(overlap, overlap->first), end_b = place_in_b(overlap, overlap->end);
+    return (overlap->first == 0 || is_new_step(it->a, overlap->first)) &&
+           (first_b == 0 || is_new_step(it->b, first_b)) &&
+           (overlap->end == it->a->count || is_new_step(it->a, overlap->end)) &&
+           (end_b == it->b->count || is_new_step(it->b, end_b));
+}
+
+/* Labels and steps are equal all along, and steps say enough. */
+static bool are_equal_steps(const struct joining *it, const struct overlap *overlap) {
+    size_t with_step = 0;
+    for (size_t i = overlap->first; i < overlap->end; i++) {
+        size_t j = place_in_b(overlap, i);
+        if (!is_same(it, i, j) || is_other_step(it, i, j))
+            return false;
+        with_step += it->a->step[i] != GT_RANK_JOIN_NO_STEP && it->b->step[j] != GT_RANK_JOIN_NO_STEP;
+    }
+    return 2 * with_step >= overlap->end - overlap->first;
+}
+
+/* Where the numbers of steps say how the lists belong together, no other shift need be tried. */
+static bool join_by_steps(struct joining *it, bool are_messages, struct candidate *found) {
+    int64_t step = it->a->step[it->a->count / 2];
+    size_t i = first_of_step(it->a, step), j = first_of_step(it->b, step);
+    if (step == GT_RANK_JOIN_NO_STEP || j == it->b->count)
+        return false;
+    *found = (struct candidate){.shift = (int64_t)j - (int64_t)i, .way = OVERLAP};
+    struct overlap overlap = overlap_of(it, found->shift);
+    size_t length = overlap.end - overlap.first;
+    if (length == 0 || 2 * length < shorter_of(it) || size_of(found->shift) > GT_RANK_JOIN_SHIFTS ||
+        !ends_with_steps(it, &overlap) || !are_equal_steps(it, &overlap))
+        return false;
+    if (are_messages)
+        return length == it->a->count && length == it->b->count;
+    found->offset_ns = median_offset(it, &overlap);
+    return 100 * count_fitting(it, &overlap, found->offset_ns, false) >= 99 * length;
+}
+
 bool gt_rank_join(const struct gt_rank_join_list *a, const struct gt_rank_join_list *b, bool are_messages,
                   uint32_t *partner, bool *is_guessed) {
     struct joining it = {.a = a, .b = b, .least_quality = INT64_MAX};
@@ -303,7 +362,9 @@ bool gt_rank_join(const struct gt_rank_join_list *a, const struct gt_rank_join_l
     *is_guessed = are_messages && a->count != b->count && !(has_steps(a) && has_steps(b));
     for (size_t j = 0; j < b->count; j++)
         partner[j] = UINT32_MAX;
-    for (int64_t size = 0; ok && size <= GT_RANK_JOIN_SHIFTS && size < (int64_t)longer; size++) {
+    bool is_known = ok && a->count && b->count && join_by_steps(&it, are_messages, list);
+    count += is_known;
+    for (int64_t size = 0; ok && !is_known && size <= GT_RANK_JOIN_SHIFTS && size < (int64_t)longer; size++) {
         try_shift(&it, size, are_messages, list, &count);
         if (size)
             try_shift(&it, -size, are_messages, list, &count);

@@ -36,12 +36,8 @@ static inline void arrive(struct playing *it, const struct times *now, uint32_t 
 
 static inline void leave(struct playing *it, struct times *now, uint32_t number) {
     const struct gt_rank_visit *visit = &it->schedule->visits[number];
-    const struct gt_rank_job *job = it->schedule->job;
-    const struct gt_rank_member *member = &job->members[number];
-    bool is_alone = visit->own != GT_RANK_VISIT_MEETS;
-    const struct times *since = &it->slots[is_alone ? visit->own : visit->arrival];
-    int64_t takes_ns = is_alone ? gt_rank_job_length(job, member) : visit->after_ns;
-    int64_t more_ns = is_alone ? 0 : member->need_ns - takes_ns;
+    const struct times *since = &it->slots[visit->own != GT_RANK_VISIT_MEETS ? visit->own : visit->arrival];
+    int64_t takes_ns = visit->takes_ns, more_ns = visit->need_ns - takes_ns;
     for (int k = 0; k < LANES; k++) {
         int64_t end_ns = since->ns[k] + takes_ns + (it->by_need.ns[k] & more_ns);
         now->ns[k] = end_ns > now->ns[k] ? end_ns : now->ns[k];

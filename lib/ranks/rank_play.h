@@ -4,7 +4,7 @@
 
 #include "ranks/rank_schedule.h"
 
-enum { GT_RANK_PLAY_LANES = 8 }; /* played at once */
+enum { GT_RANK_PLAY_LANES = 16 }; /* played at once */
 
 /* How a replay differs from what was recorded. */
 struct gt_rank_change {

@@ -44,6 +44,7 @@ static const struct gt_report_column flow_columns[] = {
 static void add_flows(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "all_to_all", "Bytes of all_to_alls between ranks", flow_columns,
                                               GT_ARRAY_COUNT(flow_columns));
+    table->page_limit = GT_RANK_TABLES_DRAWN;
     for (size_t i = 0; i < job->flow_count; i++) {
         const struct gt_rank_flow *flow = &job->flows[i];
         struct gt_row row = gt_row_begin(table);
@@ -150,12 +151,16 @@ static void put_member(struct gt_table *table, const struct gt_rank_job *job, co
     gt_row_end(&row);
 }
 
+enum { COLLECTIVES_DRAWN = 20000 }; /* more points hide each other */
+
 void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section) {
     add_bubbles(job, section);
     add_flows(job, section);
     struct gt_table *table = gt_section_table(section, "job_collectives", "Collectives of the job", collective_columns,
                                               GT_ARRAY_COUNT(collective_columns));
     table->empty = "No collective could be matched between ranks.";
+    table->page_limit = COLLECTIVES_DRAWN;
+    table->page_samples = true;
     gt_row_reserve(table, job->collective_count);
     for (size_t c = 0; c < job->collective_count; c++)
         put_collective(table, job, c);

@@ -44,6 +44,12 @@ static bool leaves_alone(const struct gt_rank_job *job, const struct gt_rank_mem
     return c->kind == GT_COMM_KIND_DIRECTED && gt_rank_job_length(job, member) < member->need_ns;
 }
 
+static void set_alone(struct gt_rank_schedule *schedule, uint32_t number, size_t slot) {
+    struct gt_rank_visit *visit = &schedule->visits[number];
+    visit->own = (uint32_t)slot & GT_RANK_VISIT_MEETS;
+    visit->takes_ns = visit->need_ns = gt_rank_job_length(schedule->job, &schedule->job->members[number]);
+}
+
 static void fill_visits(struct gt_rank_schedule *schedule, const struct gt_rank_collective *collective) {
     const struct gt_rank_job *job = schedule->job;
     int64_t last_ns = INT64_MIN;
@@ -56,8 +62,11 @@ static void fill_visits(struct gt_rank_schedule *schedule, const struct gt_rank_
         size_t i = collective->first_member + m;
         const struct gt_rank_member *member = &job->members[i];
         int64_t end_ns = gt_rank_clocks_aligned(job, member->rank, gt_rank_job_kernel(job, member)->end_ns);
-        schedule->visits[i] = (struct gt_rank_visit){.after_ns = end_ns > last_ns ? end_ns - last_ns : 0,
-                                                     .own = leaves_alone(job, member) ? 0 : GT_RANK_VISIT_MEETS};
+        schedule->visits[i] = (struct gt_rank_visit){.takes_ns = end_ns > last_ns ? end_ns - last_ns : 0,
+                                                     .need_ns = member->need_ns,
+                                                     .own = GT_RANK_VISIT_MEETS};
+        if (leaves_alone(job, member))
+            set_alone(schedule, (uint32_t)i, 0);
     }
 }
 
@@ -160,7 +169,7 @@ static bool free_a_sender(struct making *it) {
     if (best == GT_RANK_NONE)
         return false;
     /* A new slot: it came some time ago, when others were used. */
-    it->schedule->visits[best].own = (uint32_t)it->schedule->slot_count++ & GT_RANK_VISIT_MEETS;
+    set_alone(it->schedule, best, it->schedule->slot_count++);
     unblock(it, members[best].rank, members[best].collective);
     return true;
 }

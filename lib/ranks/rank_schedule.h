@@ -7,7 +7,8 @@
 
 /* What a replay does at a member. Slots hold times from the first arrival to the last leave, and are used again. */
 struct gt_rank_visit {
-    int64_t after_ns;  /* from the last arrival to its end */
+    int64_t takes_ns;  /* to its end: from the last arrival, or from its own if it leaves alone */
+    int64_t need_ns;   /* the same, if it leaves as soon as it has moved its data */
     uint32_t arrival;  /* slot of its collective: the last arrival so far */
     uint32_t own : 31; /* slot of its own arrival, if it leaves alone */
     uint32_t is_first : 1;

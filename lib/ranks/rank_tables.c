@@ -100,24 +100,44 @@ static const struct gt_report_column step_columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"step_ns", "Step", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"aligned_start_ns", "Aligned start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT | GT_COLUMN_DETAIL},
     PART_COLUMNS(0),
     {"own_ns", "Own time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"excess_ns", "Over median", GT_UNIT_NS, NULL, GT_COLUMN_SIGNED},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
 };
 
+/* Sets, by tree of clocks, the first start of an op on the aligned clock. */
+static void find_origins(const struct gt_rank_job *job, int64_t *origin_ns) {
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        origin_ns[r] = INT64_MAX;
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        int64_t first_ns = gt_rank_clocks_aligned(job, r, job->ranks[r].summary->head.first_ns);
+        int64_t *origin = &origin_ns[job->ranks[r].tree];
+        *origin = first_ns < *origin ? first_ns : *origin;
+    }
+}
+
 static void add_steps(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_table *table =
         gt_section_table(section, "rank_steps", "Steps of ranks", step_columns, GT_ARRAY_COUNT(step_columns));
+    int64_t *origin_ns = gt_arena_array(&section->report->arena, job->rank_count, sizeof *origin_ns);
+    if (!origin_ns)
+        return; /* the arena remembers */
+    find_origins(job, origin_ns);
+    table->page_limit = GT_RANK_TABLES_DRAWN;
     table->empty = "The traces have no steps; --step-tag TAG names the ranges that are.";
     for (size_t i = 0; i < job->step_count * job->rank_count; i++) {
         const struct gt_rank_window *window = &job->windows[i];
+        uint32_t r = (uint32_t)(i % job->rank_count);
         if (!window->is_there)
             continue;
         struct gt_row row = gt_row_begin(table);
         gt_row_int(&row, "step", job->steps[i / job->rank_count]);
-        gt_row_int(&row, "rank", job->ranks[i % job->rank_count].number);
+        gt_row_int(&row, "rank", job->ranks[r].number);
         gt_row_int(&row, "step_ns", window->step_ns);
+        gt_row_int(&row, "aligned_start_ns",
+                   gt_rank_clocks_aligned(job, r, window->start_ns) - origin_ns[job->ranks[r].tree]);
         put_parts(&row, window->ns);
         gt_row_int(&row, "own_ns", own_of(window->ns));
         gt_row_int(&row, "excess_ns", window->excess_ns);

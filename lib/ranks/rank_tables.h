@@ -5,6 +5,8 @@
 #include "ranks/rank_job.h"
 #include "report/report.h"
 
+enum { GT_RANK_TABLES_DRAWN = 100000 }; /* that a page has of a table with a row for each cell of a chart */
+
 /* Adds all tables to a section; texts are copied, so that the job may go. */
 void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section);
 

@@ -180,6 +180,7 @@ static void add_window(struct gt_rank_window *window, const struct gt_rank_lane 
                        const struct gt_rank_step *step) {
     int64_t ns[GT_PART_COUNT];
     gt_rank_tiles_parts(rank, step->start_point, step->end_point, ns);
+    window->start_ns = window->is_there && window->start_ns < step->start_ns ? window->start_ns : step->start_ns;
     window->is_there = true;
     window->step_ns += step->end_ns - step->start_ns;
     for (int part = 0; part < GT_PART_COUNT; part++)

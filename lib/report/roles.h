@@ -85,6 +85,9 @@ struct gt_parts {
     const char *table, *row;     /* part of that row of that table; NULL: of the whole */
     const char *whole;           /* its rows sum to a whole of their own, which has a sentence of its own: what that is
                                     called; NULL: they do not */
+    const char *column, *text;   /* only rows that have this text in this column are parts; NULL: all are */
+    bool is_by_gpu;              /* with a whole of its own: it is that of each GPU, so that the mean is said, and said
+                                    even if it did not change */
     const char *prefix, *suffix; /* put around the words: "idle (", ")" */
     const struct gt_term *terms; /* up to one without text: words for the texts of the column, where they have none the
                                     row's name; NULL: the texts are the words */

@@ -66,6 +66,8 @@ struct gt_table {
     size_t row_count, row_capacity;
     size_t total_rows;          /* before a limit took some away; at least row_count */
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
+    size_t page_limit;          /* rows that a page has of it for a chart; 0 = as many as of any table */
+    bool page_samples;          /* of more rows a page has some from everywhere, rather than the first ones */
     size_t blank_rows;          /* so many at the end say nothing and are not missed on the screen; sorting ends that */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */

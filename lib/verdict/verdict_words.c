@@ -129,6 +129,12 @@ static struct gt_str words_of(const struct naming *naming, size_t row, struct gt
 
 /* ---- the parts ---- */
 
+/* Tables may divide the same whole in several ways. */
+static bool is_part(const struct gt_table *table, size_t row) {
+    const struct gt_parts *role = role_of(table);
+    return !role->column || gt_str_eq(gt_table_text(table, row, role->column), gt_str_of(role->text));
+}
+
 /* Subtracted from the row of another table that they are part of. */
 struct detail {
     struct gt_str row;
@@ -174,6 +180,8 @@ static void add_table(struct parts *parts, const struct gt_compare_sides *sides,
     size_t delta = gt_compare_find_amount(table, flag).delta;
     for (size_t row = 0; row < table->row_count; row++) {
         double delta_ns = gt_compare_number(table, row, delta);
+        if (!is_part(table, row))
+            continue;
         for (size_t i = 0; i < detail_count; i++)
             if (gt_str_eq(details[i].row, text_at(&naming, row, naming.name))) {
                 delta_ns -= details[i].ns;
@@ -394,10 +402,13 @@ static bool sum_rows(const struct gt_compare_sides *sides, const struct gt_secti
     *whole = (struct whole){.what = role_of(table)->whole, .unit = ""};
     if (has_means(sides, table->shape))
         whole->unit = is_per_step(sides) ? sides->unit : "on average";
-    for (size_t row = 0; row < table->row_count; row++) {
-        whole->a_ns += gt_compare_number(table, row, time.a);
-        whole->b_ns += gt_compare_number(table, row, time.b);
-    }
+    if (role_of(table)->is_by_gpu)
+        whole->unit = sides->unit;
+    for (size_t row = 0; row < table->row_count; row++)
+        if (is_part(table, row)) {
+            whole->a_ns += gt_compare_number(table, row, time.a);
+            whole->b_ns += gt_compare_number(table, row, time.b);
+        }
     struct whole usual = {.noise_ns = 0};
     whole->noise_ns = sides->noise_share * fmax(whole->a_ns, whole->b_ns);
     if (is_per_step(sides) && !sides->is_noise_given && find_whole(sides, section, &usual))
@@ -406,16 +417,32 @@ static bool sum_rows(const struct gt_compare_sides *sides, const struct gt_secti
     return table->row_count && !isnan(whole->a_ns) && !isnan(whole->b_ns);
 }
 
-/* Nothing where the whole did not change: the first sentence says so already. */
+/* The mean over GPUs; false: captures have different numbers of them. */
+static bool average(const struct gt_compare_sides *sides, const struct gt_table *table, struct whole *whole,
+                    struct parts *parts) {
+    double gpus = role_of(table)->is_by_gpu ? gpu_count(sides) : 1;
+    if (gpus == 0)
+        return false;
+    whole->a_ns /= gpus;
+    whole->b_ns /= gpus;
+    for (size_t i = 0; i < parts->count; i++)
+        parts->items[i].delta_ns /= gpus;
+    return true;
+}
+
+/* Nothing where the whole did not change: the first sentence says so already. But parts of a GPU's time that others do
+   not have may have changed all the same. */
 void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_section *section) {
     size_t count = section->block_count;
     for (size_t b = 0; b < count; b++) {
         const struct gt_table *table = parts_of(&section->blocks[b]);
         struct parts parts = {.count = 0};
         struct whole whole;
-        if (!table || !role_of(table)->whole || !sum_rows(sides, section, table, &whole) || is_unchanged(&whole))
+        if (!table || !role_of(table)->whole || !sum_rows(sides, section, table, &whole) ||
+            (is_unchanged(&whole) && !role_of(table)->is_by_gpu))
             continue;
         add_table(&parts, sides, section, table, GT_COLUMN_PART);
-        add_sentence(section, &whole, &parts);
+        if (average(sides, table, &whole, &parts))
+            add_sentence(section, &whole, &parts);
     }
 }

@@ -91,6 +91,7 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
         const struct gt_table *table = block->table;
         joined->title = joined->title ? joined->title : table->title;
         joined->row_count += table->row_count;
+        joined->page_limit = table->page_limit > joined->page_limit ? table->page_limit : joined->page_limit;
         joined->total_rows += table->total_rows > table->row_count ? table->total_rows : table->row_count;
         add_columns(joined, table);
     }
@@ -142,6 +143,16 @@ static bool next_table(struct gt_joined *joined) {
     return true;
 }
 
+/* One row of each of section_rows equal parts, at a place in it that follows no period of the rows. */
+static size_t sampled_row(const struct gt_joined *joined, size_t row) {
+    enum { PLACES = 1 << 16 };
+    size_t count = joined->table->row_count;
+    if (!joined->table->page_samples || count <= joined->section_rows)
+        return row;
+    size_t place = (uint32_t)row * UINT32_C(2654435769) / PLACES; /* of the golden ratio: far apart */
+    return (size_t)((double)count / (double)joined->section_rows * ((double)row + (double)place / PLACES));
+}
+
 const struct gt_cell *gt_joined_next(struct gt_joined *joined) {
     while (!joined->table || joined->next_row >= joined->table->row_count || joined->next_row >= joined->section_rows) {
         if (!next_table(joined))
@@ -153,7 +164,7 @@ const struct gt_cell *gt_joined_next(struct gt_joined *joined) {
     joined->row[0] = gt_cell_text(input->label);
     if (joined->column_count > 1 && joined->columns[1] == &rank_column && input->rank >= 0)
         joined->row[1] = gt_cell_int(input->rank);
-    const struct gt_cell *cells = &table->cells[joined->next_row++ * table->column_count];
+    const struct gt_cell *cells = &table->cells[sampled_row(joined, joined->next_row++) * table->column_count];
     for (size_t c = 0; c < table->column_count; c++)
         joined->row[joined->places[c]] = cells[c];
     return joined->row;

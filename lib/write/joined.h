@@ -16,6 +16,7 @@ struct gt_joined {
     const struct gt_report_column **columns;
     size_t column_count;
     size_t row_count, total_rows;
+    size_t page_limit;   /* the largest of the tables' own */
     size_t section_rows; /* the most that one section gives */
 
     size_t section, block, next_row; /* where gt_joined_next is */
@@ -30,8 +31,8 @@ const char *gt_joined_key(const struct gt_report *report, enum gt_audience audie
 /* A key that no section has gives no columns but the leading ones and no rows. */
 enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *report, const char *key,
                               struct gt_error *err);
-/* At most so many rows: each section gives its first ones, and as many as any other if it has them. Before the first
-   row is taken. */
+/* At most so many rows: each section gives its first ones, or some from everywhere (page_samples), and as many as any
+   other if it has them. Before the first row is taken. */
 void gt_joined_limit(struct gt_joined *joined, size_t rows);
 void gt_joined_release(struct gt_joined *joined);
 

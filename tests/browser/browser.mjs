@@ -112,19 +112,22 @@ export async function shoot(target, name) {
 }
 
 /** How many pixels of a chart have each colour. */
-export async function colours(page, section) {
-  return page.evaluate((id) => {
-    const canvas = document.querySelector(`#${id} canvas`);
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    const counts = {};
-    for (let i = 0; i < data.length; i += 4) {
-      const key = `#${[0, 1, 2].map((c) => data[i + c].toString(16).padStart(2, '0')).join('')}`;
-      counts[key] = (counts[key] ?? 0) + 1;
-    }
-    return counts;
-  }, section);
+export async function colours(page, section, place = 0) {
+  return page.evaluate(
+    ([id, at]) => {
+      const canvas = document.querySelectorAll(`#${id} canvas`)[at];
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      const counts = {};
+      for (let i = 0; i < data.length; i += 4) {
+        const key = `#${[0, 1, 2].map((c) => data[i + c].toString(16).padStart(2, '0')).join('')}`;
+        counts[key] = (counts[key] ?? 0) + 1;
+      }
+      return counts;
+    },
+    [section, place],
+  );
 }
 
 /** The cells of one column as the table shows them: text and what hovering shows. */
@@ -140,4 +143,23 @@ export async function column(page, section, key) {
     },
     [section, key],
   );
+}
+
+/** What is written on canvases while something is done: names, values and tooltips of charts. */
+export async function textsDuring(page, action) {
+  await page.evaluate(() => {
+    globalThis.written = [];
+    const { prototype } = CanvasRenderingContext2D;
+    globalThis.fillText ??= prototype.fillText;
+    prototype.fillText = function (text, ...rest) {
+      globalThis.written.push(text);
+      return globalThis.fillText.call(this, text, ...rest);
+    };
+  });
+  await action();
+  await page.waitForTimeout(200);
+  return page.evaluate(() => {
+    CanvasRenderingContext2D.prototype.fillText = globalThis.fillText;
+    return globalThis.written;
+  });
 }

@@ -466,7 +466,9 @@ def test_how_to_record_shapes_is_said(gputime, tmp_path):
 def test_unknown_gpus_are_named(gputime, tmp_path):
     trace = Operators(H200 | {"name": "GPU of tomorrow", "computeMajor": 99}).run("aten::mm", MM)
     words = words_of(gputime, trace, tmp_path)
-    assert "Peaks of GPU of tomorrow are not known" in words and "HFU" not in words.split("Where the span")[0]
+    assert "Peaks of GPU of tomorrow are not known" in words
+    assert "TFLOP/s of matrix work on average; HFU and MFU are not known, because the peaks of the GPU are not" in words
+    assert "HFU" not in words.split("Where the span")[0].replace("HFU and MFU are not known", "") and "MFU 0" not in words
 
 
 def test_a_trace_without_a_gpu(gputime, tmp_path):

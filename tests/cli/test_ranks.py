@@ -87,6 +87,16 @@ def test_exact(made):
     assert not report["issues"]
 
 
+def test_aligned_starts(made):
+    """A window begins where the one before ends, the first one with the first op."""
+    job, _, report = made
+    first = min(rank.kernels[0][1] for rank in job.ranks)
+    expected = {(number, rank.number): (rank.kernels[begin - 1][2] if begin else rank.kernels[0][1]) - first
+                for rank in job.ranks for number, begin, _ in rank.steps}
+    rows = rows_of(report, "rank_steps")
+    assert {(row["step"], row["rank"]): row["aligned_start_ns"] for row in rows} == expected and len(rows) == 24
+
+
 def test_verdict(made):
     _, _, report = made
     facts = facts_of(report)

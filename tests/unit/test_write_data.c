@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "null_row.h"
+#include "write/joined.h"
 #include "write_world.h"
 
 static void csv_of_the_main_table(void **state) {
@@ -47,6 +48,47 @@ static void csv_of_several_inputs_is_one_table(void **state) {
                                          "a.json,4,0,\"HtoD, paged\",1500000,1234567890,\n"
                                          "b.json,,1,\"HtoD, paged\",1500000,1234567890,\n"
                                          "c.json,0,,set,,,\n");
+}
+
+static const struct gt_report_column numbered[] = {{.key = "number", .title = "Number"}};
+
+static struct gt_table *add_numbered(size_t rows) {
+    struct gt_table *table = gt_section_table(&report->sections[0], "numbered", "Numbered", numbered, 1);
+    for (size_t i = 0; i < rows; i++)
+        null_row(table)[0] = gt_cell_int((int64_t)i);
+    return table;
+}
+
+/* Rows of one section, if at most so many are taken. */
+static size_t take_limited(size_t limit, int64_t *numbers) {
+    struct gt_joined joined;
+    struct gt_error err;
+    size_t count = 0;
+    assert_int_equal(gt_joined_init(&joined, report, "numbered", &err), GT_OK);
+    gt_joined_limit(&joined, limit);
+    for (const struct gt_cell *row; (row = gt_joined_next(&joined));)
+        numbers[count++] = row[1].integer;
+    gt_joined_release(&joined);
+    return count;
+}
+
+static void sampled_rows_are_from_everywhere(void **state) {
+    (void)state;
+    int64_t numbers[100];
+    size_t odd = 0;
+    report = gt_report_new("summary", 1);
+    fill_section(&report->sections[0], "a.json", -1);
+    struct gt_table *table = add_numbered(1000);
+    assert_int_equal(take_limited(100, numbers), 100);
+    for (int64_t i = 0; i < 100; i++)
+        assert_int_equal(numbers[i], i);
+    table->page_samples = true;
+    assert_int_equal(take_limited(100, numbers), 100);
+    for (int64_t i = 0; i < 100; i++) {
+        assert_int_equal(numbers[i] / 10, i); /* one of each ten */
+        odd += numbers[i] % 2;
+    }
+    assert_true(odd > 40 && odd < 60);
 }
 
 static void json_of_a_small_report(void **state) {
@@ -212,6 +254,7 @@ int main(void) {
         TEST(csv_of_the_main_table),
         TEST(csv_without_a_main_table_is_the_first),
         TEST(csv_of_several_inputs_is_one_table),
+        TEST(sampled_rows_are_from_everywhere),
         TEST(json_of_a_small_report),
         TEST(json_of_several_inputs_keys_facts_by_input),
         TEST(markdown_of_a_small_report),

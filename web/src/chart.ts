@@ -40,6 +40,8 @@ export interface Chart {
   readonly title: string;
   readonly summary: string; // for those who do not see it
   readonly other?: Chart; // the same in another way, a button away
+  readonly note?: string; // what is not drawn
+  controls?(show: (chart: Chart) => void): readonly HTMLElement[]; // of the caption, which show another chart
   height(width: number): number;
   option(ink: Ink, width: number): ChartOption;
 }
@@ -79,6 +81,7 @@ export function chartView(first: Chart): HTMLElement {
   let chart = first;
   const host = element('div', { class: 'canvas', role: 'img' });
   const caption = element('span');
+  const note = element('p', { class: 'chart-note' });
   let drawn: echarts.ECharts | null = null;
 
   const draw = (): void => {
@@ -96,16 +99,15 @@ export function chartView(first: Chart): HTMLElement {
     chart = next;
     host.setAttribute('aria-label', `${chart.title}. ${chart.summary}`);
     caption.textContent = chart.title;
+    note.textContent = chart.note ?? '';
+    turn?.toggleAttribute('hidden', chart !== first && chart !== other);
+    turn?.setAttribute('aria-pressed', String(chart === other));
     draw();
   };
 
+  const controls = first.controls?.(choose) ?? [];
   const { other } = first;
-  const turn =
-    other &&
-    button('Shares', { class: 'quiet', 'aria-pressed': 'false' }, () => {
-      choose(chart === first ? other : first);
-      turn?.setAttribute('aria-pressed', String(chart === other));
-    });
+  const turn = other && button('Shares', { class: 'quiet' }, () => choose(chart === first ? other : first));
   const png = button('PNG', { class: 'quiet', 'aria-label': `Save the chart ${first.title} as PNG` }, () => {
     draw();
     const name = chart.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
@@ -117,8 +119,32 @@ export function chartView(first: Chart): HTMLElement {
   host.style.height = `${first.height(800)}px`;
   choose(first);
   drawWhenSeen(host, draw);
-  return element('figure', { class: 'chart' }, host, element('figcaption', {}, caption, hint, turn, png));
+  return element(
+    'figure',
+    { class: 'chart' },
+    host,
+    note,
+    element('figcaption', {}, caption, hint, ...controls, turn, png),
+  );
 }
+
+/** A list of charts of which one is shown, for `controls`; the first is shown first. */
+export function listControl(label: string, charts: readonly (readonly [name: string, chart: Chart])[]): Chart {
+  const [, first] = charts[0]!;
+  if (charts.length < 2) return first;
+  const whole: Chart = {
+    ...first,
+    controls: (show) => {
+      const list = element('select', { 'aria-label': label });
+      for (const [name] of charts) list.append(element('option', {}, shorten(visible(name), LIST_NAME)));
+      list.addEventListener('change', () => show(list.selectedIndex > 0 ? charts[list.selectedIndex]![1] : whole));
+      return [list];
+    },
+  };
+  return whole;
+}
+
+const LIST_NAME = 60; // characters
 
 /** Charts far below cost nothing until they are scrolled to, or printed. */
 function drawWhenSeen(host: HTMLElement, draw: () => void): void {

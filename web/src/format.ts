@@ -78,6 +78,10 @@ export function withUnit(value: number, unit: Unit): string {
   return `${decimal(scaled, scale.factor === 1 && Number.isInteger(scaled) ? 0 : decimalsFor(scaled))} ${scale.name}`;
 }
 
+/** Powers of ten around a value above 0. */
+export const powerBelow = (value: number): number => 10 ** Math.floor(Math.log10(value) + 1e-9);
+export const powerAbove = (value: number): number => 10 ** Math.ceil(Math.log10(value) - 1e-9);
+
 export function percent(share: number): string {
   return `${decimal(share * 100, 1)}%`;
 }
@@ -103,20 +107,33 @@ export interface Style {
 }
 
 interface Sizes {
-  readonly sorted: readonly number[]; // without zeros
+  readonly sorted: Float64Array; // without zeros
   readonly isWhole: boolean;
 }
 
-function sizesOf(rows: readonly Row[], columns: readonly number[]): Sizes {
-  const sorted: number[] = [];
+function measureSizes(rows: readonly Row[], columns: readonly number[]): Sizes {
+  const sizes = new Float64Array(rows.length * columns.length);
+  let count = 0;
   let isWhole = true;
   for (const row of rows)
     for (const index of columns) {
       const size = Math.abs(numberOf(row[index]));
       isWhole &&= Number.isInteger(size);
-      if (size > 0) sorted.push(size);
+      if (size > 0) sizes[count++] = size;
     }
-  return { sorted: sorted.sort((a, b) => a - b), isWhole };
+  return { sorted: sizes.subarray(0, count).sort(), isWhole };
+}
+
+const measured = new WeakMap<readonly Row[], Map<string, Sizes>>();
+
+/** Columns that share a unit ask for the same, which takes a while in large tables. */
+function sizesOf(rows: readonly Row[], columns: readonly number[]): Sizes {
+  const known = measured.get(rows) ?? new Map<string, Sizes>();
+  measured.set(rows, known);
+  const key = columns.join();
+  const sizes = known.get(key) ?? measureSizes(rows, columns);
+  known.set(key, sizes);
+  return sizes;
 }
 
 const middleOf = ({ sorted }: Sizes): number => sorted[(sorted.length - 1) >> 1] ?? 0;

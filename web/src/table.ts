@@ -48,11 +48,12 @@ const IDENTIFYING = new Set(['input', 'rank']); // columns that only identify th
 
 /** Adds no information: no value at all, or a column that only distinguishes rows with the same value in all of them. */
 function isIdle(table: Table, column: Column, index: number): boolean {
-  const values = new Set(table.rows.map((row) => row[index] ?? null));
-  values.delete(null);
-  if (hasFlag(column, 'sparse')) values.delete(0);
+  const isSparse = hasFlag(column, 'sparse');
+  const isValue = (cell: Cell | undefined): boolean => cell != null && !(isSparse && cell === 0);
+  const first = table.rows.find((row) => isValue(row[index]))?.[index];
+  if (first === undefined) return true;
   const distinguishes = hasFlag(column, 'varies') || (column.unit === '' && IDENTIFYING.has(column.key));
-  return values.size === 0 || (values.size === 1 && distinguishes);
+  return distinguishes && !table.rows.some((row) => isValue(row[index]) && row[index] !== first);
 }
 
 export class TableView {

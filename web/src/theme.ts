@@ -125,6 +125,7 @@ export interface Ink {
   readonly panel: string;
   readonly bar: string;
   readonly accent: string;
+  readonly high: string;
   readonly font: string;
 }
 
@@ -138,6 +139,7 @@ export function ink(): Ink {
     panel: of('--panel'),
     bar: of('--bar'),
     accent: of('--accent'),
+    high: of('--high'),
     font: of('--font'),
   };
 }

@@ -1,6 +1,8 @@
 /* Sentences about efficiency. */
 #include "measure/efficiency/efficiency_words.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "measure/efficiency/mfu_sums.h"
 
@@ -27,13 +29,7 @@ static const char *bound_words(const int64_t *ns) {
 }
 
 /* Over all devices together. */
-static struct loss largest_loss(const struct gt_efficiency_words *it, int64_t *span_ns) {
-    static const char *const idle_words[GT_IDLE_CAUSE_COUNT] = {[GT_IDLE_SYNC] = "idle time of synchronizing calls",
-                                                                [GT_IDLE_HOST] = "idle time before late launches",
-                                                                [GT_IDLE_LAUNCH] = "launch latency",
-                                                                [GT_IDLE_DEPENDENCY] = "idle time of waiting ops",
-                                                                [GT_IDLE_UNKNOWN] = "idle time",
-                                                                [GT_IDLE_END] = "idle time at the end"};
+static struct gt_model_waterfall sum_models(const struct gt_efficiency_words *it) {
     struct gt_model_waterfall all = {0};
     for (size_t d = 0; d < it->view->device_count; d++) {
         const struct gt_model_waterfall *one = &it->models[d];
@@ -48,6 +44,29 @@ static struct loss largest_loss(const struct gt_efficiency_words *it, int64_t *s
         all.rest.exposed_memory_ns = gt_ns_add(all.rest.exposed_memory_ns, one->rest.exposed_memory_ns);
         all.rest.span_ns = gt_ns_add(all.rest.span_ns, one->rest.span_ns);
     }
+    return all;
+}
+
+/* What samples say about compute, where no model does. */
+static void compare_samples(const struct gt_efficiency_words *it, struct loss *largest) {
+    int64_t below_ns = 0, clock_ns = 0;
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        const struct gt_counter_device *device = &it->counters->devices[d];
+        below_ns = gt_ns_add(below_ns, device->has_roof ? device->roof.below_ns : 0);
+        clock_ns = gt_ns_add(clock_ns, device->has_roof ? device->roof.clock_ns : 0);
+    }
+    compare(largest, below_ns, "", "kernels below the limits of both matrix units and memory");
+    compare(largest, clock_ns, "", "a clock below that of the peak");
+}
+
+static struct loss largest_loss(const struct gt_efficiency_words *it, bool is_sampled, int64_t *span_ns) {
+    static const char *const idle_words[GT_IDLE_CAUSE_COUNT] = {[GT_IDLE_SYNC] = "idle time of synchronizing calls",
+                                                                [GT_IDLE_HOST] = "idle time before late launches",
+                                                                [GT_IDLE_LAUNCH] = "launch latency",
+                                                                [GT_IDLE_DEPENDENCY] = "idle time of waiting ops",
+                                                                [GT_IDLE_UNKNOWN] = "idle time",
+                                                                [GT_IDLE_END] = "idle time at the end"};
+    struct gt_model_waterfall all = sum_models(it);
     struct loss largest = {0, "", ""};
     for (size_t f = 0; f < GT_FAMILY_COUNT; f++)
         compare(&largest, all.lost_ns[f], bound_words(all.lost_bound_ns[f]), gt_family_infos[f].words);
@@ -55,8 +74,53 @@ static struct loss largest_loss(const struct gt_efficiency_words *it, int64_t *s
         compare(&largest, all.rest.idle_ns[c], "", idle_words[c]);
     compare(&largest, all.rest.exposed_comm_ns, "", "exposed communication");
     compare(&largest, all.rest.exposed_memory_ns, "", "exposed copies and fills");
+    if (is_sampled)
+        compare_samples(it, &largest);
     *span_ns = all.rest.span_ns;
     return largest;
+}
+
+/* ---- what is not known ---- */
+
+struct unmodelled {
+    uint64_t kernels[GT_NO_WORK_COUNT];
+    int64_t ns[GT_NO_WORK_COUNT], compute_ns;
+    uint64_t over_roofline; /* instances that are faster than their roofline */
+};
+
+/* Parts of one instance follow each other in few traces alone, so its ops are summed by instance. */
+static bool count_over_roofline(const struct gt_efficiency_words *it, uint64_t *count) {
+    const struct gt_view *view = it->view;
+    int64_t *ns = gt_mem_array(it->set->instance_count, sizeof *ns);
+    *count = 0;
+    for (size_t i = 0; i < view->op_count && ns; i++) {
+        uint32_t instance = it->set->parts[view->row[i]].instance;
+        if (instance != GT_NO_ROW)
+            ns[instance] = gt_ns_add(ns[instance], gt_view_op_whole_ns(view, i));
+    }
+    for (size_t i = 0; i < it->set->instance_count && ns; i++) {
+        const struct gt_work_instance *instance = &it->set->instances[i];
+        *count += ns[i] == instance->total_ns && instance->roofline_ns > ns[i];
+    }
+    bool ok = ns;
+    gt_mem_free(ns);
+    return ok;
+}
+
+static void count_unmodelled(const struct gt_efficiency_words *it, struct unmodelled *out) {
+    for (size_t i = 0; i < it->view->op_count; i++) {
+        const struct gt_work_part *part = &it->set->parts[it->view->row[i]];
+        if (gt_view_op_class(it->view, i) != GT_CLASS_COMPUTE)
+            continue;
+        int64_t ns = gt_view_op_ns(it->view, i);
+        out->compute_ns = gt_ns_add(out->compute_ns, ns);
+        if (part->instance != GT_NO_ROW)
+            continue;
+        out->kernels[part->reason]++;
+        out->ns[part->reason] = gt_ns_add(out->ns[part->reason], ns);
+    }
+    if (!count_over_roofline(it, &out->over_roofline))
+        it->section->report->arena.failed = true;
 }
 
 /* ---- the first sentence ---- */
@@ -102,65 +166,84 @@ static struct gt_str peak_words(struct gt_arena *arena, const struct utilization
                            (double)gt_gpu_peaks_of_products(all->peaks, all->unit) / 1e12);
 }
 
-static void say_first(const struct gt_efficiency_words *it) {
+/* HFU as samples have it: the mean over the GPUs for which it is known; NAN: none. */
+static double sampled_hfu(const struct gt_efficiency_words *it) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        double hfu = gt_counter_set_hfu(&it->counters->devices[d]);
+        sum += isnan(hfu) ? 0 : hfu;
+        count += isnan(hfu) ? 0 : 1;
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+/* FLOP/s of all matrix work over the span; 0: none is known. */
+static double achieved_flops(const struct gt_efficiency_words *it) {
+    struct gt_mfu_sums sums = {0};
+    double span_ns = 0;
+    for (size_t d = 0; d < it->view->device_count; d++) {
+        gt_mfu_sums_add_device(&sums, it->view, it->set, &it->view->devices[d]);
+        span_ns += (double)it->models[d].rest.span_ns;
+    }
+    return span_ns > 0 ? 1e9 * (double)gt_mfu_sums_flops(&sums, GT_FLOPS_EXECUTED) / span_ns : 0;
+}
+
+/* Where neither models nor samples know the utilization: why. */
+static struct gt_str unknown_words(const struct gt_efficiency_words *it) {
+    struct gt_arena *arena = &it->section->report->arena;
+    double flops = achieved_flops(it);
+    bool is_large = flops >= 1e11;
+    if (flops > 0)
+        return gt_arena_printf(arena,
+                               "%.3g %s of matrix work on average; HFU and MFU are not known, because the peaks of the "
+                               "GPU are not",
+                               flops / (is_large ? 1e12 : 1e9), is_large ? "TFLOP/s" : "GFLOP/s");
+    return gt_arena_printf(arena, "HFU and MFU are not known, because %s",
+                           !it->set->has_operators ? "the trace has no operators with shapes"
+                           : !it->set->has_shapes  ? "operators were recorded without shapes"
+                                                   : "no matrix work is modelled");
+}
+
+static double modelled_share(const struct unmodelled *found) {
+    int64_t unknown_ns = 0;
+    for (size_t i = 1; i < GT_NO_WORK_COUNT; i++)
+        unknown_ns = gt_ns_add(unknown_ns, found->ns[i]);
+    return found->compute_ns > 0 ? 1 - (double)unknown_ns / (double)found->compute_ns : 1;
+}
+
+/* "HFU 47.9 %, MFU 47.9 % (dense bf16 peak of H200, 989 TFLOP/s), HFU 48.2 % by hardware counters". Kernels whose work
+   is not known may be products, too. */
+static struct gt_str utilization_words(const struct gt_efficiency_words *it, const struct unmodelled *found) {
+    enum { MOSTLY_PERCENT = 95 };
     struct gt_arena *arena = &it->section->report->arena;
     struct utilization all = utilization_of(it);
+    double sampled = sampled_hfu(it);
+    struct gt_str by_samples = GT_STR("");
+    if (!isnan(sampled))
+        by_samples = gt_arena_printf(arena, "HFU %.1f %% by hardware counters", 100 * sampled);
+    if (!all.devices)
+        return by_samples.len ? by_samples : unknown_words(it);
+    const char *least = 100 * modelled_share(found) < MOSTLY_PERCENT ? "at least " : "";
+    return gt_arena_printf(arena, "HFU %s%.1f %%, MFU %s%.1f %%%s%s%s%s", least, 100 * all.hfu / (double)all.devices,
+                           least, 100 * all.mfu / (double)all.devices, peak_words(arena, &all).ptr,
+                           all.devices > 1 ? ", mean over GPUs" : "", by_samples.len ? ", " : "", by_samples.ptr);
+}
+
+static void say_first(const struct gt_efficiency_words *it, const struct unmodelled *found) {
+    struct gt_arena *arena = &it->section->report->arena;
     int64_t span_ns;
-    struct loss largest = largest_loss(it, &span_ns);
-    struct gt_str text = {"", 0};
-    if (all.devices)
-        text = gt_arena_printf(arena, "HFU %.1f %%, MFU %.1f %%%s%s", 100 * all.hfu / (double)all.devices,
-                               100 * all.mfu / (double)all.devices, peak_words(arena, &all).ptr,
-                               all.devices > 1 ? ", mean over GPUs" : "");
+    struct loss largest = largest_loss(it, modelled_share(found) < 0.5, &span_ns);
+    if (!it->view->op_count)
+        return;
+    struct gt_str text = utilization_words(it, found);
     if (largest.ns > 0 && span_ns > 0)
-        text = gt_arena_printf(arena, "%s%s%.1f %% of the span is lost in %s%s", text.ptr, text.len ? "; " : "",
+        text = gt_arena_printf(arena, "%s; %.1f %% of the span is lost in %s%s", text.ptr,
                                100 * (double)largest.ns / (double)span_ns, largest.bound, largest.words);
-    if (text.len)
-        gt_section_note(it->section, GT_FOR_ALL, gt_arena_printf(arena, "%s.", text.ptr));
+    gt_section_note(it->section, GT_FOR_ALL, gt_arena_printf(arena, "%s.", text.ptr));
 }
 
-/* ---- what is not known ---- */
-
-struct unmodelled {
-    uint64_t kernels[GT_NO_WORK_COUNT];
-    int64_t ns[GT_NO_WORK_COUNT], compute_ns;
-    uint64_t over_roofline; /* instances that are faster than their roofline */
-};
-
-/* Parts of one instance follow each other in few traces alone, so its ops are summed by instance. */
-static bool count_over_roofline(const struct gt_efficiency_words *it, uint64_t *count) {
-    const struct gt_view *view = it->view;
-    int64_t *ns = gt_mem_array(it->set->instance_count, sizeof *ns);
-    *count = 0;
-    for (size_t i = 0; i < view->op_count && ns; i++) {
-        uint32_t instance = it->set->parts[view->row[i]].instance;
-        if (instance != GT_NO_ROW)
-            ns[instance] = gt_ns_add(ns[instance], gt_view_op_whole_ns(view, i));
-    }
-    for (size_t i = 0; i < it->set->instance_count && ns; i++) {
-        const struct gt_work_instance *instance = &it->set->instances[i];
-        *count += ns[i] == instance->total_ns && instance->roofline_ns > ns[i];
-    }
-    bool ok = ns;
-    gt_mem_free(ns);
-    return ok;
-}
-
-static void count_unmodelled(const struct gt_efficiency_words *it, struct unmodelled *out) {
-    for (size_t i = 0; i < it->view->op_count; i++) {
-        const struct gt_work_part *part = &it->set->parts[it->view->row[i]];
-        if (gt_view_op_class(it->view, i) != GT_CLASS_COMPUTE)
-            continue;
-        int64_t ns = gt_view_op_ns(it->view, i);
-        out->compute_ns = gt_ns_add(out->compute_ns, ns);
-        if (part->instance != GT_NO_ROW)
-            continue;
-        out->kernels[part->reason]++;
-        out->ns[part->reason] = gt_ns_add(out->ns[part->reason], ns);
-    }
-    if (!count_over_roofline(it, &out->over_roofline))
-        it->section->report->arena.failed = true;
-}
+/* ---- what is not known, in words ---- */
 
 static void say_unmodelled(const struct gt_efficiency_words *it, const struct unmodelled *found) {
     struct gt_arena *arena = &it->section->report->arena;
@@ -231,7 +314,7 @@ void gt_efficiency_words_say(const struct gt_efficiency_words *words) {
     struct unmodelled found = {0};
     uint64_t unknown_gpus = 0;
     count_unmodelled(words, &found);
-    say_first(words);
+    say_first(words, &found);
     say_how_to_record(words);
     say_unmodelled(words, &found);
     say_unknown_gpus(words, &unknown_gpus);

@@ -2,6 +2,21 @@
 #include "measure/efficiency/waterfall_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* "lost in gemm", "idle (host)" */
+static struct gt_str words_of(struct gt_arena *arena, const char *part, const char *key) {
+    static const struct {
+        const char *part, *words;
+    } terms[] = {{"inefficiency", "lost"},
+                 {"exposed_comm", "exposed communication"},
+                 {"exposed_memory", "exposed copies"},
+                 {NULL, NULL}};
+    const char *words = part;
+    for (size_t i = 0; terms[i].part; i++)
+        words = strcmp(terms[i].part, part) == 0 ? terms[i].words : words;
+    return *key ? gt_arena_printf(arena, "%s (%s)", words, key) : gt_str_of(words);
+}
 
 void gt_waterfall_rows_add(const struct gt_waterfall_rows *rows, const char *part, const char *key, int64_t ns) {
     struct gt_row row = gt_row_begin(rows->table);
@@ -9,6 +24,7 @@ void gt_waterfall_rows_add(const struct gt_waterfall_rows *rows, const char *par
     gt_row_text(&row, "basis", gt_str_of(rows->basis));
     gt_row_text(&row, "part", gt_str_of(part));
     gt_row_text(&row, "key", gt_str_of(key));
+    gt_row_text(&row, "name", words_of(&rows->table->report->arena, part, key));
     gt_row_int(&row, "ns", ns);
     gt_row_share(&row, "share", (double)ns, (double)rows->span_ns);
     gt_row_end(&row);

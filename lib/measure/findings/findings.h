@@ -17,6 +17,7 @@
 enum gt_finding_level {
     GT_LEVEL_BY_SAVING, /* by the part of the steady span that the rule claimed in the ledger; without, nothing is said
                          */
+    GT_LEVEL_BY_ROOF,   /* likewise, one lower: what the GPU could do is not what a kernel is known to do */
     GT_LEVEL_LOW,       /* it saves nothing by itself */
 };
 

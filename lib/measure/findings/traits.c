@@ -20,6 +20,7 @@ enum mark {
     SOFTMAX,
     LOG_SOFTMAX,
     BETWEEN,
+    LAYOUT,
 };
 
 enum where { SHORT, FULL };
@@ -65,7 +66,9 @@ static unsigned product_traits(struct gt_str name) {
     if (is_ordinary(name, is_product))
         traits |= GT_TRAIT_ORDINARY | (has(HALF, name, FULL) ? GT_TRAIT_HALF : 0u) |
                   (has(CONVOLUTION, name, FULL) ? GT_TRAIT_CONVOLUTION : 0u);
-    return traits && has(FUSED_ATTENTION, name, FULL) ? 0 : traits;
+    if (traits && has(FUSED_ATTENTION, name, FULL))
+        return 0;
+    return traits | (has(TENSOR, name, FULL) ? GT_TRAIT_TENSOR : 0u);
 }
 
 unsigned gt_traits_of(struct gt_str name, struct gt_str short_name) {
@@ -76,6 +79,8 @@ unsigned gt_traits_of(struct gt_str name, struct gt_str short_name) {
         return has(INDEXED, short_name, SHORT) || has(INDEXED, start, FULL) ? 0 : elementwise_traits(start, short_name);
     if (has(SOFTMAX, short_name, SHORT))
         return has(LOG_SOFTMAX, start, FULL) || has(FUSED_ATTENTION, start, FULL) ? 0 : GT_TRAIT_SOFTMAX;
+    if (has(LAYOUT, short_name, SHORT))
+        return GT_TRAIT_LAYOUT;
     return has(BETWEEN, short_name, SHORT) ? GT_TRAIT_BETWEEN : product_traits(start);
 }
 

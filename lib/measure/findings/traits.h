@@ -14,6 +14,8 @@ enum gt_trait {
     GT_TRAIT_SOFTMAX = 1 << 6,     /* not its logarithm, which losses use */
     GT_TRAIT_BETWEEN = 1 << 7,     /* may lie between the products and the softmax of attention */
     GT_TRAIT_UPDATE = 1 << 8,      /* an operation that only optimizers use */
+    GT_TRAIT_LAYOUT = 1 << 9,      /* converts the layout of a tensor for a convolution */
+    GT_TRAIT_TENSOR = 1 << 10,     /* uses tensor instructions, as its name says */
 };
 
 struct gt_traits {

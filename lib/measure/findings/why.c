@@ -118,7 +118,9 @@ static const char *say_severity(struct gt_evidence *evidence, const struct gt_fi
                            "from %g%% on%s.",
                            gt_finding_list_severity_name(finding->severity), share, 100 * gt_thresholds.low_share,
                            100 * gt_thresholds.medium_share, 100 * gt_thresholds.high_share,
-                           finding->severity == measured ? "" : "; one lower, as the file was only partly read")
+                           finding->severity == measured     ? ""
+                           : rule->level == GT_LEVEL_BY_ROOF ? "; one lower, as few kernels reach their roofs"
+                                                             : "; one lower, as the file was only partly read")
         .ptr;
 }
 
@@ -182,7 +184,7 @@ static void add_thresholds(struct gt_evidence *evidence, struct gt_section *sect
                                               threshold_columns, GT_ARRAY_COUNT(threshold_columns));
     for (size_t i = 0; i < gt_threshold_count; i++) {
         const struct gt_threshold *threshold = &gt_threshold_list[i];
-        bool is_of_all = rule->level == GT_LEVEL_BY_SAVING && gt_thresholds_is_of_rule(threshold, "severity");
+        bool is_of_all = rule->level != GT_LEVEL_LOW && gt_thresholds_is_of_rule(threshold, "severity");
         if (!is_of_all && !gt_thresholds_is_of_rule(threshold, rule->id))
             continue;
         struct gt_row row = gt_row_begin(table);

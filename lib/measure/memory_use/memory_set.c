@@ -53,12 +53,23 @@ struct run {
     size_t first, end;
 };
 
+/* Between two events that both say what is reserved. */
+static void note_reserve(struct gt_memory_device *device, int64_t before, int64_t after) {
+    if (before == GT_MEMORY_SET_UNKNOWN || after == GT_MEMORY_SET_UNKNOWN || before == after)
+        return;
+    int64_t *bytes = after > before ? &device->risen_bytes : &device->fallen_bytes;
+    *bytes = gt_ns_add(*bytes, after > before ? gt_ns_between(before, after) : gt_ns_between(after, before));
+    device->rises += after > before;
+    device->falls += after < before;
+}
+
 /* The first largest amount; its number among the events. */
 static size_t find_peak(struct gt_memory_device *device, const struct gt_memory_event *events) {
     size_t peak = 0;
     for (size_t i = 0; i < device->events; i++) {
         peak = events[i].allocated > events[peak].allocated ? i : peak;
         device->reserved_max = events[i].reserved > device->reserved_max ? events[i].reserved : device->reserved_max;
+        note_reserve(device, events[i ? i - 1 : 0].reserved, events[i].reserved);
     }
     device->peak_ns = events[peak].time_ns;
     device->peak = events[peak].allocated;

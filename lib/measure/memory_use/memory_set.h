@@ -37,6 +37,8 @@ struct gt_memory_device {
     int64_t start_ns, end_ns; /* of the first and the last event */
     int64_t peak_ns;
     int64_t peak, reserved_at_peak, reserved_max, first, last;
+    size_t rises, falls;               /* how often the allocator took memory from the driver, and gave some back */
+    int64_t risen_bytes, fallen_bytes; /* in all */
     struct gt_memory_bucket *buckets;
     size_t bucket_count;
     struct gt_memory_owner *owners; /* by bytes */

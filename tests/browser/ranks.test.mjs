@@ -1,0 +1,357 @@
+// The charts of many ranks: steps over time and as shades, bytes between ranks, bandwidth by size.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { ROOT, closeBrowser, colours, folder, makePage, open, openBrowser, shoot, textsDuring } from './browser.mjs';
+
+const STEPS = 'table-rank_steps';
+const FLOWS = 'table-all_to_all';
+const COLLECTIVES = 'table-job_collectives';
+const PARTS = {
+  compute_ns: '#3f7cc4',
+  exposed_transfer_ns: '#cf4b43',
+  exposed_wait_ns: '#e9b44c',
+  idle_ns: '#9da7b3',
+};
+const HOSTILE = '</script><img src=x onerror=alert(1)> {a|b} \u202etp';
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const sumOf = (rows, key) => sum(rows.map((row) => row[key]));
+
+before(openBrowser);
+after(closeBrowser);
+
+/** A simulated job; the same for the same options. */
+function makeJob(name, ...options) {
+  const path = join(folder, name);
+  execFileSync(join(ROOT, 'build/jobgen'), [...options, path], { stdio: 'ignore' });
+  rmSync(join(path, 'truth.json')); // is no trace
+  return path;
+}
+
+const made = new Map();
+
+function jobPage(name, ...options) {
+  if (!made.has(name)) made.set(name, makePage(name, 'ranks', makeJob(`${name}-job`, ...options)));
+  return made.get(name);
+}
+
+const small = () => jobPage('ranks-small', '--ranks', '4', '--tp', '2', '--dp', '2', '--straggler', '2:more:1.5');
+const experts = () => jobPage('ranks-experts', '--ranks', '8', '--ep', '4', '--dp', '8', '--hot-expert', '1:0.5');
+
+/** Two ranks that call their group what they like; the second comes 50 us later. Times are in us. */
+function writeNamedJob(description) {
+  const path = join(folder, 'named-job');
+  mkdirSync(path, { recursive: true });
+  for (const rank of [0, 1]) {
+    const traceEvents = [];
+    const add = (cat, name, tid, ts, dur, args = {}) =>
+      traceEvents.push({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
+    for (let step = 0; step < 3; step++) {
+      const begin = 1000 * step;
+      add('user_annotation', `ProfilerStep#${step}`, 1, begin, 900);
+      const compute = 100 + 50 * rank;
+      const ops = [
+        ['gemm', begin + 100, compute, {}],
+        [
+          'ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)',
+          begin + 100 + compute,
+          400 - compute,
+          {
+            'Collective name': 'allreduce',
+            'In msg nelems': 4096 << (4 * step),
+            'Out msg nelems': 4096 << (4 * step),
+            'Group size': 2,
+            dtype: 'BFloat16',
+            'In split size': '[]',
+            'Out split size': '[]',
+            'Process Group Name': '7',
+            'Process Group Description': description,
+            'Process Group Ranks': '[0, 1]',
+          },
+        ],
+      ];
+      ops.forEach(([name, ts, dur, args], place) => {
+        const correlation = 10 * step + place + 1;
+        add('cuda_runtime', 'cudaLaunchKernel', 1, begin + 10 + place, 0.5, { correlation });
+        add('kernel', name, 7, ts, dur, { device: 0, stream: 7, correlation, ...args });
+      });
+    }
+    const distributedInfo = { rank, world_size: 2 };
+    writeFileSync(join(path, `rank${rank}.json`), JSON.stringify({ schemaVersion: 1, distributedInfo, traceEvents }));
+  }
+  return path;
+}
+
+async function openSection(report, section, settings = {}) {
+  const { page, close } = await open(report, settings);
+  const figures = page.locator(`#${section} figure`);
+  for (let i = 0; i < (await figures.count()); i++) {
+    await figures.nth(i).scrollIntoViewIfNeeded();
+    await page.waitForTimeout(150);
+  }
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(overflow <= 0, `${overflow} px too wide`);
+  return { page, close, section: page.locator(`#${section}`), cells: page.locator(`#${section} .cells`) };
+}
+
+/** The value with its unit as ns; the page shows four digits. */
+function nsOf(text) {
+  const [, number, unit] = /^(\u2212?[\d,.]+) (ns|\u00b5s|ms|s)$/.exec(text) ?? assert.fail(text);
+  const factor = { ns: 1, '\u00b5s': 1e3, ms: 1e6, s: 1e9 }[unit];
+  return Number(number.replace('\u2212', '-').replaceAll(',', '')) * factor;
+}
+
+function assertNear(text, expected, what) {
+  assert.ok(Math.abs(nsOf(text) - expected) <= Math.abs(expected) * 0.002 + 0.5, `${what}: ${text} for ${expected}`);
+}
+
+/** Goes through all cells with the keyboard, and returns what is said about each. */
+async function readCells(page, cells, rows, columns) {
+  const said = [];
+  const spoken = cells.locator('xpath=following-sibling::p[@aria-live]');
+  await cells.focus();
+  for (let row = 0; row < rows; row++) {
+    const isForth = row % 2 === 0;
+    for (let column = 0; column < columns; column++) {
+      await page.keyboard.press(
+        column === 0 ? (row === 0 ? 'ArrowRight' : 'ArrowDown') : isForth ? 'ArrowRight' : 'ArrowLeft',
+      );
+      said.push(await spoken.textContent());
+    }
+  }
+  return said;
+}
+
+test('steps of ranks are bars on aligned clocks, made of their parts', async () => {
+  const report = small();
+  const { rows } = report.report.tables.rank_steps;
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of [1280, 390]) {
+      const { page, close, section, cells } = await openSection(report, STEPS, { colorScheme, width });
+      await shoot(section, `ranks-${colorScheme}-${width}`);
+      assert.match(await cells.first().getAttribute('aria-label'), /^Steps of ranks over time\. 4 ranks, 6 steps of /);
+      const pixels = await colours(page, STEPS, 0);
+      const drawn = sum(Object.values(PARTS).map((colour) => pixels[colour] ?? 0));
+      const whole = sum(Object.keys(PARTS).map((key) => sumOf(rows, key)));
+      if (width === 1280)
+        for (const [key, colour] of Object.entries(PARTS)) {
+          const [seen, expected] = [(pixels[colour] ?? 0) / drawn, sumOf(rows, key) / whole];
+          assert.ok(Math.abs(seen - expected) < 0.04, `${key}: ${seen} for ${expected}`);
+        }
+      await close();
+    }
+  }
+});
+
+test('a bar of a step says what the table has', async () => {
+  const report = small();
+  const { rows } = report.report.tables.rank_steps;
+  const { page, close, cells } = await openSection(report, STEPS);
+  const said = await readCells(page, cells.first(), 4, 6);
+  assert.equal(new Set(said).size, 24);
+  for (const text of said) {
+    const [, rank, step, length, start, parts] =
+      /^rank (\d+) \u00b7 step (\d+), ([^,]+), from ([^,]+), (.*)$/.exec(text) ?? assert.fail(text);
+    const row = rows.find((each) => each.rank === Number(rank) && each.step === Number(step));
+    assertNear(length, row.step_ns, text);
+    assertNear(start, row.aligned_start_ns, text);
+    const values = Object.fromEntries(parts.split(', ').map((part) => part.split(': ')));
+    assertNear(values['exposed wait'].replace(/ \(.*/, ''), row.exposed_wait_ns, text);
+    assertNear(values.compute.replace(/ \(.*/, ''), row.compute_ns, text);
+  }
+  await close();
+});
+
+test('shades show what ranks are charged with, their excess, or their wait', async () => {
+  const report = small();
+  const { rows } = report.report.tables.rank_steps;
+  const { page, close, section, cells } = await openSection(report, STEPS);
+  const heat = cells.nth(1);
+  const said = await readCells(page, heat, 4, 6);
+  assert.equal(new Set(said).size, 24);
+  for (const text of said) {
+    const [, rank, step, charged, excess, wait] =
+      /^rank (\d+) \u00b7 step (\d+), Charged: (.*), Over median: (.*), Exposed wait: (.*), own time: .*$/.exec(text) ??
+      assert.fail(text);
+    const row = rows.find((each) => each.rank === Number(rank) && each.step === Number(step));
+    assertNear(charged, row.charged_ns, text);
+    assertNear(excess, row.excess_ns, text);
+    assertNear(wait, row.exposed_wait_ns, text);
+  }
+  const most = rows.reduce((best, row) => (row.charged_ns > best.charged_ns ? row : best));
+  assert.match(
+    await heat.getAttribute('aria-label'),
+    new RegExp(`^Ranks by step\\. Charged: most rank ${most.rank} in step ${most.step}: `),
+  );
+  const strongest = '#b3332b';
+  assert.ok((await colours(page, STEPS, 1))[strongest] > 100, 'the largest value has the strongest shade');
+  const choice = (name) => section.getByRole('button', { name, exact: true });
+  assert.equal(await choice('Charged').getAttribute('aria-pressed'), 'true');
+  const texts = await textsDuring(page, () => choice('Exposed wait').click());
+  assert.equal(await choice('Charged').getAttribute('aria-pressed'), 'false');
+  const values = texts.filter((text) => /^[\d.,]+ (ns|\u00b5s|ms)$/.test(text)).slice(-24);
+  rows.sort((a, b) => a.rank - b.rank || a.step - b.step);
+  values.sort((a, b) => nsOf(a) - nsOf(b));
+  const waits = rows.map((row) => row.exposed_wait_ns).sort((a, b) => a - b);
+  waits.forEach((wait, place) => assertNear(values[place], wait, `wait ${place}`));
+  await choice('Over median').click();
+  assert.ok((await colours(page, STEPS, 1))['#b3332b'] > 0);
+  assert.match(await section.locator('.cells-legend').nth(1).textContent(), /^\u2212/, 'a difference has two sides');
+  await shoot(section, 'ranks-excess');
+  await close();
+});
+
+test('many ranks are joined to blocks, which open', async () => {
+  const report = jobPage(
+    'ranks-many',
+    '--ranks',
+    '256',
+    '--tp',
+    '8',
+    '--dp',
+    '32',
+    '--steps',
+    '12',
+    '--layers',
+    '1',
+    '--kernels',
+    '1',
+    '--straggler',
+    '77:more:2',
+  );
+  const { rows } = report.report.tables.rank_steps;
+  assert.equal(rows.length, 256 * 12);
+  const { page, close, section, cells } = await openSection(report, STEPS);
+  await shoot(section, 'ranks-many');
+  const heat = cells.nth(1);
+  const note = section.locator('.chart-note').nth(1);
+  assert.equal(await note.textContent(), 'Each row is 2 ranks: the largest value is drawn.');
+  const most = rows.reduce((best, row) => (row.charged_ns > best.charged_ns ? row : best));
+  await heat.scrollIntoViewIfNeeded();
+  const box = await heat.locator('canvas').boundingBox();
+  const y = (Math.floor(most.rank / 2) + 0.5) * 4;
+  const x = 60 + ((most.step - 0.5) / 12) * (box.width - 60);
+  await heat.hover({ position: { x, y } });
+  const tip = heat.locator('.timeline-tip p');
+  assert.equal(await tip.first().textContent(), `rank ${most.rank} \u00b7 step ${most.step}`);
+  assertNear((await tip.nth(1).textContent()).replace('Charged: ', ''), most.charged_ns, 'charged');
+  const pair = most.rank - (most.rank % 2);
+  assert.equal(await tip.last().textContent(), `most charged of ranks ${pair}\u2013${pair + 1}; click to open`);
+  const texts = await textsDuring(page, () => heat.click({ position: { x, y } }));
+  for (const rank of [pair, pair + 1]) assert.ok(texts.includes(String(rank)), `rank ${rank} has a row`);
+  assert.equal(await note.textContent(), '');
+  await section.getByRole('button', { name: 'Show all' }).click();
+  assert.match(await note.textContent(), /^Each row is 2 ranks: /);
+  await heat.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  assert.equal(await note.textContent(), '');
+  await page.keyboard.press('Escape');
+  assert.match(await note.textContent(), /^Each row is 2 ranks: /);
+  await close();
+});
+
+test('Ctrl and the wheel look closer at steps; a double click shows all', async () => {
+  const { page, close, cells } = await openSection(small(), STEPS);
+  const heat = cells.nth(1);
+  await heat.scrollIntoViewIfNeeded();
+  await heat.hover({ position: { x: 300, y: 20 } });
+  const steps = (texts) => new Set(texts.filter((text) => /^[1-6]$/.test(text)));
+  const zoomed = await textsDuring(page, async () => {
+    await page.keyboard.down('Control');
+    for (let i = 0; i < 4; i++) await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
+  });
+  assert.ok(zoomed.length > 0);
+  const last = await textsDuring(page, () => heat.hover({ position: { x: 500, y: 60 } }));
+  assert.ok(steps(last.filter((text) => !['0', '1', '2', '3'].includes(text))).size < 3);
+  const all = await textsDuring(page, () => heat.dblclick({ position: { x: 400, y: 60 } }));
+  for (const step of ['4', '5', '6']) assert.ok(all.includes(step), `step ${step}`);
+  await close();
+});
+
+test('bytes of all_to_alls are a matrix', async () => {
+  const report = experts();
+  const { rows } = report.report.tables.all_to_all;
+  const { page, close, cells, section } = await openSection(report, FLOWS);
+  await shoot(section, 'ranks-all-to-all');
+  const ranks = [...new Set(rows.map((row) => row.dst))];
+  const received = (rank) =>
+    sumOf(
+      rows.filter((row) => row.dst === rank),
+      'bytes',
+    );
+  const hot = ranks.reduce((best, rank) => (received(rank) > received(best) ? rank : best));
+  assert.match(
+    await cells.getAttribute('aria-label'),
+    new RegExp(`^Bytes of all_to_alls, from rank to rank\\. ${ranks.length} ranks send; rank ${hot} receives most`),
+  );
+  await cells.focus();
+  await page.keyboard.press('ArrowRight');
+  const spoken = section.locator('p[aria-live]');
+  const text = await spoken.textContent();
+  const first = rows.find((row) => row.src === 0 && row.dst === 0);
+  assert.match(
+    text,
+    new RegExp(`^from rank 0 \\u00b7 to rank 0, Bytes: [\\d.]+ [kMG]B, in ${first.count} all_to_alls, `),
+  );
+  await page.keyboard.press('ArrowRight');
+  assert.match(await spoken.textContent(), /^from rank 0 \u00b7 to rank 1, /);
+  await close();
+});
+
+test('bandwidth of collectives is drawn by size, against a link that is given', async () => {
+  const report = makePage('ranks-named', 'ranks', writeNamedJob('tp'));
+  const { rows } = report.report.tables.job_collectives;
+  assert.equal(rows.length, 3);
+  for (const colorScheme of ['light', 'dark']) {
+    const { page, close, section } = await openSection(report, COLLECTIVES, { colorScheme });
+    const canvas = section.locator('.canvas');
+    const fastest = rows.reduce((best, row) => (row.busbw_gbs > best.busbw_gbs ? row : best));
+    const label = await canvas.getAttribute('aria-label');
+    assert.match(
+      label,
+      /^Bus bandwidth of collectives by size\. 3 collectives; medians: group 0 \u00b7 tp \u00b7 ranks 0,1 /,
+    );
+    assert.ok(label.includes(`up to ${fastest.busbw_gbs.toFixed(2)} GB/s at `), label);
+    const texts = await textsDuring(page, () => section.locator('input[type=number]').fill('20'));
+    assert.ok(texts.includes('link'));
+    await shoot(section, `ranks-bandwidth-${colorScheme}`);
+    const share = Math.round((100 * fastest.busbw_gbs) / 20);
+    assert.ok((await canvas.getAttribute('aria-label')).includes(`, ${share}% of the link`));
+    const without = await textsDuring(page, () => section.locator('input[type=number]').fill(''));
+    assert.ok(!without.includes('link'));
+    await close();
+  }
+});
+
+test('names of groups stay text', async () => {
+  const report = makePage('ranks-hostile', 'ranks', writeNamedJob(HOSTILE));
+  for (const section of [STEPS, COLLECTIVES]) {
+    const { page, close, section: root } = await openSection(report, section);
+    assert.equal(await page.locator('img, svg[onload], iframe').count(), 0);
+    const canvas = root.locator('.canvas, .cells').first();
+    await canvas.hover({ position: { x: 200, y: 60 } });
+    assert.ok(!/[\u202e]/.test(await root.locator('figure').first().textContent()));
+    if (section === COLLECTIVES) {
+      const texts = await textsDuring(page, () => root.locator('input[type=number]').fill('3'));
+      assert.ok(!texts.some((text) => /[{}\u202e]/.test(text)), texts.join('\n'));
+    }
+    await close();
+  }
+});
+
+test('tables without rows or with one rank have no broken charts', async () => {
+  const job = makeJob('ranks-one-job', '--ranks', '2', '--steps', '2');
+  const report = makePage('ranks-one', 'ranks', join(job, 'rank0000.json'));
+  const { page, close } = await open(report);
+  for (const section of [FLOWS, COLLECTIVES]) assert.equal(await page.locator(`#${section} figure`).count(), 0);
+  const cells = page.locator(`#${STEPS} .cells`);
+  assert.equal(await cells.count(), 2);
+  await cells.first().scrollIntoViewIfNeeded();
+  await page.waitForTimeout(150);
+  await close();
+});

@@ -510,9 +510,6 @@ struct gputime_team {
     void (*broadcast)(void *context, void *bytes, size_t count); /* from process 0 to all */
     void (*send)(void *context, uint32_t to, const void *bytes, size_t count);
     void (*receive)(void *context, uint32_t from, void *bytes, size_t count);
-    /* From each to each: sent has the bytes for process 0, 1, ... after one another, received those from them. */
-    void (*exchange)(void *context, const void *sent, const size_t *sent_counts, void *received,
-                     const size_t *received_counts);
     void (*give_up)(void *context, const char *message); /* ends all processes, with this error */
     /* Any thread. What this process has read, and on process 0 what another one has; reading begins and ends. */
     void (*set_progress)(void *context, uint64_t done_bytes);
@@ -524,7 +521,8 @@ struct gputime_team {
 };
 
 /* gputime_job_open on process 0 of a team: captures are dealt to the processes by size. All need to see the files under
-   the same names. What is opened does not depend on the number of processes. team may be NULL: this process is alone.
+   the same names. Reports of the job, made by one thread at a time, are the same for any number of processes. team may
+   be NULL: this process is alone; else it lives as long as the job.
  */
 enum gputime_status gputime_job_open_team(const struct gputime_team *team, const struct gputime_input *inputs,
                                           size_t count, const struct gputime_option *options, size_t option_count,

@@ -51,6 +51,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     if (status == GT_OK) {
         pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
         job->input_count = count;
+        job->team = team && team->process_count > 1 ? team : NULL;
         if (count && GT_TAKE(gputime_open_options, inputs[0].options, &first, NULL) != GT_OK)
             first.threads = 0;
         struct gt_job_reading reading = {.inputs = inputs,
@@ -60,8 +61,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
                                          .ranks = job->inputs,
                                          .errors = all,
                                          .lock = &lock};
-        status = team && team->process_count > 1 ? gt_job_team_read(team, &reading, count, &error)
-                                                 : read_alone(&reading, count, &error);
+        status = job->team ? gt_job_team_read(team, &reading, count, &error) : read_alone(&reading, count, &error);
     }
     bool is_any_read = false;
     for (size_t i = 0; status == GT_OK && i < count; i++) {
@@ -132,7 +132,9 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
     size_t filled = 0;
     const struct gputime_option *match = &request->options[GT_OPTION_match];
     struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
-                                          .threads = request->threads};
+                                          .threads = request->threads,
+                                          .join = job->team ? gt_job_team_join : NULL,
+                                          .join_context = (void *)(uintptr_t)job->team};
     for (size_t i = 0; i < job->input_count; i++) {
         options.traces_without_work += job->inputs[i].is_read && job->inputs[i].count == 0;
         options.traces_partly_read += job->inputs[i].is_partly_read;

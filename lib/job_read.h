@@ -17,6 +17,7 @@ struct gputime_job {
     struct gt_job_ranks *inputs; /* in the order of the arguments */
     size_t input_count;
     size_t rank_count;
+    const struct gputime_team *team; /* that helps with reports; NULL: none */
 };
 
 struct gt_job_reading {

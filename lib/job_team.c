@@ -9,11 +9,12 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "job_join.h"
 #include "measure/options.h"
 #include "ranks/rank_pack.h"
 
 /* What process 0 sends first. */
-enum order_kind { ORDER_END, ORDER_READ };
+enum order_kind { ORDER_END, ORDER_READ, ORDER_JOIN };
 
 struct order {
     uint64_t kind;
@@ -297,6 +298,10 @@ API void gputime_team_serve(const struct gputime_team *team, const struct gputim
     quiet.progress = NULL; /* process 0 shows it */
     for (;;) {
         team->broadcast(team->context, &order, sizeof order);
+        if (order.kind == ORDER_JOIN) {
+            gt_job_join_serve(team, quiet.threads);
+            continue;
+        }
         if (order.kind != ORDER_READ)
             return;
         struct served served = {
@@ -313,6 +318,15 @@ API void gputime_team_end(const struct gputime_team *team) {
 }
 
 /* ---- process 0 ---- */
+
+bool gt_job_team_join(void *context, struct gt_rank_join_pair *pairs, size_t count, int64_t threads) {
+    const struct gputime_team *team = context;
+    struct order order = {.kind = ORDER_JOIN};
+    if (!gt_job_join_is_worth(pairs, count))
+        return gt_rank_joins_run_here(pairs, count, threads);
+    team->broadcast(team->context, &order, sizeof order);
+    return gt_job_join_lead(team, pairs, count, threads);
+}
 
 /* Says where it failed, if that is another machine. */
 static void name_place(const struct gputime_team *team, uint32_t reader, struct gputime_error *error) {

@@ -34,19 +34,13 @@ struct stream {
     MPI_Request request;
 };
 
-/* What the working thread waits for. */
-struct task {
-    struct stream *streams;
-    size_t count;
-};
-
 static struct {
     MPI_Comm data;
     struct gputime_team team;
     pthread_mutex_t lock;
     pthread_cond_t posted, finished;
-    const struct task *task; /* NULL: none; guarded by lock, as is_done */
-    bool is_done;            /* the working thread has ended */
+    struct stream *task; /* what the working thread waits for; NULL: none; guarded by lock, as is_done */
+    bool is_done;        /* the working thread has ended */
     void (*work)(void *context);
     void *work_context;
     void (*tick)(void *context); /* called with the lock held */
@@ -65,10 +59,9 @@ static struct timespec after_ms(long ms) {
     return time;
 }
 
-static void carry_out(struct stream *streams, size_t count) {
-    const struct task task = {streams, count};
+static void carry_out(struct stream *stream) {
     pthread_mutex_lock(&transport.lock);
-    transport.task = &task;
+    transport.task = stream;
     pthread_cond_signal(&transport.posted);
     while (transport.task)
         pthread_cond_wait(&transport.finished, &transport.lock);
@@ -78,46 +71,19 @@ static void carry_out(struct stream *streams, size_t count) {
 static void broadcast(void *context, void *bytes, size_t count) {
     struct stream stream = {.kind = STREAM_BROADCAST, .at = bytes, .left = count};
     (void)context;
-    carry_out(&stream, 1);
+    carry_out(&stream);
 }
 
 static void send_bytes(void *context, uint32_t to, const void *bytes, size_t count) {
     struct stream stream = {.kind = STREAM_SEND, .peer = to, .at = (char *)(uintptr_t)bytes, .left = count};
     (void)context;
-    carry_out(&stream, 1);
+    carry_out(&stream);
 }
 
 static void receive_bytes(void *context, uint32_t from, void *bytes, size_t count) {
     struct stream stream = {.kind = STREAM_RECEIVE, .peer = from, .at = bytes, .left = count};
     (void)context;
-    carry_out(&stream, 1);
-}
-
-static void exchange(void *context, const void *sent, const size_t *sent_counts, void *received,
-                     const size_t *received_counts) {
-    uint32_t processes = transport.team.process_count, own = transport.team.process;
-    struct stream *streams = calloc(2 * (size_t)processes, sizeof *streams);
-    char *from = (char *)(uintptr_t)sent, *to = received;
-    size_t count = 0;
-    (void)context;
-    if (!streams)
-        mpi_life_give_up("out of memory for messages");
-    for (uint32_t p = 0; p < processes; p++) {
-        if (p == own) {
-            const char *kept = sent;
-            for (uint32_t before = 0; before < own; before++)
-                kept += sent_counts[before];
-            if (received_counts[own])
-                memcpy(to, kept, received_counts[own]);
-        } else {
-            streams[count++] = (struct stream){.kind = STREAM_SEND, .peer = p, .at = from, .left = sent_counts[p]};
-            streams[count++] = (struct stream){.kind = STREAM_RECEIVE, .peer = p, .at = to, .left = received_counts[p]};
-        }
-        from += sent_counts[p];
-        to += received_counts[p];
-    }
-    carry_out(streams, count);
-    free(streams);
+    carry_out(&stream);
 }
 
 static void give_up(void *context, const char *message) {
@@ -193,13 +159,6 @@ static bool advance(struct stream *stream) {
     return true;
 }
 
-static bool is_finished(const struct task *task) {
-    for (size_t i = 0; i < task->count; i++)
-        if (task->streams[i].left)
-            return false;
-    return true;
-}
-
 static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -219,14 +178,12 @@ static void look_around(void) {
     pthread_mutex_unlock(&transport.lock);
 }
 
-/* Until all bytes of the task are there. Polling leaves the core to others when nothing comes. */
-static void move(const struct task *task) {
+/* Until all bytes are there. Polling leaves the core to others when nothing comes. */
+static void move(struct stream *stream) {
     double last_s = seconds_now();
     long pause_us = 10;
-    while (!is_finished(task)) {
-        bool has_moved = false;
-        for (size_t i = 0; i < task->count; i++)
-            has_moved |= advance(&task->streams[i]);
+    while (stream->left) {
+        bool has_moved = advance(stream);
         look_around();
         double now_s = seconds_now();
         if (has_moved) {
@@ -243,8 +200,8 @@ static void move(const struct task *task) {
 }
 
 /* The next task; NULL: the working thread has ended. */
-static const struct task *next_task(void) {
-    const struct task *task = NULL;
+static struct stream *next_task(void) {
+    struct stream *task = NULL;
     bool is_done = false;
     while (!task && !is_done) {
         struct timespec until = after_ms(IDLE_MS);
@@ -266,7 +223,7 @@ void mpi_transport_run(void (*given_work)(void *context), void *context) {
     if (pthread_create(&worker, NULL, work, NULL) != 0)
         mpi_life_give_up("cannot start a thread");
     pthread_setname_np(worker, "gputime-work");
-    for (const struct task *task = next_task(); task; task = next_task()) {
+    for (struct stream *task = next_task(); task; task = next_task()) {
         move(task);
         pthread_mutex_lock(&transport.lock);
         transport.task = NULL;
@@ -316,7 +273,6 @@ const struct gputime_team *mpi_transport_begin(int *argc, char ***argv) {
                                            .broadcast = broadcast,
                                            .send = send_bytes,
                                            .receive = receive_bytes,
-                                           .exchange = exchange,
                                            .give_up = give_up,
                                            .set_progress = set_progress,
                                            .progress_of = progress_of,

@@ -1,5 +1,6 @@
 """Several processes: the same bytes as one, and an end in bounded time whatever happens to one of them."""
 
+import json
 import os
 import re
 import signal
@@ -17,8 +18,8 @@ pytestmark = [pytest.mark.parametrize("mpi", MPIS), pytest.mark.xdist_group("mpi
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
     """Traces of unequal sizes, with pipelines, all_to_alls and groups of several kinds."""
-    folder = make_job(tmp_path_factory.mktemp("job") / "traces", "--ranks", 8, "--tp", 2, "--pp", 2, "--steps", 4,
-                      "--straggler", "3:more:1.5", "--noise", "0.02", "--skew")
+    folder = make_job(tmp_path_factory.mktemp("job") / "traces", "--ranks", 8, "--tp", 2, "--pp", 2, "--steps", 6,
+                      "--layers", 8, "--straggler", "3:more:1.5", "--noise", "0.02", "--skew", "--windows-apart")
     (folder / "truth.json").unlink()
     return folder
 
@@ -40,6 +41,15 @@ def test_same_bytes(mpi, processes, job, alone):
     result = run(mpi, processes, "ranks", job, "--json", "--no-cache")
     assert (result.returncode, clean(result.stderr)) == (0, [])
     assert result.stdout == alone["json"]
+
+
+def test_lists_are_joined_in_all(job, alone, mpi):
+    """The job is large enough for that: see gt_job_join_is_worth."""
+    del mpi
+    report = json.loads(alone["json"])
+    lists = {row["id"] for row in report["tables"]["job_collectives"]["rows"] if row["rung"] == "order"}
+    joined = sum(row["id"] in lists for row in report["tables"]["collective_ranks"]["rows"])
+    assert joined > 4000
 
 
 @pytest.mark.parametrize("form", ["text", "csv"])

@@ -124,6 +124,29 @@ static void describe(const struct gputime_job *job, struct gt_section *section) 
     };
 }
 
+static bool is_partly_read(const struct gt_job_ranks *ranks) {
+    return ranks->is_read && ranks->loss != GT_ISSUE_COUNT;
+}
+
+/* Which traces are cut or damaged; the first of them by name. */
+static void note_losses(const struct gputime_job *job, struct gt_section *section) {
+    enum { NAMED = 8 };
+    size_t count = 0;
+    for (size_t i = 0; i < job->input_count; i++) {
+        const struct gt_job_ranks *ranks = &job->inputs[i];
+        if (!is_partly_read(ranks) || ranks->count == 0 || count++ >= NAMED)
+            continue;
+        struct gt_str name = gt_rank_summary_text(ranks->summaries, ranks->summaries->head.input);
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                        gt_arena_printf(&section->report->arena, "'%.*s' was only partly read (%s): %s.", (int)name.len,
+                                        name.ptr, gt_issue_infos[ranks->loss].id, gt_issue_infos[ranks->loss].help));
+    }
+    if (count > NAMED)
+        gt_section_note(
+            section, GT_FOR_SCREEN | GT_FOR_PAGE,
+            gt_arena_printf(&section->report->arena, "%zu more traces were only partly read.", count - NAMED));
+}
+
 static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
                            struct gt_error *err) {
     const struct gputime_job *job = context;
@@ -137,9 +160,10 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
                                           .join_context = (void *)(uintptr_t)job->team};
     for (size_t i = 0; i < job->input_count; i++) {
         options.traces_without_work += job->inputs[i].is_read && job->inputs[i].count == 0;
-        options.traces_partly_read += job->inputs[i].is_partly_read;
+        options.traces_partly_read += is_partly_read(&job->inputs[i]);
     }
     describe(job, section);
+    note_losses(job, section);
     for (size_t i = 0; list && i < job->input_count; i++)
         for (size_t k = 0; k < job->inputs[i].count; k++)
             list[filled++] = &job->inputs[i].summaries[k];

@@ -59,8 +59,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .threads = opening->reading->threads};
     ranks->ops = reading->store->ops.count;
     ranks->kernels = gt_internal_count_kernels(reading->store);
-    ranks->is_partly_read =
-        gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS)) != GT_ISSUE_COUNT;
+    ranks->loss = gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS));
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
     ranks->is_read = status == GT_OK;
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);

@@ -10,7 +10,8 @@ struct gt_job_ranks {
     struct gt_rank_summary *summaries;
     size_t count;
     uint64_t ops, kernels;
-    bool is_read, is_partly_read;
+    bool is_read;
+    enum gt_issue_id loss; /* why it was only partly read; GT_ISSUE_COUNT: it was not */
 };
 
 struct gputime_job {

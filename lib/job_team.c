@@ -25,7 +25,7 @@ struct order {
 struct answer {
     struct gputime_error error;
     uint64_t ops, kernels, summaries;
-    uint32_t is_read, is_partly_read;
+    uint32_t is_read, loss;
 };
 
 /* ---- dealing ---- */
@@ -179,7 +179,7 @@ static void send_answer(const struct gputime_team *team, struct gt_job_ranks *ra
     answer.kernels = ranks->kernels;
     answer.summaries = ranks->count;
     answer.is_read = ranks->is_read;
-    answer.is_partly_read = ranks->is_partly_read;
+    answer.loss = ranks->loss;
     team->send(team->context, 0, &answer, sizeof answer);
     for (size_t i = 0; i < ranks->count; i++) {
         const uint64_t size = gt_rank_pack_size(&ranks->summaries[i]);
@@ -347,7 +347,7 @@ static void receive_answer(const struct gputime_team *team, uint32_t reader, str
     ranks->ops = answer.ops;
     ranks->kernels = answer.kernels;
     ranks->is_read = answer.is_read;
-    ranks->is_partly_read = answer.is_partly_read;
+    ranks->loss = answer.loss < GT_ISSUE_COUNT ? (enum gt_issue_id)answer.loss : GT_ISSUE_COUNT;
     ranks->summaries = gt_mem_array((size_t)answer.summaries + 1, sizeof *ranks->summaries);
     for (uint64_t i = 0; ranks->summaries && i < answer.summaries; i++) {
         uint64_t size;

@@ -121,10 +121,3 @@ const char *gt_dag_edge_word(enum gt_dag_edge_kind kind) {
     };
     return words[kind];
 }
-
-const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node) {
-    for (uint32_t e = dag->first_edge[node]; e < dag->first_edge[node + 1]; e++)
-        if (dag->edges[e].flags & GT_DAG_BINDS)
-            return &dag->edges[e];
-    return NULL;
-}

@@ -162,7 +162,12 @@ static inline int64_t gt_dag_delay_ns(const struct gt_dag *dag, uint32_t node, c
 }
 
 /* The edge that let go last; NULL: the node waits for nothing. */
-const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node);
+static inline const struct gt_dag_edge *gt_dag_binding(const struct gt_dag *dag, uint32_t node) {
+    for (uint32_t e = dag->first_edge[node]; e < dag->first_edge[node + 1]; e++)
+        if (dag->edges[e].flags & GT_DAG_BINDS)
+            return &dag->edges[e];
+    return NULL;
+}
 
 static inline enum gt_class gt_dag_op_class(const struct gt_dag *dag, uint32_t op) {
     return dag->labels->categories[dag->labels->op_category[op]].time_class;

@@ -134,6 +134,7 @@ enum gt_rank_reason {
 struct gt_rank_compute {
     uint32_t reference; /* GT_RANK_NONE: there is no other */
     int64_t slower_ns, more_ns;
+    int64_t usual_slower_ns, usual_more_ns; /* in a usual step */
     struct gt_str kernel;
     int64_t kernel_ns;
 };
@@ -186,7 +187,7 @@ struct gt_rank_job {
 
     struct gt_rank_set_group *groups;
     size_t group_count;
-    struct gt_rank_item *items;
+    struct gt_rank_item *items; /* until collectives are matched and measured */
     size_t item_count;
     struct gt_rank_collective *collectives;
     size_t collective_count;

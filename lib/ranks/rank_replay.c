@@ -9,7 +9,7 @@
 #include "ranks/rank_play.h"
 
 #define EVENTS_MAX 100000000u /* that are replayed at all */
-#define VISITS_MAX 500000000u /* for the gains of all ranks */
+#define VISITS_MAX 200000000u /* for the gains of all ranks */
 
 enum { AS_RECORDED, BY_NEED, ALL_LEVELED, FIXED_CHANGES }; /* then one change for each rank with a gain */
 

@@ -229,7 +229,7 @@ static bool usual_reason(const struct gt_rank_job *job, uint32_t rank, struct gt
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
     size_t best = largest == GT_REASON_BYTES || longest == GT_REASON_COUNT ? largest : longest;
-    *out = gt_rank_reasons_name(job, rank, best, guilt_ns[best]);
+    *out = gt_rank_reasons_usual_name(job, rank, best, guilt_ns[best]);
     gt_mem_free(scratch);
     return scratch != NULL;
 }

@@ -87,6 +87,17 @@ def test_exact(made):
     assert not report["issues"]
 
 
+def test_long_times(gputime, tmp_path):
+    """Sums of parts beyond 32 bits of ns: the same job, a thousand times as slow."""
+    job = two_by_two(scale=1000, late=(4, 1, 15_000_000_000))
+    report = gputime.json("ranks", *job.write(tmp_path / "slow"))
+    check_laws(report)
+    assert {row["rank"]: row["compute_ns"] for row in rows_of(report, "ranks")} == {
+        rank.number: sum(end - start for name, start, end, _ in rank.kernels if "gemm" in name) for rank in job.ranks}
+    assert facts_of(report)["replay_error"] == 0 and facts_of(report)["verdict_rank"] == 2
+    assert [(row["step"], row["rank"]) for row in rows_of(report, "episodes")] == [(4, 1)]
+
+
 def test_aligned_starts(made):
     """A window begins where the one before ends, the first one with the first op."""
     job, _, report = made

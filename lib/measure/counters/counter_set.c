@@ -197,8 +197,12 @@ static enum gt_status init_device(struct gt_counter_device *device, const struct
                                   struct gt_error *err) {
     struct gt_sampling sampling;
     enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
-    if (status != GT_OK || (!sampling.count && !sampling.outside))
+    if (status != GT_OK)
         return status;
+    if (!sampling.count && !sampling.outside) {
+        gt_sampling_release(&sampling);
+        return GT_OK;
+    }
     struct gt_gpu_given given;
     struct gt_gpu_peaks peaks;
     const struct gt_idle *idle = gt_results_idle(view, err);

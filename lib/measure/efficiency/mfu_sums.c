@@ -1,18 +1,29 @@
 /* Sums of FLOPs and their shares of peaks. */
 #include "measure/efficiency/mfu_sums.h"
 
+const struct gt_work_kind *gt_mfu_sums_kind(const struct gt_view *view, const struct gt_work_set *set,
+                                            size_t position) {
+    uint32_t number = set->parts[view->row[position]].instance;
+    if (number == GT_NO_ROW || set->instances[number].first_op != view->row[position])
+        return NULL;
+    const struct gt_work_kind *kind = gt_work_set_kind(set, &set->instances[number]);
+    return gt_work_set_is_matrix(kind) ? kind : NULL;
+}
+
+int64_t gt_mfu_sums_kind_flops(const struct gt_work_kind *kind, enum gt_flops_kind which) {
+    const int64_t flops[GT_FLOPS_COUNT] = {kind->flops, kind->model_flops, kind->dense_flops};
+    return flops[which] > 0 ? flops[which] : 0;
+}
+
 void gt_mfu_sums_add(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,
                      size_t position) {
-    const struct gt_work_part *part = &set->parts[view->row[position]];
-    if (part->instance == GT_NO_ROW || set->instances[part->instance].first_op != view->row[position])
+    const struct gt_work_kind *kind = gt_mfu_sums_kind(view, set, position);
+    if (!kind)
         return;
-    const struct gt_work_kind *kind = gt_work_set_kind(set, &set->instances[part->instance]);
-    if (!gt_work_set_is_matrix(kind))
-        return;
-    const int64_t flops[GT_FLOPS_COUNT] = {kind->flops, kind->model_flops, kind->dense_flops};
     sums->instances++;
     for (size_t i = 0; i < GT_FLOPS_COUNT; i++)
-        sums->flops[i][kind->unit] = gt_work_math_add(sums->flops[i][kind->unit], flops[i] > 0 ? flops[i] : 0);
+        sums->flops[i][kind->unit] =
+            gt_work_math_add(sums->flops[i][kind->unit], gt_mfu_sums_kind_flops(kind, (enum gt_flops_kind)i));
 }
 
 void gt_mfu_sums_add_device(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,

@@ -12,7 +12,11 @@ struct gt_mfu_sums {
     gt_big flops[GT_FLOPS_COUNT][GT_PEAK_COUNT + 1]; /* by unit; the last: of a type without one */
 };
 
-/* The instance whose first op is at this position, if it is matrix work. */
+/* The work of the instance whose first op is at this position, if it is matrix work; else NULL. */
+const struct gt_work_kind *gt_mfu_sums_kind(const struct gt_view *view, const struct gt_work_set *set, size_t position);
+int64_t gt_mfu_sums_kind_flops(const struct gt_work_kind *kind, enum gt_flops_kind which); /* not known: 0 */
+
+/* Adds it. */
 void gt_mfu_sums_add(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,
                      size_t position);
 void gt_mfu_sums_add_device(struct gt_mfu_sums *sums, const struct gt_view *view, const struct gt_work_set *set,

@@ -104,12 +104,11 @@ static void sum_unit(struct gt_range_flops *flops, const struct gt_view_device *
     const struct gt_labels *labels = flops->view->labels;
     memset(flops->before, 0, (labels->range_order_count + 1) * sizeof *flops->before);
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        uint32_t place = place_of(flops, i);
-        struct gt_mfu_sums one = {0};
-        if (place == GT_NO_ROW)
+        const struct gt_work_kind *work = gt_mfu_sums_kind(flops->view, flops->set, i);
+        uint32_t place = work ? place_of(flops, i) : GT_NO_ROW;
+        if (place == GT_NO_ROW || (!counts_instances && work->unit != unit))
             continue;
-        gt_mfu_sums_add(&one, flops->view, flops->set, i);
-        gt_big amount = counts_instances ? (gt_big)one.instances : one.flops[kind][unit];
+        int64_t amount = counts_instances ? 1 : gt_mfu_sums_kind_flops(work, kind);
         flops->before[place + 1] = gt_work_math_add(flops->before[place + 1], amount);
     }
     for (size_t i = 0; i < labels->range_order_count; i++)

@@ -20,7 +20,7 @@ SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NU
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
 UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz lint lint-deep lint-page format bench \
-    page static clean uninstall
+    page static mpi mpi-both test-mpi test-slurm clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -55,9 +55,9 @@ FUZZ_NAMES  := $(call longest_first,fuzz_torch_json fuzz_ways,$(patsubst tests/f
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
-SOURCES     := $(call files_of,include lib cli docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
+SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
-.PHONY: all static page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
+.PHONY: all static mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
     lint-all format install uninstall clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
@@ -110,6 +110,28 @@ $(BUILD)/libgputime.so: $(BUILD)/$(SONAME)
 $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(LINK) $(CONFIG_HARDEN_PROGRAM) -o $@ $^ $(LIBS)
 
+# ---- the program for several processes ----
+
+# make mpi MPICC=mpicc.mpich: mpicc of Open MPI or MPICH. Nothing else needs MPI.
+MPICC ?= mpicc
+MPI_PROGRAM ?= $(BUILD)/gputime-mpi
+MPI_SOURCES := $(call files_of,mpi,*.c)
+
+mpi:
+	@command -v $(MPICC) >/dev/null || { echo "make mpi: no $(MPICC); install Open MPI or MPICH, or set MPICC" >&2; exit 1; }
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(MPI_PROGRAM)
+
+$(MPI_PROGRAM): $(MPI_SOURCES) $(call files_of,mpi,*.h) $(filter-out %/cli/main.o,$(CLI_OBJECTS)) $(BUILD)/libgputime.a
+	@mkdir -p $(@D)
+	OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ \
+	    $(MPI_SOURCES) $(filter %.o %.a,$^) $(LIBS)
+
+# With every MPI that is there, for tests.
+MPIS := $(foreach name,openmpi mpich,$(if $(shell command -v mpicc.$(name)),$(name)))
+mpi-both:
+	@for name in $(MPIS); do $(MAKE) --no-print-directory -s mpi MPICC=mpicc.$$name \
+	    MPI_PROGRAM=$(BUILD)/mpi/$$name/gputime-mpi || exit 1; done
+
 # ---- the program with all libraries inside ----
 
 static:
@@ -143,7 +165,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api cache collectives comparison counters job late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api cache collectives comparison counters job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
     threads timeline torch_broken torch_facts torch_fast torch_json view view_slots
@@ -191,7 +213,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan mpi-both $(BUILD)/dump_rows $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s corrupt N=250
@@ -208,7 +230,17 @@ test-shared:
 	@$(MAKE) --no-print-directory -s browser NAMES="shared samples"
 
 setup-test:
-	@./setup.sh build test
+	@./setup.sh build test mpi
+
+# Several processes alone; on a cluster of one machine that has Slurm.
+test-mpi: setup-test
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all mpi-both $(BUILD)/jobgen
+	$(PYTHON) -m pytest -q tests/cli/test_mpi.py
+
+test-slurm:
+	@./setup.sh build test mpi slurm
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all mpi-both $(BUILD)/jobgen
+	$(PYTHON) -m pytest -q tests/slurm
 
 # make unit ONLY="test_map test_names": these alone.
 unit:

@@ -13,6 +13,8 @@ static const char *const exit_statuses[][2] = {
 
 static const char *const environment[][2] = {
     {"GPUTIME_THREADS", "number of threads, as --threads"},
+    {"GPUTIME_MPI_TIMEOUT", "gputime-mpi: seconds without a sign of life after which a process is given up (60)"},
+    {"GPUTIME_MPI_PROGRESS", "gputime-mpi: seconds between lines about progress (10); 0: none"},
     {"GPUTIME_RULES", "file or directory of rules, or ENGINE,MODEL; --rules overrides it"},
     {"GPUTIME_CACHE", "directory of the cache; 'off' disables it, as --no-cache does"},
     {"COLUMNS", "width of text if standard output is not a terminal or the width of the terminal is unknown; --width "

@@ -34,6 +34,7 @@ struct cli_options {
     struct gputime_option analysing[CLI_ANALYSIS_OPTIONS]; /* collected from the rows that have one */
     size_t analysing_count;
     struct cli_memory *memory;
+    const struct gputime_team *team; /* processes that help with jobs; NULL: none */
 
     int names; /* enum cli_names */
     int bins;  /* as the library numbers the choices */

@@ -50,7 +50,8 @@ static void list_captures(struct reading *reading, const struct cli_captures *ca
                           const struct cli_options *options, bool needs_all, struct gputime_error *errors) {
     char many[32];
     snprintf(many, sizeof many, "%zu traces", end - first);
-    cli_progress_begin(&reading->progress, end - first == 1 ? captures->items[first].paths[0] : many);
+    cli_progress_begin(&reading->progress, end - first == 1 ? captures->items[first].paths[0] : many,
+                       options->team != NULL);
     for (size_t i = first; i < end; i++) {
         if (!cli_capture_check(&captures->items[i], &errors[i]))
             add_capture(reading, captures, i, options);
@@ -108,8 +109,8 @@ enum gputime_status cli_captures_read_job(const struct cli_captures *captures, s
             if (errors[i].status)
                 *err = errors[i];
         if (reading.count)
-            status = gputime_job_open(reading.inputs, reading.count, options->analysing, options->analysing_count, job,
-                                      reading.errors, err);
+            status = gputime_job_open_team(options->team, reading.inputs, reading.count, options->analysing,
+                                           options->analysing_count, job, reading.errors, err);
         else
             status = err->status;
         cli_progress_end(&reading.progress);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { NARROWEST = 20, USUAL = 80, WIDEST = 10000, BAR_CELLS = 24 };
-static const double first_draw_s = 0.5, next_draw_s = 0.1;
+static const double first_draw_s = 0.5, next_draw_s = 0.1, next_line_s = 10;
 
 /* The value of COLUMNS; 0: unset or invalid. */
 static int64_t width_in_environment(void) {
@@ -76,17 +76,36 @@ static double seconds_since(const struct timespec *start) {
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-void cli_progress_begin(struct cli_progress *progress, const char *path) {
+/* Seconds between lines that stay; 0: none are wanted. */
+static double seconds_between_lines(void) {
+    const char *text = getenv("GPUTIME_MPI_PROGRESS");
+    char *end = NULL;
+    double seconds = text ? strtod(text, &end) : next_line_s;
+    return text && (end == text || *end || !(seconds >= 0)) ? next_line_s : seconds;
+}
+
+void cli_progress_begin(struct cli_progress *progress, const char *path, bool has_launcher) {
     const char *slash = strrchr(path, '/');
-    *progress = (struct cli_progress){.is_wanted = isatty(STDERR_FILENO) && !is_dumb()};
+    *progress = (struct cli_progress){.is_wanted = isatty(STDERR_FILENO) && !is_dumb(), .next_s = next_draw_s};
+    if (has_launcher && !progress->is_wanted) {
+        progress->is_logged = true;
+        progress->next_s = seconds_between_lines();
+        progress->is_wanted = progress->next_s > 0;
+    }
     cli_terminal_text(progress->name, sizeof progress->name, slash ? slash + 1 : path);
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }
 
-static void draw(const char *name, double seconds, uint64_t done_bytes, uint64_t total_bytes) {
+static void draw(const struct cli_progress *progress, double seconds) {
+    const char *name = progress->name;
+    uint64_t done_bytes = progress->done_bytes, total_bytes = progress->total_bytes;
     double done = (double)done_bytes, total = (double)total_bytes;
     double rate = seconds > 0 ? done / 1e6 / seconds : 0;
     char bar[BAR_CELLS + 1];
+    if (progress->is_logged) {
+        fprintf(stderr, "gputime: reading %s, %.0f of %.0f MB after %.0f s\n", name, done / 1e6, total / 1e6, seconds);
+        return;
+    }
     if (total_bytes == 0 || done_bytes > total_bytes) {
         fprintf(stderr, "\r\033[Kreading %s  %.0f MB  %.0f MB/s", name, done / 1e6, rate);
         return;
@@ -111,16 +130,17 @@ void cli_progress_update(void *context, uint64_t done_bytes, uint64_t total_byte
     part->done_bytes = done_bytes;
     part->total_bytes = total_bytes;
     double seconds = seconds_since(&progress->start);
-    if (seconds < first_draw_s || (progress->is_shown && seconds_since(&progress->drawn) < next_draw_s))
+    double first_s = progress->is_logged ? progress->next_s : first_draw_s;
+    if (seconds < first_s || (progress->is_shown && seconds_since(&progress->drawn) < progress->next_s))
         return;
-    draw(progress->name, seconds, progress->done_bytes, progress->total_bytes);
+    draw(progress, seconds);
     fflush(stderr);
     clock_gettime(CLOCK_MONOTONIC, &progress->drawn);
     progress->is_shown = true;
 }
 
 void cli_progress_end(struct cli_progress *progress) {
-    if (progress->is_shown)
+    if (progress->is_shown && !progress->is_logged)
         fputs("\r\033[K", stderr);
     progress->is_shown = false;
 }

@@ -20,6 +20,8 @@ struct cli_progress {
     struct timespec start, drawn;
     uint64_t done_bytes, total_bytes; /* of all that is being read */
     bool is_wanted, is_shown;
+    bool is_logged; /* lines that stay, seldom: where standard error is not the terminal itself */
+    double next_s;  /* how long each is shown */
 };
 
 /* One of the captures that share the line. */
@@ -28,7 +30,8 @@ struct cli_progress_part {
     uint64_t done_bytes, total_bytes;
 };
 
-void cli_progress_begin(struct cli_progress *progress, const char *path);
+/* has_launcher: standard error goes to the program that started this one. */
+void cli_progress_begin(struct cli_progress *progress, const char *path, bool has_launcher);
 /* Adds a part that is about to be read, with the size of its files. */
 void cli_progress_add(struct cli_progress *progress, struct cli_progress_part *part, uint64_t total_bytes);
 void cli_progress_update(void *part, uint64_t done_bytes, uint64_t total_bytes);

@@ -500,6 +500,42 @@ enum gputime_status gputime_job_open(const struct gputime_input *inputs, size_t 
                                      const struct gputime_option *options, size_t option_count,
                                      struct gputime_job **out, struct gputime_error *errors, struct gputime_error *err);
 
+/* Processes, usually on several machines, that read the traces of a job together. Process 0 opens the job and makes the
+   report, the others serve it. The library says what is sent when; the functions say how. All processes call them in
+   the same order, each from one thread at a time, but for those about progress. They do not fail: where others cannot
+   be reached any more, they end the program. Any number of bytes, also 0. */
+struct gputime_team {
+    size_t size;
+    uint32_t process, process_count; /* numbered from 0 */
+    void *context;
+    void (*broadcast)(void *context, void *bytes, size_t count); /* from process 0 to all */
+    void (*send)(void *context, uint32_t to, const void *bytes, size_t count);
+    void (*receive)(void *context, uint32_t from, void *bytes, size_t count);
+    void (*give_up)(void *context, const char *message); /* ends all processes, with this error */
+    /* Any thread. What this process has read, and on process 0 what another one has; reading begins and ends. */
+    void (*set_progress)(void *context, uint64_t done_bytes);
+    uint64_t (*progress_of)(void *context, uint32_t process);
+    void (*set_reading)(void *context, int is_reading);
+    /* From now on tick is called some times a second, by another thread; NULL: not any more, not even once. */
+    void (*set_tick)(void *context, void (*tick)(void *tick_context), void *tick_context);
+    const char *(*place_of)(void *context, uint32_t process); /* name of its machine, on process 0 */
+};
+
+/* gputime_job_open on process 0 of a team: captures are dealt to the processes by size. All need to see the files under
+   the same names. Reports of the job, made by one thread at a time, are the same for any number of processes. team may
+   be NULL: this process is alone; else it lives as long as the job.
+ */
+enum gputime_status gputime_job_open_team(const struct gputime_team *team, const struct gputime_input *inputs,
+                                          size_t count, const struct gputime_option *options, size_t option_count,
+                                          struct gputime_job **out, struct gputime_error *errors,
+                                          struct gputime_error *err);
+
+/* The other processes: does what process 0 asks for until that calls gputime_team_end. All open with these options,
+   which should be the same as those of process 0. failure: why this process cannot read anything; NULL: it can. */
+void gputime_team_serve(const struct gputime_team *team, const struct gputime_open_options *opening,
+                        const struct gputime_option *options, size_t option_count, const struct gputime_error *failure);
+void gputime_team_end(const struct gputime_team *team);
+
 /* How many ranks it has. */
 size_t gputime_job_rank_count(const struct gputime_job *job);
 

@@ -175,10 +175,14 @@ enum gt_rank_issue {
     GT_RANK_ISSUE_COUNT
 };
 
+struct gt_rank_join_pair;
 struct gt_rank_job_options {
     bool match_names;
     size_t traces_without_work, traces_partly_read; /* counted when they were read */
     int64_t threads;
+    /* Joins lists in several processes; NULL: this one does (rank_joins.h). */
+    bool (*join)(void *context, struct gt_rank_join_pair *pairs, size_t count, int64_t threads);
+    void *join_context;
 };
 
 struct gt_rank_job {

@@ -5,21 +5,36 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/threads.h"
 #include "events/comms.h"
 #include "ranks/rank_collect.h"
-#include "ranks/rank_join.h"
+#include "ranks/rank_joins.h"
 
-/* A run of items in `order` that belong to one group or channel, by rank and time. */
+/* A run of items that belong to one group or channel, by rank and time. */
 struct run {
     struct gt_rank_job *job;
     const uint32_t *items;
     size_t count;
     size_t *firsts; /* of each rank's list, and the end of the last */
     size_t list_count;
-    size_t reference; /* the longest list */
+    size_t reference;      /* the longest list */
+    uint32_t *position_of; /* by place: the place in the reference list that it is joined to */
     enum gt_rank_rung rung;
     bool is_channel;
+};
+
+/* All runs. Lists of all of them are joined at once, so that threads and processes have enough to do. */
+struct matching {
+    struct gt_rank_job *job;
+    uint32_t *order; /* items, run by run */
+    struct run *runs;
+    size_t run_count, run_capacity;
+    size_t *firsts; /* of all runs */
+    uint32_t *position_of;
+    /* By place in the order: what joining looks at. */
+    int64_t *end_ns, *step;
+    uint64_t *label;
+    struct gt_rank_join_pair *pairs;
+    size_t pair_count;
 };
 
 static const struct gt_rank_item *item_at(const struct run *run, size_t place) {
@@ -47,6 +62,7 @@ static bool is_same_run(const struct gt_rank_item *x, const struct gt_rank_item 
     return x->group == y->group && x->src == y->src && x->dst == y->dst;
 }
 
+/* The firsts have room for one more than there are lists. */
 static void set_lists(struct run *run) {
     size_t longest = 0;
     run->list_count = 0;
@@ -87,9 +103,9 @@ static void note_mismatch(struct run *run, size_t position) {
         *first = (int64_t)position;
 }
 
-/* Of each list, what is before the first and after the last match is outside; what is between is a hole. position_of:
-   by place, its place in the reference list or that of the match before it. */
-static void judge_rest(struct run *run, const uint32_t *position_of) {
+/* Of each list, what is before the first and after the last match is outside; what is between is a hole. */
+static void judge_rest(struct run *run) {
+    const uint32_t *position_of = run->position_of;
     for (size_t l = 0; l < run->list_count; l++) {
         size_t first = run->firsts[l], end = run->firsts[l + 1], matched_first = end, matched_last = end;
         uint32_t before = 0;
@@ -152,8 +168,8 @@ static bool has_one_label(const struct run *run, const struct numbered *list, si
     return true;
 }
 
-static bool match_numbers(struct run *run, const struct numbered *list, uint32_t *position_of,
-                          struct gt_rank_collect *collect) {
+static bool match_numbers(struct run *run, const struct numbered *list, struct gt_rank_collect *collect) {
+    uint32_t *position_of = run->position_of;
     size_t first = run->firsts[run->reference], end = run->firsts[run->reference + 1];
     bool ok = true;
     for (size_t i = 0; i < run->count; i++)
@@ -182,81 +198,41 @@ static bool match_numbers(struct run *run, const struct numbered *list, uint32_t
 
 /* ---- by lists ---- */
 
-struct lists {
-    int64_t *end_ns, *step;
-    uint64_t *label;
-};
-
-static bool lists_init(struct lists *lists, const struct run *run) {
-    lists->end_ns = gt_mem_uninitialised(run->count, sizeof *lists->end_ns);
-    lists->step = gt_mem_uninitialised(run->count, sizeof *lists->step);
-    lists->label = gt_mem_uninitialised(run->count, sizeof *lists->label);
-    if (!lists->end_ns || !lists->step || !lists->label)
-        return false;
-    for (size_t i = 0; i < run->count; i++) {
-        const struct gt_rank_item *item = item_at(run, i);
-        const struct gt_rank_summary *summary = run->job->ranks[item->rank].summary;
+static void fill_lists(struct matching *matching) {
+    const struct gt_rank_job *job = matching->job;
+    for (size_t i = 0; i < job->item_count; i++) {
+        const struct gt_rank_item *item = &job->items[matching->order[i]];
+        const struct gt_rank_summary *summary = job->ranks[item->rank].summary;
         const struct gt_rank_kernel *kernel = &summary->kernels[item->kernel];
         bool has_step = summary->head.steps_are_numbered && kernel->step != GT_RANK_NONE;
-        lists->end_ns[i] = kernel->end_ns;
-        lists->label[i] = item->label;
-        lists->step[i] = has_step ? summary->steps[kernel->step].number : GT_RANK_JOIN_NO_STEP;
+        matching->end_ns[i] = kernel->end_ns;
+        matching->label[i] = item->label;
+        matching->step[i] = has_step ? summary->steps[kernel->step].number : GT_RANK_JOIN_NO_STEP;
     }
-    return true;
 }
 
-static void lists_release(struct lists *lists) {
-    gt_mem_free(lists->end_ns);
-    gt_mem_free(lists->step);
-    gt_mem_free(lists->label);
+static struct gt_rank_join_list list_at(const struct matching *matching, const struct run *run, size_t index) {
+    size_t first = (size_t)(run->items - matching->order) + run->firsts[index];
+    return (struct gt_rank_join_list){matching->end_ns + first, matching->label + first, matching->step + first,
+                                      run->firsts[index + 1] - run->firsts[index]};
 }
 
-static struct gt_rank_join_list list_at(const struct run *run, const struct lists *lists, size_t index) {
-    size_t first = run->firsts[index];
-    return (struct gt_rank_join_list){lists->end_ns + first, lists->label + first, lists->step + first,
-                                      run->firsts[index + 1] - first};
-}
-
-/* Joining all lists to the longest, on threads. */
-struct join_work {
-    const struct run *run;
-    const struct lists *lists;
-    uint32_t *position_of;
-    atomic_bool failed;
-    atomic_size_t guessed;
-};
-
-static void join_one(void *context, size_t index) {
-    struct join_work *work = context;
-    const struct run *run = work->run;
-    struct gt_rank_join_list reference = list_at(run, work->lists, run->reference);
-    struct gt_rank_join_list list = list_at(run, work->lists, index);
-    uint32_t *partner = work->position_of + run->firsts[index];
-    bool is_guessed = false;
-    if (index == run->reference) {
-        for (size_t i = 0; i < list.count; i++)
+/* All lists of the run are to be joined to the longest. */
+static void add_pairs(struct matching *matching, const struct run *run) {
+    struct gt_rank_join_list reference = list_at(matching, run, run->reference);
+    for (size_t l = 0; l < run->list_count; l++) {
+        uint32_t *partner = run->position_of + run->firsts[l];
+        if (l != run->reference)
+            matching->pairs[matching->pair_count++] = (struct gt_rank_join_pair){
+                .a = reference, .b = list_at(matching, run, l), .are_messages = run->is_channel, .partner = partner};
+        for (size_t i = 0; l == run->reference && i < reference.count; i++)
             partner[i] = (uint32_t)i;
-        return;
     }
-    if (!gt_rank_join(&reference, &list, run->is_channel, partner, &is_guessed))
-        atomic_store(&work->failed, true);
-    atomic_fetch_add(&work->guessed, is_guessed);
-}
-
-/* position_of: by place, the place in the reference list that it is joined to. */
-static bool join_lists(struct run *run, const struct lists *lists, uint32_t *position_of) {
-    enum { WORTH_THREADS = 10000 };
-    struct join_work work = {.run = run, .lists = lists, .position_of = position_of};
-    size_t threads = run->count < WORTH_THREADS ? 1 : gt_threads_count(run->job->options.threads);
-    atomic_init(&work.failed, false);
-    atomic_init(&work.guessed, 0);
-    gt_threads_deal(threads, run->list_count, join_one, &work);
-    run->job->issues[GT_RANK_ISSUE_MESSAGE_SHIFT_GUESSED] += atomic_load(&work.guessed);
-    return !atomic_load(&work.failed);
 }
 
 /* By position in the reference list, then rank: items that are joined to it. */
-static bool collect_lists(struct run *run, const uint32_t *position_of, struct gt_rank_collect *collect) {
+static bool collect_lists(struct run *run, struct gt_rank_collect *collect) {
+    const uint32_t *position_of = run->position_of;
     size_t first = run->firsts[run->reference], length = run->firsts[run->reference + 1] - first;
     size_t *next = gt_mem_array(length + 1, sizeof *next);
     uint32_t *places = gt_mem_uninitialised(run->count, sizeof *places);
@@ -282,14 +258,6 @@ static bool collect_lists(struct run *run, const uint32_t *position_of, struct g
     return ok;
 }
 
-static bool match_lists(struct run *run, uint32_t *position_of, struct gt_rank_collect *collect) {
-    struct lists lists = {0};
-    bool ok =
-        lists_init(&lists, run) && join_lists(run, &lists, position_of) && collect_lists(run, position_of, collect);
-    lists_release(&lists);
-    return ok;
-}
-
 /* ---- a run ---- */
 
 static enum gt_rank_rung rung_of_lists(const struct gt_rank_set_group *group) {
@@ -304,51 +272,124 @@ static void leave_alone(struct run *run) {
         leave(run, i, has_peer ? GT_ITEM_UNMATCHED : GT_ITEM_ALONE);
 }
 
-static bool match_run(struct run *run, struct gt_rank_collect *collect) {
-    const struct gt_rank_item *first = item_at(run, 0);
-    struct gt_rank_set_group *group = &run->job->groups[first->group];
-    run->is_channel = gt_comms_op_kind((enum gt_comm_op)first->op) == GT_COMM_KIND_MESSAGE;
-    set_lists(run);
+static bool find_rung(struct run *run) {
+    struct gt_rank_set_group *group = &run->job->groups[item_at(run, 0)->group];
+    struct numbered *list = gt_mem_uninitialised(run->count, sizeof *list);
+    run->rung = rung_of_lists(group);
+    for (int rung = GT_RUNG_SEQ; list && !run->is_channel && rung >= GT_RUNG_COMMS_ID; rung--)
+        if (has_numbers(run, (enum gt_rank_rung)rung, list))
+            run->rung = (enum gt_rank_rung)rung;
+    group->rungs |= 1u << run->rung;
+    gt_mem_free(list);
+    return list != NULL;
+}
+
+static bool begin_run(struct matching *matching, struct run *run) {
+    run->is_channel = gt_comms_op_kind((enum gt_comm_op)item_at(run, 0)->op) == GT_COMM_KIND_MESSAGE;
     if (run->list_count < 2) {
         leave_alone(run);
         return true;
     }
-    struct numbered *list = gt_mem_uninitialised(run->count, sizeof *list);
-    uint32_t *position_of = gt_mem_uninitialised(run->count, sizeof *position_of);
-    bool ok = list && position_of;
-    run->rung = rung_of_lists(group);
-    for (int rung = GT_RUNG_SEQ; ok && !run->is_channel && rung >= GT_RUNG_COMMS_ID; rung--)
-        if (has_numbers(run, (enum gt_rank_rung)rung, list))
-            run->rung = (enum gt_rank_rung)rung;
-    group->rungs |= 1u << run->rung;
-    if (ok && run->rung <= GT_RUNG_SEQ)
-        ok = has_numbers(run, run->rung, list) && match_numbers(run, list, position_of, collect);
-    else if (ok)
-        ok = match_lists(run, position_of, collect);
-    if (ok)
-        judge_rest(run, position_of);
-    gt_mem_free(list);
-    gt_mem_free(position_of);
+    bool ok = find_rung(run);
+    if (ok && run->rung > GT_RUNG_SEQ)
+        add_pairs(matching, run);
     return ok;
+}
+
+static bool end_run(struct run *run, struct gt_rank_collect *collect) {
+    if (run->list_count < 2)
+        return true;
+    bool ok;
+    if (run->rung <= GT_RUNG_SEQ) {
+        struct numbered *list = gt_mem_uninitialised(run->count, sizeof *list);
+        ok = list && has_numbers(run, run->rung, list) && match_numbers(run, list, collect);
+        gt_mem_free(list);
+    } else {
+        ok = collect_lists(run, collect);
+    }
+    if (ok)
+        judge_rest(run);
+    return ok;
+}
+
+/* ---- all ---- */
+
+static bool sort_items(struct matching *matching) {
+    struct gt_rank_job *job = matching->job;
+    matching->order = gt_mem_uninitialised(job->item_count, sizeof *matching->order);
+    for (uint32_t i = 0; matching->order && i < job->item_count; i++)
+        matching->order[i] = i;
+    if (matching->order && job->item_count)
+        qsort_r(matching->order, job->item_count, sizeof *matching->order, by_run, job->items);
+    return matching->order != NULL;
+}
+
+/* Runs and their lists; the firsts of each run have one more than it has lists. */
+static bool find_runs(struct matching *matching) {
+    struct gt_rank_job *job = matching->job;
+    const uint32_t *order = matching->order;
+    size_t lists = 0, used = 0;
+    for (size_t i = 0, end; i < job->item_count; i = end) {
+        for (end = i + 1; end < job->item_count && is_same_run(&job->items[order[i]], &job->items[order[end]]); end++)
+            lists += job->items[order[end]].rank != job->items[order[end - 1]].rank;
+        struct run *runs = gt_mem_room(matching->runs, matching->run_count, &matching->run_capacity, sizeof *runs);
+        if (!runs)
+            return false;
+        matching->runs = runs;
+        runs[matching->run_count++] = (struct run){.job = job, .items = order + i, .count = end - i};
+        lists++;
+    }
+    matching->firsts = gt_mem_uninitialised(lists + matching->run_count, sizeof *matching->firsts);
+    matching->pairs = gt_mem_array(lists, sizeof *matching->pairs);
+    matching->position_of = gt_mem_uninitialised(job->item_count, sizeof *matching->position_of);
+    matching->end_ns = gt_mem_uninitialised(job->item_count, sizeof *matching->end_ns);
+    matching->step = gt_mem_uninitialised(job->item_count, sizeof *matching->step);
+    matching->label = gt_mem_uninitialised(job->item_count, sizeof *matching->label);
+    if (!matching->firsts || !matching->pairs || !matching->position_of || !matching->end_ns || !matching->step ||
+        !matching->label)
+        return false;
+    for (size_t r = 0; r < matching->run_count; r++) {
+        struct run *run = &matching->runs[r];
+        run->firsts = matching->firsts + used;
+        run->position_of = matching->position_of + (run->items - order);
+        set_lists(run);
+        used += run->list_count + 1;
+    }
+    return true;
+}
+
+static bool join_all(struct matching *matching) {
+    struct gt_rank_job *job = matching->job;
+    if (!gt_rank_joins_run(matching->pairs, matching->pair_count, &job->options))
+        return false;
+    for (size_t i = 0; i < matching->pair_count; i++)
+        job->issues[GT_RANK_ISSUE_MESSAGE_SHIFT_GUESSED] += matching->pairs[i].is_guessed;
+    return true;
+}
+
+static void matching_release(struct matching *matching) {
+    gt_mem_free(matching->order);
+    gt_mem_free(matching->runs);
+    gt_mem_free(matching->firsts);
+    gt_mem_free(matching->position_of);
+    gt_mem_free(matching->end_ns);
+    gt_mem_free(matching->step);
+    gt_mem_free(matching->label);
+    gt_mem_free(matching->pairs);
 }
 
 bool gt_rank_match(struct gt_rank_job *job) {
     struct gt_rank_collect collect = {0};
-    uint32_t *order = gt_mem_uninitialised(job->item_count, sizeof *order);
-    size_t *firsts = gt_mem_uninitialised(job->rank_count + 1, sizeof *firsts);
-    bool ok = order && firsts;
-    for (uint32_t i = 0; ok && i < job->item_count; i++)
-        order[i] = i;
-    if (ok && job->item_count)
-        qsort_r(order, job->item_count, sizeof *order, by_run, job->items);
-    for (size_t i = 0, end; ok && i < job->item_count; i = end) {
-        for (end = i + 1; end < job->item_count && is_same_run(&job->items[order[i]], &job->items[order[end]]); end++)
-            continue;
-        struct run run = {.job = job, .items = order + i, .count = end - i, .firsts = firsts};
-        ok = match_run(&run, &collect);
-    }
-    gt_mem_free(order);
-    gt_mem_free(firsts);
+    struct matching matching = {.job = job};
+    bool ok = sort_items(&matching) && find_runs(&matching);
+    if (ok)
+        fill_lists(&matching);
+    for (size_t r = 0; ok && r < matching.run_count; r++)
+        ok = begin_run(&matching, &matching.runs[r]);
+    ok = ok && join_all(&matching);
+    for (size_t r = 0; ok && r < matching.run_count; r++)
+        ok = end_run(&matching.runs[r], &collect);
+    matching_release(&matching);
     ok = ok && gt_rank_collect_finish(&collect, job);
     gt_rank_collect_release(&collect);
     return ok;

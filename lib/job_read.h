@@ -1,0 +1,50 @@
+/* Reads captures of a job: each is opened, reduced to summaries of its ranks and let go. */
+#ifndef GT_JOB_READ_H
+#define GT_JOB_READ_H
+
+#include "internal.h"
+#include "ranks/rank_summary.h"
+
+/* The ranks of one input. */
+struct gt_job_ranks {
+    struct gt_rank_summary *summaries;
+    size_t count;
+    uint64_t ops, kernels;
+    bool is_read;
+    enum gt_issue_id loss; /* why it was only partly read; GT_ISSUE_COUNT: it was not */
+};
+
+struct gputime_job {
+    struct gt_job_ranks *inputs; /* in the order of the arguments */
+    size_t input_count;
+    size_t rank_count;
+    const struct gputime_team *team; /* that helps with reports; NULL: none */
+    char *folder; /* that all inputs are in */
+};
+
+struct gt_job_reading {
+    const struct gputime_input *inputs;
+    const uint32_t *own; /* own_count of the inputs to read, ascending */
+    size_t own_count;
+    const struct gputime_option *options; /* of the analysis */
+    size_t option_count;
+    int64_t threads;
+    /* By input. */
+    struct gt_job_ranks *ranks;
+    struct gputime_error *errors;
+    /* Called, one at a time, when more of an input was read; NULL: nobody asks. */
+    void (*progress)(void *context, size_t index, uint64_t done_bytes);
+    void *progress_context;
+    pthread_mutex_t *lock; /* held meanwhile */
+};
+
+/* Fails if options are not valid; what cannot be read has an error. */
+enum gt_status gt_job_read(const struct gt_job_reading *reading, struct gt_error *err);
+
+/* Size of its files. */
+uint64_t gt_job_read_bytes(const struct gputime_input *input);
+
+/* Summaries of one input. */
+void gt_job_read_release(struct gt_job_ranks *ranks);
+
+#endif

@@ -587,8 +587,8 @@ def test_what_is_nearly_nothing_is_not_said(gputime, tmp_path):
 
 
 def test_80_columns_show_what_matters(gputime, tmp_path):
-    trace = Operators().run("aten::mm", [BIG, BIG], kernels=("a_kernel_with_a_name_that_is_long_" * 3,), length=3000)
-    trace.run("aten::native_layer_norm_backward", [((4, 2048, 4096), BF16)] * 8, length=900)
+    trace = Operators().run("aten::mm", [BIG, BIG], kernels=("a_kernel_with_a_name_that_is_long_" * 3,), length=30_000)
+    trace.run("aten::native_layer_norm_backward", [((4, 2048, 4096), BF16)] * 8, length=9000)
     lines = gputime("efficiency", trace.write(tmp_path), "--no-cache", "--width", "80").stdout.decode()
     assert max(map(len, lines.splitlines())) <= 80
     hidden = set(re.findall(r"\w+", " ".join(re.findall(r"not shown: ([^;]*);", lines.replace("\n", " ")))))

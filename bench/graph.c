@@ -119,19 +119,23 @@ static struct spent find_slack(const struct gt_dag *dag) {
 /* The walks of all windows that have their own, as gt_paths_init makes them. */
 static struct spent walk_paths(const struct gt_paths *paths) {
     struct gt_dag_path *walks = calloc(paths->walk_count + 1, sizeof *walks);
-    bool ok = walks;
-    struct spent begin = spent_now();
-    for (size_t i = 0; i < paths->window_count && ok; i++) {
+    struct gt_dag_way *ways = calloc(paths->walk_count + 1, sizeof *ways);
+    size_t count = 0;
+    check(walks && ways, NULL);
+    for (size_t i = 0; i < paths->window_count; i++) {
         const struct gt_path_window *window = &paths->windows[i];
         if (window->kind != GT_PATH_STEP && window->kind != GT_PATH_CHOSEN)
-            ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns,
-                             &walks[window->walk]);
+            ways[count++] = (struct gt_dag_way){gt_paths_end_node(paths, window), window->start_ns, window->end_ns,
+                                                &walks[window->walk]};
     }
+    struct spent begin = spent_now();
+    bool ok = gt_dag_walk(paths->dag, ways, count);
     struct spent spent = spent_since(begin);
     check(ok, NULL);
     for (size_t i = 0; i < paths->walk_count; i++)
         gt_dag_walk_release(&walks[i]);
     free(walks);
+    free(ways);
     return spent;
 }
 

@@ -25,6 +25,17 @@ enum { SAMPLE_BYTES = 34, SAMPLE_PERIOD_NS = 10000 };
 static const unsigned char metric_sizes[METRICS] = {4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 4, 1, 1, 1, 2, 1};
 static const uint64_t metric_type = UINT64_C(1) << 48 | UINT64_C(1) << 32; /* of GPU 0 */
 
+/* Names of those that reports attribute to kernels. */
+static const char *const metric_names[METRICS] = {
+    [0] = "GPC Clock Frequency [MHz]",
+    [2] = "SMs Active [Throughput %]",
+    [3] = "SM Issue [Throughput %]",
+    [4] = "Tensor Active [Throughput %]",
+    [5] = "DRAM Read Bandwidth [Throughput %]",
+    [6] = "DRAM Write Bandwidth [Throughput %]",
+    [7] = "Compute Warps in Flight [Throughput %]",
+};
+
 static const char *const call_names[CALL_NAMES] = {
     "cudaLaunchKernel_v7000",       "cudaLaunchKernelExC_v11060", "cuLaunchKernel",       "cudaStreamSynchronize_v3020",
     "cudaStreamIsCapturing_v10000", "cudaEventRecord_v3020",      "cudaEventQuery_v3020", "cudaMemsetAsync_v3020",
@@ -273,8 +284,9 @@ static void write_strings(struct generator *generator) {
     }
     add_text(&strings, 1, "GpuMetrics", 10);
     for (unsigned i = 0; i < METRICS; i++) {
-        int length = snprintf(text, sizeof text, "Unit %u Active [Throughput %%]", i);
-        add_text(&strings, 1, text, (size_t)length);
+        snprintf(text, sizeof text, "Unit %u Active [Throughput %%]", i);
+        const char *name = metric_names[i] ? metric_names[i] : text;
+        add_text(&strings, 1, name, strlen(name));
     }
     write_chunk(generator, &strings);
     free(strings.bytes);

@@ -1,6 +1,7 @@
 /* Reads a trace and does nothing else: what the benchmark compares with other readers. Prints what it found. With
    "open" launches are matched and ops classified as well, as for any report; with "keep" the trace is put into the
-   cache, with "cached" it comes from there; with "all" every fact is read, with "counters" nothing but those. */
+   cache, with "cached" it comes from there; with "all" every fact is read, with "counters" nothing but those, with
+   "arguments" those of operators and launch configurations, too. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +38,14 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
-enum how { USUAL, PORTABLE, OPEN, ALL, COUNTERS, KEEP, CACHED };
+enum how { USUAL, PORTABLE, OPEN, ALL, COUNTERS, ARGUMENTS, KEEP, CACHED };
 
 static enum how parse_how(const char *word) {
-    const char *const words[] = {"usual", "portable", "open", "all", "counters", "keep", "cached"};
+    const char *const words[] = {"usual", "portable", "open", "all", "counters", "arguments", "keep", "cached"};
     for (enum how how = USUAL; how <= CACHED; how++)
         if (strcmp(word, words[how]) == 0)
             return how;
-    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|counters|keep|cached]\n");
+    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|counters|arguments|keep|cached]\n");
     exit(2);
 }
 
@@ -53,7 +54,9 @@ static enum gt_status decode(const char *path, size_t threads, enum how how, str
     struct gt_decode_options options = {.threads = threads,
                                         .facts = how == ALL        ? GT_FACTS_ALL
                                                  : how == COUNTERS ? GT_FACT_COUNTERS
-                                                                   : 0};
+                                                 : how == ARGUMENTS
+                                                     ? GT_FACTS_USUAL | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS
+                                                     : 0};
     const struct gt_decoder *decoder;
     struct gt_source *source = NULL;
     enum gt_status status = gt_source_open(path, &source, error);

@@ -304,6 +304,19 @@ def explain_case(bench, build, kernels):
     return Case("explain", path.stat().st_size, "reading alone, 2 threads", contenders)
 
 
+def arguments_case(bench, build, size):
+    """Arguments of operators and launch configurations, next to reading the same trace without them; programs repeat
+    their shapes."""
+    path = make_input(bench / f"shapes-{size}.json", bench / "tracegen", bench / "tracegen", "-s", size, "-d", 1000)
+    options = [path, "--no-cache", "--threads", 1, "-o", "/dev/null"]
+    contenders = [
+        Contender("reading alone, 1 thread", [bench / "read", 1, path]),
+        Contender("reading with arguments, 1 thread", [bench / "read", 1, path, "arguments"]),
+        Contender("efficiency, 1 thread", [build / "gputime", "efficiency", *options]),
+    ]
+    return Case("arguments", path.stat().st_size, "reading alone, 1 thread", contenders)
+
+
 def graph_case(bench, kernels):
     """The dependency graph on one thread: about two nodes for each kernel."""
     path = make_input(bench / f"path-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
@@ -362,6 +375,16 @@ def metrics_case(bench, samples):
     return Case("GPU metrics", inflated_bytes, alone.name, contenders)
 
 
+def counters_case(bench, build, samples):
+    """Attribution of GPU metrics to kernels, about one kernel for each sample, next to reading all of it."""
+    path = make_input(bench / f"sampled-{samples}.nsys-rep", bench / "nsysrepgen", bench / "nsysrepgen", "-m", 100,
+                      "-g", samples)
+    options = ["--table", "counters", path, "--no-cache", "--threads", 1, "-o", "/dev/null"]
+    contenders = [Contender("reading all, 1 thread", [bench / "read", 1, path, "all"]),
+                  Contender("counters, 1 thread", [build / "gputime", "summary", *options])]
+    return Case("counters", path.stat().st_size, "reading all, 1 thread", contenders)
+
+
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
@@ -382,11 +405,13 @@ def make_cases(bench, build, is_quick, only):
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
+        "arguments": lambda _: arguments_case(bench, build, size),
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),
         "path": lambda _: path_case(bench, build, 500000 if is_quick else 5000000),
         "diff": lambda _: diff_case(bench, build, size),
         "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
         "GPU metrics": lambda _: metrics_case(bench, 454546),
+        "counters": lambda _: counters_case(bench, build, 454546),
         "the cache": lambda _: cache_case(bench, plain),
         "30 MB": lambda _: small_case(bench, build),
         "JSON, 100 MB": lambda _: other_programs_case(bench),

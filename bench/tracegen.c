@@ -13,13 +13,14 @@
 #include "trace_text.h"
 
 static const char usage[] = "usage: tracegen [-s SIZE] [-y multi|flat|min] [-t frac|int] [-u KERNELS] [-p PERCENT] "
-                            "[-k STREAMS] [-r SEED] FILE\n"
+                            "[-k STREAMS] [-d SHAPES] [-r SEED] FILE\n"
                             "  -s  about so many bytes: 100M, 1G (100M)\n"
                             "  -y  layout: args on lines of their own, args on one line (newest Kineto),\n"
                             "      or all on one line as json.dump writes it (multi)\n"
                             "  -t  times in microseconds with decimals, or whole ones as old releases have (frac)\n"
                             "  -u  unique kernel names (600)   -p  launches with Python functions, percent (30)\n"
-                            "  -k  streams (4)                 -r  seed (1)\n";
+                            "  -k  streams (4)                 -r  seed (1)\n"
+                            "  -d  different arguments of operators, and launch configurations (all are)\n";
 
 enum { LAUNCHES = 400, MAX_STREAMS = 200, PROCESS = 3037, BACKWARD_THREAD = PROCESS + 412 };
 enum { NS_PER_STEP = 12000000, NS_PER_LAUNCH = 28000 };
@@ -32,8 +33,8 @@ struct kernel {
 
 static struct {
     uint64_t size, seed;
-    uint32_t kernels, python_percent, streams;
-} options = {100000000, 1, 600, 30, 4};
+    uint32_t kernels, python_percent, streams, shapes;
+} options = {100000000, 1, 600, 30, 4, 0};
 
 static struct {
     uint64_t correlation, external_id, event_index, python_id;
@@ -149,11 +150,27 @@ static void put_inputs(uint32_t count) {
     put_dims(count);
 }
 
+/* Programs run the same operators with the same arguments over and over: begins one of so many sequences of random
+   numbers. Gives the state to go on with after it. */
+static uint64_t begin_repeated(void) {
+    uint64_t which = options.shapes ? below(options.shapes) : 0, state_after = random_state;
+    if (options.shapes)
+        random_state = mix(options.seed + which);
+    return state_after;
+}
+
+static void end_repeated(uint64_t state_after) {
+    if (options.shapes)
+        random_state = state_after;
+}
+
 static void put_operator(uint64_t start_ns, uint64_t duration_ns, uint64_t thread) {
     begin_complete("cpu_op", PICK(operator_names), PROCESS, thread, start_ns, duration_ns);
     put_member("\"External id\": ", ++state.external_id);
     put_member(",\"Record function id\": ", below(4) ? 0 : state.external_id);
+    uint64_t state_after = begin_repeated();
     put_inputs(1 + below(5));
+    end_repeated(state_after);
     if (below(3) == 0) {
         put_member(", \"Fwd thread id\": ", below(2));
         put_member(", \"Sequence number\": ", state.external_id / 3);
@@ -272,7 +289,9 @@ static void put_kernel(const struct launch *launch, uint64_t call_ns, uint32_t s
     else
         put_call("cuda_runtime", below(4) ? "cudaLaunchKernel" : "cudaLaunchKernelExC", launch, call_ns, 211);
     put_op_head("kernel", kernel->name, launch, id, start_ns, duration_ns);
+    uint64_t state_after = begin_repeated();
     put_kernel_args();
+    end_repeated(state_after);
     if (is_collective)
         put_collective_args();
     end_args();
@@ -396,7 +415,7 @@ static uint64_t parse_size(const char *text) {
 }
 
 static bool parse_options(int argc, char **argv) {
-    for (int c; (c = getopt(argc, argv, "s:y:t:u:p:k:r:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "s:y:t:u:p:k:d:r:")) != -1;) {
         uint32_t number = optarg ? (uint32_t)strtoul(optarg, NULL, 10) : 0;
         switch (c) {
         case 's':
@@ -415,6 +434,9 @@ static bool parse_options(int argc, char **argv) {
             break;
         case 'p':
             options.python_percent = number;
+            break;
+        case 'd':
+            options.shapes = number;
             break;
         case 'k':
             options.streams = number < 1 ? 1 : number > MAX_STREAMS ? MAX_STREAMS : number;

@@ -40,13 +40,14 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "findings",    "accounting",  "categories", "kernels",
-                                               "gaps",     "memory",      "streams",     "phases",     "steps",
-                                               "graphs",   "collectives", "driver_work", "processes",  NULL};
+static const char *const summary_analyses[] = {
+    "overview", "findings", "accounting", "categories",  "kernels",       "gaps",        "memory",    "streams",
+    "phases",   "steps",    "graphs",     "collectives", "comm_by_group", "driver_work", "processes", NULL};
 
 /* One screen; the other tables are for data formats and pages. */
-static const char *const summary_tables[] = {"findings",    "time_parts", "accounting_summary", "categories", "kernels",
-                                             "idle_causes", "gaps",       "collectives",        NULL};
+static const char *const summary_tables[] = {
+    "findings",    "time_parts", "accounting_summary", "categories",  "kernels",
+    "idle_causes", "gaps",       "comm_by_group",      "collectives", NULL};
 static const struct gputime_shape summary_shapes[] = {
     {.table = "findings", .screen_limit = 3, COLUMNS("title", "advice")},
     {.table = "categories", .screen_limit = 6},
@@ -235,8 +236,8 @@ static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(s
 /* ---- explain ---- */
 
 static const char *const explain_analyses[] = {
-    "findings",     "overview",     "accounting", "gaps",   "kernels", "categories", "memory",
-    "launch_rates", "tiny_kernels", "sync_calls", "ranges", "phases",  NULL};
+    "findings",     "overview",     "accounting", "gaps",   "kernels", "categories",    "memory",
+    "launch_rates", "tiny_kernels", "sync_calls", "ranges", "phases",  "comm_by_group", NULL};
 static const char *const explain_process_phase_analyses[] = {"process_phases", NULL};
 static const char *const explain_detail_analyses[] = {"range_kernels",   "longest_ranges", "processes",
                                                       "process_kernels", "device_kernels", "steps",
@@ -262,6 +263,7 @@ static const char *const explain_tables[] = {"findings",
                                              "process_sync",
                                              "ranges",
                                              "phases",
+                                             "comm_by_group",
                                              NULL};
 static const char *const explain_detail_tables[] = {
     "process_ranges", "process_coverage", "range_kernels", "longest_ranges",
@@ -301,18 +303,28 @@ static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT
 /* ---- ranks ---- */
 
 static const char *const rank_analyses[] = {"ranks", NULL};
-static const char *const rank_tables[] = {"ranks", "blame", "episodes", "groups", NULL};
+static const char *const rank_tables[] = {"findings", "ranks", "blame", "episodes", "groups", NULL};
 static const struct gputime_shape rank_shapes[] = {
+    {.table = "findings", .screen_limit = -1, COLUMNS("title", "advice")},
     {.table = "ranks",
-     COLUMNS("rank", "span_ns", "compute_ns", "exposed_transfer_ns", "exposed_wait_ns", "idle_ns", "charged_ns",
-             "leads", "gain_ns")},
+     COLUMNS("rank", "charged_ns", "leads", "gain_ns", "compute_ns", "exposed_transfer_ns", "exposed_wait_ns",
+             "idle_ns")},
     {.table = "blame", .screen_limit = 10, COLUMNS("rank", "reason", "charged_ns", "share", "steps", "kernel")},
+    {.table = "episodes", .screen_limit = 10, .cut_sort = "charged_ns"},
     {.table = "groups",
      .screen_limit = 10,
+     .cut_sort = "wait_ns",
      COLUMNS("name", "desc", "members", "rung", "ops", "transfer_ns", "wait_ns", "busbw_p50_gbs")},
     {.table = NULL},
 };
-static const struct cli_list all_ranks = {.table = "ranks", .sort_offset = AT(sort), .top_offset = AT(top)};
+static const char *const rank_why_tables[] = {"findings", NULL};
+static const char *const job_diff_tables[] = {"job_measures", "wait_causes", "ranks", "groups", "group_speeds", NULL};
+/* Tables of single collectives and steps are long. */
+static const char *const job_asked_tables[] = {"rank_steps",       "bubbles", "all_to_all", "job_collectives",
+                                               "collective_ranks", "clocks",  NULL};
+static const char *const job_check_tables[] = {"job_parts", NULL};
+static const struct cli_list all_ranks = {
+    .table = "ranks", .cut_sort = "charged_ns", .screen_rows = 16, .sort_offset = AT(sort), .top_offset = AT(top)};
 
 static const char *const schema_analyses[] = {"schema", NULL};
 static const char *const fact_analyses[] = {"trace_facts", NULL}; /* reads everything that the trace has */
@@ -520,14 +532,21 @@ const struct cli_command cli_command_table[] = {
                 "(job_collectives, collective_ranks), steps, pipeline bubbles, all_to_alls and clocks. What "
                 "cannot be read is left out (exit 1).",
      .action = CLI_ACTION_RANKS,
-     .groups = (CLI_GROUPS_REPORT & ~(unsigned)(CLI_GROUP_SELECTION | CLI_GROUP_NAMES)) | CLI_GROUP_RANKS,
+     .groups =
+         (CLI_GROUPS_REPORT & ~(unsigned)(CLI_GROUP_SELECTION | CLI_GROUP_NAMES)) | CLI_GROUP_RANKS | CLI_GROUP_JOB,
      .takes_directories = true,
      .parts = {{.main_table = "ranks",
                 .analyses = rank_analyses,
                 .tables = rank_tables,
                 .shapes = rank_shapes,
-                .lists = {&all_ranks}}},
-     .notes = {{"top", "ranks to show (20; 0 = all)"}},
+                .lists = {&all_ranks}},
+               {.option = AT(why),
+                .value = 1,
+                .is_alone = true,
+                .main_table = "findings",
+                .analyses = rank_analyses,
+                .tables = rank_why_tables}},
+     .notes = {{"top", "ranks to show (16, the most guilty; 0 = all)"}},
      .examples = {"gputime ranks traces/", "gputime ranks rank*.json.gz --table blame",
                   "gputime ranks --step-tag step rank*.nsys-rep --json"}},
 
@@ -618,7 +637,7 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "diff",
      .help = "what changed between two traces; limits for CI",
-     .usage = "A B | --a A... --b B...",
+     .usage = "A B | --a A... --b B... | --ranks DIR DIR",
      .details = "Compares trace B with trace A, in any formats: time breakdown, categories, kernels, "
                 "ranges, causes of idle time. Names that differ are matched by simplified name, then "
                 "without tile sizes, architecture and generated numbers, then by category. Changes "
@@ -626,25 +645,35 @@ const struct cli_command cli_command_table[] = {
                 "warm-up and everything outside steps (--from 0 includes them). Ranges are compared by "
                 "exclusive GPU time. Limits are written as for 'gputime check', but on changes; matching "
                 "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
-                "either trace lacks the data.",
+                "either trace lacks the data. With --ranks the sides are jobs of many ranks, each a directory: "
+                "time breakdown, who caused the waiting, own time of ranks, transfer and bandwidth of groups.",
      .action = CLI_ACTION_DIFF,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY |
+               CLI_GROUP_JOB,
      .parts = {{.main_table = "measures",
                 .analyses = diff_analyses,
                 .tables = diff_tables,
                 .data_tables = diff_data_tables,
                 .asked_tables = diff_asked_tables,
                 .lists = {&diff_kernels}},
-               {.for_data = true, .analyses = diff_data_analyses}},
+               {.for_data = true, .analyses = diff_data_analyses},
+               {.option = AT(ranks),
+                .value = 1,
+                .is_alone = true,
+                .main_table = "job_measures",
+                .analyses = rank_analyses,
+                .tables = job_diff_tables,
+                .asked_tables = job_asked_tables}},
      .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
                {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
-                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'each kernel:*>+9%'"}},
+                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'each kernel:*>+9%'",
+                  "gputime diff --ranks before/ after/ --fail-if 'exposed_wait>+10%'"}},
 
     {.name = "check",
      .help = "limits on one trace for CI: idle, gaps, kernels, health",
-     .usage = "TRACE... --limit LIMIT",
+     .usage = "TRACE...|--ranks DIR --limit LIMIT",
      .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
                 "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
                 "steps, mfu, hfu, model_coverage, peak_memory, memory_growth, issues, losses), or kernel:, "
@@ -654,15 +683,24 @@ const struct cli_command cli_command_table[] = {
                 "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
                 "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
                 "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
-                "begins a comment.",
+                "begins a comment. With --ranks the measures are those of a job: step, span, compute, exposed_comm, "
+                "exposed_transfer, exposed_wait, exposed_memory, idle, slowdown, replay, ideal, imbalance, "
+                "all_to_all_imbalance, gain, busbw, ranks, issues, losses; part:, wait: or group: and a name.",
      .action = CLI_ACTION_CHECK,
      .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK |
-               CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY,
+               CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY | CLI_GROUP_JOB,
      .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
-               {.option = AT(path), .value = 1, .analyses = path_part_analyses, .tables = no_tables}},
+               {.option = AT(path), .value = 1, .analyses = path_part_analyses, .tables = no_tables},
+               {.option = AT(ranks),
+                .value = 1,
+                .is_alone = true,
+                .main_table = "limits",
+                .analyses = rank_analyses,
+                .tables = job_check_tables}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
-                  "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},
+                  "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict",
+                  "gputime check --ranks traces/ --limit 'exposed_wait<5%' --limit 'slowdown<1.05'"}},
 
     {.name = "redact",
      .help = "copy of an Nsight export without private data",

@@ -22,6 +22,7 @@ struct cli_sort {
 struct cli_list {
     const char *table;
     const char *sort;               /* column without the option; NULL: the order of the analysis */
+    const char *cut_sort;           /* the same of text and Markdown that do not show all rows */
     int64_t screen_rows;            /* without the option, in text and Markdown; 0: the default of the analysis */
     size_t sort_offset, top_offset; /* of the options in struct cli_options; 0: none */
     const struct cli_sort *sorts;   /* up to a row without a name; NULL: none */

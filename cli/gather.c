@@ -109,8 +109,12 @@ static enum gputime_status add_directory(struct cli_gathered *gathered, const ch
 }
 
 enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err) {
-    enum gputime_status status = GPUTIME_OK;
     *gathered = (struct cli_gathered){0};
+    return cli_gather_more(gathered, words, err);
+}
+
+enum gputime_status cli_gather_more(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; !status && i < words.count; i++) {
         struct stat info;
         bool is_directory =

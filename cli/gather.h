@@ -15,6 +15,8 @@ struct cli_gathered {
 /* Files of a directory are those whose names end as those of inputs do, sorted; an export next to the report that it is
    of is left out. A directory without any is an error. Release also after a failure. */
 enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err);
+/* Adds those of more words, such as the other side of a comparison. */
+enum gputime_status cli_gather_more(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err);
 void cli_gather_release(struct cli_gathered *gathered);
 
 #endif

@@ -86,11 +86,36 @@ static enum gputime_status make_sides(const struct cli_making *making, struct cl
     return status;
 }
 
+/* Long tables that comparisons of jobs have only on request. */
+static size_t list_absent_of_jobs(const struct cli_making *making, const char *absent[CLI_REQUEST_TABLES + 1]) {
+    size_t count = 0;
+    for (size_t p = 0; p < CLI_MAX_PARTS; p++) {
+        const struct cli_part *part = &making->command->parts[p];
+        bool is_of_jobs = part->is_alone && cli_part_applies(part, making->options);
+        for (size_t i = 0; is_of_jobs && part->asked_tables && part->asked_tables[i]; i++)
+            if (!is_asked_for(making, part->asked_tables[i]))
+                absent[count++] = part->asked_tables[i];
+    }
+    return count;
+}
+
+static enum gputime_status make_job_sides(const struct cli_making *making, struct cli_made *made,
+                                          struct gputime_error *err) {
+    const char *absent[CLI_REQUEST_TABLES + 1];
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    struct gputime_report_options options = report_options(making);
+    shaping.absent = absent;
+    shaping.absent_count = list_absent_of_jobs(making, absent);
+    options.shaping = &shaping;
+    enum gputime_status status = gputime_job_report(making->ranks, &options, &made->a, err);
+    return status ? status : gputime_job_report(making->other_ranks, &options, &made->b, err);
+}
+
 static enum gputime_status make_comparison(const struct cli_making *making, struct cli_made *made,
                                            struct gputime_error *err) {
     struct gputime_diff_options diff = making->options->diff;
     struct gputime_shaping shaping = cli_request_shaping(making->request);
-    enum gputime_status status = make_sides(making, made, err);
+    enum gputime_status status = making->ranks ? make_job_sides(making, made, err) : make_sides(making, made, err);
     if (making->options->writing.table) { /* verdicts are not compared */
         diff.tables = &making->request->main_table;
         diff.table_count = !is_asked_for(making, CLI_TABLE_LIMITS);

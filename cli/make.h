@@ -22,7 +22,7 @@ struct cli_making {
     bool is_for_screen;                  /* only the rows that text and Markdown show are needed */
     struct gputime_trace *const *traces; /* those that could be read; all, for a comparison */
     size_t trace_count;
-    const struct gputime_job *ranks; /* of a job; NULL: each trace is for itself */
+    const struct gputime_job *ranks, *other_ranks; /* of a job, of two in a comparison; NULL: each trace for itself */
     const struct cli_captures *captures;
 };
 

@@ -63,6 +63,7 @@ struct cli_options {
     int path;       /* the critical path as well */
     int efficiency; /* likewise kernels against their roofline */
     int tree;
+    int ranks;                        /* traces are those of a job's ranks */
     int64_t a_words, b_words;         /* first word of a side, plus 1; 0: not given */
     const char *of;                   /* table to compare */
     struct cli_texts fail_if, limits; /* of a comparison, of a trace */
@@ -129,6 +130,7 @@ enum cli_group {
     CLI_GROUP_EFFICIENCY = 134217728,
     CLI_GROUP_WITH_PATH = 67108864, /* one option that diff and explain share */
     CLI_GROUP_RANKS = 268435456,
+    CLI_GROUP_JOB = 536870912, /* options of all that read the ranks of a job together */
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -138,7 +140,7 @@ enum cli_group {
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
      CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY |             \
-     CLI_GROUP_RANKS)
+     CLI_GROUP_RANKS | CLI_GROUP_JOB)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

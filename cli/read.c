@@ -46,12 +46,12 @@ static void add_capture(struct reading *reading, const struct cli_captures *capt
 }
 
 /* All captures that can be read; if all are needed, only those before the first that cannot. */
-static void list_captures(struct reading *reading, const struct cli_captures *captures,
+static void list_captures(struct reading *reading, const struct cli_captures *captures, size_t first, size_t end,
                           const struct cli_options *options, bool needs_all, struct gputime_error *errors) {
     char many[32];
-    snprintf(many, sizeof many, "%zu traces", captures->count);
-    cli_progress_begin(&reading->progress, captures->count == 1 ? captures->items[0].paths[0] : many);
-    for (size_t i = 0; i < captures->count; i++) {
+    snprintf(many, sizeof many, "%zu traces", end - first);
+    cli_progress_begin(&reading->progress, end - first == 1 ? captures->items[first].paths[0] : many);
+    for (size_t i = first; i < end; i++) {
         if (!cli_capture_check(&captures->items[i], &errors[i]))
             add_capture(reading, captures, i, options);
         else if (needs_all)
@@ -85,7 +85,7 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
     struct reading reading;
     bool has_memory = reading_init(&reading, captures->count + 1);
     if (has_memory) {
-        list_captures(&reading, captures, options, needs_all, errors);
+        list_captures(&reading, captures, 0, captures->count, options, needs_all, errors);
         gputime_traces_open(reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
         cli_progress_end(&reading.progress);
     }
@@ -97,14 +97,14 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
     return has_memory ? GPUTIME_OK : cli_fail_memory(err);
 }
 
-enum gputime_status cli_captures_read_job(const struct cli_captures *captures, const struct cli_options *options,
-                                          struct gputime_job **job, struct gputime_error *errors,
-                                          struct gputime_error *err) {
+enum gputime_status cli_captures_read_job(const struct cli_captures *captures, size_t first, size_t end,
+                                          const struct cli_options *options, struct gputime_job **job,
+                                          struct gputime_error *errors, struct gputime_error *err) {
     struct reading reading;
     enum gputime_status status = reading_init(&reading, captures->count + 1) ? GPUTIME_OK : cli_fail_memory(err);
     if (!status) {
-        list_captures(&reading, captures, options, false, errors);
-        for (size_t i = 0; i < captures->count; i++) /* what is not there at all */
+        list_captures(&reading, captures, first, end, options, false, errors);
+        for (size_t i = first; i < end; i++) /* what is not there at all */
             if (errors[i].status)
                 *err = errors[i];
         if (reading.count)

@@ -11,9 +11,10 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
                                       bool needs_all, struct gputime_trace **traces, struct gputime_error *errors,
                                       struct gputime_error *err);
 
-/* The same for the ranks of a job, of which summaries are kept. Fails if none could be read. */
-enum gputime_status cli_captures_read_job(const struct cli_captures *captures, const struct cli_options *options,
-                                          struct gputime_job **job, struct gputime_error *errors,
-                                          struct gputime_error *err);
+/* The same for the ranks of a job, the captures from `first` up to `end`, of which summaries are kept. Fails if none
+ * could be read. */
+enum gputime_status cli_captures_read_job(const struct cli_captures *captures, size_t first, size_t end,
+                                          const struct cli_options *options, struct gputime_job **job,
+                                          struct gputime_error *errors, struct gputime_error *err);
 
 #endif

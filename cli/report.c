@@ -23,9 +23,10 @@ struct job {
     struct gputime_trace **traces; /* of the captures that could be read */
     const char **names;            /* of each of them, its first file */
     size_t trace_count;
-    struct gputime_job *ranks;    /* of a command that is about all of them together; NULL: none */
-    const char *directory;        /* that the traces are in; NULL: they are named */
-    struct gputime_error failure; /* of the last capture that could not be read; status 0: none */
+    struct gputime_job *ranks;       /* of a command that is about all of them together; NULL: none */
+    struct gputime_job *other_ranks; /* the other side of a comparison */
+    const char *directory;           /* that the traces are in; NULL: they are named */
+    struct gputime_error failure;    /* of the last capture that could not be read; status 0: none */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
@@ -43,12 +44,31 @@ static enum gputime_status find_sides(struct cli_captures *captures, struct gput
     return GPUTIME_OK;
 }
 
+/* Whether the traces are those of the ranks of a job, read together. */
+static bool is_of_job(const struct job *job) {
+    return job->command->action == CLI_ACTION_RANKS || job->options->ranks;
+}
+
+/* What waits for what is outside of any selection. */
+static enum gputime_status check_job(const struct job *job, struct gputime_error *err) {
+    const struct gputime_selection *chosen = &job->options->selection;
+    bool is_chosen = chosen->from.kind || chosen->to.kind || chosen->step_count || chosen->device_count ||
+                     chosen->stream_count || chosen->process_count || chosen->name || chosen->category_count;
+    if (job->options->ranks && is_chosen)
+        return cli_fail_usage(err, "--ranks is about whole jobs: remove --from, --step, --device and the like");
+    if (!is_of_job(job) && job->options->step_tag)
+        return cli_fail_usage(err, "--step-tag is only valid with --ranks");
+    return GPUTIME_OK;
+}
+
 /* Finds all errors that can be found before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
     enum gputime_status status =
         job->options->config
             ? cli_captures_init_config(&job->captures, job->options->config, err)
             : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, split, err);
+    if (!status)
+        status = check_job(job, err);
     if (!status)
         status = cli_captures_check(&job->captures, job->options, err);
     if (!status && job->command->action == CLI_ACTION_DIFF)
@@ -70,7 +90,7 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
                                       &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
-        if (!status)
+        if (!status && !is_of_job(job))
             cli_limits_add_analyses(&job->limits, &job->requests[i]);
     }
     return status;
@@ -83,7 +103,7 @@ static void print_error(const struct gputime_error *err) {
 
 /* Whether the report needs all captures. */
 static bool needs_all(const struct job *job) {
-    return job->command->takes_runs || job->command->action == CLI_ACTION_DIFF;
+    return job->command->takes_runs || (job->command->action == CLI_ACTION_DIFF && !job->options->ranks);
 }
 
 /* If one of several captures cannot be read, only its own report is missing and the exit status is that of a failure,
@@ -132,6 +152,7 @@ static struct cli_making making_of(const struct job *job, size_t index) {
                                .traces = job->traces,
                                .trace_count = job->trace_count,
                                .ranks = job->ranks,
+                               .other_ranks = job->other_ranks,
                                .captures = &job->captures};
 }
 
@@ -177,11 +198,14 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
 
 /* Ranks that cannot be read are missing in the report. */
 static enum gputime_status read_job(struct job *job, struct gputime_error *err) {
-    size_t count = job->captures.count;
+    const struct cli_captures *captures = &job->captures;
+    size_t count = captures->count, split = job->command->action == CLI_ACTION_DIFF ? captures->first_of_b : count;
     struct gputime_error *errors = calloc(count + 1, sizeof *errors);
     if (!errors)
         return cli_fail_memory(err);
-    enum gputime_status status = cli_captures_read_job(&job->captures, job->options, &job->ranks, errors, err);
+    enum gputime_status status = cli_captures_read_job(captures, 0, split, job->options, &job->ranks, errors, err);
+    if (!status && split < count)
+        status = cli_captures_read_job(captures, split, count, job->options, &job->other_ranks, errors, err);
     for (size_t i = 0; !status && i < count; i++)
         if (errors[i].status)
             status = leave_out(job, &errors[i]);
@@ -314,6 +338,19 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     return cli_report_run_sides(command, options, traces, traces.count, err);
 }
 
+/* Puts the traces of directories in their place; `split` is still where the second side begins. */
+static enum gputime_status gather(struct job *job, struct cli_gathered *gathered, struct cli_words *traces,
+                                  size_t *split, struct gputime_error *err) {
+    struct cli_words of_a = {traces->items, *split}, of_b = {traces->items + *split, traces->count - *split};
+    enum gputime_status status = cli_gather(gathered, of_a, err);
+    *split = gathered->count;
+    if (!status)
+        status = cli_gather_more(gathered, of_b, err);
+    job->directory = gathered->directory;
+    *traces = (struct cli_words){gathered->items, gathered->count};
+    return status;
+}
+
 enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
                                          struct cli_words traces, size_t split, struct gputime_error *err) {
     if (traces.count && options->config)
@@ -337,16 +374,12 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         job->generated_at = cli_generated_at(options, now);
     struct cli_gathered gathered = {0};
     enum gputime_status status = GPUTIME_OK;
-    if (command->takes_directories) {
-        status = cli_gather(&gathered, traces, err);
-        job->directory = gathered.directory;
-        traces = (struct cli_words){gathered.items, gathered.count};
-        split = traces.count;
-    }
+    if (command->takes_directories || options->ranks)
+        status = gather(job, &gathered, &traces, &split, err);
     if (!status)
         status = plan(job, traces, split, err);
     if (!status)
-        status = command->action == CLI_ACTION_RANKS ? read_job(job, err) : read_traces(job, err);
+        status = is_of_job(job) ? read_job(job, err) : read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
     if (!status || status == GPUTIME_BROKEN) {
@@ -376,6 +409,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     free(job->traces);
     free(job->names);
     gputime_job_free(job->ranks);
+    gputime_job_free(job->other_ranks);
     cli_captures_release(&job->captures);
     cli_gather_release(&gathered);
     cli_limits_release(&job->limits);

@@ -155,6 +155,11 @@ static void set_complete(struct gputime_shape *shape, const struct cli_destinati
         shape->screen_limit = -1;
 }
 
+/* Data and pages have all rows, in the order of the analysis. */
+static bool is_cut(const struct cli_destination *destination) {
+    return !cli_format_is_data(destination->format) && !cli_format_is_page(destination->format);
+}
+
 static const char *text_option(const struct cli_options *options, size_t offset) {
     return offset ? *(const char *const *)((const char *)options + offset) : NULL;
 }
@@ -174,6 +179,8 @@ static enum gputime_status shape_list(struct cli_request *request, const struct 
         shape->sort = list->sort;
     if (list->screen_rows)
         shape->screen_limit = list->screen_rows;
+    if (is_cut(destination))
+        shape->cut_sort = list->cut_sort;
     if (destination->is_complete)
         set_complete(shape, destination);
     else if (rows != CLI_UNSET)
@@ -238,6 +245,7 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
     for (size_t i = 0; part->shapes && part->shapes[i].table; i++) {
         struct gputime_shape *shape = shape_of(request, part->shapes[i].table);
         *shape = part->shapes[i];
+        shape->cut_sort = is_cut(destination) ? shape->cut_sort : NULL;
         if (destination->is_complete)
             shape->limit = 0;
     }
@@ -387,8 +395,8 @@ static bool same_keys(const char *const *a, size_t a_count, const char *const *b
 }
 
 static bool same_shape(const struct gputime_shape *a, const struct gputime_shape *b) {
-    return same_text(a->table, b->table) && same_text(a->sort, b->sort) && a->limit == b->limit &&
-           a->screen_limit == b->screen_limit && a->ranked == b->ranked &&
+    return same_text(a->table, b->table) && same_text(a->sort, b->sort) && same_text(a->cut_sort, b->cut_sort) &&
+           a->limit == b->limit && a->screen_limit == b->screen_limit && a->ranked == b->ranked &&
            same_keys(a->columns, a->column_count, b->columns, b->column_count);
 }
 

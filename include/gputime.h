@@ -415,6 +415,7 @@ struct gputime_shape {
     const char *pivot_row, *pivot_value; /* both: of several inputs they show one table that has a row for each value of
                                             pivot_row, a column for each input with the sum of its pivot_values, and
                                             the totals */
+    const char *cut_sort;                /* as sort, where there are more rows than screen_limit; NULL: as they are */
 };
 
 /* How the tables of a report are shown. */

@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "internal.h"
 #include "measure/options.h"
+#include "ranks/rank_measures.h"
 #include "ranks/rank_reduce.h"
 #include "ranks/rank_report.h"
 #include "take.h"
@@ -15,13 +16,15 @@ struct ranks_of {
     struct gt_rank_summary *summaries;
     size_t count;
     uint64_t ops, kernels;
-    bool is_read, is_partly_read;
+    bool is_read;
+    enum gt_issue_id loss; /* why it was only partly read; GT_ISSUE_COUNT: it was not */
 };
 
 struct gputime_job {
     struct ranks_of *inputs; /* in the order of the arguments */
     size_t input_count;
     size_t rank_count;
+    char *folder; /* that all inputs are in */
 };
 
 /* ---- reading ---- */
@@ -65,8 +68,7 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .threads = opening->threads};
     ranks->ops = reading->store->ops.count;
     ranks->kernels = gt_internal_count_kernels(reading->store);
-    ranks->is_partly_read =
-        gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS)) != GT_ISSUE_COUNT;
+    ranks->loss = gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS));
     status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
     ranks->is_read = status == GT_OK;
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
@@ -115,6 +117,25 @@ static enum gt_status open_all(struct opening *opening, size_t count, const stru
     return status;
 }
 
+/* The longest folder that all paths are in, empty where that is the current one. NULL: memory was short. */
+static char *new_folder(const struct gputime_input *inputs, size_t count) {
+    const char *first = count && inputs[0].path_count ? inputs[0].paths[0] : "";
+    size_t common = strlen(first);
+    for (size_t i = 1; i < count; i++) {
+        const char *path = inputs[i].path_count ? inputs[i].paths[0] : "";
+        size_t same = 0;
+        while (same < common && path[same] == first[same])
+            same++;
+        common = same;
+    }
+    while (common && first[common - 1] != '/')
+        common--;
+    char *folder = gt_mem_array(common + 1, 1);
+    if (folder && common)
+        memcpy(folder, first, common > 1 ? common - 1 : 1); /* without the slash */
+    return folder;
+}
+
 API enum gputime_status gputime_job_open(const struct gputime_input *inputs, size_t count,
                                          const struct gputime_option *options, size_t option_count,
                                          struct gputime_job **out, struct gputime_error *errors,
@@ -126,9 +147,11 @@ API enum gputime_status gputime_job_open(const struct gputime_input *inputs, siz
     struct opening opening = {.inputs = inputs, .job = job, .errors = all};
     enum gt_status status = job && all ? GT_OK : gt_fail_memory(&error);
     *out = NULL;
-    if (status == GT_OK)
+    if (status == GT_OK) {
         job->inputs = gt_mem_array(count, sizeof *job->inputs);
-    if (status == GT_OK && !job->inputs)
+        job->folder = new_folder(inputs, count);
+    }
+    if (status == GT_OK && (!job->inputs || !job->folder))
         status = gt_fail_memory(&error);
     if (status == GT_OK) {
         job->input_count = count;
@@ -170,6 +193,7 @@ API void gputime_job_free(struct gputime_job *job) {
     for (size_t i = 0; job->inputs && i < job->input_count; i++)
         gt_rank_reduce_free(job->inputs[i].summaries, job->inputs[i].count);
     gt_mem_free(job->inputs);
+    gt_mem_free(job->folder);
     gt_mem_free(job);
 }
 
@@ -184,7 +208,7 @@ static void describe(const struct gputime_job *job, struct gt_section *section) 
     section->input = (struct gt_report_input){
         .label =
             gt_arena_printf(&section->report->arena, "%zu rank%s", job->rank_count, job->rank_count == 1 ? "" : "s"),
-        .path = GT_STR(""),
+        .path = gt_arena_copy(&section->report->arena, gt_str_of(job->folder)),
         .format = "job",
         .ops = ops,
         .kernels = kernels,
@@ -194,6 +218,29 @@ static void describe(const struct gputime_job *job, struct gt_section *section) 
         .rank = -1,
         .world_size = -1,
     };
+}
+
+static bool is_partly_read(const struct ranks_of *ranks) {
+    return ranks->is_read && ranks->loss != GT_ISSUE_COUNT;
+}
+
+/* Which traces are cut or damaged; the first of them by name. */
+static void note_losses(const struct gputime_job *job, struct gt_section *section) {
+    enum { NAMED = 8 };
+    size_t count = 0;
+    for (size_t i = 0; i < job->input_count; i++) {
+        const struct ranks_of *ranks = &job->inputs[i];
+        if (!is_partly_read(ranks) || ranks->count == 0 || count++ >= NAMED)
+            continue;
+        struct gt_str name = gt_rank_summary_text(ranks->summaries, ranks->summaries->head.input);
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                        gt_arena_printf(&section->report->arena, "'%.*s' was only partly read (%s): %s.", (int)name.len,
+                                        name.ptr, gt_issue_infos[ranks->loss].id, gt_issue_infos[ranks->loss].help));
+    }
+    if (count > NAMED)
+        gt_section_note(
+            section, GT_FOR_SCREEN | GT_FOR_PAGE,
+            gt_arena_printf(&section->report->arena, "%zu more traces were only partly read.", count - NAMED));
 }
 
 static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
@@ -207,15 +254,21 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
                                           .threads = request->threads};
     for (size_t i = 0; i < job->input_count; i++) {
         options.traces_without_work += job->inputs[i].is_read && job->inputs[i].count == 0;
-        options.traces_partly_read += job->inputs[i].is_partly_read;
+        options.traces_partly_read += is_partly_read(&job->inputs[i]);
     }
     describe(job, section);
+    section->report->roles = &gt_rank_measures_roles;
+    note_losses(job, section);
     for (size_t i = 0; list && i < job->input_count; i++)
         for (size_t k = 0; k < job->inputs[i].count; k++)
             list[filled++] = &job->inputs[i].summaries[k];
     enum gt_status status = list ? gt_rank_job_analyse(&analysis, list, filled, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
-        gt_rank_report_add(&analysis, section, true);
+        status = gt_rank_report_add(&analysis, section,
+                                    &(struct gt_rank_report_options){.has_findings = true,
+                                                                     .why = request->options[GT_OPTION_why].text,
+                                                                     .request = request},
+                                    err);
     gt_rank_job_release(&analysis);
     gt_mem_free(list);
     return status;

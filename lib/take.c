@@ -150,6 +150,7 @@ static enum gt_status add_given(struct shapes *shapes, const struct gputime_shap
     shape->columns = gt_take_keys(given->columns, given->column_count, arena);
     shape->ranked = given->ranked;
     shape->joined = given->joined;
+    shape->cut_sort = gt_take_text(given->cut_sort, arena);
     if (given->pivot_row)
         shape->pivot = gt_arena_printf(arena, "%s,%s", given->pivot_row, given->pivot_value).ptr;
     return GT_OK;

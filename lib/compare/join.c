@@ -117,8 +117,9 @@ static void take_cells(struct gt_join *join, size_t row, size_t capture, const s
     slots[GT_SLOT_VARIANCE] = slots[GT_SLOT_ROWS] > 0 ? slots[GT_SLOT_VARIANCE] + variance : variance;
     slots[GT_SLOT_ROWS]++;
     for (size_t i = 0; i < join->add_count; i++) {
-        bool is_time = join->shape->columns[join->adds[i]].unit == GT_UNIT_NS;
-        double amount = gt_cell_as_number(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
+        const struct gt_report_column *column = &join->shape->columns[join->adds[i]];
+        double whole = column->flags & GT_COLUMN_RATE ? 1 : column->unit == GT_UNIT_NS ? of_time : divisor;
+        double amount = gt_cell_as_number(&cells[join->adds[i]]) / whole;
         if (isnan(amount))
             amount = 0;
         else

@@ -80,6 +80,14 @@ void gt_builder_range_category(struct gt_builder *builder, const struct gt_range
 void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
 void gt_builder_operator_args(struct gt_builder *builder, const struct gt_operator_args_row *row);
 void gt_builder_kernel_config(struct gt_builder *builder, const struct gt_kernel_configs_row *row);
+#define GT_KERNEL_CONFIG_UNKNOWN                                                                                       \
+    {                                                                                                                  \
+        .external = UINT64_MAX, .static_shared_bytes = UINT64_MAX, .dynamic_shared_bytes = UINT64_MAX,                 \
+        .shared_bytes = UINT64_MAX, .local_bytes = UINT64_MAX, .priority = INT64_MIN, .blocks_per_multiprocessor = -1, \
+        .warps_per_multiprocessor = -1, .occupancy_percent = -1, .grid_x = UINT32_MAX, .grid_y = UINT32_MAX,           \
+        .grid_z = UINT32_MAX, .block_x = UINT32_MAX, .block_y = UINT32_MAX, .block_z = UINT32_MAX,                     \
+        .cluster_x = UINT32_MAX, .cluster_y = UINT32_MAX, .cluster_z = UINT32_MAX, .registers = UINT32_MAX             \
+    }
 
 /* A record about a collective. The row that carries it was added last to its table: set exactly one of op, cpu_op and
    range of the record to something other than GT_NO_ROW, its number is filled in. */

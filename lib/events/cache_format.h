@@ -26,7 +26,7 @@ struct gt_cache_body {
     uint64_t string_count, text_bytes;
     struct gt_issue issues[GT_ISSUE_COUNT];
     int64_t base_ns, rank, world_size, duration_ns, origin_ns;
-    uint64_t skipped_events;
+    uint64_t skipped_events, announced;
     uint32_t facts, asked;
     gt_strid producer, host;
     char format[GT_CACHE_FORMAT_BYTES]; /* NUL-terminated */

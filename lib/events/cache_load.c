@@ -200,6 +200,7 @@ static bool attach_values(struct gt_store *store, const struct gt_cache_body *bo
         .duration_ns = body->duration_ns,
         .producer = body->producer,
         .host = body->host,
+        .announced = (uint32_t)body->announced,
     };
     memcpy(store->issues, body->issues, sizeof(store->issues));
     store->facts = body->facts;

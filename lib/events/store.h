@@ -150,6 +150,7 @@ struct gt_meta {
     /* What decoding looked at, 0 where it does not count: rows or records, also those that gave nothing, and bytes of
        the file that hold them. */
     uint64_t read_rows, read_bytes;
+    uint32_t announced; /* enum gt_fact: what the file says it has, whether it was read or not */
 };
 
 struct gt_store {

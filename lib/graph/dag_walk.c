@@ -16,15 +16,19 @@ struct walk {
     const struct gt_dag *dag;
     struct gt_dag_path *path;
     int64_t from_ns, at_ns; /* up to at_ns everything is still to be filled */
+    uint32_t node;
+    bool is_at_end; /* of the node: the walk did not come to its start */
     bool failed;
 };
 
+enum { WALKS_AT_ONCE = 64 };
+
 static bool grow(struct gt_dag_path *path) {
-    struct gt_dag_segment *room = gt_mem_room(path->segments, path->count, &path->capacity, sizeof *path->segments);
+    struct gt_dag_segment *room = gt_mem_room(path->last, path->count, &path->capacity, sizeof *path->last);
     if (!room)
         return false;
     gt_mem_huge(room, path->capacity * sizeof *room);
-    path->segments = room;
+    path->last = room;
     return true;
 }
 
@@ -39,7 +43,7 @@ static inline void fill(struct walk *walk, int64_t start_ns, struct gt_dag_segme
         walk->failed = true;
         return;
     }
-    path->segments[path->count++] = what;
+    path->last[path->count++] = what;
     walk->at_ns = what.start_ns;
 }
 
@@ -102,38 +106,71 @@ static void fill_edge(struct walk *walk, uint32_t node, const struct gt_dag_edge
     fill(walk, gt_dag_anchor_ns(dag, edge), segment);
 }
 
-static void reverse(struct gt_dag_path *path) {
-    for (size_t i = 0, j = path->count; i + 1 < j; i++) {
-        struct gt_dag_segment other = path->segments[--j];
-        path->segments[j] = path->segments[i];
-        path->segments[i] = other;
+/* What nothing leads to. */
+static void finish(struct walk *walk) {
+    fill(walk, walk->from_ns,
+         (struct gt_dag_segment){.node = walk->node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+}
+
+/* ---- walks ---- */
+
+static void begin(struct walk *walk, const struct gt_dag *dag, const struct gt_dag_way *way) {
+    *walk = (struct walk){.dag = dag,
+                          .path = way->path,
+                          .from_ns = way->from_ns,
+                          .at_ns = way->to_ns,
+                          .node = way->node,
+                          .is_at_end = true};
+    if (way->node != GT_DAG_NONE && dag->end_ns[way->node] < way->to_ns)
+        fill(walk, dag->end_ns[way->node],
+             (struct gt_dag_segment){.node = way->node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+}
+
+/* On to the first node before one, or to where nothing leads on. */
+static void go_on(struct walk *walk, uint32_t before) {
+    const struct gt_dag *dag = walk->dag;
+    while (walk->node != GT_DAG_NONE && walk->node >= before && walk->at_ns > walk->from_ns && !walk->failed) {
+        const struct gt_dag_edge *edge = gt_dag_binding(dag, walk->node);
+        int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
+        if (walk->is_at_end)
+            fill_node(walk, walk->node, release_ns);
+        if (!edge) {
+            finish(walk);
+            return;
+        }
+        fill_edge(walk, walk->node, edge, release_ns);
+        walk->is_at_end = !(edge->flags & GT_DAG_FROM_START);
+        walk->node = edge->from;
     }
 }
 
-bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64_t to_ns, struct gt_dag_path *path) {
-    struct walk walk = {.dag = dag, .path = path, .from_ns = from_ns, .at_ns = to_ns};
-    bool at_end = true;
-    if (node != GT_DAG_NONE && dag->end_ns[node] < to_ns)
-        fill(&walk, dag->end_ns[node],
-             (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
-    while (walk.at_ns > from_ns && node != GT_DAG_NONE && !walk.failed) {
-        const struct gt_dag_edge *edge = gt_dag_binding(dag, node);
-        int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
-        if (at_end)
-            fill_node(&walk, node, release_ns);
-        if (!edge)
-            break;
-        fill_edge(&walk, node, edge, release_ns);
-        at_end = !(edge->flags & GT_DAG_FROM_START);
-        node = edge->from;
+/* Edges lead from lower nodes to higher ones. Walks that go down side by side find in the cache what the others have
+   just read: nodes of several processes lie between each other. */
+static bool walk_some(const struct gt_dag *dag, const struct gt_dag_way *ways, size_t count) {
+    enum { NODES = 1 << 14 };
+    struct walk walks[WALKS_AT_ONCE];
+    bool ok = true;
+    for (size_t i = 0; i < count; i++)
+        begin(&walks[i], dag, &ways[i]);
+    for (size_t block = dag->node_count / NODES + 1; block-- > 0;)
+        for (size_t i = 0; i < count; i++)
+            go_on(&walks[i], (uint32_t)(block * NODES));
+    for (size_t i = 0; i < count; i++) {
+        finish(&walks[i]);
+        ok = ok && !walks[i].failed;
     }
-    fill(&walk, from_ns, (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
-    reverse(path);
-    return !walk.failed;
+    return ok;
+}
+
+bool gt_dag_walk(const struct gt_dag *dag, const struct gt_dag_way *ways, size_t count) {
+    for (size_t i = 0; i < count; i += WALKS_AT_ONCE)
+        if (!walk_some(dag, &ways[i], count - i < WALKS_AT_ONCE ? count - i : WALKS_AT_ONCE))
+            return false;
+    return true;
 }
 
 void gt_dag_walk_release(struct gt_dag_path *path) {
-    gt_mem_free(path->segments);
+    gt_mem_free(path->last);
     *path = (struct gt_dag_path){0};
 }
 

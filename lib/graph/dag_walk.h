@@ -29,13 +29,24 @@ struct gt_dag_segment {
 };
 
 struct gt_dag_path {
-    struct gt_dag_segment *segments; /* in order of time: each begins where the one before ends */
+    struct gt_dag_segment *last; /* as they are found: the last one of the window comes first */
     size_t count, capacity;
 };
 
-/* Back from a node at a time to the start of the window: segments that fill [from_ns, to_ns) exactly. Linear in their
-   number. false: memory was short. */
-bool gt_dag_walk(const struct gt_dag *dag, uint32_t node, int64_t from_ns, int64_t to_ns, struct gt_dag_path *path);
+/* In order of time: each begins where the one before ends. */
+static inline const struct gt_dag_segment *gt_dag_walk_segment(const struct gt_dag_path *path, size_t index) {
+    return &path->last[path->count - 1 - index];
+}
+
+struct gt_dag_way {
+    uint32_t node; /* that ends the window; GT_DAG_NONE: nothing is known of it */
+    int64_t from_ns, to_ns;
+    struct gt_dag_path *path;
+};
+
+/* Back from the node of each window to its start: segments that fill [from_ns, to_ns) exactly. Linear in their number.
+   false: memory was short. */
+bool gt_dag_walk(const struct gt_dag *dag, const struct gt_dag_way *ways, size_t count);
 void gt_dag_walk_release(struct gt_dag_path *path);
 
 /* The thread that a segment of CPU time is of; GT_NO_TRACK. */

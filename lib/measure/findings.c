@@ -191,6 +191,15 @@ static bool has_saving(const struct gt_section *section) {
     return false;
 }
 
+/* Reports that do not read arguments of operators say who does. */
+static void say_more(const struct gt_view *view, struct gt_section *section) {
+    bool has_shapes = view->store->meta.announced & GT_FACT_ARGUMENTS;
+    if (has_shapes && view->op_count && !gt_measure_asks(view, GT_FACT_ARGUMENTS))
+        gt_section_note(section, GT_FOR_SCREEN,
+                        GT_STR("Operators were recorded with shapes: 'gputime efficiency' has MFU and kernels against "
+                               "their roofline."));
+}
+
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_evidence evidence;
     struct gt_table *table = gt_finding_list_new(section);
@@ -210,6 +219,7 @@ enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *se
         gt_section_note(section, GT_FOR_ALL,
                         GT_STR("Savings are upper bounds: traces of this size are simulated only by 'gputime findings "
                                "--simulate'."));
+    say_more(view, section);
     struct gt_str verdict = gt_finding_list_verdict(section);
     table->empty = verdict.len ? verdict.ptr : say_none(view, section, why);
     status = evidence.status;

@@ -146,6 +146,8 @@ static bool sum_instances(const struct gt_work_set *set, const struct selected *
         if (!selected[i].ops || !kind->op.len)
             continue;
         uint32_t place = gt_map_put_if_new(&rows->place, instance->kind, instance->device, (uint32_t)rows->count);
+        if (rows->place.failed)
+            return false;
         if (place == rows->count) {
             struct row *items = gt_mem_room(rows->items, rows->count, &rows->capacity, sizeof *items);
             if (!items)
@@ -156,7 +158,7 @@ static bool sum_instances(const struct gt_work_set *set, const struct selected *
         gt_work_sums_add(&rows->items[place].sums, selected[i].ns, &selected[i].part, instance->bound);
         rows->items[place].kernels += selected[i].ops;
     }
-    return !rows->place.failed;
+    return true;
 }
 
 enum gt_status gt_op_efficiency_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

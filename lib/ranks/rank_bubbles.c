@@ -142,14 +142,25 @@ static int64_t message_wait_ns(const struct gt_rank_job *job, const struct gt_ra
     return sum_ns;
 }
 
+/* Several pipelines may run the same stages. Where messages form a cycle, all ranks that take part count. */
+static size_t count_stages(const struct pipeline *it) {
+    size_t ranks = 0, stages = 0;
+    bool is_cyclic = false;
+    for (size_t r = 0; r < it->job->rank_count; r++) {
+        ranks += it->stage[r] != NO_PART;
+        is_cyclic |= it->stage[r] == IN_CYCLE;
+        stages = it->stage[r] >= 0 && (size_t)it->stage[r] + 1 > stages ? (size_t)it->stage[r] + 1 : stages;
+    }
+    return is_cyclic ? ranks : stages;
+}
+
 static bool add_bubbles(struct pipeline *it) {
     struct gt_rank_job *job = it->job;
     uint32_t step = it->messages[0].step;
-    size_t stages = 0, most = 0;
+    size_t most = 0;
     for (size_t i = 0; i < it->channel_count; i++)
         most = it->channels[i].count > most ? it->channels[i].count : most;
-    for (size_t r = 0; r < job->rank_count; r++)
-        stages += it->stage[r] != NO_PART;
+    size_t stages = count_stages(it);
     for (uint32_t r = 0; r < job->rank_count; r++) {
         if (it->stage[r] == NO_PART)
             continue;

@@ -1,11 +1,13 @@
 /* Writes the table of blame: charges by rank, reason and step come in, one row for each rank and reason goes out. */
 #include "ranks/rank_charges.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_tables.h"
+#include "ranks/rank_words.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
@@ -100,6 +102,44 @@ static void put_compute(struct gt_row *row, const struct gt_rank_job *job, const
     gt_row_int(row, "kernel_ns", compute->kernel_ns);
 }
 
+/* ---- causes in words, for comparisons ---- */
+
+static const struct gt_report_column cause_columns[] = {
+    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME | GT_COLUMN_WORDS},
+    {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
+    {"share", "Share of wait", GT_UNIT_SHARE, "exposed wait of all ranks", GT_COLUMN_BAR},
+    {"summed_steps", "Summed steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
+};
+
+/* "rank 2: more compute" */
+static struct gt_str cause_words(const struct gt_rank_job *job, const struct charge_row *charge,
+                                 struct gt_arena *arena) {
+    if (charge->rank == GT_RANK_NONE)
+        return charge->reason == GT_REASON_SPREAD   ? GT_STR("nobody (spread)")
+               : charge->reason == GT_REASON_WINDOW ? GT_STR("began before the trace")
+                                                    : GT_STR("unresolved");
+    const char *words = gt_rank_words_reason(charge->name);
+    return gt_arena_printf(arena, "rank %" PRId64 ": %s", job->ranks[charge->rank].number,
+                           *words ? words : "longer collectives elsewhere");
+}
+
+static void add_causes(const struct gt_rank_job *job, struct gt_section *section, const struct charge_row *rows,
+                       size_t count) {
+    static const struct gt_parts whole = {.whole = "exposed wait, all ranks together,"};
+    struct gt_table *table = gt_section_table(section, "wait_causes", "Who caused the exposed wait", cause_columns,
+                                              GT_ARRAY_COUNT(cause_columns));
+    gt_rank_tables_leave_page(section, table); /* the table of blame says more */
+    table->parts = &whole;
+    for (size_t i = 0; i < count; i++) {
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "cause", cause_words(job, &rows[i], &section->report->arena));
+        gt_row_int(&row, "charged_ns", rows[i].charged_ns);
+        gt_row_share(&row, "share", (double)rows[i].charged_ns, (double)job->exposed_wait_ns);
+        gt_row_cell(&row, "summed_steps", job->step_count ? gt_cell_count(job->step_count) : gt_cell_null());
+        gt_row_end(&row);
+    }
+}
+
 void gt_rank_charges_add(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_table *table =
         gt_section_table(section, "blame", "Who is charged for the waiting", columns, GT_ARRAY_COUNT(columns));
@@ -119,4 +159,5 @@ void gt_rank_charges_add(const struct gt_rank_job *job, struct gt_section *secti
         put_compute(&row, job, &rows[i], section);
         gt_row_end(&row);
     }
+    add_causes(job, section, rows, count);
 }

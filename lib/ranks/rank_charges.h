@@ -1,4 +1,4 @@
-/* The table of blame: who is charged for how much waiting, and why. */
+/* The tables blame and wait_causes: who is charged for how much waiting, and why. */
 #ifndef GT_RANKS_RANK_CHARGES_H
 #define GT_RANKS_RANK_CHARGES_H
 

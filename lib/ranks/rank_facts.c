@@ -9,6 +9,7 @@
 #include "ranks/rank_charges.h"
 #include "ranks/rank_clocks.h"
 #include "ranks/rank_reasons.h"
+#include "ranks/rank_speeds.h"
 #include "ranks/rank_tables.h"
 #include "ranks/rank_verdict.h"
 #include "ranks/rank_words.h"
@@ -143,6 +144,18 @@ static void state_compute(struct stating *it) {
     state(it, "all_to_all_imbalance", "all_to_all imbalance", GT_UNIT_NONE, gt_rank_tables_real(job->imbalance));
 }
 
+/* Bytes that sync collectives put on the bus, over the time of their transfers. */
+static void state_bandwidth(struct stating *it) {
+    const struct gt_rank_job *job = it->job;
+    double bytes = 0, ns = 0;
+    for (size_t c = 0; c < job->collective_count; c++)
+        if (gt_rank_speeds_is_known(&job->collectives[c])) {
+            bytes += job->collectives[c].bus_bytes;
+            ns += (double)job->collectives[c].transfer_ns;
+        }
+    state(it, "busbw_gbs", "Bus GB/s", GT_UNIT_NONE, gt_rank_tables_real(ns > 0 ? bytes / ns : NAN));
+}
+
 static struct gt_cell ratio_cell(int64_t ns, int64_t of_ns, double minus) {
     bool is_known = ns != GT_RANK_NO_NS && of_ns != GT_RANK_NO_NS && of_ns > 0;
     return is_known ? gt_cell_real((double)ns / (double)of_ns - minus) : gt_cell_null();
@@ -185,6 +198,7 @@ void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section
     state_verdict(&it);
     state_trust(&it);
     state_compute(&it);
+    state_bandwidth(&it);
     state_replay(&it);
     state_issues(job, section);
 }

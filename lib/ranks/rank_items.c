@@ -289,8 +289,14 @@ static bool reserve_items(struct gt_rank_job *job) {
         for (size_t k = 0; k < summary->kernels_count && job->options.match_names; k++)
             most += summary->kernels[k].carried_count == 0;
     }
-    job->items = gt_arena_array(&job->arena, most, sizeof *job->items);
+    job->items = gt_mem_uninitialised(most, sizeof *job->items);
     return job->items != NULL;
+}
+
+void gt_rank_items_release(struct gt_rank_job *job) {
+    gt_mem_free(job->items);
+    job->items = NULL;
+    job->item_count = 0;
 }
 
 bool gt_rank_items_make(struct gt_rank_job *job, const struct gt_rank_group_map *maps) {

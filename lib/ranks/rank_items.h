@@ -12,4 +12,7 @@ struct gt_rank_group_map {
 /* Fills job->items, by rank and kernel. false: memory was short. */
 bool gt_rank_items_make(struct gt_rank_job *job, const struct gt_rank_group_map *maps);
 
+/* Once collectives have members, nobody needs them. */
+void gt_rank_items_release(struct gt_rank_job *job);
+
 #endif

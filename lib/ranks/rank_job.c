@@ -7,10 +7,12 @@
 #include "ranks/rank_clocks.h"
 #include "ranks/rank_groups.h"
 #include "ranks/rank_identity.h"
+#include "ranks/rank_items.h"
 #include "ranks/rank_links.h"
 #include "ranks/rank_match.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_replay.h"
+#include "ranks/rank_speeds.h"
 #include "ranks/rank_tiles.h"
 #include "ranks/rank_verdict.h"
 #include "ranks/rank_waits.h"
@@ -64,10 +66,11 @@ enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summa
     job->issues[GT_RANK_ISSUE_TRACE_WITHOUT_WORK] = options->traces_without_work;
     job->issues[GT_RANK_ISSUE_TRACE_PARTLY_READ] = options->traces_partly_read;
     bool ok = gt_rank_identity_assign(job, summaries, count) && gt_rank_groups_make(job) && gt_rank_match(job) &&
-              gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_tiles_make(job) &&
-              gt_rank_links_make(job) && gt_rank_blame_charge(job) && gt_rank_reasons_find(job) &&
-              gt_rank_verdict_find(job) && gt_rank_clocks_align(job) && gt_rank_bubbles_measure(job) &&
-              gt_rank_replay_run(job);
+              gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_speeds_compare(job);
+    gt_rank_items_release(job);
+    ok = ok && gt_rank_tiles_make(job) && gt_rank_links_make(job) && gt_rank_blame_charge(job) &&
+         gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_clocks_align(job) &&
+         gt_rank_bubbles_measure(job) && gt_rank_replay_run(job);
     return ok && !gt_arena_failed(&job->arena) ? GT_OK : gt_fail_memory(err);
 }
 

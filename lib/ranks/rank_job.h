@@ -28,6 +28,12 @@ struct gt_rank_set_group {
     int64_t first_mismatch; /* -1: none */
     int64_t transfer_ns, wait_ns;
     double busbw_p50; /* NAN: not known */
+    double busbw;     /* of all sync collectives together; NAN likewise */
+    /* Against other groups of its kind. */
+    double slow_factor; /* its transfers over what they take there; NAN: there are none */
+    double usual_busbw; /* there; NAN likewise */
+    int64_t slow_ns;    /* what its transfers take longer; 0: the group is not slow */
+    int64_t gain_ns;    /* of the job without that; GT_RANK_NO_NS: not known */
 };
 
 enum gt_rank_item_state {
@@ -64,6 +70,7 @@ struct gt_rank_collective {
     double bus_bytes; /* NAN likewise */
     double imbalance; /* of an all_to_all; NAN */
     int64_t transfer_ns, wait_ns, skew_ns;
+    int64_t slow_ns; /* of a slow group: what the transfer takes longer than in others of its kind */
     uint32_t last_rank;
     uint32_t delayer; /* GT_RANK_NONE: nobody */
     uint32_t aligned_last_rank;
@@ -134,6 +141,7 @@ enum gt_rank_reason {
 struct gt_rank_compute {
     uint32_t reference; /* GT_RANK_NONE: there is no other */
     int64_t slower_ns, more_ns;
+    int64_t usual_slower_ns, usual_more_ns; /* in a usual step */
     struct gt_str kernel;
     int64_t kernel_ns;
 };
@@ -182,7 +190,7 @@ struct gt_rank_job {
 
     struct gt_rank_set_group *groups;
     size_t group_count;
-    struct gt_rank_item *items;
+    struct gt_rank_item *items; /* until collectives are matched and measured */
     size_t item_count;
     struct gt_rank_collective *collectives;
     size_t collective_count;

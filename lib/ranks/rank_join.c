@@ -184,16 +184,15 @@ static bool try_overlap(struct joining *it, const struct overlap *overlap, struc
 
 /* ---- the walk ---- */
 
-/* Ops without a partner between two pairs, of the list that has more. */
-static size_t holes_between(size_t first_i, size_t first_j, size_t last_i, size_t last_j, size_t pairs) {
-    size_t in_a = last_i - first_i + 1 - pairs, in_b = last_j - first_j + 1 - pairs;
-    return in_a > in_b ? in_a : in_b;
+/* Ops without a partner, of the list that has more; both lists as long as from the first pair to the last. */
+static size_t holes_in(size_t a_count, size_t b_count, size_t pairs) {
+    return (a_count > b_count ? a_count : b_count) - pairs;
 }
 
 /* Ends early where more than a quarter of all differences are too large already. */
 static bool walk(struct joining *it, struct candidate *found) {
     const struct gt_rank_join_list *a = it->a, *b = it->b;
-    size_t i = 0, j = 0, first_i = 0, first_j = 0, last_i = 0, last_j = 0, excess = 0, without = 0;
+    size_t i = 0, j = 0, first_i = 0, first_j = 0, excess = 0, without = 0;
     size_t longer = a->count > b->count ? a->count : b->count, allowed = longer - 3 * (longer - 1) / 4 - 1;
     int64_t offset_ns = found->offset_ns, limit = it->partner ? INT64_MAX : limit_of(it);
     bool can_end = limit < INT64_MAX; /* else all candidates so far are as bad */
@@ -206,9 +205,9 @@ static bool walk(struct joining *it, struct candidate *found) {
             it->scratch[found->pairs] = distance_of(it, i, j, offset_ns);
             excess += it->scratch[found->pairs] > limit;
             add_pair(it, found, i, j);
-            last_i = i++;
-            last_j = j++;
-            without = holes_between(first_i, first_j, last_i, last_j, found->pairs);
+            i++;
+            j++;
+            without = holes_in(i - first_i, j - first_j, found->pairs);
         } else if ((int64_t)((uint64_t)a->end_ns[i] - (uint64_t)offset_ns - (uint64_t)b->end_ns[j]) <= 0) {
             i++;
         } else {

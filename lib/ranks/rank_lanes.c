@@ -85,9 +85,9 @@ static void fill_pieces(struct gt_rank_lane_events *lane, const struct gt_rank_j
     size_t running = 0, step = 0;
     for (size_t i = 0; i <= count; i++) {
         uint32_t next = i < count ? point_of(summary, &moments[i]) : last;
-        int64_t from_ns = summary->points[at].time_ns;
+        int64_t from_ns = gt_rank_summary_time(summary, at);
         lane->pieces[i] = running ? gt_rank_summary_between(summary, at, next, GT_PART_COMPUTE)
-                                  : summary->points[next].time_ns - from_ns;
+                                  : gt_rank_summary_time(summary, next) - from_ns;
         while (step < summary->steps_count && summary->steps[step].end_ns <= from_ns)
             step++;
         bool is_inside = step < summary->steps_count && summary->steps[step].start_ns <= from_ns;

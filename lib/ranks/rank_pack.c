@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "events/labels.h"
 
-static const char magic[8] = "GTRANK1";
+static const char magic[8] = "GTRANK2";
 
 /* ---- writing ---- */
 
@@ -80,29 +80,36 @@ static bool is_text(const struct gt_rank_summary *summary, struct gt_rank_text t
 static bool is_span(const struct gt_rank_summary *summary, int64_t start_ns, int64_t end_ns, uint32_t start_point,
                     uint32_t end_point) {
     return start_point <= end_point && end_point < summary->points_count &&
-           summary->points[start_point].time_ns == start_ns && summary->points[end_point].time_ns == end_ns;
+           gt_rank_summary_time(summary, start_point) == start_ns && gt_rank_summary_time(summary, end_point) == end_ns;
 }
 
-/* Parts of the time between two points never fall, and sum to it. */
+/* No part is too long for sums. */
+static bool are_bases(const struct gt_rank_summary *summary, int64_t longest_ns) {
+    for (size_t i = 0; i < summary->bases_count; i++)
+        for (int place = 0; place < GT_POINT_PARTS; place++)
+            if (summary->bases[i].ns[place] < 0 || summary->bases[i].ns[place] > longest_ns)
+                return false;
+    for (size_t i = 0; i < summary->points_count; i++)
+        if (summary->points[i].base >= summary->bases_count)
+            return false;
+    return true;
+}
+
+/* Parts of the time between two points never fall, and one of them grows. */
 static bool are_points(const struct gt_rank_summary *summary) {
     const int64_t longest_ns = (int64_t)1 << 50, latest_ns = INT64_MAX / 2;
     const struct gt_rank_head *head = &summary->head;
     size_t count = summary->points_count;
     if (head->first_ns < -latest_ns || head->last_ns > latest_ns || head->last_ns < head->first_ns ||
-        head->last_ns - head->first_ns > longest_ns || count == 0 || summary->points[0].time_ns != head->first_ns ||
-        summary->points[count - 1].time_ns != head->last_ns)
+        head->last_ns - head->first_ns > longest_ns || count == 0 || !are_bases(summary, longest_ns) ||
+        gt_rank_summary_time(summary, 0) != head->first_ns || gt_rank_summary_time(summary, count - 1) != head->last_ns)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const struct gt_rank_point *point = &summary->points[i];
-        int64_t sum_ns = 0;
-        if (i && point->time_ns <= point[-1].time_ns)
-            return false;
-        for (int part = 0; part < GT_PART_COUNT; part++) {
-            if (point->ns[part] < (i ? point[-1].ns[part] : 0) || point->ns[part] > longest_ns)
+    for (size_t i = 1; i < count; i++) {
+        for (int part = 0; part < GT_PART_COUNT; part++)
+            if (gt_rank_summary_until(summary, i, (enum gt_rank_part)part) <
+                gt_rank_summary_until(summary, i - 1, (enum gt_rank_part)part))
                 return false;
-            sum_ns += point->ns[part];
-        }
-        if (sum_ns != point->time_ns - head->first_ns || point->ns[GT_PART_WAIT])
+        if (gt_rank_summary_time(summary, i) <= gt_rank_summary_time(summary, i - 1))
             return false;
     }
     return true;
@@ -167,7 +174,9 @@ static bool are_times(const struct gt_rank_summary *summary) {
     }
     for (size_t i = 0; i < summary->work_count; i++)
         if (!is_text(summary, summary->work[i].name) || summary->work[i].count <= 0 || summary->work[i].total_ns < 0 ||
-            summary->work[i].total_ns > INT64_MAX / 2)
+            summary->work[i].total_ns > INT64_MAX / 2 || summary->work[i].usual_count < 0 ||
+            summary->work[i].usual_ns < 0 || summary->work[i].usual_count > summary->work[i].count ||
+            summary->work[i].usual_ns > summary->work[i].total_ns)
             return false;
     return true;
 }

@@ -47,11 +47,11 @@ static int64_t *new_moments(const struct gt_rank_summary *summary, size_t *count
     return times;
 }
 
-static uint32_t point_at(const struct gt_rank_summary *summary, int64_t time_ns) {
-    size_t low = 0, high = summary->points_count;
+static uint32_t point_at(const int64_t *times, size_t count, int64_t time_ns) {
+    size_t low = 0, high = count;
     while (low + 1 < high) {
         size_t middle = low + (high - low) / 2;
-        if (summary->points[middle].time_ns <= time_ns)
+        if (times[middle] <= time_ns)
             low = middle;
         else
             high = middle;
@@ -135,16 +135,42 @@ static void advance(struct sweep *sweep, int64_t to_ns) {
     settle(sweep, to_ns);
 }
 
-static void set_points(struct gt_rank_summary *summary) {
+static bool is_within(const struct sweep *sweep, const struct gt_rank_base *base) {
+    for (int part = 0, place = 0; part < GT_PART_COUNT; place += part++ != GT_PART_WAIT)
+        if (part != GT_PART_WAIT && sweep->ns[part] - base->ns[place] > UINT32_MAX)
+            return false;
+    return true;
+}
+
+/* Of a new base where one of its parts is too far from the last one. */
+static void add_point(struct gt_rank_summary *summary, const struct sweep *sweep) {
+    if (summary->bases_count == 0 || !is_within(sweep, &summary->bases[summary->bases_count - 1])) {
+        struct gt_rank_base *added = gt_rank_summary_add_bases(summary);
+        for (int part = 0, place = 0; part < GT_PART_COUNT; part++)
+            if (part != GT_PART_WAIT)
+                added->ns[place++] = sweep->ns[part];
+    }
+    struct gt_rank_point *point = gt_rank_summary_add_points(summary);
+    if (summary->failed)
+        return;
+    point->base = (uint32_t)summary->bases_count - 1;
+    for (int part = 0, place = 0; part < GT_PART_COUNT; part++)
+        if (part != GT_PART_WAIT) {
+            point->ns[place] = (uint32_t)(sweep->ns[part] - summary->bases[point->base].ns[place]);
+            place++;
+        }
+}
+
+static void set_points(struct gt_rank_summary *summary, const int64_t *times, size_t count) {
     for (size_t i = 0; i < summary->kernels_count; i++) {
         struct gt_rank_kernel *kernel = &summary->kernels[i];
-        kernel->start_point = point_at(summary, kernel->start_ns);
-        kernel->end_point = point_at(summary, kernel->end_ns);
+        kernel->start_point = point_at(times, count, kernel->start_ns);
+        kernel->end_point = point_at(times, count, kernel->end_ns);
     }
     for (size_t i = 0; i < summary->steps_count; i++) {
         struct gt_rank_step *step = &summary->steps[i];
-        step->start_point = point_at(summary, step->start_ns);
-        step->end_point = point_at(summary, step->end_ns);
+        step->start_point = point_at(times, count, step->start_ns);
+        step->end_point = point_at(times, count, step->end_ns);
     }
 }
 
@@ -162,13 +188,10 @@ enum gt_status gt_rank_points_make(const struct gt_view *view, const struct gt_i
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         advance(&sweep, times[i]);
-        struct gt_rank_point *point = gt_rank_summary_add_points(summary);
-        point->time_ns = times[i];
-        memcpy(point->ns, sweep.ns, sizeof point->ns);
+        add_point(summary, &sweep);
     }
+    if (!summary->failed)
+        set_points(summary, times, count);
     gt_mem_free(times);
-    if (summary->failed)
-        return gt_fail_memory(err);
-    set_points(summary);
-    return GT_OK;
+    return summary->failed ? gt_fail_memory(err) : GT_OK;
 }

@@ -15,7 +15,7 @@ static const char *const reason_keys[GT_REASON_COUNT] = {
 };
 
 int64_t gt_rank_reasons_compute_ns(const struct gt_rank_summary *summary) {
-    return summary->points_count ? summary->points[summary->points_count - 1].ns[GT_PART_COMPUTE] : 0;
+    return summary->points_count ? gt_rank_summary_until(summary, summary->points_count - 1, GT_PART_COMPUTE) : 0;
 }
 
 bool gt_rank_reasons_divide(const struct gt_rank_compute *compute, int64_t charged_ns, int64_t *slower_ns,
@@ -40,6 +40,14 @@ struct gt_str gt_rank_reasons_name(const struct gt_rank_job *job, uint32_t rank,
         gt_rank_reasons_divide(&job->computes[rank], charged_ns, &slower_ns, &more_ns))
         return more_ns > slower_ns ? GT_STR("compute_more") : GT_STR("compute_slower");
     return gt_str_of(gt_rank_summary_parts[reason]);
+}
+
+struct gt_str gt_rank_reasons_usual_name(const struct gt_rank_job *job, uint32_t rank, size_t reason,
+                                         int64_t charged_ns) {
+    const struct gt_rank_compute *compute = &job->computes[rank];
+    if (reason != GT_PART_COMPUTE || (compute->usual_slower_ns <= 0 && compute->usual_more_ns <= 0))
+        return gt_rank_reasons_name(job, rank, reason, charged_ns);
+    return compute->usual_more_ns > compute->usual_slower_ns ? GT_STR("compute_more") : GT_STR("compute_slower");
 }
 
 /* ---- work in order ---- */
@@ -82,8 +90,14 @@ static struct gt_str name_of(const struct sorted *sorted, const struct gt_rank_w
 
 /* ---- two ranks ---- */
 
+/* Kernels of one name and configuration; count 0: none. */
+struct amount {
+    int64_t count, ns;
+};
+
 struct comparing {
     const struct sorted *own, *other;
+    bool is_usual;         /* a usual step, not all */
     __int128 slower_whole; /* with parts of a ns apart */
     long double slower_part;
     __int128 own_ns, other_ns;
@@ -104,13 +118,21 @@ static void close_name(struct comparing *it) {
 }
 
 /* min(n, m) * (t / n - u / m), the rest of a division apart. */
-static void add_slower(struct comparing *it, const struct gt_rank_work *x, const struct gt_rank_work *y) {
-    bool is_fewer = x->count <= y->count;
-    __int128 product = is_fewer ? (__int128)y->total_ns * x->count : (__int128)x->total_ns * y->count;
-    int64_t divisor = is_fewer ? y->count : x->count;
+static void add_slower(struct comparing *it, struct amount x, struct amount y) {
+    bool is_fewer = x.count <= y.count;
+    __int128 product = is_fewer ? (__int128)y.ns * x.count : (__int128)x.ns * y.count;
+    int64_t divisor = is_fewer ? y.count : x.count;
     long double part = (long double)(int64_t)(product % divisor) / (long double)divisor;
-    it->slower_whole += is_fewer ? x->total_ns - product / divisor : product / divisor - y->total_ns;
+    it->slower_whole += is_fewer ? x.ns - product / divisor : product / divisor - y.ns;
     it->slower_part += is_fewer ? -part : part;
+}
+
+static struct amount amount_of(const struct comparing *it, const struct gt_rank_work *work) {
+    struct amount amount = {0, 0};
+    if (work)
+        amount = it->is_usual ? (struct amount){work->usual_count, work->usual_ns}
+                              : (struct amount){work->count, work->total_ns};
+    return amount;
 }
 
 static void take(struct comparing *it, const struct gt_rank_work *x, const struct gt_rank_work *y) {
@@ -123,11 +145,12 @@ static void take(struct comparing *it, const struct gt_rank_work *x, const struc
         it->name = name;
         it->has_name = true;
     }
-    it->own_ns += x ? x->total_ns : 0;
-    it->other_ns += y ? y->total_ns : 0;
-    it->name_ns += (x ? x->total_ns : 0) - (y ? y->total_ns : 0);
-    if (x && y)
-        add_slower(it, x, y);
+    struct amount own = amount_of(it, x), other = amount_of(it, y);
+    it->own_ns += own.ns;
+    it->other_ns += other.ns;
+    it->name_ns += own.ns - other.ns;
+    if (own.count && other.count)
+        add_slower(it, own, other);
 }
 
 static int64_t floor_of(long double value) {
@@ -135,8 +158,9 @@ static int64_t floor_of(long double value) {
     return whole - (value < (long double)whole);
 }
 
-static void compare(const struct sorted *own, const struct sorted *other, struct gt_rank_compute *result) {
-    struct comparing it = {.own = own, .other = other, .result = result};
+static void compare(const struct sorted *own, const struct sorted *other, bool is_usual,
+                    struct gt_rank_compute *result) {
+    struct comparing it = {.own = own, .other = other, .is_usual = is_usual, .result = result};
     size_t i = 0, j = 0;
     while (i < own->summary->work_count || j < other->summary->work_count) {
         const struct gt_rank_work *x = work_at(own, i), *y = work_at(other, j);
@@ -178,8 +202,13 @@ bool gt_rank_reasons_find(struct gt_rank_job *job) {
     for (size_t place = 0; ok && place < count; place++) {
         struct gt_rank_compute *result = &job->computes[order[place]];
         result->reference = count < 2 ? GT_RANK_NONE : order[middle + (middle >= place)];
-        if (result->reference != GT_RANK_NONE)
-            compare(&sorted[order[place]], &sorted[result->reference], result);
+        if (result->reference == GT_RANK_NONE)
+            continue;
+        struct gt_rank_compute usual = {0};
+        compare(&sorted[order[place]], &sorted[result->reference], false, result);
+        compare(&sorted[order[place]], &sorted[result->reference], true, &usual);
+        result->usual_slower_ns = usual.slower_ns;
+        result->usual_more_ns = usual.more_ns;
     }
     for (size_t r = 0; sorted && r < count; r++)
         gt_mem_free(sorted[r].order);

@@ -14,6 +14,11 @@ bool gt_rank_reasons_divide(const struct gt_rank_compute *compute, int64_t charg
 /* The name of a charge: of compute the larger of its two. */
 struct gt_str gt_rank_reasons_name(const struct gt_rank_job *job, uint32_t rank, size_t reason, int64_t charged_ns);
 
+/* The same, but of compute the larger of the two in a usual step: without episodes, and though traces begin and end
+   apart. */
+struct gt_str gt_rank_reasons_usual_name(const struct gt_rank_job *job, uint32_t rank, size_t reason,
+                                         int64_t charged_ns);
+
 /* Compute of a rank in all. */
 int64_t gt_rank_reasons_compute_ns(const struct gt_rank_summary *summary);
 

@@ -82,7 +82,7 @@ static enum gt_status fill(const struct gt_rank_reduce_input *input, const struc
         status = gt_rank_points_make(view, &idle, summary, err);
     }
     if (status == GT_OK)
-        status = gt_rank_work_sum(view, summary, err);
+        status = gt_rank_work_sum(view, windows.step_of, summary, err);
     gt_rank_windows_release(&windows);
     gt_idle_release(&idle);
     gt_rank_summary_trim(summary);

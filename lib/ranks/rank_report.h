@@ -2,11 +2,18 @@
 #ifndef GT_RANKS_RANK_REPORT_H
 #define GT_RANKS_RANK_REPORT_H
 
+#include "events/view.h"
 #include "ranks/rank_job.h"
 #include "report/report.h"
 
-/* Adds all that is known about a job, also findings unless they are those of a trace; nothing refers to it afterwards.
- */
-void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section, bool has_findings);
+struct gt_rank_report_options {
+    bool has_findings;                /* else they are those of a trace */
+    const char *why;                  /* id of the only finding to report; NULL: all */
+    const struct gt_request *request; /* long tables that it does not want are left out; NULL: all are wanted */
+};
+
+/* Adds all that is known about a job; nothing refers to it afterwards. */
+enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section,
+                                  const struct gt_rank_report_options *options, struct gt_error *err);
 
 #endif

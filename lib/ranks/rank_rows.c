@@ -4,6 +4,43 @@
 #include "ranks/rank_tables.h"
 #include "report/row.h"
 
+static const struct gt_report_column speed_columns[] = {
+    {"label", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME},
+    {"group", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"busbw_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_RATE},
+    {"usual_busbw_gbs", "Others GB/s", GT_UNIT_NONE, NULL, 0},
+    {"slow_factor", "Times as long", GT_UNIT_NONE, NULL, 0},
+    {"slow_ns", "Longer by", GT_UNIT_NS, NULL, 0},
+    {"gain_ns", "Gain", GT_UNIT_NS, NULL, 0},
+};
+
+/* "dp 0-6:2": what a group is called in every run of a program. */
+static struct gt_str group_label(const struct gt_rank_set_group *group, struct gt_arena *arena) {
+    struct gt_str members = gt_rank_tables_members(arena, group), about = group->description;
+    return gt_arena_printf(arena, "%.*s%s%.*s", (int)about.len, about.ptr, about.len ? " " : "", (int)members.len,
+                           members.ptr);
+}
+
+void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section *section) {
+    struct gt_table *table =
+        gt_section_table(section, "group_speeds", "Bandwidth of groups", speed_columns, GT_ARRAY_COUNT(speed_columns));
+    table->empty = "The bytes of no collective are known.";
+    for (size_t g = 0; g < job->group_count; g++) {
+        const struct gt_rank_set_group *group = &job->groups[g];
+        if (isnan(group->busbw))
+            continue;
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "label", group_label(group, &section->report->arena));
+        gt_row_count(&row, "group", g);
+        gt_row_real(&row, "busbw_gbs", group->busbw);
+        gt_row_cell(&row, "usual_busbw_gbs", gt_rank_tables_real(group->usual_busbw));
+        gt_row_cell(&row, "slow_factor", gt_rank_tables_real(group->slow_factor));
+        gt_row_int(&row, "slow_ns", group->slow_ns);
+        gt_row_cell(&row, "gain_ns", gt_rank_tables_ns(group->gain_ns));
+        gt_row_end(&row);
+    }
+}
+
 static const struct gt_report_column bubble_columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -153,9 +190,7 @@ static void put_member(struct gt_table *table, const struct gt_rank_job *job, co
 
 enum { COLLECTIVES_DRAWN = 20000 }; /* more points hide each other */
 
-void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section) {
-    add_bubbles(job, section);
-    add_flows(job, section);
+static void add_collectives(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "job_collectives", "Collectives of the job", collective_columns,
                                               GT_ARRAY_COUNT(collective_columns));
     table->empty = "No collective could be matched between ranks.";
@@ -164,9 +199,26 @@ void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_sec
     gt_row_reserve(table, job->collective_count);
     for (size_t c = 0; c < job->collective_count; c++)
         put_collective(table, job, c);
-    table = gt_section_table(section, "collective_ranks", "Ranks in collectives", member_columns,
-                             GT_ARRAY_COUNT(member_columns));
+}
+
+static void add_members(const struct gt_rank_job *job, struct gt_section *section) {
+    struct gt_table *table = gt_section_table(section, "collective_ranks", "Ranks in collectives", member_columns,
+                                              GT_ARRAY_COUNT(member_columns));
     gt_row_reserve(table, job->member_count);
     for (size_t i = 0; i < job->member_count; i++)
         put_member(table, job, &job->members[i]);
+}
+
+void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section,
+                                    const struct gt_request *request) {
+    static const struct {
+        const char *table;
+        void (*add)(const struct gt_rank_job *job, struct gt_section *section);
+    } tables[] = {{"bubbles", add_bubbles},
+                  {"all_to_all", add_flows},
+                  {"job_collectives", add_collectives},
+                  {"collective_ranks", add_members}};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(tables); i++)
+        if (gt_rank_tables_is_wanted(request, tables[i].table))
+            tables[i].add(job, section);
 }

@@ -38,10 +38,16 @@ struct gt_rank_text {
 };
 
 /* A moment with what happened from the first op on, part by part. Every start and end of a communication kernel and of
-   a window is one, so that sums between two of them are a difference. */
+   a window is one, so that sums between two of them are a difference. The parts sum to the time. There are two for each
+   kernel, so they are small: what they add to a base. TRANSFER is all communication without compute; WAIT is not kept,
+   it is 0. */
+enum { GT_POINT_PARTS = GT_PART_COUNT - 1 };
 struct gt_rank_point {
-    int64_t time_ns;
-    int64_t ns[GT_PART_COUNT]; /* TRANSFER: all communication without compute; WAIT: 0 */
+    uint32_t base;
+    uint32_t ns[GT_POINT_PARTS];
+};
+struct gt_rank_base {
+    int64_t ns[GT_POINT_PARTS];
 };
 
 struct gt_rank_kernel {
@@ -89,6 +95,7 @@ struct gt_rank_work {
     struct gt_rank_text name;
     uint32_t grid[3], block[3];
     int64_t count, total_ns;
+    int64_t usual_count, usual_ns; /* medians over the steps of the rank; 0: it has fewer than 3 */
 };
 
 struct gt_rank_head {
@@ -132,10 +139,25 @@ static inline struct gt_str gt_rank_summary_text(const struct gt_rank_summary *s
     return text.bytes ? (struct gt_str){summary->text + text.first, text.bytes} : (struct gt_str){"", 0};
 }
 
+/* ns of a part from the first op to a point, transfer and wait as one. */
+static inline int64_t gt_rank_summary_until(const struct gt_rank_summary *summary, size_t point,
+                                            enum gt_rank_part part) {
+    const struct gt_rank_point *it = &summary->points[point];
+    int place = part < GT_PART_WAIT ? (int)part : (int)part - 1;
+    return part == GT_PART_WAIT ? 0 : summary->bases[it->base].ns[place] + it->ns[place];
+}
+
+static inline int64_t gt_rank_summary_time(const struct gt_rank_summary *summary, size_t point) {
+    int64_t time_ns = summary->head.first_ns;
+    for (int part = 0; part < GT_PART_COUNT; part++)
+        time_ns += gt_rank_summary_until(summary, point, (enum gt_rank_part)part);
+    return time_ns;
+}
+
 /* ns of a part between two points, transfer and wait as one. */
 static inline int64_t gt_rank_summary_between(const struct gt_rank_summary *summary, uint32_t from, uint32_t to,
                                               enum gt_rank_part part) {
-    return summary->points[to].ns[part] - summary->points[from].ns[part];
+    return gt_rank_summary_until(summary, to, part) - gt_rank_summary_until(summary, from, part);
 }
 
 #endif

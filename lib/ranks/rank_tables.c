@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "ranks/rank_charges.h"
 #include "ranks/rank_clocks.h"
+#include "ranks/rank_measures.h"
 #include "ranks/rank_tiles.h"
 #include "report/row.h"
 
@@ -52,17 +53,17 @@ static const struct gt_report_column rank_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"collectives", "Collectives", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"unmatched", "Unmatched", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     PART_COLUMNS(GT_COLUMN_DETAIL),
     {"idle_sync_ns", "Idle sync", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_host_ns", "Idle host", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_launch_ns", "Idle launch", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_dependency_ns", "Idle dependency", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"idle_unknown_ns", "Idle unknown", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"own_ns", "Own time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
+    {"own_ns", "Own time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_DETAIL},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"leads", "Leads", GT_UNIT_COUNT, NULL, 0},
-    {"gain_ns", "Gain", GT_UNIT_NS, NULL, 0},
+    {"gain_ns", "Gain", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
 static void add_ranks(const struct gt_rank_job *job, struct gt_section *section) {
@@ -149,10 +150,10 @@ static void add_steps(const struct gt_rank_job *job, struct gt_section *section)
 /* ---- groups ---- */
 
 static const struct gt_report_column group_columns[] = {
-    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"name", "Name", GT_UNIT_NONE, NULL, 0},
-    {"desc", "Description", GT_UNIT_NONE, NULL, 0},
-    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"group", "Group", GT_UNIT_NONE, NULL, 0},
+    {"name", "Name", GT_UNIT_NONE, NULL, 0}, /* another in every run of NCCL */
+    {"desc", "Description", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME},
     {"size", "Size", GT_UNIT_COUNT, NULL, 0},
     {"present", "Read", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"rung", "Matched by", GT_UNIT_NONE, NULL, 0},
@@ -165,8 +166,13 @@ static const struct gt_report_column group_columns[] = {
     {"busbw_p50_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
 };
 
+struct gt_str gt_rank_tables_group_name(struct gt_arena *arena, const struct gt_rank_set_group *group) {
+    return group->communicator == UINT64_MAX ? gt_arena_copy(arena, group->name)
+                                             : gt_arena_printf(arena, "%016" PRIx64, group->communicator);
+}
+
 /* Three or more in progression are "0-3", "1-7:2"; else a list. */
-static struct gt_str format_members(struct gt_arena *arena, const struct gt_rank_set_group *group) {
+struct gt_str gt_rank_tables_members(struct gt_arena *arena, const struct gt_rank_set_group *group) {
     size_t count = group->member_count, even = 2;
     const int64_t *list = group->members;
     int64_t stride = count > 1 ? list[1] - list[0] : 0;
@@ -200,14 +206,11 @@ static void add_groups(const struct gt_rank_job *job, struct gt_section *section
     table->empty = "The traces do not say which ranks communicate.";
     for (size_t g = 0; g < job->group_count; g++) {
         const struct gt_rank_set_group *group = &job->groups[g];
-        bool is_named = group->communicator == UINT64_MAX;
         struct gt_row row = gt_row_begin(table);
         gt_row_count(&row, "group", g);
-        gt_row_text(&row, "name",
-                    is_named ? gt_arena_copy(arena, group->name)
-                             : gt_arena_printf(arena, "%016" PRIx64, group->communicator));
+        gt_row_text(&row, "name", gt_rank_tables_group_name(arena, group));
         gt_row_cell(&row, "desc", gt_rank_tables_text(section, group->description));
-        gt_row_text(&row, "members", format_members(arena, group));
+        gt_row_text(&row, "members", gt_rank_tables_members(arena, group));
         gt_row_int(&row, "size", group->size);
         gt_row_count(&row, "present", group->present);
         gt_row_cell(&row, "rung", rung_cell(section, group->rungs));
@@ -273,12 +276,28 @@ static void add_clocks(const struct gt_rank_job *job, struct gt_section *section
     }
 }
 
-void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section) {
+void gt_rank_tables_leave_page(struct gt_section *section, const struct gt_table *table) {
+    for (size_t b = 0; b < section->block_count; b++)
+        if (section->blocks[b].table == table)
+            section->blocks[b].audience &= ~(uint32_t)GT_FOR_PAGE;
+}
+
+bool gt_rank_tables_is_wanted(const struct gt_request *request, const char *table) {
+    if (!request)
+        return true;
+    struct gt_shape shape = gt_shape_of(table, request->shapes, request->shape_count);
+    return shape.absent <= 0 && !(request->for_screen && shape.hidden > 0);
+}
+
+void gt_rank_tables_add(const struct gt_rank_job *job, struct gt_section *section, const struct gt_request *request) {
+    gt_rank_measures_add(job, section);
     add_ranks(job, section);
     gt_rank_charges_add(job, section);
     add_episodes(job, section);
     add_groups(job, section);
-    add_steps(job, section);
-    gt_rank_tables_add_collectives(job, section);
+    gt_rank_tables_add_speeds(job, section);
+    if (gt_rank_tables_is_wanted(request, "rank_steps"))
+        add_steps(job, section);
+    gt_rank_tables_add_collectives(job, section, request);
     add_clocks(job, section);
 }

@@ -145,7 +145,8 @@ void gt_rank_tiles_parts(const struct gt_rank_lane *rank, uint32_t from, uint32_
     const struct gt_rank_summary *summary = rank->summary;
     for (int part = 0; part < GT_PART_COUNT; part++)
         ns[part] = gt_rank_summary_between(summary, from, to, (enum gt_rank_part)part);
-    ns[GT_PART_WAIT] = gt_rank_tiles_wait_ns(rank, summary->points[from].time_ns, summary->points[to].time_ns);
+    ns[GT_PART_WAIT] =
+        gt_rank_tiles_wait_ns(rank, gt_rank_summary_time(summary, from), gt_rank_summary_time(summary, to));
     ns[GT_PART_TRANSFER] -= ns[GT_PART_WAIT];
 }
 

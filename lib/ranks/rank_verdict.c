@@ -158,7 +158,7 @@ static struct judged judge_leads(const struct cells *cells, bool only_those, con
     return judged;
 }
 
-/* Of all columns, and if none of them is pinned, of those that may lead. tally: leads of all on return. */
+/* Of all columns, and if none of them is pinned, of those that may lead. */
 static struct judged judge(const struct cells *cells, const struct tally *tally) {
     __int128 all_ns = 0, steps_ns = 0;
     for (size_t s = 0; s < cells->steps; s++) {
@@ -168,11 +168,15 @@ static struct judged judge(const struct cells *cells, const struct tally *tally)
             all_ns += cells->ns[s * cells->columns + c];
         }
     }
-    struct judged of_some = judge_leads(cells, true, tally), of_all = judge_leads(cells, false, tally);
-    if (of_all.verdict == GT_VERDICT_NONE && of_some.verdict == GT_VERDICT_PINNED)
+    struct judged of_all = judge_leads(cells, false, tally);
+    if (of_all.verdict != GT_VERDICT_NONE)
+        return of_all;
+    struct judged of_some = judge_leads(cells, true, tally);
+    if (of_some.verdict == GT_VERDICT_PINNED)
         return of_some;
-    if (of_all.verdict == GT_VERDICT_NONE && all_ns * 100 >= steps_ns * (__int128)cells->rank_count && all_ns > 0)
-        of_all.verdict = GT_VERDICT_ROTATING;
+    bool is_rotating = all_ns * 100 >= steps_ns * (__int128)cells->rank_count && all_ns > 0;
+    of_all = judge_leads(cells, false, tally);
+    of_all.verdict = is_rotating ? GT_VERDICT_ROTATING : GT_VERDICT_NONE;
     return of_all;
 }
 
@@ -183,19 +187,51 @@ static bool is_episode(const struct gt_rank_job *job, size_t step, size_t rank) 
     return false;
 }
 
-/* The largest guilt of a rank outside its episodes. */
-static struct gt_str usual_reason(const struct gt_rank_job *job, uint32_t rank) {
-    size_t best = 0, steps = job->step_count ? job->step_count : 1;
-    int64_t best_ns = -1;
-    for (size_t reason = 0; reason <= GT_REASON_BYTES; reason++) {
-        bool is_guilt = reason == GT_REASON_BYTES || gt_rank_summary_is_own((enum gt_rank_part)reason);
-        int64_t ns = 0;
-        for (size_t s = 0; s < steps && is_guilt; s++)
-            ns += is_episode(job, s, rank) ? 0 : *gt_rank_job_charge(job, rank, reason, s);
-        best = is_guilt && ns > best_ns ? reason : best;
-        best_ns = is_guilt && ns > best_ns ? ns : best_ns;
+/* How much longer than the median a rank is in a part, outside its episodes. scratch: as many as there are ranks. */
+static int64_t own_excess(const struct gt_rank_job *job, uint32_t rank, enum gt_rank_part part, int64_t *scratch) {
+    int64_t excess_ns = 0;
+    for (size_t s = 0; s < job->step_count; s++) {
+        const struct gt_rank_window *windows = &job->windows[s * job->rank_count];
+        size_t count = 0;
+        if (!windows[rank].is_there || is_episode(job, s, rank))
+            continue;
+        for (size_t r = 0; r < job->rank_count; r++)
+            if (windows[r].is_there)
+                scratch[count++] = windows[r].ns[part];
+        excess_ns += windows[rank].ns[part] - median_of(scratch, count);
     }
-    return gt_rank_reasons_name(job, rank, best, best_ns);
+    return excess_ns;
+}
+
+static int64_t usual_guilt(const struct gt_rank_job *job, uint32_t rank, size_t reason) {
+    size_t steps = job->step_count ? job->step_count : 1;
+    int64_t ns = 0;
+    for (size_t s = 0; s < steps; s++)
+        ns += is_episode(job, s, rank) ? 0 : *gt_rank_job_charge(job, rank, reason, s);
+    return ns;
+}
+
+/* Bytes if they are its largest guilt outside its episodes. Else, of the parts that it is charged for, the one that is
+   longest in excess of the other ranks: a late host lets kernels run alone that others hide under communication, so
+   what is charged may be compute that all ranks have. */
+static bool usual_reason(const struct gt_rank_job *job, uint32_t rank, struct gt_str *out) {
+    int64_t *scratch = gt_mem_uninitialised(job->rank_count, sizeof *scratch);
+    int64_t guilt_ns[GT_REASON_COUNT] = {0}, longest_ns = 0;
+    size_t largest = 0, longest = GT_REASON_COUNT;
+    for (size_t reason = 0; reason <= GT_REASON_BYTES && scratch; reason++) {
+        bool is_part = reason < GT_REASON_PARTS;
+        if (is_part && !gt_rank_summary_is_own((enum gt_rank_part)reason))
+            continue;
+        guilt_ns[reason] = usual_guilt(job, rank, reason);
+        largest = guilt_ns[reason] > guilt_ns[largest] ? reason : largest;
+        int64_t ns = is_part && guilt_ns[reason] > 0 ? own_excess(job, rank, (enum gt_rank_part)reason, scratch) : 0;
+        longest = ns > longest_ns ? reason : longest;
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    size_t best = largest == GT_REASON_BYTES || longest == GT_REASON_COUNT ? largest : longest;
+    *out = gt_rank_reasons_usual_name(job, rank, best, guilt_ns[best]);
+    gt_mem_free(scratch);
+    return scratch != NULL;
 }
 
 /* ---- hosts ---- */
@@ -339,9 +375,9 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
             job->ranks[r].leads = tally.leads[r];
         if (judged.verdict == GT_VERDICT_PINNED) {
             job->verdict_rank = (uint32_t)judged.best;
-            job->verdict_reason = usual_reason(job, job->verdict_rank);
+            ok = usual_reason(job, job->verdict_rank, &job->verdict_reason);
         }
-        ok = judge_hosts(job, &cells);
+        ok = ok && judge_hosts(job, &cells);
     }
     tally_release(&tally);
     gt_mem_free(step_ns);

@@ -5,6 +5,8 @@
 
 #include "base/num.h"
 #include "ranks/rank_charges.h"
+#include "ranks/rank_speeds.h"
+#include "ranks/rank_tables.h"
 
 static struct gt_str duration(struct gt_arena *arena, int64_t ns) {
     char text[GT_NUM_MAX];
@@ -51,10 +53,37 @@ static struct gt_str kernel_words(const struct gt_rank_job *job, uint32_t rank, 
                            job->step_count ? " a step" : "");
 }
 
+/* "2.3% of the ranks' time" */
+static struct gt_str wait_share(const struct gt_rank_job *job, struct gt_arena *arena) {
+    double span_ns = 0;
+    for (size_t r = 0; r < job->rank_count; r++)
+        span_ns += (double)(job->ranks[r].summary->head.last_ns - job->ranks[r].summary->head.first_ns);
+    return gt_arena_printf(arena, "%.1f%% of the ranks' time",
+                           span_ns > 0 ? 100 * (double)job->exposed_wait_ns / span_ns : 0.0);
+}
+
+bool gt_rank_words_is_little(const struct gt_rank_job *job) {
+    const double least_share = 0.01; /* below this nothing is reported */
+    if (job->verdict != GT_VERDICT_PINNED || job->replay_ns == GT_RANK_NO_NS)
+        return false;
+    int64_t gain_ns = job->ranks[job->verdict_rank].gain_ns;
+    return gain_ns != GT_RANK_NO_NS && (double)gain_ns < least_share * (double)job->replay_ns;
+}
+
+static struct gt_str little_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    const struct gt_rank_lane *rank = &job->ranks[job->verdict_rank];
+    return gt_arena_printf(arena,
+                           "no rank costs much: rank %" PRId64 " is the last in %zu of %zu steps (%s), but like the "
+                           "median it would save less than 1%%",
+                           rank->number, rank->leads, job->step_count, gt_rank_words_reason(job->verdict_reason));
+}
+
 static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
     switch (job->verdict) {
     case GT_VERDICT_PINNED:
+        if (gt_rank_words_is_little(job))
+            return little_words(job, arena);
         text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s",
                                job->ranks[job->verdict_rank].number, job->ranks[job->verdict_rank].leads,
                                job->step_count, gt_rank_words_reason(job->verdict_reason),
@@ -64,7 +93,8 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
                 gt_arena_printf(arena, "%s, on host %.*s", text.ptr, (int)job->verdict_host.len, job->verdict_host.ptr);
         return text;
     case GT_VERDICT_ROTATING:
-        return GT_STR("ranks hold each other up in turn, none most of the time");
+        return gt_arena_printf(arena, "ranks hold each other up in turn, none in most of the steps: waiting takes %s",
+                               wait_share(job, arena).ptr);
     case GT_VERDICT_FEW_STEPS:
         return job->exposed_wait_ns ? GT_STR("too few steps to say whether one rank holds the others up")
                                     : GT_STR("no rank waited for another");
@@ -73,8 +103,12 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
     }
     if (job->rank_count == 0)
         return GT_STR("no rank with GPU work was read");
-    return job->collective_count == 0 ? GT_STR("no collective could be matched between ranks")
-                                      : GT_STR("no rank holds the others up for long");
+    if (job->collective_count == 0)
+        return GT_STR("no collective could be matched between ranks");
+    if (job->exposed_wait_ns == 0)
+        return GT_STR("the ranks are even: none waits for another");
+    return gt_arena_printf(arena, "no rank holds the others up in most steps: waiting takes %s",
+                           wait_share(job, arena).ptr);
 }
 
 /* "step 4: rank 1's CPU was 15 ms late": of the wait that it caused, what one other rank waited. */
@@ -91,12 +125,32 @@ static struct gt_str episode_words(const struct gt_rank_job *job, const struct g
 
 /* The steps of the job as they are and as they would be. */
 static struct gt_str replay_words(const struct gt_rank_job *job, struct gt_arena *arena) {
-    if (job->replay_ns == GT_RANK_NO_NS || job->ideal_ns == GT_RANK_NO_NS || job->ideal_ns >= job->replay_ns)
+    const double least_share = 0.005; /* less is no news */
+    bool is_replayed = job->replay_ns != GT_RANK_NO_NS && job->ideal_ns != GT_RANK_NO_NS;
+    if (!is_replayed || (double)(job->replay_ns - job->ideal_ns) < least_share * (double)job->replay_ns)
         return GT_STR("");
     int64_t steps = job->step_count ? (int64_t)job->step_count : 1;
     return gt_arena_printf(arena, " Like the median the %s would take %s instead of %s.",
                            job->step_count ? "step" : "run", duration(arena, job->ideal_ns / steps).ptr,
                            duration(arena, job->replay_ns / steps).ptr);
+}
+
+struct gt_str gt_rank_words_group(const struct gt_rank_set_group *group, struct gt_arena *arena) {
+    enum { LONGEST = 60 };
+    struct gt_str members = gt_rank_tables_members(arena, group), shown = gt_str_cut(members, LONGEST);
+    struct gt_str name = gt_rank_tables_group_name(arena, group), about = gt_str_cut(group->description, LONGEST);
+    return gt_arena_printf(arena, "%.*s%sgroup %.*s (ranks %.*s%s)", (int)about.len, about.ptr, about.len ? " " : "",
+                           (int)name.len, name.ptr, (int)shown.len, shown.ptr, shown.len < members.len ? "..." : "");
+}
+
+/* "; the link of tp group 2 (ranks 2,3) is slow: 3.01 times as long as other groups of its kind" */
+static struct gt_str link_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    size_t count;
+    const struct gt_rank_set_group *group = gt_rank_speeds_slowest(job, &count);
+    if (!group)
+        return GT_STR("");
+    return gt_arena_printf(arena, "; the link of %s is slow: %.2f times as long as other groups of its kind",
+                           gt_rank_words_group(group, arena).ptr, group->slow_factor);
 }
 
 struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_arena *arena) {
@@ -106,7 +160,7 @@ struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_are
         text = gt_arena_printf(arena, "%s; %s", text.ptr, episode_words(job, &job->episodes[i], arena).ptr);
     if (job->episode_count > EPISODES_MAX)
         text = gt_arena_printf(arena, "%s; %zu more single steps", text.ptr, job->episode_count - EPISODES_MAX);
-    text = gt_arena_printf(arena, "%s.%s", text.ptr, replay_words(job, arena).ptr);
+    text = gt_arena_printf(arena, "%s%s.%s", text.ptr, link_words(job, arena).ptr, replay_words(job, arena).ptr);
     if (text.len && text.ptr[0] >= 'a' && text.ptr[0] <= 'z') {
         char *first = (char *)(uintptr_t)text.ptr; /* in the arena */
         *first = (char)(*first - 'a' + 'A');

@@ -5,7 +5,9 @@
 #include "events/view.h"
 #include "ranks/rank_summary.h"
 
-/* Sums the compute kernels of the view by name, grid and block. */
-enum gt_status gt_rank_work_sum(const struct gt_view *view, struct gt_rank_summary *summary, struct gt_error *err);
+/* Sums the compute kernels of the view by name, grid and block. step_of: by position in the view, index into the
+   summary's steps; GT_RANK_NONE. */
+enum gt_status gt_rank_work_sum(const struct gt_view *view, const uint32_t *step_of, struct gt_rank_summary *summary,
+                                struct gt_error *err);
 
 #endif

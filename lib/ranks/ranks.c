@@ -7,11 +7,12 @@
 #include "ranks/rank_report.h"
 #include "ranks/rank_tables.h"
 
-void gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section, bool has_findings) {
+enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section,
+                                  const struct gt_rank_report_options *options, struct gt_error *err) {
     gt_rank_facts_add(job, section);
-    if (has_findings)
-        gt_rank_findings_add(job, section);
-    gt_rank_tables_add(job, section);
+    enum gt_status status = options->has_findings ? gt_rank_findings_add(job, section, options->why, err) : GT_OK;
+    gt_rank_tables_add(job, section, options->request);
+    return status;
 }
 
 /* Of the whole trace, whatever is selected: ranks wait for what is outside of any window. */
@@ -35,7 +36,7 @@ enum gt_status gt_ranks_run(const struct gt_view *view, struct gt_section *secti
         list[i] = &summaries[i];
     status = list ? gt_rank_job_analyse(&job, list, count, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
-        gt_rank_report_add(&job, section, false);
+        status = gt_rank_report_add(&job, section, &(struct gt_rank_report_options){.request = view->request}, err);
     gt_rank_job_release(&job);
     gt_mem_free(list);
     gt_rank_reduce_free(summaries, count);

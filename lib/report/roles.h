@@ -61,7 +61,8 @@ struct gt_roles {
     const char *measures;    /* table that has the measures as rows; what a comparison shows first */
     const char *whole;       /* the measure that the parts of the time sum to */
     const char *whole_words; /* what it is called in a sentence */
-    const char *gpus;        /* table with a row for each GPU: the whole is a mean over them, the parts are sums */
+    const char *gpus;        /* table with a row for each GPU: the whole is a mean over them, the parts are sums. NULL:
+                                both are the same */
     const struct gt_measure *measure_list;
     size_t measure_count;
     const struct gt_divisor *divisors;

@@ -253,15 +253,21 @@ struct gt_shape gt_shape_of(const char *key, const struct gt_shape *shapes, size
         sum.ranked = shapes[i].ranked ? shapes[i].ranked : sum.ranked;
         sum.joined = shapes[i].joined ? shapes[i].joined : sum.joined;
         sum.pivot = shapes[i].pivot ? shapes[i].pivot : sum.pivot;
+        sum.cut_sort = shapes[i].cut_sort ? shapes[i].cut_sort : sum.cut_sort;
     }
     return sum;
+}
+
+static bool is_cut(const struct gt_table *table, const struct gt_shape *shape) {
+    return shape->screen_limit > 0 && table->row_count > (size_t)shape->screen_limit;
 }
 
 static enum gt_status shape_table(struct gt_block *block, const struct gt_shape *shape, struct gt_error *err) {
     struct gt_table *table = block->table;
     enum gt_status status = GT_OK;
-    if (shape->sort)
-        status = gt_table_sort(table, shape->sort, err);
+    const char *sort = shape->sort ? shape->sort : is_cut(table, shape) ? shape->cut_sort : NULL;
+    if (sort)
+        status = gt_table_sort(table, sort, err);
     if (!status && shape->columns)
         status = check_columns(table, shape->columns, err);
     if (status)

@@ -19,6 +19,7 @@ struct gt_shape {
     int absent;           /* 1: of no use, an analysis need not make it */
     int ranked;           /* 1: rows are numbered in text and Markdown */
     int joined;           /* 1: of several inputs they show one table with the rows of all */
+    const char *cut_sort; /* as sort, of a table with more rows than screen_limit; NULL: as it is */
     const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column
                              for each input with the sum of its VALUEs, and the totals */
 };

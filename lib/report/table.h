@@ -28,14 +28,15 @@ enum gt_column_flag {
     GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
     GT_COLUMN_LEADS =
         1024, /* the amount (it adds) that says how much a row matters; without one a table is not compared */
-    GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
-                                first count that adds says */
-    GT_COLUMN_ALIAS = 4096,  /* another name of the row, to use where the keys differ */
-    GT_COLUMN_GROUP = 16384, /* rows with the same text here are one row of the comparison; null: the row is its own */
-    GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to use where all names differ */
-    GT_COLUMN_MEAN = 32768,  /* over so many the times of the row are sums, and their mean is compared whatever other
-                                amounts are divided by; null: the row is like the others */
-    GT_COLUMN_SIDE = 65536,  /* what one side of a comparison has, or the difference: such columns share a unit */
+    GT_COLUMN_SPREAD = 2048,  /* sample standard deviation of the events that the leading amount sums, as many as the
+                                 first count that adds says */
+    GT_COLUMN_ALIAS = 4096,   /* another name of the row, to use where the keys differ */
+    GT_COLUMN_GROUP = 16384,  /* rows with the same text here are one row of the comparison; null: the row is its own */
+    GT_COLUMN_CLASS = 8192,   /* the kind of work that the row belongs to, to use where all names differ */
+    GT_COLUMN_MEAN = 32768,   /* over so many the times of the row are sums, and their mean is compared whatever other
+                                 amounts are divided by; null: the row is like the others */
+    GT_COLUMN_RATE = 1 << 27, /* with ADDS: a rate, which is never divided */
+    GT_COLUMN_SIDE = 65536,   /* what one side of a comparison has, or the difference: such columns share a unit */
 
     /* Roles in the words of a comparison (roles.h). */
     GT_COLUMN_TOTAL = 1 << 17,   /* of several times the one that titles need not name */

@@ -331,6 +331,8 @@ static bool sum_work(const struct gt_compare_sides *sides, const struct gt_table
    so that the parts do not sum to the whole. */
 static double gpu_count(const struct gt_compare_sides *sides) {
     double count = 0;
+    if (!sides->roles->gpus)
+        return 1;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *gpus = gt_section_find(gt_compare_section(sides, i), sides->roles->gpus);
         double rows = gpus ? (double)gpus->row_count : 0;
@@ -430,6 +432,13 @@ static bool average(const struct gt_compare_sides *sides, const struct gt_table 
     return true;
 }
 
+static bool has_changed(const struct whole *whole, const struct parts *parts) {
+    bool has = whole->a_ns != whole->b_ns;
+    for (size_t i = 0; i < parts->count; i++)
+        has |= parts->items[i].delta_ns != 0;
+    return has;
+}
+
 /* Nothing where the whole did not change: the first sentence says so already. But parts of a GPU's time that others do
    not have may have changed all the same. */
 void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_section *section) {
@@ -442,7 +451,7 @@ void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_sect
             (is_unchanged(&whole) && !role_of(table)->is_by_gpu))
             continue;
         add_table(&parts, sides, section, table, GT_COLUMN_PART);
-        if (average(sides, table, &whole, &parts))
+        if (average(sides, table, &whole, &parts) && has_changed(&whole, &parts))
             add_sentence(section, &whole, &parts);
     }
 }

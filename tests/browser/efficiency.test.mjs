@@ -196,6 +196,16 @@ test('each GPU has its roofline and waterfall; names of kernels stay text', asyn
   await close();
 });
 
+test('roofs are those of the input that a point is of', async () => {
+  const paths = [join(DATA, 'nsys-more/zoo_10000.nsys-rep'), writeProducts(1, 'gemm_kernel')];
+  const made = makePage('roofline-two', 'efficiency', ...paths);
+  const { page, close, section, label } = await openChart(made, ROOFLINE);
+  assert.match(label, /^Roofline of operators, .*GPU 0\. 1 operators; /);
+  const texts = await textsDuring(page, () => section.getByRole('combobox').selectOption({ index: 1 }));
+  assert.ok(texts.includes('bf16 989 TFLOP/s') && texts.includes('4.80 TB/s'), texts.join(' | '));
+  await close();
+});
+
 test('without FLOPs there is no roofline, without ops no waterfall', async () => {
   const made = makePage('roofline-none', 'efficiency', join(DATA, 'nsys-more/zoo_10000.nsys-rep'));
   const { page, close } = await open(made);

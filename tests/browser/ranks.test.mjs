@@ -1,7 +1,7 @@
 // The charts of many ranks: steps over time and as shades, bytes between ranks, bandwidth by size.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -42,8 +42,8 @@ const small = () => jobPage('ranks-small', '--ranks', '4', '--tp', '2', '--dp', 
 const experts = () => jobPage('ranks-experts', '--ranks', '8', '--ep', '4', '--dp', '8', '--hot-expert', '1:0.5');
 
 /** Two ranks that call their group what they like; the second comes 50 us later. Times are in us. */
-function writeNamedJob(description) {
-  const path = join(folder, 'named-job');
+function writeNamedJob(description, folderName = 'named-job') {
+  const path = join(folder, folderName);
   mkdirSync(path, { recursive: true });
   for (const rank of [0, 1]) {
     const traceEvents = [];
@@ -73,6 +73,7 @@ function writeNamedJob(description) {
           },
         ],
       ];
+      if (description === null) ops.pop(); // nothing in common
       ops.forEach(([name, ts, dur, args], place) => {
         const correlation = 10 * step + place + 1;
         add('cuda_runtime', 'cudaLaunchKernel', 1, begin + 10 + place, 0.5, { correlation });
@@ -254,6 +255,49 @@ test('many ranks are joined to blocks, which open', async () => {
   await close();
 });
 
+/** The page of a small job with the steps of a large one in it. */
+function enlarge({ path }, ranks, steps) {
+  const html = readFileSync(path, 'utf8');
+  const [whole, start, json] = /(<script type="application\/json" id="report">)(.*?)<\/script>/s.exec(html);
+  const report = JSON.parse(json);
+  const table = report.tables.rank_steps;
+  const keys = table.columns.map(({ key }) => key);
+  table.rows = [];
+  table.total_rows = 200_000;
+  for (let step = 0; step < steps; step++)
+    for (let rank = 0; rank < ranks; rank++) {
+      const waits = 1e6 * ((rank * 7 + step * 3) % 5);
+      const row = { step, rank, step_ns: 1e7, aligned_start_ns: 1.1e7 * step, own_ns: 5e6, exposed_wait_ns: waits };
+      row.compute_ns = row.own_ns;
+      row.exposed_transfer_ns = row.step_ns - row.own_ns - waits;
+      row.charged_ns = rank === 700 && step === 50 ? 9e8 : waits;
+      table.rows.push(keys.map((key) => row[key] ?? 0));
+    }
+  const large = join(folder, 'large.html');
+  writeFileSync(
+    large,
+    html.replace(whole, () => `${start}${JSON.stringify(report)}</script>`),
+  );
+  return { path: large };
+}
+
+test('100,000 steps of ranks leave the page usable', async () => {
+  const { page, close, section, cells } = await openSection(enlarge(small(), 1024, 97), STEPS);
+  await shoot(section, 'ranks-large');
+  assert.match(await section.locator('.counter').textContent(), /^99,328 rows; the trace has 200,000$/);
+  const cut = 'The page has the first 99,328 of 200,000 steps of ranks.';
+  for (const place of [0, 1]) assert.ok((await section.locator('.chart-note').nth(place).textContent()).endsWith(cut));
+  const heat = cells.nth(1);
+  assert.match(await heat.getAttribute('aria-label'), /Charged: most rank 700 in step 50: 900\.0 ms/);
+  await heat.scrollIntoViewIfNeeded();
+  const box = await heat.locator('canvas').boundingBox();
+  const before = Date.now();
+  await heat.hover({ position: { x: 72 + (50.5 / 97) * (box.width - 72), y: (Math.floor(700 / 8) + 0.5) * 4 } });
+  assert.equal(await heat.locator('.timeline-tip p').first().textContent(), 'rank 700 \u00b7 step 50');
+  assert.ok(Date.now() - before < 3000, `${Date.now() - before} ms`);
+  await close();
+});
+
 test('Ctrl and the wheel look closer at steps; a double click shows all', async () => {
   const { page, close, cells } = await openSection(small(), STEPS);
   const heat = cells.nth(1);
@@ -342,6 +386,18 @@ test('names of groups stay text', async () => {
     }
     await close();
   }
+});
+
+test('ranks with nothing in common have clocks of their own', async () => {
+  const report = makePage('ranks-apart', 'ranks', writeNamedJob(null, 'apart-job'));
+  const { close, section } = await openSection(report, STEPS);
+  const note = await section.locator('.chart-note').first().textContent();
+  assert.ok(note.includes('The clocks of 2 groups of ranks are not connected: each begins at 0.'), note);
+  const starts = report.report.tables.rank_steps.rows
+    .filter((row) => row.step === 0)
+    .map((row) => row.aligned_start_ns);
+  assert.deepEqual(starts, [0, 0]);
+  await close();
 });
 
 test('tables without rows or with one rank have no broken charts', async () => {

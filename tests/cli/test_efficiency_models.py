@@ -404,6 +404,13 @@ LACKING = {
     "product of 2^128": ("aten::copy_", {"Input Dims": [[2 ** 32] * 4, [1]], "Input type": [BF16, BF16]}),
     "beyond 64 bits": ("aten::copy_", {"Input Dims": [[2 ** 70], [1]], "Input type": [BF16, BF16]}),
     "a million dimensions": ("aten::copy_", {"Input Dims": [[2] * 10 ** 6, [2]], "Input type": [BF16, BF16]}),
+    "a million tensors": ("aten::cat", {"Input Dims": [[[2 ** 50]] * 10 ** 6, []], "Input type": ["TensorList", "Scalar"]}),
+    "the least number": ("aten::mm", {"Input Dims": [[M, -2 ** 63], [-2 ** 63, N]], "Input type": [BF16, BF16]}),
+    "too many batches": ("aten::bmm", {"Input Dims": [[2 ** 62, 4, 4]] * 2, "Input type": [BF16, BF16]}),
+    "too large a bias": ("aten::addmm", {"Input Dims": [[HUGE], [HUGE, 2], [2, HUGE]], "Input type": [BF16] * 3}),
+    "too many pairs": ("aten::_scaled_dot_product_flash_attention", {
+        "Input Dims": [[HUGE, HUGE, HUGE, HUGE]] * 3 + [[]] * 4, "Input type": [BF16] * 3 + ["Scalar"] * 4,
+        "Concrete Inputs": [""] * 3 + ["0.", "True", "False", ""]}),
     "shapes do not broadcast": ("aten::mul", {"Input Dims": [[50, 40], [30]], "Input type": [BF16, BF16]}),
     "dimension out of range": ("aten::sum", {"Input Dims": [[50, 40], []], "Input type": [BF16, "ScalarList"],
                                              "Concrete Inputs": ["", "[2]"]}),
@@ -437,6 +444,20 @@ def test_arguments_that_do_not_suffice(gputime, tmp_path, case):
     assert not report["tables"]["op_efficiency"]["rows"]
     assert {issue["id"] for issue in report["issues"]} & {"unmodelled_arguments_missing"}
     assert [row["ns"] for row in report["tables"]["waterfall"]["rows"] if row["part"] == "unmodelled"] == [100_000]
+
+
+def test_arguments_are_read_alike_when_they_repeat(gputime, tmp_path):
+    """Texts that were met before are not parsed again: all instances have what the first one has."""
+    trace = Operators()
+    cases = [(name, args) for case, (name, args) in LACKING.items() if "million" not in case]
+    for name, args in cases * 40:
+        trace.run(name, None, **args)
+    for _ in range(40):
+        trace.run("aten::mm", [t(M, K), t(K, N)])
+    report = trace.report(gputime, tmp_path)
+    assert [(row["count"], row["flops"]) for row in report["tables"]["op_efficiency"]["rows"]] == [(40, 40 * 2 * M * N * K)]
+    lost = [row["ns"] for row in report["tables"]["waterfall"]["rows"] if row["part"] == "unmodelled"]
+    assert lost == [100_000 * 40 * len(cases)]
 
 
 @pytest.mark.parametrize("queries, keys", [(1, 1), (7, 3), (3, 7), (10 ** 9, 10 ** 9)])

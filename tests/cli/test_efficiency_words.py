@@ -163,3 +163,17 @@ def test_waterfall_of_random_overlaps(gputime, tmp_path, seed):
     bases = {row["basis"] for row in gputime.json("efficiency", path)["tables"]["waterfall"]["rows"]}
     assert bases == {"model", "counter"}
     check_waterfall(gputime, path)
+
+
+# ---- other reports ----
+
+
+def test_other_reports_say_who_reads_shapes(gputime, tmp_path):
+    words = "Operators were recorded with shapes: 'gputime efficiency' has MFU"
+    for shapes, is_said in ((1, True), (0, False)):
+        path = Operators().run("aten::mm", MM).write(tmp_path)
+        path.write_text(path.read_text().replace("{", f'{{"record_shapes": {shapes}, ', 1))
+        for command in ("summary", "explain"):
+            assert (words in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())) == is_said
+        for command in ("findings", "kernels", "efficiency"):
+            assert words not in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())

@@ -37,10 +37,15 @@ ALL_OF_IT = {
     "path": ["--json"],
     "whatif": ["--json"],
     "check": ["--limit", "idle<=100%", "--limit", "kernel:*>=0ms", "--json"],
+    "memory": ["--json"],
+    "efficiency": ["--json"],
+    "ranks": ["--json"],
+    "diff of jobs": ["--ranks", "--json"],
+    "check of a job": ["--ranks", "--limit", "idle<=100%", "--json"],
     "page": ["--html"],
 }
-RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps"}
-TRACES = {"diff": 2}
+RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check"}
+TRACES = {"diff": 2, "diff of jobs": 2}
 READ_NO_TRACE = {"define", "redact", "list", "cache", "help", "version"}
 
 # The traces are large, so one worker makes them for all tests.

@@ -87,6 +87,17 @@ def test_exact(made):
     assert not report["issues"]
 
 
+def test_long_times(gputime, tmp_path):
+    """Sums of parts beyond 32 bits of ns: the same job, a thousand times as slow."""
+    job = two_by_two(scale=1000, late=(4, 1, 15_000_000_000))
+    report = gputime.json("ranks", *job.write(tmp_path / "slow"))
+    check_laws(report)
+    assert {row["rank"]: row["compute_ns"] for row in rows_of(report, "ranks")} == {
+        rank.number: sum(end - start for name, start, end, _ in rank.kernels if "gemm" in name) for rank in job.ranks}
+    assert facts_of(report)["replay_error"] == 0 and facts_of(report)["verdict_rank"] == 2
+    assert [(row["step"], row["rank"]) for row in rows_of(report, "episodes")] == [(4, 1)]
+
+
 def test_aligned_starts(made):
     """A window begins where the one before ends, the first one with the first op."""
     job, _, report = made
@@ -471,7 +482,7 @@ def test_every_key_has_a_definition(gputime, made, tmp_path):
     """Also those of pipelines, and of all issues that a job can have."""
     reports = [made[2], gputime.json("ranks", *pipeline(steps=3).write(tmp_path / "pipeline"))]
     issues = re.findall(r'^GT_RANK_ISSUE\(\w+, "(\w+)"', (ROOT / "lib/ranks/rank_issues.def").read_text(), re.MULTILINE)
-    keys = set(issues) | {"straggler", "rank_episode", "hot_expert", "pipeline_bubble", "shared_gpu", "desync"}
+    keys = set(issues) | {"straggler", "rank_episode", "hot_expert", "pipeline_bubble", "slow_link", "shared_gpu", "desync"}
     for report in reports:
         keys |= set(facts_of(report)) | {finding["id"] for finding in report["findings"]}
         for name, table in report["tables"].items():

@@ -87,3 +87,28 @@ def test_culprits(gputime, tmp_path, name):
     truth = json.loads((folder / "truth.json").read_text())
     answer = Answer(ask(gputime, folder))
     assert judge(truth, answer, 0.1) == "right", (truth["culprit"], answer.__dict__, reasons_of(truth["culprit"]))
+
+
+@pytest.mark.parametrize("options", [("--pp", 4), ("--pp", 4, "--gpipe"), ("--tp", 2, "--pp", 2), ("--tp", 4), ("--ep", 4)],
+                         ids=lambda options: " ".join(map(str, options)))
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nobody_is_named_in_healthy_jobs(gputime, tmp_path, options, seed):
+    folder = make_job(tmp_path, *SMALL, "--ranks", 8, "--noise", 0.02, "--seed", seed, *options)
+    assert Answer(ask(gputime, folder)).rank is None
+
+
+@pytest.mark.parametrize("seed", [13, 50, 86])
+def test_drifting_pipelines_are_replayed(gputime, tmp_path, seed):
+    """Senders whose kernels are recorded as longer than the receivers' by 1 ns."""
+    folder = make_job(tmp_path, "--random", seed)
+    facts = ask(gputime, folder)["facts"]
+    assert facts["replay_ns"] == facts["recorded_ns"]
+    assert facts["replay_free_error"] == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", [28, 54, 87])
+def test_few_regular_collectives_are_joined_by_steps(gputime, tmp_path, seed):
+    """One all_reduce a step: lists that are a step apart fit by chance."""
+    report = ask(gputime, make_job(tmp_path, "--random", seed))
+    assert "step_differs" not in {issue["id"] for issue in report["issues"]}
+    assert report["facts"]["replay_ns"] is not None

@@ -19,9 +19,10 @@ static void processes_of_a_trace_are_ranks(void **state) {
         assert_int_equal(summary->kernels_count, 2);
         assert_int_equal(summary->work_count, 1);
         assert_int_equal(summary->work[0].count, 3);
-        const struct gt_rank_point *last = &summary->points[summary->points_count - 1];
-        assert_int_equal(last->ns[GT_PART_COMPUTE], r ? 3100 : 2100);
-        assert_int_equal(last->ns[GT_PART_TRANSFER], r ? 1000 : 2000);
+        size_t last = summary->points_count - 1;
+        assert_int_equal(gt_rank_summary_until(summary, last, GT_PART_COMPUTE), r ? 3100 : 2100);
+        assert_int_equal(gt_rank_summary_until(summary, last, GT_PART_TRANSFER), r ? 1000 : 2000);
+        assert_int_equal(gt_rank_summary_time(summary, last), 5100);
     }
     world_free(&world);
 }

@@ -76,7 +76,54 @@ static void test_counters_and_memory(void **state) {
         measuring.options = report_options(&keys[i], 1);
         torture_measuring(&measuring, keys[i]);
     }
+    static const char *const findings[] = {"findings", "finding_facts"};
+    measuring.options = report_options(findings, 2);
+    torture_measuring(&measuring, "findings on samples");
     gputime_trace_free(measuring.trace);
+}
+
+/* Operators with shapes, one inside another, a backward node that has its work from its forward operator, and kernels
+   of which one is in a graph. */
+static const char shaped[] =
+    "{\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\", \"numSms\": 132, \"computeMajor\": 9, "
+    "\"computeMinor\": 0}], \"traceEvents\": ["
+    "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"pid\": 1, \"tid\": 1, \"ts\": 0, "
+    "\"dur\": 900},"
+#define SHAPES "\"Input Dims\": [[512, 64], [64, 512]], \"Input type\": [\"float\", \"float\"]"
+#define LARGE  "\"Input Dims\": [[1024, 1024], [1024, 1024]], \"Input type\": [\"float\", \"float\"]"
+#define OPERATOR(name, start, length, args)                                                                            \
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" name "\", \"pid\": 1, \"tid\": 1, \"ts\": " start              \
+    ", \"dur\": " length ", \"args\": {" args "}},"
+#define KERNEL(number, start, more)                                                                                    \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 1, \"tid\": 1, "              \
+    "\"ts\": " start ", \"dur\": 2, \"args\": {\"correlation\": " number "}},"                                         \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " start                  \
+    "5, \"dur\": 90, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " number more                           \
+    ", \"grid\": [4, 1, 1], \"block\": [128, 1, 1]}},"
+    OPERATOR("aten::matmul", "10", "50", "\"External id\": 1, " SHAPES)
+        OPERATOR("aten::mm", "12", "20", "\"External id\": 2, \"Sequence number\": 5, \"Fwd thread id\": 0, " SHAPES)
+            OPERATOR("aten::add", "40", "15", "\"External id\": 3, " SHAPES)
+                OPERATOR("MyBackward", "100", "50", "\"External id\": 4, \"Sequence number\": 5, \"Fwd thread id\": 1")
+                    KERNEL("1", "15", "") KERNEL("2", "45", "") KERNEL("3", "58", "") KERNEL("4", "110", "")
+                        KERNEL("5", "200", ", \"graph id\": 3") OPERATOR("aten::mul", "300", "20", LARGE)
+                            KERNEL("6", "305", ", \"registers per thread\": 32, \"shared memory\": 0") "{}]}";
+
+static void test_work(void **state) {
+    (void)state;
+    static const char *const keys[] = {"waterfall", "mfu", "roofline", "op_efficiency", "efficiency", "peaks"};
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/shaped.json", folder);
+    write_file(path, shaped, sizeof shaped - 1);
+    struct measuring measuring = {.trace = open_trace(path)};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        measuring.options = report_options(&keys[i], 1);
+        torture_measuring(&measuring, keys[i]);
+    }
+    static const char *const findings[] = {"findings", "finding_facts"};
+    measuring.options = report_options(findings, 2);
+    torture_measuring(&measuring, "findings on roofs");
+    gputime_trace_free(measuring.trace);
+    unlink(path);
 }
 
 static void test_joining(void **state) {
@@ -310,6 +357,7 @@ int main(void) {
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
         cmocka_unit_test_setup(test_splitting_gaps, switch_faults_off),
         cmocka_unit_test_setup(test_counters_and_memory, switch_faults_off),
+        cmocka_unit_test_setup(test_work, switch_faults_off),
         cmocka_unit_test_setup(test_joining, switch_faults_off),
         cmocka_unit_test_setup(test_comparing, switch_faults_off),
         cmocka_unit_test_setup(test_making_sides, switch_faults_off),

@@ -46,7 +46,9 @@ static void run_reporting(const void *context, const char *what) {
     struct gt_report *report = gt_report_new("ranks", 1);
     if (!report)
         return;
-    gt_rank_report_add(job, &report->sections[0], true);
+    const struct gt_rank_report_options options = {.has_findings = true};
+    if (gt_rank_report_add(job, &report->sections[0], &options, &err) != GT_OK)
+        expect_lack(err.code, &err, what);
     enum gt_status status = gt_report_status(report, &err);
     if (status != GT_OK)
         expect_lack(status, &err, what);

@@ -98,7 +98,7 @@ export function chartView(first: Chart): HTMLElement {
   const choose = (next: Chart): void => {
     chart = next;
     host.setAttribute('aria-label', `${chart.title}. ${chart.summary}`);
-    caption.textContent = chart.title;
+    caption.textContent = visible(chart.title);
     note.textContent = chart.note ?? '';
     turn?.toggleAttribute('hidden', chart !== first && chart !== other);
     turn?.setAttribute('aria-pressed', String(chart === other));
@@ -124,7 +124,7 @@ export function chartView(first: Chart): HTMLElement {
     { class: 'chart' },
     host,
     note,
-    element('figcaption', {}, caption, hint, ...controls, turn, png),
+    element('figcaption', {}, caption, hint, element('span', { class: 'chart-tools' }, ...controls, turn, png)),
   );
 }
 
@@ -147,7 +147,7 @@ export function listControl(label: string, charts: readonly (readonly [name: str
 const LIST_NAME = 60; // characters
 
 /** Charts far below cost nothing until they are scrolled to, or printed. */
-function drawWhenSeen(host: HTMLElement, draw: () => void): void {
+export function drawWhenSeen(host: HTMLElement, draw: () => void): void {
   let seen = false;
   const first = (): void => {
     if (!seen) {

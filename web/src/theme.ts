@@ -58,8 +58,21 @@ const CAUSES: Readonly<Record<string, string>> = {
   end: '#c3c9d0',
 };
 
+/** Where a span went, against ideal kernels, and what of it counters show. */
+const WATERFALL: Readonly<Record<string, string>> = {
+  ideal: CATEGORIES.norm!,
+  inefficiency: CATEGORIES.activation!,
+  unmodelled: CATEGORIES.fill!,
+  exposed_comm: CATEGORIES.comm!,
+  exposed_memory: CATEGORIES.memcpy_h2d!,
+  tensor: CATEGORIES.gemm!,
+  memory: CATEGORIES.memcpy_h2d!,
+  below_roof: CATEGORIES.elementwise!,
+  clock: CATEGORIES.optimizer!,
+};
+
 /** A map, for a trace may name a category after what every object has. */
-const NAMED = new Map(Object.entries({ ...CATEGORIES, ...PARTS, ...CAUSES }));
+const NAMED = new Map(Object.entries({ ...CATEGORIES, ...PARTS, ...CAUSES, ...WATERFALL }));
 
 /** Colours of names that are not listed. */
 const OTHERS = [

@@ -146,7 +146,7 @@ static void take_distributed(struct gt_torch_document *document, struct gt_str v
 static bool is_header_key(struct gt_str key) {
     return gt_str_eq(key, GT_STR("schemaVersion")) || gt_str_eq(key, GT_STR("deviceProperties")) ||
            gt_str_eq(key, GT_STR("distributedInfo")) || gt_str_eq(key, GT_STR("baseTimeNanoseconds")) ||
-           gt_str_eq(key, GT_STR("host_name"));
+           gt_str_eq(key, GT_STR("host_name")) || gt_str_eq(key, GT_STR("record_shapes"));
 }
 
 static void take_header(struct gt_torch_document *document, const struct gt_torch_member *member) {
@@ -161,6 +161,8 @@ static void take_header(struct gt_torch_document *document, const struct gt_torc
         keep_int(&builder->store.meta.base_ns, 0, value);
     else if (gt_str_eq(member->key.raw, GT_STR("deviceProperties")))
         take_devices(builder, value);
+    else if (gt_str_eq(member->key.raw, GT_STR("record_shapes")))
+        builder->store.meta.announced |= value.len && value.ptr[0] == '1' ? GT_FACT_ARGUMENTS : 0;
     else if (gt_str_eq(member->key.raw, GT_STR("distributedInfo")) && value.len && value.ptr[0] == '{')
         take_distributed(document, value);
     /* Only PyTorch's profiler writes these. */

@@ -25,6 +25,12 @@ enum gt_torch_field {
     GT_TORCH_GRAPH_NODE,
     GT_TORCH_ARG_NAME,
     GT_TORCH_ARG_LABELS,
+    /* ... that only the fast reader finds here; others read them from the text of the args */
+    GT_TORCH_EXTERNAL,
+    GT_TORCH_SEQUENCE,
+    GT_TORCH_FORWARD_THREAD,
+    GT_TORCH_OCCUPANCY,
+    GT_TORCH_PRIORITY,
     GT_TORCH_FIELD_COUNT,
     GT_TORCH_OTHER = GT_TORCH_FIELD_COUNT, /* a member nobody asks for */
     GT_TORCH_DOCUMENT,                     /* "traceEvents": not an event but a whole trace */

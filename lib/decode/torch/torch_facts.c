@@ -60,21 +60,14 @@ static void take_config(const struct gt_torch_subject *at) {
     gt_torch_args_take(&args, at, config_keys, GT_ARRAY_COUNT(config_keys));
     if (!args.seen)
         return;
-    struct gt_kernel_configs_row row = {
-        .external = gt_torch_args_uint(at, &args, EXTERNAL),
-        .static_shared_bytes = UINT64_MAX,
-        .dynamic_shared_bytes = UINT64_MAX,
-        .shared_bytes = gt_torch_args_uint(at, &args, SHARED),
-        .local_bytes = UINT64_MAX,
-        .priority = gt_torch_args_int(at, &args, PRIORITY, INT64_MIN),
-        .blocks_per_multiprocessor = gt_torch_args_real(at, &args, BLOCKS_PER_SM),
-        .warps_per_multiprocessor = gt_torch_args_real(at, &args, WARPS_PER_SM),
-        .occupancy_percent = gt_torch_args_real(at, &args, OCCUPANCY),
-        .cluster_x = UINT32_MAX,
-        .cluster_y = UINT32_MAX,
-        .cluster_z = UINT32_MAX,
-        .registers = narrow(at, gt_torch_args_uint(at, &args, REGISTERS)),
-    };
+    struct gt_kernel_configs_row row = GT_KERNEL_CONFIG_UNKNOWN;
+    row.external = gt_torch_args_uint(at, &args, EXTERNAL);
+    row.shared_bytes = gt_torch_args_uint(at, &args, SHARED);
+    row.priority = gt_torch_args_int(at, &args, PRIORITY, INT64_MIN);
+    row.blocks_per_multiprocessor = gt_torch_args_real(at, &args, BLOCKS_PER_SM);
+    row.warps_per_multiprocessor = gt_torch_args_real(at, &args, WARPS_PER_SM);
+    row.occupancy_percent = gt_torch_args_real(at, &args, OCCUPANCY);
+    row.registers = narrow(at, gt_torch_args_uint(at, &args, REGISTERS));
     read_extent(at, &args, GRID, (uint32_t *const[]){&row.grid_x, &row.grid_y, &row.grid_z});
     read_extent(at, &args, BLOCK, (uint32_t *const[]){&row.block_x, &row.block_y, &row.block_z});
     gt_builder_kernel_config(at->sink->builder, &row);
@@ -123,6 +116,30 @@ void gt_torch_facts_of_cpu_op(const struct gt_torch_subject *at, gt_strid name) 
         gt_torch_facts_take_comm(&comm, false);
     if (at->sink->facts & GT_FACT_ARGUMENTS)
         take_arguments(&arguments);
+}
+
+/* ---- for the fast reader ---- */
+
+static const enum gt_torch_field operator_fields[] = {
+    [OPERATOR] = GT_TORCH_EXTERNAL, [SEQUENCE] = GT_TORCH_SEQUENCE, [FORWARD_THREAD] = GT_TORCH_FORWARD_THREAD,
+    [DIMS] = GT_TORCH_ARGS,         [TYPES] = GT_TORCH_ARGS,        [STRIDES] = GT_TORCH_ARGS,
+    [INPUTS] = GT_TORCH_ARGS,
+};
+
+static const enum gt_torch_field config_fields[] = {
+    [EXTERNAL] = GT_TORCH_EXTERNAL, [GRID] = GT_TORCH_ARGS,           [BLOCK] = GT_TORCH_ARGS,
+    [REGISTERS] = GT_TORCH_ARGS,    [SHARED] = GT_TORCH_ARGS,         [BLOCKS_PER_SM] = GT_TORCH_ARGS,
+    [WARPS_PER_SM] = GT_TORCH_ARGS, [OCCUPANCY] = GT_TORCH_OCCUPANCY, [PRIORITY] = GT_TORCH_PRIORITY,
+};
+
+enum gt_torch_field gt_torch_facts_field(enum gt_torch_category category, struct gt_str key) {
+    bool is_kernel = category == GT_TORCH_CAT_KERNEL;
+    const struct gt_torch_args_key *keys = is_kernel ? config_keys : operator_keys;
+    size_t count = is_kernel ? GT_ARRAY_COUNT(config_keys) : GT_ARRAY_COUNT(operator_keys);
+    for (size_t i = 0; i < count; i++)
+        if (gt_str_eq(key, keys[i].key))
+            return is_kernel ? config_fields[keys[i].field] : operator_fields[keys[i].field];
+    return GT_TORCH_OTHER;
 }
 
 /* ---- waits ---- */

@@ -1,6 +1,6 @@
 /* What only some analyses ask for: sizes and groups of collectives, arguments of operators, launch configurations,
-   waits, flows, counters and memory. Events come in, rows go into the builder. Their args are read from text, which the
-   fast reader leaves alone: it does not read events that have any of this. */
+   waits, flows, counters and memory. Events come in, rows go into the builder. Their args are read from text; of these
+   the fast reader knows only arguments and configurations, and those by what was made of them here before. */
 #ifndef GT_DECODE_TORCH_TORCH_FACTS_H
 #define GT_DECODE_TORCH_TORCH_FACTS_H
 
@@ -12,6 +12,10 @@
 /* What is asked for about the kernel or operator that was added last. */
 void gt_torch_facts_of_kernel(const struct gt_torch_subject *at);
 void gt_torch_facts_of_cpu_op(const struct gt_torch_subject *at, gt_strid name);
+
+/* What a member of the args of an operator or kernel is for: one of GT_TORCH_TEXT_FIELDS; GT_TORCH_ARGS: one that many
+   events have alike; GT_TORCH_OTHER: nothing here. */
+enum gt_torch_field gt_torch_facts_field(enum gt_torch_category category, struct gt_str key);
 
 /* Complete events of their category. */
 void gt_torch_facts_take_sync(const struct gt_torch_subject *at);

@@ -8,8 +8,7 @@
 
 #include "base/mem.h"
 #include "decode/torch/torch_facts.h"
-#include "decode/torch/torch_layout.h"
-#include "decode/torch/torch_simd.h"
+#include "decode/torch/torch_repeats.h"
 
 /* Names met lately, by the hash that comes out of the search for their end. */
 enum { NAME_SLOTS = 4096 };
@@ -24,6 +23,7 @@ struct name_slot {
 struct gt_torch_fast {
     struct simd_constants constants;
     struct gt_torch_layout layout;
+    struct gt_torch_repeats repeats;
     struct gt_torch_node *last_folded, *last_open; /* where the last path through each tree ended; its root at first */
     struct name_slot names[NAME_SLOTS];
 };
@@ -64,6 +64,7 @@ struct gt_torch_fast *gt_torch_fast_new(bool is_eager, uint32_t facts) {
     struct gt_torch_fast *fast = gt_mem_array(1, sizeof *fast);
     if (!fast)
         return NULL;
+    gt_torch_repeats_init(&fast->repeats);
     if (!gt_torch_layout_init(&fast->layout, is_eager, facts)) {
         gt_torch_fast_free(fast);
         return NULL;
@@ -78,6 +79,7 @@ void gt_torch_fast_free(struct gt_torch_fast *fast) {
     if (!fast)
         return;
     gt_torch_layout_release(&fast->layout);
+    gt_torch_repeats_release(&fast->repeats);
     gt_mem_free(fast);
 }
 
@@ -86,6 +88,7 @@ struct reading {
     const char *name, *name_end;
     uint64_t name_hash;
     int64_t values[GT_TORCH_FIELD_COUNT]; /* of the fields that the path's end says */
+    const struct gt_torch_repeat *repeat; /* of a path that has such */
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
@@ -96,6 +99,16 @@ GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const st
         return after;
     after = p;
     return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
+}
+
+/* Members of args that were met before. Others may be anything: the portable reader looks at them. */
+GT_SIMD_TARGET __attribute__((noinline)) static const char *
+take_repeated(const struct gt_torch_fast *fast, const char *p, const char *end, struct reading *reading) {
+    const char *after = simd_skip_lists(&fast->constants, p, end);
+    if (!after)
+        return NULL;
+    reading->repeat = gt_torch_repeats_find(&fast->repeats, &fast->constants, (struct gt_str){p, (size_t)(after - p)});
+    return reading->repeat ? after : NULL;
 }
 
 /* How often the size of a number may change before it is taken for one that always does. */
@@ -116,8 +129,9 @@ GT_SIMD const char *foresee_end(struct gt_torch_node *node, const char *p, const
 }
 
 /* Reads the value of a node at p; the place after it, or NULL. */
-GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_node *node, const char *p,
+GT_SIMD const char *take_value(const struct gt_torch_fast *fast, struct gt_torch_node *node, const char *p,
                                const char *end, struct reading *reading) {
+    const struct simd_constants *k = &fast->constants;
     switch (node->slot) {
     case GT_TORCH_SLOT_NAME:
         reading->name = p;
@@ -136,6 +150,8 @@ GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_n
         return simd_skip_lines(k, p, end, node->indent);
     case GT_TORCH_SLOT_NESTED:
         return skip_nested(k, p, end);
+    case GT_TORCH_SLOT_REPEATED:
+        return take_repeated(fast, p, end, reading);
     case GT_TORCH_SLOT_END:
         return p;
     }
@@ -144,7 +160,7 @@ GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_n
 
 /* Follows the event at *p through a tree: the end of its path, and *p after it; or NULL. Every node on the way
    remembers what came next, since that is what will most likely come next again. last: where the event before ended. */
-GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_torch_node *root,
+GT_SIMD struct gt_torch_node *follow(const struct gt_torch_fast *fast, struct gt_torch_node *root,
                                      struct gt_torch_node *last, const char **p, const char *end,
                                      struct reading *reading) {
     struct gt_torch_node *parent = root, *node = last;
@@ -155,7 +171,7 @@ GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_t
         struct gt_torch_node *guess = node->next, *child = guess;
         const char *after;
         while (!simd_matches(at, child->literal, child->literal_bytes, child->last_bits) ||
-               !(after = take_value(k, child, at + child->literal_bytes, end, reading))) {
+               !(after = take_value(fast, child, at + child->literal_bytes, end, reading))) {
             child = child == guess ? parent->children : child->other;
             if (child == guess)
                 child = child->other;
@@ -173,7 +189,7 @@ GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_t
 /* The same through the open tree, which is the less common way. */
 GT_SIMD_TARGET __attribute__((noinline)) static struct gt_torch_node *
 follow_open(struct gt_torch_fast *fast, const char **p, const char *end, struct reading *reading) {
-    struct gt_torch_node *node = follow(&fast->constants, fast->layout.open, fast->last_open, p, end, reading);
+    struct gt_torch_node *node = follow(fast, fast->layout.open, fast->last_open, p, end, reading);
     if (node)
         fast->last_open = node;
     return node;
@@ -198,7 +214,7 @@ GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, stru
 GT_SIMD_TARGET static inline const struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p,
                                                                     const char *end, struct reading *reading) {
     const char *begin = *p;
-    struct gt_torch_node *node = follow(&fast->constants, fast->layout.folded, fast->last_folded, p, end, reading);
+    struct gt_torch_node *node = follow(fast, fast->layout.folded, fast->last_folded, p, end, reading);
     if (node) {
         fast->last_folded = node;
         return node->path;
@@ -219,7 +235,7 @@ static uint32_t find_track(struct gt_torch_sink *sink, const struct gt_torch_pat
                            const struct reading *reading) {
     if (path->is_folded)
         return path->track;
-    if (path->role != GT_TORCH_ROLE_GPU_SIDE)
+    if (path->role < GT_TORCH_ROLE_GPU_SIDE)
         return gt_torch_sink_thread(sink, reading->values[GT_TORCH_PID], reading->values[GT_TORCH_TID]);
     return gt_torch_sink_lane(sink, value_or(path, reading, GT_TORCH_DEVICE, reading->values[GT_TORCH_PID]),
                               value_or(path, reading, GT_TORCH_STREAM, reading->values[GT_TORCH_TID]));
@@ -237,14 +253,20 @@ static inline bool is_comm_record(const struct reading *reading) {
     return memcmp(reading->name, name, sizeof name - 1) == 0;
 }
 
+/* An op of any kind; false: it was left out. */
+static inline bool add_op(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
+                          struct gt_torch_row *row) {
+    row->is_in_graph = value_or(path, reading, GT_TORCH_GRAPH, 0) || value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    return gt_torch_sink_add_op(sink, row);
+}
+
 static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
                          struct gt_torch_row *row) {
     if (row->category == GT_TORCH_CAT_GPU_RANGE) {
         gt_torch_sink_add_range(sink, row);
         return;
     }
-    row->is_in_graph = value_or(path, reading, GT_TORCH_GRAPH, 0) || value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
-    if (gt_torch_sink_add_op(sink, row) && row->category != GT_TORCH_CAT_KERNEL)
+    if (add_op(sink, path, reading, row) && row->category != GT_TORCH_CAT_KERNEL)
         gt_torch_sink_add_bytes(sink, row, value_or(path, reading, GT_TORCH_BYTES, -1));
 }
 
@@ -257,14 +279,59 @@ static bool add_plain_cpu_op(struct gt_torch_sink *sink, const struct reading *r
     return true;
 }
 
+static void add_arguments(struct gt_builder *builder, const struct gt_torch_path *path, const struct reading *reading,
+                          const struct gt_torch_repeat *repeat) {
+    struct gt_operator_args_row row = {.external = UINT64_MAX, .sequence = -1, .forward_thread = -1};
+    if (!repeat && !(path->fields & GT_TORCH_TEXT_FIELDS))
+        return;
+    if (repeat)
+        row = repeat->row.arguments;
+    row.external = (uint64_t)value_or(path, reading, GT_TORCH_EXTERNAL, -1);
+    row.sequence = value_or(path, reading, GT_TORCH_SEQUENCE, -1);
+    row.forward_thread = value_or(path, reading, GT_TORCH_FORWARD_THREAD, -1);
+    gt_builder_operator_args(builder, &row);
+}
+
+static void add_config(struct gt_builder *builder, const struct gt_torch_path *path, const struct reading *reading,
+                       const struct gt_torch_repeat *repeat) {
+    static const struct gt_kernel_configs_row unknown = GT_KERNEL_CONFIG_UNKNOWN;
+    struct gt_kernel_configs_row row = repeat ? repeat->row.config : unknown;
+    if (!repeat && !(path->fields & GT_TORCH_TEXT_FIELDS))
+        return;
+    row.external = (uint64_t)value_or(path, reading, GT_TORCH_EXTERNAL, -1);
+    row.priority = value_or(path, reading, GT_TORCH_PRIORITY, INT64_MIN);
+    if (path->fields >> GT_TORCH_OCCUPANCY & 1)
+        row.occupancy_percent = (double)reading->values[GT_TORCH_OCCUPANCY];
+    gt_builder_kernel_config(builder, &row);
+}
+
+/* An operator with its arguments, or a kernel with its launch configuration. */
+__attribute__((noinline)) static bool add_with_text(struct gt_torch_sink *sink, const struct gt_torch_path *path,
+                                                    const struct reading *reading, struct gt_torch_row *row) {
+    const struct gt_torch_repeat *repeat = path->has_repeated ? reading->repeat : NULL;
+    if (repeat && repeat->role != path->role)
+        return false;
+    if (path->role == GT_TORCH_ROLE_CONFIG) {
+        if (add_op(sink, path, reading, row))
+            add_config(sink->builder, path, reading, repeat);
+        return true;
+    }
+    if (!add_plain_cpu_op(sink, reading, row))
+        return false;
+    add_arguments(sink->builder, path, reading, repeat);
+    return true;
+}
+
 /* false: this one event is for the portable reader. */
 GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
                                             const struct gt_torch_path *path, const struct reading *reading) {
-    if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
-        return false;
-    if (path->role == GT_TORCH_ROLE_SKIP || path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP) {
-        gt_builder_skip(sink->builder);
-        return true;
+    if (path->role <= GT_TORCH_ROLE_CPU_OP) {
+        if (path->role != GT_TORCH_ROLE_SKIP && is_step(reading))
+            return false;
+        if (path->role < GT_TORCH_ROLE_ARGUMENTS) {
+            gt_builder_skip(sink->builder);
+            return true;
+        }
     }
     struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
     if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||
@@ -273,12 +340,14 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
     row.correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION);
     row.track = find_track(sink, path, reading);
     row.name = find_name(fast, sink->builder, reading);
-    if (path->role < GT_TORCH_ROLE_GPU_SIDE) {
+    if (path->role == GT_TORCH_ROLE_CPU_OP || path->role == GT_TORCH_ROLE_CPU_SIDE) {
         gt_torch_sink_add_cpu_side(sink, &row);
         return true;
     }
     if (path->role == GT_TORCH_ROLE_CPU_OP_OR_COMM)
         return add_plain_cpu_op(sink, reading, &row);
+    if (path->role != GT_TORCH_ROLE_GPU_SIDE)
+        return add_with_text(sink, path, reading, &row);
     add_gpu_side(sink, path, reading, &row);
     return true;
 }
@@ -306,8 +375,10 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
 }
 
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes, uint32_t track) {
-    gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end, track);
+                         const struct gt_torch_bytes *bytes, const struct gt_torch_sink *sink) {
+    struct gt_str repeated = gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end, sink->last_track);
+    enum gt_torch_role role = event->category == GT_TORCH_CAT_KERNEL ? GT_TORCH_ROLE_CONFIG : GT_TORCH_ROLE_ARGUMENTS;
+    gt_torch_repeats_learn(&fast->repeats, &fast->constants, role, repeated, &sink->builder->store);
 }
 
 #else
@@ -328,8 +399,8 @@ uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sin
 }
 
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes, uint32_t track) {
-    (void)fast, (void)event, (void)bytes, (void)track;
+                         const struct gt_torch_bytes *bytes, const struct gt_torch_sink *sink) {
+    (void)fast, (void)event, (void)bytes, (void)sink;
 }
 
 #endif

@@ -17,9 +17,9 @@ void gt_torch_fast_free(struct gt_torch_fast *fast); /* NULL is fine */
 uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
                            uint64_t limit);
 
-/* Learns from an event at bytes->p that the portable reader has read at its first try, with nothing odd in it. track:
-   its lane or thread, if it has one. */
+/* Learns from an event at bytes->p that the portable reader has read at its first try, with nothing odd in it, and what
+   the sink has made of it. */
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes, uint32_t track);
+                         const struct gt_torch_bytes *bytes, const struct gt_torch_sink *sink);
 
 #endif

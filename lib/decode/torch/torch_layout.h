@@ -6,6 +6,9 @@
    hardly change (ids of processes, threads, devices and streams) are part of the literals, which makes paths shorter;
    it has a path for each of the commonest combinations.
 
+   Shapes of operators and launch configurations are long, but few are different. Where they are asked for, that part of
+   the args is one value, and torch_repeats.h knows what the portable reader made of it the first time.
+
    Following a path is only another way to read: for every text that does, gt_torch_event_parse() would come to the same
    members. So it does not matter what is learned, nor in which order. */
 #ifndef GT_DECODE_TORCH_TORCH_LAYOUT_H
@@ -25,17 +28,32 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_LIST,   /* the inside of brackets, without brackets or text */
     GT_TORCH_SLOT_LINES,  /* what is in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines() */
     GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
+    GT_TORCH_SLOT_REPEATED, /* members of args up to the last ] before a brace, for torch_repeats.h */
 };
 
 /* What becomes of an event. */
 enum gt_torch_role {
     GT_TORCH_ROLE_SKIP,
     GT_TORCH_ROLE_SKIP_UNLESS_STEP, /* the name decides */
-    GT_TORCH_ROLE_CPU_OP,           /* ... here too: a step is no operator */
+    GT_TORCH_ROLE_ARGUMENTS,        /* an operator with its arguments; here, too: a step is no operator */
+    GT_TORCH_ROLE_CPU_OP,           /* ... without */
     GT_TORCH_ROLE_CPU_SIDE,
-    GT_TORCH_ROLE_GPU_SIDE,
     GT_TORCH_ROLE_CPU_OP_OR_COMM, /* as for operators; the record of a collective has more to it */
+    GT_TORCH_ROLE_GPU_SIDE,
+    GT_TORCH_ROLE_CONFIG, /* a kernel with its launch configuration */
 };
+
+/* What events of a kind are for. */
+struct gt_torch_purpose {
+    enum gt_torch_role role;
+    uint32_t wanted; /* fields of which values are needed, by bits */
+    bool reads_text; /* more of the args is asked for than gt_torch_event_parse() finds */
+};
+
+/* Fields that only the text of the args has, by bits. */
+#define GT_TORCH_TEXT_FIELDS                                                                                           \
+    (UINT32_C(1) << GT_TORCH_EXTERNAL | UINT32_C(1) << GT_TORCH_SEQUENCE | UINT32_C(1) << GT_TORCH_FORWARD_THREAD |    \
+     UINT32_C(1) << GT_TORCH_OCCUPANCY | UINT32_C(1) << GT_TORCH_PRIORITY)
 
 struct gt_torch_node {
     struct gt_torch_node *next;     /* what last followed: a child; after an end, one of the root's; never NULL */
@@ -61,6 +79,7 @@ struct gt_torch_path {
     uint32_t fields; /* whose values were met on the way, by bits */
     bool needs_fold; /* of an open path: its track is identified by text, which only folded paths know */
     bool is_folded;
+    bool has_repeated;     /* a GT_TORCH_SLOT_REPEATED is on the way */
     uint32_t track;        /* of a folded path */
     unsigned lesson_count; /* of an open path: events learned from */
     unsigned fold_count;   /* ... paths in the folded tree that it has */
@@ -75,21 +94,25 @@ struct gt_torch_layout {
     struct gt_arena arena;
 };
 
-/* is_eager: for tests, learns all from one event. facts: what to read; events whose args are asked for are not learned.
-   false: memory was short. */
+/* is_eager: for tests, learns all from one event. facts: what to read. false: memory was short. */
 bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager, uint32_t facts);
 void gt_torch_layout_release(struct gt_torch_layout *layout);
 
 /* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes
    available, track is its lane or thread. Not every event is fit for it, and a file that never repeats itself is given
-   up after a while. */
-void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
-                           const char *end, uint32_t track);
+   up after a while. Gives the part of its args that is known as a whole; empty: there is none. */
+struct gt_str gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
+                                    const char *end, uint32_t track);
 
-/* torch_roles.c: what events like this one are for, and the fields of which values are needed for that, by bits. Agrees
-   with what the sink makes of them. false: events of this kind are for the portable reader. */
+/* torch_roles.c: what events like this one are for. Agrees with what the sink makes of them. false: events of this kind
+   are for the portable reader. */
 bool gt_torch_layout_choose_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
-                                 enum gt_torch_role *role, uint32_t *wanted);
+                                 struct gt_torch_purpose *purpose);
+
+/* Whether the values of a field say which process, thread, device or stream an event is of. */
+static inline bool gt_torch_layout_names_track(enum gt_torch_field field) {
+    return field == GT_TORCH_PID || field == GT_TORCH_TID || field == GT_TORCH_DEVICE || field == GT_TORCH_STREAM;
+}
 
 /* Whether to show it the next event of an open path too. */
 bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt_torch_path *path);

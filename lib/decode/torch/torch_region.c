@@ -143,7 +143,7 @@ static void take_event(struct gt_torch_region *region, const struct gt_torch_byt
     uint64_t odd_before = sink->odd_count;
     gt_torch_sink_take(sink, &region->event, bytes->offset);
     if (sink->fast && !region->is_mended && sink->odd_count == odd_before)
-        gt_torch_fast_learn(sink->fast, &region->event, bytes, sink->last_track);
+        gt_torch_fast_learn(sink->fast, &region->event, bytes, sink);
 }
 
 static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {

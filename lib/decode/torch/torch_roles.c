@@ -20,18 +20,17 @@ static bool is_left_out(const struct gt_torch_layout *layout, const struct gt_to
     }
 }
 
-/* Whether something is asked for that only the text of the args has. */
-static bool needs_args_text(const struct gt_torch_layout *layout, const struct gt_torch_event *event) {
+/* Whether such events take the long way whenever they become rows. */
+static bool is_for_portable(const struct gt_torch_layout *layout, const struct gt_torch_event *event) {
     switch (event->category) {
     case GT_TORCH_CAT_KERNEL:
-        return layout->facts & GT_FACT_CONFIGS || (layout->facts & GT_FACT_COMMS && gt_torch_facts_has_comm(event));
-    case GT_TORCH_CAT_CPU_OP:
-        return layout->facts & GT_FACT_ARGUMENTS;
+        return layout->facts & GT_FACT_COMMS && gt_torch_facts_has_comm(event);
+    case GT_TORCH_CAT_GPU_OP:
     case GT_TORCH_CAT_SYNC:
     case GT_TORCH_CAT_EVENT_RECORD:
         return true;
-    default:
-        return false;
+    default: /* a step is no row of its category, and has no track where nobody asks for ranges */
+        return gt_torch_sink_is_step(event);
     }
 }
 
@@ -46,6 +45,8 @@ static uint32_t gpu_side_fields(const struct gt_torch_event *event) {
 }
 
 static enum gt_torch_role cpu_side_role(const struct gt_torch_layout *layout, enum gt_torch_category category) {
+    if (category == GT_TORCH_CAT_CPU_OP && layout->facts & GT_FACT_ARGUMENTS)
+        return GT_TORCH_ROLE_ARGUMENTS;
     if (category == GT_TORCH_CAT_CPU_OP && layout->facts & GT_FACT_COMMS)
         return GT_TORCH_ROLE_CPU_OP_OR_COMM;
     return gt_torch_sink_may_be_step(category) ? GT_TORCH_ROLE_CPU_OP : GT_TORCH_ROLE_CPU_SIDE;
@@ -53,42 +54,46 @@ static enum gt_torch_role cpu_side_role(const struct gt_torch_layout *layout, en
 
 /* The role of a complete event that becomes a row; false: it takes the long way. */
 static bool choose_row_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
-                            enum gt_torch_role *role, uint32_t *wanted) {
-    if (event->category == GT_TORCH_CAT_GPU_OP || needs_args_text(layout, event) || gt_torch_sink_is_step(event))
-        return false; /* a step is no row of its category, and has no track where nobody asks for ranges */
-    *wanted = BIT(GT_TORCH_NAME) | BIT(GT_TORCH_TS) | BIT(GT_TORCH_DUR);
+                            struct gt_torch_purpose *purpose) {
+    if (is_for_portable(layout, event))
+        return false;
+    purpose->wanted = BIT(GT_TORCH_NAME) | BIT(GT_TORCH_TS) | BIT(GT_TORCH_DUR);
     switch (event->category) {
     case GT_TORCH_CAT_KERNEL:
     case GT_TORCH_CAT_MEMCPY:
     case GT_TORCH_CAT_MEMSET:
     case GT_TORCH_CAT_GPU_RANGE:
-        *role = GT_TORCH_ROLE_GPU_SIDE;
-        *wanted |= gpu_side_fields(event);
-        return true;
+        purpose->role = event->category == GT_TORCH_CAT_KERNEL && layout->facts & GT_FACT_CONFIGS
+                            ? GT_TORCH_ROLE_CONFIG
+                            : GT_TORCH_ROLE_GPU_SIDE;
+        purpose->wanted |= gpu_side_fields(event);
+        break;
     default:
-        *role = cpu_side_role(layout, event->category);
-        *wanted |= BIT(GT_TORCH_PID) | BIT(GT_TORCH_TID);
+        purpose->role = cpu_side_role(layout, event->category);
+        purpose->wanted |= BIT(GT_TORCH_PID) | BIT(GT_TORCH_TID);
         if (event->category == GT_TORCH_CAT_CALL)
-            *wanted |= BIT(GT_TORCH_CORRELATION);
-        return true;
+            purpose->wanted |= BIT(GT_TORCH_CORRELATION);
     }
+    purpose->reads_text = purpose->role == GT_TORCH_ROLE_ARGUMENTS || purpose->role == GT_TORCH_ROLE_CONFIG;
+    if (purpose->reads_text)
+        purpose->wanted |= GT_TORCH_TEXT_FIELDS;
+    return true;
 }
 
 bool gt_torch_layout_choose_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
-                                 enum gt_torch_role *role, uint32_t *wanted) {
+                                 struct gt_torch_purpose *purpose) {
     const struct gt_str phase = event->values[GT_TORCH_PH].text.raw;
     if (!gt_torch_event_has(event, GT_TORCH_PH) || !event->values[GT_TORCH_PH].is_string || phase.len != 1 ||
         phase.ptr[0] == 'M')
         return false;
-    *role = GT_TORCH_ROLE_SKIP;
-    *wanted = 0;
+    *purpose = (struct gt_torch_purpose){GT_TORCH_ROLE_SKIP, 0, false};
     if (phase.ptr[0] != 'X')
         return is_left_out(layout, event, phase.ptr[0]);
     if (layout->taken >> event->category & 1)
-        return choose_row_role(layout, event, role, wanted);
+        return choose_row_role(layout, event, purpose);
     if (gt_torch_sink_may_be_step(event->category) && layout->facts & GT_FACT_RANGES) {
-        *role = GT_TORCH_ROLE_SKIP_UNLESS_STEP;
-        *wanted = BIT(GT_TORCH_NAME);
+        purpose->role = GT_TORCH_ROLE_SKIP_UNLESS_STEP;
+        purpose->wanted = BIT(GT_TORCH_NAME);
     }
     return true;
 }

@@ -103,6 +103,16 @@ GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p
     return *p == '"' ? p : NULL;
 }
 
+/* A hash of bytes whose size is known, not 0. */
+GT_SIMD uint64_t simd_hash_bytes(const struct simd_constants *k, struct gt_str text) {
+    const char *p = text.ptr, *end = p + text.len;
+    __m256i state = _mm256_setzero_si256();
+    for (; end - p > 32; p += 32)
+        state = simd_mix(k, state, simd_load(p));
+    state = simd_mix(k, state, _mm256_and_si256(simd_load(p), simd_first(k, (int)(end - p))));
+    return simd_fold(state, text.len);
+}
+
 /* A text and another of the same size, not 0, whose first 32 bytes are in `head`, with zeros after a shorter one.
    Nothing after the other text is read: the last step overlaps the one before. */
 GT_SIMD bool simd_equal_texts(const struct simd_constants *k, const char *head, const char *other, struct gt_str text) {
@@ -225,6 +235,10 @@ GT_SIMD __m256i simd_braces(const struct simd_constants *k, __m256i bytes) {
     return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->open_object)), simd_closers(k, bytes));
 }
 
+GT_SIMD __m256i simd_list_ends(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_cmpeq_epi8(bytes, simd_load(k->close_list));
+}
+
 /* The place so many bytes before the next brace. */
 GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *p, const char *end, size_t indent) {
     for (const char *at = p; at < end; at += 64) {
@@ -233,6 +247,20 @@ GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *
             at += __builtin_ctzll(braces);
             return (size_t)(at - p) >= indent ? at - indent : NULL;
         }
+    }
+    return NULL;
+}
+
+/* After the last ] before the next brace. */
+GT_SIMD const char *simd_skip_lists(const struct simd_constants *k, const char *p, const char *end) {
+    const char *brace = simd_skip_lines(k, p, end, 0);
+    while (brace && brace > p) {
+        const char *at = brace - p < 64 ? p : brace - 64;
+        uint64_t before = UINT64_MAX >> (64 - (brace - at));
+        uint64_t lists = SIMD_BITS(simd_list_ends, k, at) & before;
+        if (lists)
+            return at + 64 - __builtin_clzll(lists);
+        brace = at;
     }
     return NULL;
 }

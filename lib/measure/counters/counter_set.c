@@ -230,8 +230,12 @@ static enum gt_status init_device(struct gt_counter_device *device, const struct
                                   struct common *common, struct gt_error *err) {
     struct gt_sampling sampling;
     enum gt_status status = gt_sampling_init(&sampling, view, &view->devices[index], err);
-    if (status != GT_OK || (!sampling.count && !sampling.outside))
+    if (status != GT_OK)
         return status;
+    if (!sampling.count && !sampling.outside) {
+        gt_sampling_release(&sampling);
+        return GT_OK;
+    }
     status = make_common(common, view, err);
     if (status == GT_OK && !measure_device(device, view, index, &sampling, common))
         status = gt_fail_memory(err);

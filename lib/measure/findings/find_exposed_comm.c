@@ -8,6 +8,7 @@
 #include "measure/findings/origins.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
+#include "measure/results/comm_groups.h"
 
 /* Exposed communication of one collective, over all devices. */
 struct kind {
@@ -20,6 +21,8 @@ enum { KINDS = 32 };
 
 struct looking {
     struct gt_evidence *evidence;
+    __int128 *groups_ns; /* by group of ranks, and of none: exposed communication; NULL: the trace names no groups */
+    size_t group_count;
     struct kind kinds[KINDS];
     size_t kind_count;
     __int128 exposed_ns, hideable_ns;
@@ -60,6 +63,13 @@ static void add_kind(struct looking *it, uint32_t position, int64_t ns) {
     it->kinds[i].exposed_ns += ns;
 }
 
+static void add_group(struct looking *it, size_t position, int64_t ns) {
+    if (!it->groups_ns)
+        return;
+    uint32_t group = gt_comm_groups_of_op(it->evidence->view, position);
+    it->groups_ns[group == GT_NO_ROW ? it->group_count : group] += ns;
+}
+
 /* The time of ops that wait for the next compute op goes to it. */
 static void add_after(struct looking *it, uint32_t position, int64_t *pending_ns) {
     if (*pending_ns > 0)
@@ -82,6 +92,7 @@ static void look_at_device(struct looking *it, size_t index) {
         if (class != GT_CLASS_COMM || left_ns[i] <= 0)
             continue;
         add_kind(it, (uint32_t)i, left_ns[i]);
+        add_group(it, i, left_ns[i]);
         gt_origin_parts_add(&it->own, (uint32_t)i, left_ns[i]);
         if (compute != GT_NO_ROW)
             gt_origin_parts_add(&it->before, compute, left_ns[i]);
@@ -111,6 +122,52 @@ static void claim_hideable(struct looking *it) {
             if (free_ns > 0)
                 free_ns -= gt_ledger_claim_op(&it->evidence->ledger, it->own.items[next].position, free_ns);
     }
+}
+
+/* ---- groups ---- */
+
+/* Room to sum by group, where the trace has several. */
+static void prepare_groups(struct looking *it) {
+    const struct gt_comm_labels *comms = &it->evidence->view->labels->comms;
+    if (!comms->launch_count || comms->group_count < 2)
+        return;
+    it->group_count = comms->group_count;
+    it->groups_ns = gt_arena_array(it->evidence->arena, it->group_count + 1, sizeof *it->groups_ns);
+}
+
+/* The group with the most that is smaller than that of another, or as much and later; GT_NO_ROW: there is none. */
+static uint32_t next_group(const struct looking *it, uint32_t after) {
+    uint32_t best = GT_NO_ROW;
+    for (uint32_t g = 0; it->groups_ns && g < it->group_count; g++) {
+        __int128 ns = it->groups_ns[g];
+        bool is_left = after == GT_NO_ROW || ns < it->groups_ns[after] || (ns == it->groups_ns[after] && g > after);
+        if (ns > 0 && is_left && (best == GT_NO_ROW || ns > it->groups_ns[best]))
+            best = g;
+    }
+    return best;
+}
+
+/* ", mostly tp (group 3)": the group that most of it is of, where there are others. */
+static const char *say_group(const struct looking *it) {
+    uint32_t most = next_group(it, GT_NO_ROW);
+    if (most == GT_NO_ROW || 2 * it->groups_ns[most] < it->exposed_ns || it->groups_ns[most] == it->exposed_ns)
+        return "";
+    struct gt_str words = gt_comm_groups_words(it->evidence->view, most, it->evidence->arena);
+    return gt_arena_printf(it->evidence->arena, ", mostly %s", words.ptr).ptr;
+}
+
+static void describe_groups(struct looking *it, struct gt_finding *finding) {
+    enum { MOST_GROUPS = 4 };
+    struct gt_evidence *evidence = it->evidence;
+    struct gt_str list = {"", 0};
+    uint32_t group = next_group(it, GT_NO_ROW);
+    for (size_t i = 0; i < MOST_GROUPS && group != GT_NO_ROW; i++, group = next_group(it, group))
+        list = gt_arena_printf(evidence->arena, "%s%s%s %s", list.ptr, i ? ", " : "",
+                               gt_comm_groups_words(evidence->view, group, evidence->arena).ptr,
+                               gt_say_ns(evidence, (double)it->groups_ns[group]));
+    if (list.len)
+        gt_finding_add_evidence(evidence, finding, "By group of ranks: %s%s.", list.ptr,
+                                group == GT_NO_ROW ? "" : ", and others");
 }
 
 /* ---- sentences ---- */
@@ -207,11 +264,12 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     else
         share = gt_arena_printf(evidence->arena, "%s of the time", gt_waits_say_claimed(evidence)).ptr;
     if (is_named)
-        gt_finding_set_title(evidence, finding, "Exposed %s in %s: %s", say_kind(largest),
+        gt_finding_set_title(evidence, finding, "Exposed %s%s in %s: %s", say_kind(largest), say_group(it),
                              gt_origins_say(evidence, &origin, "unnamed code"), share);
     else
-        gt_finding_set_title(evidence, finding, "Exposed %s: %s", say_kind(largest), share);
+        gt_finding_set_title(evidence, finding, "Exposed %s%s: %s", say_kind(largest), say_group(it), share);
     describe_kinds(it, finding, largest);
+    describe_groups(it, finding);
     describe_neighbours(it, finding);
     if (it->hideable_ns < it->exposed_ns)
         gt_finding_add_evidence(
@@ -234,6 +292,7 @@ bool gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *findi
     struct looking it = {.evidence = evidence};
     if (gt_evidence_amount(evidence, GT_AMOUNT_EXPOSED_COMM) <= 0)
         return false;
+    prepare_groups(&it);
     for (size_t d = 0; d < evidence->view->device_count; d++)
         look_at_device(&it, d);
     claim_hideable(&it);

@@ -129,7 +129,7 @@ int64_t *gt_paths_late_new(const struct gt_paths *paths) {
 
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window,
                                        size_t index) {
-    struct gt_dag_segment segment = paths->walks[window->walk].segments[window->first_segment + index];
+    struct gt_dag_segment segment = *gt_dag_walk_segment(&paths->walks[window->walk], window->first_segment + index);
     segment.start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
     segment.end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
     return segment;
@@ -190,7 +190,7 @@ static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
     size_t low = 0, high = path->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (path->segments[middle].end_ns <= time_ns)
+        if (gt_dag_walk_segment(path, middle)->end_ns <= time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -202,11 +202,12 @@ static void cut(struct gt_paths *paths, struct gt_path_window *window) {
     const struct gt_dag_path *path = &paths->walks[window->walk];
     window->first_segment = segments_before(path, window->start_ns);
     size_t last = window->first_segment;
-    while (last < path->count && window->start_ns < window->end_ns && path->segments[last].start_ns < window->end_ns)
+    while (last < path->count && window->start_ns < window->end_ns &&
+           gt_dag_walk_segment(path, last)->start_ns < window->end_ns)
         last++;
     window->segment_count = last - window->first_segment;
     for (size_t i = window->first_segment; i < last; i++) {
-        const struct gt_dag_segment *segment = &path->segments[i];
+        const struct gt_dag_segment *segment = gt_dag_walk_segment(path, i);
         int64_t start_ns = segment->start_ns > window->start_ns ? segment->start_ns : window->start_ns;
         int64_t end_ns = segment->end_ns < window->end_ns ? segment->end_ns : window->end_ns;
         int64_t length_ns = gt_ns_between(start_ns, end_ns);
@@ -243,28 +244,60 @@ uint32_t gt_paths_end_node(const struct gt_paths *paths, const struct gt_path_wi
     return latest_node(paths, at);
 }
 
+static struct gt_dag_way way_of(const struct gt_paths *paths, const struct gt_path_window *window) {
+    return (struct gt_dag_way){.node = gt_paths_end_node(paths, window),
+                               .from_ns = window->start_ns,
+                               .to_ns = window->end_ns,
+                               .path = &paths->walks[window->walk]};
+}
+
+/* Those of whole traces and processes: steps and chosen windows are parts of them. */
+static bool walk_wholes(struct gt_paths *paths, size_t *segments) {
+    struct gt_dag_way *ways = gt_mem_uninitialised(paths->walk_count, sizeof *ways);
+    size_t count = 0;
+    if (!ways)
+        return false;
+    for (size_t i = 0; i < paths->window_count; i++) {
+        const struct gt_path_window *window = &paths->windows[i];
+        if (window->kind != GT_PATH_STEP && window->kind != GT_PATH_CHOSEN && window->kind != GT_PATH_RANGE)
+            ways[count++] = way_of(paths, window);
+    }
+    bool ok = gt_dag_walk(paths->dag, ways, count);
+    for (size_t i = 0; i < count; i++)
+        *segments += ways[i].path->count;
+    gt_mem_free(ways);
+    return ok;
+}
+
 /* Walks of ranges inside each other are about the same: together they take no more room than a few walks through the
    whole trace, and ranges for which none is left are dropped. */
-static bool walk_all(struct gt_paths *paths) {
+static bool walk_ranges(struct gt_paths *paths, size_t segments) {
     enum { SEGMENTS_PER_NODE = 8, SEGMENTS_LEAST = 1 << 16 };
-    size_t segments = 0, most = SEGMENTS_PER_NODE * paths->dag->node_count + SEGMENTS_LEAST;
-    bool ok = true;
-    for (size_t i = 0; i < paths->window_count && ok; i++) {
+    size_t most = SEGMENTS_PER_NODE * paths->dag->node_count + SEGMENTS_LEAST;
+    for (size_t i = 0; i < paths->window_count; i++) {
         const struct gt_path_window *window = &paths->windows[i];
-        if (window->kind == GT_PATH_RANGE && segments > most) {
+        if (window->kind != GT_PATH_RANGE)
+            continue;
+        if (segments > most) {
             paths->window_count = i;
             paths->is_cut_short = true;
             break;
         }
-        if (window->kind == GT_PATH_STEP || window->kind == GT_PATH_CHOSEN)
-            continue;
-        struct gt_dag_path *walk = &paths->walks[window->walk];
-        ok = gt_dag_walk(paths->dag, gt_paths_end_node(paths, window), window->start_ns, window->end_ns, walk);
-        segments += walk->count;
+        const struct gt_dag_way way = way_of(paths, window);
+        if (!gt_dag_walk(paths->dag, &way, 1))
+            return false;
+        segments += way.path->count;
     }
-    for (size_t i = 0; i < paths->window_count && ok; i++)
+    return true;
+}
+
+static bool walk_all(struct gt_paths *paths) {
+    size_t segments = 0;
+    if (!walk_wholes(paths, &segments) || !walk_ranges(paths, segments))
+        return false;
+    for (size_t i = 0; i < paths->window_count; i++)
         cut(paths, &paths->windows[i]);
-    return ok;
+    return true;
 }
 
 /* ---- replay ---- */

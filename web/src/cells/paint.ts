@@ -169,26 +169,43 @@ function paintNames(scene: Scene, names: readonly (readonly [text: string, x: nu
   }
 }
 
-function paintColumns(scene: Scene, bottom: number): void {
-  const room = scene.width - scene.gutter;
+/** A round number of columns between two names, so that these have room. */
+function namedEvery(scene: Scene): number {
+  const { columnCount } = scene.blocks;
+  const longest = Math.max(
+    ...[0, columnCount - 1].map((column) => textWidth(fit(label(columnName(scene, column)), 120))),
+  );
+  const needed = ((longest + 2 * GAP) * columnCount) / Math.max(scene.width - scene.gutter, 1);
+  return [1, 2, 5, 10, 20, 50, 100, 200, 500].find((every) => every >= needed) ?? columnCount;
+}
+
+function columnNames(scene: Scene, room: number): [string, number][] {
+  const { columnCount } = scene.blocks;
+  const names: [string, number][] = [];
+  for (let column = 0; column < columnCount; column += namedEvery(scene))
+    names.push([fit(label(columnName(scene, column)), 120), scene.gutter + ((column + 0.5) / columnCount) * room]);
+  return names;
+}
+
+function timeNames(scene: Scene, room: number): [string, number][] {
   const { start, end } = scene.span;
-  const names: [string, number][] = scene.cells.bars
-    ? ticks(scene.span, Math.max(2, room / 110)).times.map((time) => [
-        roundValue(time, 'ns'),
-        scene.gutter + ((time - start) / Math.max(end - start, 1)) * room,
-      ])
-    : Array.from({ length: scene.blocks.columnCount }, (_, column) => [
-        fit(label(columnName(scene, column)), 120),
-        scene.gutter + ((column + 0.5) / scene.blocks.columnCount) * room,
-      ]);
-  if (scene.cells.bars) {
-    scene.context.fillStyle = scene.ink.line;
-    for (const [, x] of names) scene.context.fillRect(Math.round(x), 0, 1, bottom);
-  }
+  const { times } = ticks(scene.span, Math.max(2, room / 110));
+  return times.map((time) => [
+    roundValue(time, 'ns'),
+    scene.gutter + ((time - start) / Math.max(end - start, 1)) * room,
+  ]);
+}
+
+function paintColumns(scene: Scene, bottom: number): void {
+  const { context } = scene;
+  const room = scene.width - scene.gutter;
+  const isTime = scene.cells.bars !== undefined;
+  const names = isTime ? timeNames(scene, room) : columnNames(scene, room);
+  context.fillStyle = scene.ink.line;
+  for (const [, x] of names) if (isTime) context.fillRect(Math.round(x), 0, 1, bottom);
   paintNames(scene, names, bottom);
-  scene.context.textAlign = 'center';
-  const axis = scene.cells.bars ? 'since the first GPU op, on aligned clocks' : scene.cells.columnWord;
-  scene.context.fillText(fit(axis, room), scene.gutter + room / 2, bottom + 29);
+  const axis = isTime ? 'since the first GPU op, on aligned clocks' : scene.cells.columnWord;
+  context.fillText(fit(axis, room), scene.gutter + room / 2, bottom + 29);
 }
 
 export function paint(scene: Scene, scale: Scale, marked: number | null): void {

@@ -1,8 +1,9 @@
 // A drawing of cells on the page: what is under the pointer or the keyboard is described; blocks open at a click.
 
+import { drawWhenSeen } from '../chart';
 import { button, element, save, visible } from '../dom';
 import { percent, withUnit } from '../format';
-import { ink, onTheme } from '../theme';
+import { ink } from '../theme';
 import { blockSize, blocksOf, type Block, type Blocks, type Cells, type Measure, type Shown } from './blocks';
 import { AXIS, eachBlock, gutterOf, paint, placeOf, scaleOf, spanOf, type Scale, type Scene } from './paint';
 
@@ -30,7 +31,7 @@ class CellsView {
   private scene: Scene | null = null;
   private scale: Scale | null = null;
   private marked: number | null = null;
-  private isSeen = false;
+  private tapped: number | null = null;
 
   constructor(private readonly cells: Cells) {
     this.whole = this.shown = { rows: [0, cells.rowNames.length], columns: [0, cells.columnNames.length] };
@@ -52,10 +53,18 @@ class CellsView {
       this.port,
       this.spoken,
       this.note,
-      element('figcaption', {}, element('span', {}, cells.title), hint, png, this.back),
+      element(
+        'figcaption',
+        {},
+        element('span', {}, cells.title),
+        hint,
+        element('span', { class: 'chart-tools' }, this.back, png),
+      ),
     );
     this.listen();
-    this.drawWhenSeen();
+    const rowCount = cells.rowNames.length;
+    this.canvas.style.height = `${this.heightOf(Math.ceil(rowCount / blockSize(rowCount, TALLEST / LEAST_ROW)))}px`;
+    drawWhenSeen(this.port, () => this.draw());
   }
 
   /** One button for each measure, where there are several. */
@@ -73,29 +82,6 @@ class CellsView {
   }
 
   // ---- drawing ----
-
-  private drawWhenSeen(): void {
-    const first = (): void => {
-      if (!this.isSeen) {
-        this.isSeen = true;
-        new ResizeObserver(() => this.draw()).observe(this.port);
-        onTheme(() => this.draw());
-      }
-      this.draw();
-    };
-    const watcher = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        watcher.disconnect();
-        first();
-      },
-      { rootMargin: '400px' },
-    );
-    watcher.observe(this.port);
-    addEventListener('beforeprint', first);
-    const rowCount = this.cells.rowNames.length;
-    this.canvas.style.height = `${this.heightOf(Math.ceil(rowCount / blockSize(rowCount, TALLEST / LEAST_ROW)))}px`;
-  }
 
   private blocks(width: number): Blocks {
     const mostColumns = (width * 0.9) / (this.cells.bars ? LEAST_BAR : LEAST_COLUMN);
@@ -238,6 +224,7 @@ class CellsView {
   private show(shown: Shown): void {
     this.shown = shown;
     this.back.hidden = shown === this.whole;
+    this.tapped = null;
     this.mark(null);
     this.draw();
   }
@@ -271,7 +258,9 @@ class CellsView {
     port.addEventListener('blur', () => this.leave());
     port.addEventListener('click', (event) => {
       this.point(event);
-      if (this.marked !== null && !isTouched) this.open(this.marked);
+      const isMeant = !isTouched || this.marked === this.tapped; // the first tap describes, the second opens
+      this.tapped = this.marked;
+      if (this.marked !== null && isMeant) this.open(this.marked);
     });
     port.addEventListener('dblclick', () => this.show(this.whole));
     port.addEventListener(

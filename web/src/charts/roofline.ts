@@ -1,7 +1,7 @@
 // Operators and kernels under the roofs of their GPU: FLOP/s over FLOPs per byte, both in powers of ten.
 
 import { closerLook, label, legend, legendHeight, listControl, type Chart, type ChartOption } from '../chart';
-import { deviceName, hasColumns, numberOf, numbers, reader, type Report, type Table } from '../data';
+import { deviceName, hasColumns, numberOf, numbers, reader, type Report, type Row, type Table } from '../data';
 import { shorten } from '../dom';
 import { decimal, percent, powerAbove, powerBelow, withUnit } from '../format';
 import { textWidth } from '../room';
@@ -35,6 +35,7 @@ interface Limits {
 
 /** What a table has of each device: points with FLOPs, and the time of rows without. */
 interface Found {
+  readonly gpu: string; // its name
   readonly points: Point[];
   drawn: number; // ns
   all: number;
@@ -50,8 +51,14 @@ type Source = (typeof SOURCES)[number];
 
 const UNITS = ['bf16', 'tf32', 'fp8', 'fp32'] as const;
 
+/** One device of one input. */
+function deviceKey(table: Table): (row: Row) => string {
+  const [input, device] = [reader(table, 'input'), reader(table, 'device')];
+  return (row) => JSON.stringify([input(row), device(row)]);
+}
+
 function pointsOf(table: Table, source: Source): Map<string, Found> {
-  const device = deviceName(table);
+  const [key, device] = [deviceKey(table), deviceName(table)];
   const [name, detail, family, unit, efficiency, lost] = [
     source.name,
     source.detail,
@@ -63,8 +70,8 @@ function pointsOf(table: Table, source: Source): Map<string, Found> {
   const [flops, bytes, time, total] = ['flops', 'bytes', source.time, 'total_ns'].map((key) => numbers(table, key));
   const found = new Map<string, Found>();
   for (const row of table.rows) {
-    const of = found.get(device(row)) ?? { points: [], drawn: 0, all: 0 };
-    found.set(device(row), of);
+    const of = found.get(key(row)) ?? { gpu: device(row), points: [], drawn: 0, all: 0 };
+    found.set(key(row), of);
     of.all += total!(row);
     if (flops!(row) <= 0 || bytes!(row) <= 0 || time!(row) <= 0) continue;
     of.drawn += total!(row);
@@ -84,9 +91,11 @@ function pointsOf(table: Table, source: Source): Map<string, Found> {
 }
 
 /** Roofs by the unit that does the work; where points do not say which, all that the GPU has. */
-function limitsOf(peaks: Table | undefined, gpu: string, points: readonly Point[]): Limits {
-  const row = peaks?.rows.find((each) => deviceName(peaks)(each) === gpu);
-  if (!peaks || !row) return { roofs: [], bandwidth: 0 };
+function limitsOf(peaks: Table | undefined, device: string, points: readonly Point[]): Limits {
+  if (!peaks) return { roofs: [], bandwidth: 0 };
+  const key = deviceKey(peaks);
+  const row = peaks.rows.find((each) => key(each) === device);
+  if (!row) return { roofs: [], bandwidth: 0 };
   const used = new Set(points.map(({ unit }) => unit));
   const roofs = UNITS.map((unit) => ({ unit, peak: numbers(peaks, unit)(row) }));
   return {
@@ -163,8 +172,7 @@ function describe(point: Point, { roofs }: Limits): string {
   return lines.filter(Boolean).map(label).join('\n');
 }
 
-function oneRoofline(source: Source, gpu: string, { points, drawn, all }: Found, peaks: Table | undefined): Chart {
-  const limits = limitsOf(peaks, gpu, points);
+function oneRoofline(source: Source, { gpu, points, drawn, all }: Found, limits: Limits): Chart {
   const box = boxOf(points, limits);
   const most = points.reduce((high, { ns }) => Math.max(high, ns), 1);
   const size = (ns: number): number => Math.max(SMALLEST, LARGEST * Math.sqrt(ns / most)); // area by time
@@ -253,6 +261,7 @@ function bandwidthLabel({ roofs, bandwidth }: Limits, box: Box, colors: Ink): ob
       type: 'scatter' as const,
       silent: true,
       symbolSize: 0.01,
+      itemStyle: { opacity: 1 },
       data: [value],
       label: {
         show: true,
@@ -270,9 +279,11 @@ export function rooflineChart(_: Table, report: Report): Chart | null {
   for (const source of SOURCES) {
     const table = report.tables[source.table];
     if (!table || !hasColumns(table, source.name, 'device', 'flops', 'bytes', source.time)) continue;
-    for (const [gpu, each] of pointsOf(table, source))
-      if (each.points.length > 0)
-        found.push([`${gpu} \u00b7 ${source.words}`, oneRoofline(source, gpu, each, report.tables['peaks'])]);
+    for (const [device, each] of pointsOf(table, source)) {
+      if (each.points.length === 0) continue;
+      const limits = limitsOf(report.tables['peaks'], device, each.points);
+      found.push([`${each.gpu} \u00b7 ${source.words}`, oneRoofline(source, each, limits)]);
+    }
   }
   return found.length > 0 ? listControl('Roofline', found) : null;
 }

@@ -8,6 +8,7 @@ import { colorOf } from '../theme';
 import { nameAxis, nameRoom, stackChart, valueAxis } from './bars';
 
 const BAR_PIXELS = 26;
+const NARROW = 500; // pixels: room for shares alone
 const MOST_KEYS = 8; // of a part; the rest is one bar
 
 /** As the table has them, in this order. */
@@ -19,15 +20,6 @@ const PARTS = [
   ['exposed_memory', 'exposed memory'],
   ['idle', 'idle'],
 ] as const;
-
-const PART_COLORS: Readonly<Record<string, string>> = {
-  ideal: colorOf('memcpy_d2d'),
-  inefficiency: colorOf('activation'),
-  unmodelled: colorOf('other'),
-  exposed_comm: colorOf('exposed communication'),
-  exposed_memory: colorOf('exposed memory'),
-  idle: colorOf('idle'),
-};
 
 interface Segment {
   readonly name: string;
@@ -49,7 +41,7 @@ interface Fall {
 
 function colorIn(part: string, key: string): string {
   const hasKinds = part === 'ideal' || part === 'inefficiency' || part === 'idle';
-  return hasKinds && key !== '' ? colorOf(key) : (PART_COLORS[part] ?? colorOf('other'));
+  return colorOf(hasKinds && key !== '' ? key : part);
 }
 
 function fallsOf(table: Table): Fall[] {
@@ -105,13 +97,15 @@ function cascade(fall: Fall): Chart {
   const most = Math.max(...bars.map(({ segments }) => segments.length));
   const said = (ns: number): string => `${withUnit(ns, 'ns')} \u00b7 ${percent(fall.span ? ns / fall.span : 0)}`;
   const texts = bars.map(({ segments }) => said(sumOf(segments)));
-  const room = Math.max(...texts.map(textWidth)) + 10;
+  const written = (bar: number, width: number): string =>
+    width < NARROW ? texts[bar]!.split(' \u00b7 ')[1]! : texts[bar]!;
+  const room = (width: number): number => Math.max(...texts.map((_, bar) => textWidth(written(bar, width)))) + 10;
   return {
     title: `Waterfall of ${fall.name}`,
     summary: bars.map(({ name }, b) => `${name} ${texts[b]}`).join('; '),
     height: () => bars.length * BAR_PIXELS + 40,
     option: (colors, width): ChartOption => ({
-      grid: { left: nameRoom(names, width) + 14, right: room, top: 4, bottom: 32 },
+      grid: { left: nameRoom(names, width) + 14, right: room(width), top: 4, bottom: 32 },
       xAxis: { ...valueAxis(colors, 'ns', width - 300), max: fall.span },
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: [closerLook()],
@@ -146,7 +140,7 @@ function cascade(fall: Fall): Chart {
           label: {
             position: 'right' as const,
             color: colors.muted,
-            formatter: (item: { dataIndex: number }) => texts[item.dataIndex]!,
+            formatter: (item: { dataIndex: number }) => written(item.dataIndex, width),
           },
         })),
       ],
@@ -161,7 +155,7 @@ export function waterfallChart(table: Table): Chart | null {
   const each = falls.map((fall) => [fall.name, cascade(fall)] as const);
   if (falls.length === 1) return each[0]![1];
   const used = PARTS.filter(([part]) => falls.some(({ parts }) => parts.get(part)!.length > 0));
-  const parts = used.map(([part, name]) => ({ name, color: PART_COLORS[part]! }));
+  const parts = used.map(([part, name]) => ({ name, color: colorOf(part) }));
   const stacks = falls.map(({ name, parts: of }) => ({ name, values: used.map(([part]) => sumOf(of.get(part)!)) }));
   const title = 'Where the span of each GPU went';
   const all = {

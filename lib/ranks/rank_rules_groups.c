@@ -1,0 +1,111 @@
+/* Rules about groups and about the job itself: bandwidths, unmatched collectives and shared GPUs come in, findings go
+ * out. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "ranks/rank_rules.h"
+#include "ranks/rank_speeds.h"
+#include "ranks/rank_words.h"
+
+static struct gt_rank_rules_answer nothing(void) {
+    return (struct gt_rank_rules_answer){.is_found = false};
+}
+
+/* ---- slow groups ---- */
+
+/* How many hosts the members that were read are on; 0: not all are known. */
+static size_t count_hosts(const struct gt_rank_job *job, const struct gt_rank_set_group *group) {
+    struct gt_str last = {"", 0};
+    size_t count = 0;
+    for (size_t i = 0; i < group->member_count; i++) {
+        uint32_t rank = gt_rank_job_find(job, group->members[i]);
+        if (rank == GT_RANK_NONE)
+            continue;
+        const struct gt_rank_summary *summary = job->ranks[rank].summary;
+        struct gt_str host = gt_rank_summary_text(summary, summary->head.host);
+        if (!host.len)
+            return 0;
+        count += !gt_str_eq(host, last); /* ranks of a host follow each other */
+        last = host;
+    }
+    return count;
+}
+
+struct gt_rank_rules_answer gt_rank_rules_find_slow_link(struct gt_rank_rules_job *it, struct gt_finding *finding) {
+    const struct gt_rank_job *job = it->job;
+    size_t count;
+    const struct gt_rank_set_group *group = gt_rank_speeds_slowest(job, &count);
+    if (!group)
+        return nothing();
+    bool is_replayed = group->gain_ns != GT_RANK_NO_NS && job->replay_ns != GT_RANK_NO_NS;
+    gt_rank_rules_title(it, finding, "The link of %s is slow: %.2f times as long as other groups of its kind",
+                        gt_rank_words_group(group, it->arena).ptr, group->slow_factor);
+    gt_rank_rules_say(it, finding, "Its transfers reach %.3g GB/s on average, those of the others %.3g GB/s.",
+                      group->usual_busbw / group->slow_factor, group->usual_busbw);
+    gt_rank_rules_say(it, finding, "They take %s longer, all collectives together.",
+                      gt_rank_rules_ns(it, group->slow_ns));
+    size_t hosts = count_hosts(job, group);
+    if (hosts)
+        gt_rank_rules_say(it, finding, "Its members are on %zu host%s.", hosts, hosts == 1 ? "" : "s");
+    if (count > 1)
+        gt_rank_rules_say(it, finding, "There are %zu such groups.", count);
+    if (is_replayed)
+        gt_rank_rules_say(it, finding, "As fast as the others it would save %s of %s.",
+                          gt_rank_rules_ns(it, group->gain_ns), gt_rank_rules_ns(it, job->replay_ns));
+    gt_rank_rules_advise(it, finding,
+                         "Check the way between its members: nvidia-smi topo -m and nvlink -s, errors and "
+                         "speed of its network ports, the interface and algorithm that NCCL_DEBUG=INFO "
+                         "names, placement of the ranks on hosts.");
+    return (struct gt_rank_rules_answer){.is_found = true,
+                                         .saving_ns = is_replayed && group->gain_ns > 0 ? group->gain_ns : 0};
+}
+
+/* ---- the job itself ---- */
+
+struct gt_rank_rules_answer gt_rank_rules_find_shared_gpu(struct gt_rank_rules_job *it, struct gt_finding *finding) {
+    uint64_t shared = it->job->issues[GT_RANK_ISSUE_GPU_SHARED];
+    if (!shared)
+        return nothing();
+    gt_rank_rules_title(it, finding, "%" PRIu64 " ranks share a GPU with another rank", shared);
+    gt_rank_rules_say(it, finding,
+                      "Their compute contains the time that others took from it, which no replay can tell "
+                      "apart.");
+    gt_rank_rules_advise(it, finding,
+                         "Give each rank a GPU of its own: CUDA_VISIBLE_DEVICES or torch.cuda.set_device "
+                         "by local rank.");
+    return (struct gt_rank_rules_answer){.is_found = true};
+}
+
+/* Which of the members has most kernels without a partner. */
+static void say_unmatched(struct gt_rank_rules_job *it, struct gt_finding *finding, uint32_t group) {
+    const struct gt_rank_job *job = it->job;
+    size_t *counts = gt_arena_array(it->arena, job->rank_count + 1, sizeof *counts), worst = 0;
+    for (size_t i = 0; counts && i < job->item_count; i++) {
+        const struct gt_rank_item *item = &job->items[i];
+        if (item->group == group && (item->state == GT_ITEM_UNMATCHED || item->state == GT_ITEM_MISMATCH))
+            counts[item->rank]++;
+    }
+    for (size_t r = 1; counts && r < job->rank_count; r++)
+        worst = counts[r] > counts[worst] ? r : worst;
+    if (counts && counts[worst])
+        gt_rank_rules_say(it, finding, "Most of them are on rank %" PRId64 ": %zu.", job->ranks[worst].number,
+                          counts[worst]);
+}
+
+struct gt_rank_rules_answer gt_rank_rules_find_desync(struct gt_rank_rules_job *it, struct gt_finding *finding) {
+    const struct gt_rank_job *job = it->job;
+    uint32_t g = 0;
+    while (g < job->group_count && job->groups[g].first_mismatch < 0)
+        g++;
+    if (g == job->group_count)
+        return nothing();
+    const struct gt_rank_set_group *group = &job->groups[g];
+    gt_rank_rules_title(it, finding, "Ranks of %s differ from collective %" PRId64 " on",
+                        gt_rank_words_group(group, it->arena).ptr, group->first_mismatch);
+    gt_rank_rules_say(it, finding, "%zu kernels between matched ones have no partner.", group->unmatched);
+    say_unmatched(it, finding, g);
+    gt_rank_rules_advise(it, finding,
+                         "Compare what the members do there: a branch that only some take, a batch that "
+                         "one has less; where the program is right, the profiler lost events.");
+    return (struct gt_rank_rules_answer){.is_found = true};
+}

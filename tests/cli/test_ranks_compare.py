@@ -1,0 +1,197 @@
+"""Two jobs compared, and limits on jobs: what was planted in one is what the comparison says."""
+
+import json
+
+import pytest
+
+from simulated_jobs import make_job, traces_of
+
+TENSOR = ("--ranks", 8, "--tp", 2, "--noise", 0.02)
+PARTS = ("compute", "exposed transfer", "exposed wait", "exposed memory", "idle")
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory):
+    made = {"healthy": TENSOR, "straggler": (*TENSOR, "--straggler", "3:more:1.4"),
+            "link": (*TENSOR, "--slow-link", "tp1:3"), "longer": (*TENSOR, "--steps", 12), "half": ("--ranks", 4, "--tp", 2)}
+    folders = {}
+    for name, options in made.items():
+        folders[name] = make_job(tmp_path_factory.mktemp("job") / name, *options)
+        (folders[name] / "truth.json").unlink()  # no trace
+    return folders
+
+
+def rows_of(report, table, key):
+    return {row[key]: row for row in report["tables"][table]["rows"]}
+
+
+def text_of(gputime, *arguments):
+    return " ".join(gputime(*arguments).stdout.decode().split())
+
+
+# ---- comparisons ----
+
+
+def test_straggler(gputime, jobs):
+    text = text_of(gputime, "diff", "--ranks", jobs["healthy"], jobs["straggler"])
+    assert "of time on each rank per step" in text and ": exposed wait +" in text
+    assert "of exposed wait, all ranks together, per step" in text and "rank 3: more compute +" in text
+    assert "A: 8 ranks" in text and "Rank 3 holds the others up in 6 of 6 steps" in text
+    report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["straggler"])
+    ranks = rows_of(report, "ranks", "rank")
+    assert {rank for rank, row in ranks.items() if row["status"] == "up"} == {3}
+    waits = rows_of(report, "wait_causes", "cause")
+    assert max(waits, key=lambda cause: waits[cause]["delta_charged_ns"]) == "rank 3: more compute"
+
+
+def test_slow_link(gputime, jobs):
+    report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["link"])
+    speeds = rows_of(report, "group_speeds", "label")
+    assert {label for label, row in speeds.items() if row["status"] != "same"} == {"tp 2,3"}
+    assert speeds["tp 2,3"]["change"] == pytest.approx(-2 / 3, abs=0.01)
+    groups = rows_of(report, "groups", "members")
+    assert groups["2,3"]["change"] == pytest.approx(2, abs=0.05)
+    assert all(row["status"] in ("same", "noise") for row in rows_of(report, "ranks", "rank").values())
+
+
+def test_amounts_are_those_of_the_sides(gputime, jobs):
+    sides = [gputime.json("ranks", *traces_of(jobs[name])) for name in ("healthy", "straggler")]
+    report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["straggler"])
+    for row in report["tables"]["job_measures"]["rows"]:
+        for side, of in zip("ab", sides):
+            whole = rows_of(of, "job_measures", "measure")[row["measure"]]["total_ns"]
+            assert row[f"{side}_total_ns"] == pytest.approx(whole / 6)
+    for side in sides:
+        parts = side["tables"]["job_parts"]["rows"]
+        ranks = side["tables"]["ranks"]["rows"]
+        span = sum(row["span_ns"] for row in ranks) / len(ranks)
+        assert sum(row["total_ns"] for row in parts) == pytest.approx(span)
+        measures = rows_of(side, "job_measures", "measure")
+        assert measures["span"]["total_ns"] == pytest.approx(span)
+        assert measures["exposed_wait"]["total_ns"] == pytest.approx(sum(row["exposed_wait_ns"] for row in ranks) / len(ranks))
+        steps = {}
+        for row in side["tables"]["rank_steps"]["rows"]:
+            steps.setdefault(row["step"], []).append(row["step_ns"])
+        medians = [sorted(lengths)[(len(lengths) - 1) // 2] for lengths in steps.values()]
+        assert measures["step"]["total_ns"] == sum(medians)
+
+
+def test_same_job(gputime, jobs):
+    text = text_of(gputime, "diff", "--ranks", jobs["healthy"], jobs["healthy"])
+    assert "No change: 1.968 ms of time on each rank per step in both traces." in text
+
+
+def test_jobs_of_different_length(gputime, jobs):
+    """Per step, so twice the steps are no change; a bandwidth is not divided by them."""
+    report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["longer"])
+    assert abs(rows_of(report, "job_measures", "measure")["step"]["change"]) < 0.01
+    assert all(abs(row["change"]) < 0.01 for row in report["tables"]["group_speeds"]["rows"])
+
+
+def test_jobs_of_different_size(gputime, jobs):
+    report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["half"])
+    ranks = rows_of(report, "ranks", "rank")
+    assert {rank for rank, row in ranks.items() if row["status"] == "only A"} == {4, 5, 6, 7}
+
+
+def test_sides_by_words(gputime, jobs):
+    by_folder = gputime("diff", "--ranks", jobs["healthy"], jobs["straggler"], "--json").stdout
+    by_words = gputime("diff", "--ranks", "--a", *traces_of(jobs["healthy"]), "--b", *traces_of(jobs["straggler"]),
+                       "--json").stdout
+    assert by_folder == by_words
+
+
+def test_limits_on_changes(gputime, jobs):
+    done = gputime("diff", "--ranks", jobs["healthy"], jobs["straggler"], "--fail-if", "exposed_wait>+10%", "--fail-if",
+                   "step>+50%", "--fail-if", "slowdown>+0.1", "--fail-if", "each group:*<-5%")
+    assert done.returncode == 3 and b"2 of 4 limits are broken" in done.stderr
+    assert gputime("diff", "--ranks", jobs["healthy"], jobs["straggler"], "--fail-if", "step>+50%").returncode == 0
+    assert gputime("diff", "--ranks", jobs["healthy"], jobs["link"], "--fail-if", "each group:tp*<-5%").returncode == 3
+
+
+# ---- limits ----
+
+
+@pytest.mark.parametrize("limit, holds", [
+    ("exposed_wait<5%", False), ("exposed_wait<50%", True), ("exposed_comm<90%", True), ("slowdown<1.05", False),
+    ("slowdown<1.5", True), ("step<2ms", False), ("step<3ms", True), ("replay<10ms", False), ("gain<1ms", False),
+    ("imbalance<1.2", False), ("imbalance<1.5", True), ("ranks>=8", True), ("ranks>8", False), ("busbw>10", True),
+    ("each group:tp*>90", True), ("each group:dp*>90", False), ("each wait:rank*<30%", False), ("part:idle*<20%", True),
+    ("issues<1", True),
+])
+def test_limits(gputime, jobs, limit, holds):
+    done = gputime("check", "--ranks", jobs["straggler"], "--limit", limit)
+    assert done.returncode == (0 if holds else 3), done.stderr
+
+
+def test_limit_on_what_a_job_lacks(gputime, jobs):
+    for limit, why in [("mfu>10%", b"unknown measure 'mfu'; use one of step, span"), ("kernel:*<5%", b"use one of part, wait, group"),
+                       ("all_to_all_imbalance<2", b"has no all_to_all whose sizes are known")]:
+        done = gputime("check", "--ranks", jobs["straggler"], "--limit", limit)
+        assert done.returncode == 2 and why in done.stderr, done.stderr
+
+
+def test_report_of_a_check(gputime, jobs):
+    report = gputime.json("check", "--ranks", jobs["straggler"], "--limit", "exposed_wait<50%")
+    row = report["tables"]["limits"]["rows"][0]
+    assert row["limit"] == "exposed_wait<50%" and row["verdict"] == "ok"
+    assert json.dumps(report)
+
+
+# ---- documentation ----
+
+
+def test_every_word_has_a_definition(gputime, jobs):
+    reports = [gputime.json("ranks", jobs["link"]), gputime.json("diff", "--ranks", jobs["healthy"], jobs["straggler"])]
+    words = set()
+    for table in (table for report in reports for table in report["tables"].values()):
+        words |= {table["title"]} | {column["title"] for column in table["columns"]}
+    assert {"Bandwidth of groups", "Times as long", "A: Span"} <= words
+    assert not [word for word in sorted(words) if gputime("define", word).returncode != 0]
+
+
+# ---- what is refused ----
+
+
+def test_usage(gputime, jobs):
+    for arguments, why in [
+        (("diff", "--ranks", jobs["healthy"], jobs["straggler"], "--step", "3"), b"--ranks is about whole jobs"),
+        (("check", "--ranks", jobs["healthy"], "--limit", "idle<5%", "--from", "40%"), b"--ranks is about whole jobs"),
+        (("check", traces_of(jobs["healthy"])[0], "--limit", "idle<5%", "--step-tag", "x"), b"only valid with --ranks"),
+        (("diff", "--ranks", jobs["healthy"]), b"diff needs two traces"),
+        (("diff", "--ranks", jobs["healthy"], jobs["straggler"], "--per", "launch"), b"cannot compare per 'launch'"),
+    ]:
+        done = gputime(*arguments)
+        assert done.returncode == 2 and why in done.stderr, (arguments, done.stderr)
+
+
+def test_unreadable_ranks(gputime, jobs, tmp_path):
+    folder = make_job(tmp_path, *TENSOR)  # truth.json is no trace
+    done = gputime("diff", "--ranks", jobs["healthy"], folder)
+    assert done.returncode == 1 and b"truth.json" in done.stderr and b"on each rank per step" in done.stdout
+    assert gputime("check", "--ranks", folder, "--limit", "idle<90%").returncode == 1
+    assert gputime("check", "--ranks", folder, "--limit", "idle<1%").returncode == 3
+
+
+# ---- a directory for other commands ----
+
+
+def test_directory(gputime, jobs):
+    done = gputime(jobs["straggler"])
+    text = done.stdout.decode()
+    assert done.returncode == 0
+    for rank in range(8):
+        assert f"rank000{rank}.json" in text
+    assert text.rstrip().endswith(f"tip: 'gputime ranks {jobs['straggler']}' compares the ranks of one job")
+
+
+def test_directory_with_what_is_no_trace(gputime, tmp_path):
+    folder = make_job(tmp_path, "--ranks", 2)
+    (folder / "notes.txt").write_text("no trace")
+    done = gputime(folder)
+    assert done.returncode == 1 and b"rank0001.json" in done.stdout and b"truth.json" in done.stderr
+    assert b"notes.txt" not in done.stderr
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = gputime(empty)
+    assert done.returncode == 1 and b"no traces in" in done.stderr

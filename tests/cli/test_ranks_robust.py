@@ -1,0 +1,111 @@
+"""Jobs with traces that are cut, empty, foreign or not there: the others are reported, and what is wrong is said."""
+
+import json
+
+import pytest
+from simulated_jobs import make_job, traces_of
+
+OPTIONS = ("--ranks", 4, "--steps", 6, "--layers", 1, "--kernels", 3, "--noise", 0.01, "--skew", "--straggler", "2:more:1.4")
+
+
+@pytest.fixture
+def job(tmp_path):
+    return make_job(tmp_path / "job", *OPTIONS)
+
+
+def rows_of(report, table):
+    return report["tables"][table]["rows"]
+
+
+def issues_of(report):
+    return {issue["id"]: issue["count"] for issue in report["issues"]}
+
+
+def verdict_of(report):
+    return report["inputs"][0]["facts"]["verdict_rank"], report["inputs"][0]["facts"]["verdict_reason"]
+
+
+def failing(gputime, *arguments):
+    """The report of those that can be read; the command fails."""
+    done = gputime("ranks", *arguments, "--json")
+    assert done.returncode == 1
+    return json.loads(done.stdout), done.stderr.decode()
+
+
+def test_cut_trace(gputime, job):
+    """What is before the cut counts; --strict leaves the trace out."""
+    path = traces_of(job)[1]
+    path.write_bytes(path.read_bytes()[:path.stat().st_size * 2 // 3])
+    report = gputime.json("ranks", *traces_of(job))
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3]
+    assert issues_of(report)["trace_partly_read"] == 1 and verdict_of(report) == (2, "compute_more")
+    text = gputime("ranks", *traces_of(job)).stdout.decode()
+    assert f"'{path.name}' was only partly read (input_cut)" in " ".join(text.split())
+    report, error = failing(gputime, *traces_of(job), "--strict")
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 2, 3]
+    assert str(path) in error and "input_cut" in error and verdict_of(report) == (2, "compute_more")
+
+
+def test_many_cut_traces(gputime, job):
+    for path in traces_of(job):
+        path.write_bytes(path.read_bytes()[:path.stat().st_size - 100])
+    report = gputime.json("ranks", *traces_of(job))
+    assert issues_of(report)["trace_partly_read"] == 4 and verdict_of(report) == (2, "compute_more")
+
+
+@pytest.mark.parametrize("damage, message", [
+    (lambda path: path.write_bytes(b""), "is empty"),
+    (lambda path: path.write_text("no trace"), "unrecognized trace format"),
+    (lambda path: path.unlink(), "no such file or directory"),
+    (lambda path: (path.unlink(), path.symlink_to("nowhere")), "no such file or directory"),
+], ids=["empty", "text", "absent", "dangling"])
+def test_unreadable_trace(gputime, job, damage, message):
+    paths = traces_of(job)
+    damage(paths[1])
+    report, error = failing(gputime, *paths)
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 2, 3]
+    assert issues_of(report)["rank_missing_trace"] == 1 and verdict_of(report) == (2, "compute_more")
+    assert error.count("\n") == 1 and str(paths[1]) in error and message in error
+
+
+def test_trace_without_work(gputime, job):
+    paths = traces_of(job)
+    paths[1].write_text('{"traceEvents": []}')
+    report = gputime.json("ranks", *paths)
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 2, 3]
+    assert issues_of(report)["trace_without_work"] == 1 and verdict_of(report) == (2, "compute_more")
+
+
+def test_foreign_trace(gputime, job, tmp_path):
+    """The trace of a rank of another job, with a number of its own: it is compared with nobody."""
+    before = gputime.json("ranks", *traces_of(job))
+    other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
+    report = gputime.json("ranks", *traces_of(job), traces_of(other)[6])
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3, 6]
+    own = ("rank", "collectives", "span_ns", "exposed_wait_ns", "charged_ns")
+    assert [[row[key] for key in own] for row in rows_of(report, "ranks")[:4]] == \
+        [[row[key] for key in own] for row in rows_of(before, "ranks")]
+    assert rows_of(report, "ranks")[4]["collectives"] == 0
+    assert verdict_of(report) == verdict_of(before)
+    issues = issues_of(report)
+    assert issues["clock_unconnected"] == 1 and issues["collective_alone"] > 0 and issues["rank_missing_trace"] == 3
+
+
+def test_foreign_trace_of_the_same_rank(gputime, job, tmp_path):
+    """With the number of another: it gets a free one."""
+    other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
+    report = gputime.json("ranks", *traces_of(job), traces_of(other)[2])
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3, 4]
+    assert issues_of(report)["rank_duplicate"] == 1 and verdict_of(report) == (2, "compute_more")
+
+
+@pytest.mark.parametrize("outputs", [["-o", "/dev/full"], ["--json", "-o", "/dev/full"], ["--html", "-o", "/dev/full"]])
+def test_full_disk(gputime, job, outputs):
+    done = gputime("ranks", *traces_of(job), *outputs)
+    assert done.returncode == 1 and b"no space left on device" in done.stderr
+
+
+def test_full_standard_output(gputime, job):
+    with open("/dev/full", "wb") as full:
+        done = gputime("ranks", *traces_of(job), stdout=full)
+    assert done.returncode == 1 and b"no space left on device" in done.stderr

@@ -114,7 +114,7 @@ static const struct gputime_shape efficiency_shapes[] = {
      COLUMNS("family", "unit", "total_ns", "efficiency", "gflops_per_s", "gbytes_per_s", "count", "bytes", "intensity",
              "roofline_ns")},
     {.table = "op_efficiency",
-     COLUMNS("op", "shape", "count", "total_ns", "efficiency", "bound", "lost_ns", "gflops_per_s", "gbytes_per_s")},
+     COLUMNS("op", "shape", "total_ns", "efficiency", "bound", "lost_ns", "count", "gflops_per_s", "gbytes_per_s")},
     {.table = "efficiency",
      COLUMNS("name", "count", "total_ns", "efficiency", "bound", "lost_ns", "reason", "family", "roofline_ns")},
     {.table = "peaks", COLUMNS("name", "bf16", "fp8", "fp32", "bandwidth", "source", "arch", "sms")},

@@ -89,7 +89,7 @@ static struct sums sum_devices(const struct gt_counter_set *set) {
 /* A clock and a share of the span are of one GPU. */
 static void put_facts(struct gt_section *section, const struct sums *sums) {
     const struct gt_counter_device *one = sums->devices == 1 ? sums->first : NULL;
-    struct gt_measure_fact_group facts = {.section = section, .title = "Hardware counters", .audience = GT_FOR_ALL};
+    struct gt_measure_fact_group facts = {.section = section, .title = "Samples of hardware counters", .audience = GT_FOR_ALL};
     gt_measure_fact_group_add(&facts, "sample_period_ns", "Sampling period", GT_UNIT_NS,
                               gt_cell_int(sums->first->period_ns));
     gt_measure_fact_group_add(&facts, "samples", "Samples", GT_UNIT_COUNT, gt_cell_count(sums->samples));
@@ -122,7 +122,9 @@ enum gt_status gt_counters_run(const struct gt_view *view, struct gt_section *se
         gt_section_table(section, "counters", "Hardware counters", columns, GT_ARRAY_COUNT(columns));
     table->keeps_order = true;
     table->screen_limit = 20;
-    table->empty = GT_NONE_IN(view, "hardware counters");
+    /* most profilers record none: that is worth a sentence only where nothing else is shown */
+    if (sums.devices || !gt_measure_table_is_wanted(view, "efficiency"))
+        table->empty = GT_NONE_IN(view, "hardware counters");
     for (size_t d = 0; d < set->device_count; d++)
         for (size_t i = 0; i < set->devices[d].item_count; i++)
             put_row(table, view->devices[d].id, &set->devices[d], &set->devices[d].items[i]);

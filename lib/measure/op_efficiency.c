@@ -10,7 +10,7 @@
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
-    {"op", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"op", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"shape", "Shape", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"family", "Family", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},

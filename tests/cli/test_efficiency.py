@@ -1,6 +1,8 @@
 """`gputime efficiency`: whose work a kernel does, peaks, rooflines, launch facts, MFU and what is said in words."""
 
 import json
+import re
+import sqlite3
 
 import pytest
 
@@ -315,15 +317,33 @@ def test_unknown_gpu(gputime, tmp_path):
     assert report["tables"]["op_efficiency"]["rows"][0]["roofline_ns"] == round(MM_FLOPS / BF16_FLOPS * 1e9)
 
 
-@pytest.mark.parametrize("name, major, minor", [("NVIDIA H20", 9, 0), ("NVIDIA GeForce RTX 4090", 8, 9), ("NVIDIA L40", 8, 9),
-                                                 ("NVIDIA H800", 9, 0), ("GeForce RTX 2080 Ti", 7, 5)])
-def test_cards_that_are_cut_have_no_rates_of_their_architecture(gputime, tmp_path, name, major, minor):
-    gpu = H200 | {"name": name, "computeMajor": major, "computeMinor": minor, "clockRate": 1_980_000}
-    report = Operators(gpu).run("aten::mm", MM).report(gputime, tmp_path)
+CARDS = {("NVIDIA H20", 9, 0): None, ("NVIDIA GeForce RTX 4090", 8, 9): None, ("NVIDIA L40", 8, 9): None,
+         ("NVIDIA H800", 9, 0): None, ("GeForce RTX 2080 Ti", 7, 5): None, ("NVIDIA GH200 480GB", 9, 0): 4096,
+         ("NVIDIA A30", 8, 0): 2048}
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card[0])
+def test_cards_without_a_row(gputime, tmp_path, card):
+    """Those that are cut have not the rates of their architecture; others have, at the clock of the trace."""
+    name, major, minor = card
+    path = tmp_path / "trace.sqlite"
+    with sqlite3.connect(path) as base:
+        base.executescript(f"""
+            CREATE TABLE StringIds (id INTEGER, value TEXT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+                streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
+            CREATE TABLE TARGET_INFO_GPU (vmId INTEGER, id INTEGER, name TEXT, smCount INTEGER, clockRate INTEGER,
+                computeMajor INTEGER, computeMinor INTEGER, memoryBandwidth INTEGER);
+            INSERT INTO StringIds VALUES (1, 'kernel_a');
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 2000, 0, 1, 7, 1, 16777216, 1, 1);
+            INSERT INTO TARGET_INFO_GPU VALUES (1, 0, '{name}', 100, 2000000000, {major}, {minor}, 3000000000000);""")
+    base.close()
+    report = gputime.json("efficiency", path, "--no-cache")
     row = report["tables"]["peaks"]["rows"][0]
-    assert (row["bf16"], row["fp8"], row["fp32"]) == (None, None, None) and row["arch"] == f"sm_{major}{minor}"
-    assert "unknown_gpu" in {issue["id"] for issue in report["issues"]} and report["facts"]["hfu"] is None
-    assert report["tables"]["efficiency"]["rows"][0]["occupancy"] == 1, "its limits are known"
+    rate = CARDS[card]
+    assert row["bf16"] == (rate and rate * 100 * 2_000_000_000)
+    assert (row["arch"], row["bandwidth"], row["source"]) == (f"sm_{major}{minor}", 3_000_000_000_000, "trace")
+    assert ("unknown_gpu" in {issue["id"] for issue in report["issues"]}) == (rate is None)
 
 
 def test_many_gpus_without_a_name(gputime, tmp_path):
@@ -543,6 +563,36 @@ def test_a_trace_without_a_gpu(gputime, tmp_path):
     trace = Operators()
     trace.operator("aten::mm", 0, 10, **arguments(MM))
     assert "no GPU ops" in words_of(gputime, trace, tmp_path)
+
+
+def test_a_bandwidth_that_is_not_known_is_said(gputime, tmp_path):
+    trace = Operators(H200 | {"name": "GPU of tomorrow", "computeMajor": 99}).run("aten::mm", MM)
+    words = words_of(gputime, trace, tmp_path, "--peak", "bf16=100T")
+    assert "The memory bandwidth of GPU of tomorrow is not known, so there are no rooflines; give --bandwidth." in words
+    assert "is not known, so" not in words_of(gputime, trace, tmp_path, "--peak", "bf16=100T", "--bandwidth", "1T")
+
+
+def test_names_of_gpus_in_words(gputime, tmp_path):
+    trace = Operators(H200 | {"name": "NVIDIA " + "X" * 68, "computeMajor": 99}).run("aten::mm", MM)
+    assert "Peaks of NVIDIA " + "X" * 40 in words_of(gputime, trace, tmp_path)
+    trace = Operators({"id": 0}).run("aten::mm", MM)
+    assert "(dense bf16 peak of the GPU, 0.250 TFLOP/s)" in words_of(gputime, trace, tmp_path, "--peak", "bf16=0.25T")
+
+
+def test_what_is_nearly_nothing_is_not_said(gputime, tmp_path):
+    trace = Operators().run("aten::mul", [BIG, BIG], length=500_000)
+    trace.op(trace.at + 100, 1)
+    words = words_of(gputime, trace, tmp_path)
+    assert "Unmodelled" not in words and "hardware counters" not in words
+
+
+def test_80_columns_show_what_matters(gputime, tmp_path):
+    trace = Operators().run("aten::mm", [BIG, BIG], kernels=("a_kernel_with_a_name_that_is_long_" * 3,), length=30_000)
+    trace.run("aten::native_layer_norm_backward", [((4, 2048, 4096), BF16)] * 8, length=9000)
+    lines = gputime("efficiency", trace.write(tmp_path), "--no-cache", "--width", "80").stdout.decode()
+    assert max(map(len, lines.splitlines())) <= 80
+    hidden = set(re.findall(r"\w+", " ".join(re.findall(r"not shown: ([^;]*);", lines.replace("\n", " ")))))
+    assert not hidden & {"efficiency", "bound", "lost_ns", "bf16", "fp8", "fp32", "bandwidth", "shape"}
 
 
 # ---- limits ----

@@ -23,6 +23,7 @@ def is_same(have, want):
 
 
 def check_rows(have, want):
+    assert len(have) == len(want["rows"])
     for place, row in enumerate(want["rows"]):
         for column, value in zip(want["columns"], row):
             assert is_same(have[place][column], value), (place, row[:3], column, have[place][column], value)

@@ -470,3 +470,14 @@ def test_pairs(gputime, tmp_path, queries, keys, left):
         queries * (queries + 1) // 2 if left is None else queries * (left + 1) - left * (left + 1) // 2)
     row, _ = work_of(gputime, tmp_path, "aten::_flash_attention_forward", values)
     assert row["flops"] == 4 * seen
+
+
+@pytest.mark.parametrize("window", [("-1", "5"), ("5", "5"), ("9223372036854775807", "9223372036854775807")], ids=str)
+def test_pairs_of_the_largest_sizes(gputime, tmp_path, window):
+    """2^63 - 1 keys: sums are of more bits, and what does not fit is not known."""
+    most = 2 ** 63 - 1
+    values = [t(1, most, 1, 1), t(1, most, 1, 1), t(1, most, 1, 1), None, None, "1", "1", "0.", "False", "False", None, *window]
+    trace = Operators().run("aten::_flash_attention_forward", values)
+    report = trace.report(gputime, tmp_path)
+    assert not report["tables"]["op_efficiency"]["rows"]
+    assert {issue["id"] for issue in report["issues"]} & {"unmodelled_arguments_missing"}

@@ -27,7 +27,7 @@ def first_words(gputime, path, *options):
 
 def test_peaks_of_amd(gputime, tmp_path):
     words = first_words(gputime, Operators(MI300X).run("aten::mm", MM).write(tmp_path))
-    assert re.match(r"HFU 1\.\d %, MFU 1\.\d % \(dense bf16 peak of AMD Instinct MI300X, 1307 TFLOP/s\); \d+\.\d % of the span is "
+    assert re.match(r"HFU 1\.\d%, MFU 1\.\d% \(dense bf16 peak of AMD Instinct MI300X, 1307 TFLOP/s\); \d+\.\d% of the span is "
                     "lost in very short matrix products", words)
 
 

@@ -291,7 +291,7 @@ bool gt_work_args_ints(const struct gt_work_arg *arg, int64_t *values, size_t mo
 enum { TEXT_MOST = 400, TYPES_MOST = 12 };
 
 struct text {
-    char bytes[TEXT_MOST + GT_NUM_MAX];
+    char bytes[TEXT_MOST];
     size_t len;
 };
 

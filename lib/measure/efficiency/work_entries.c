@@ -33,13 +33,12 @@ void gt_work_entries_release(struct gt_work_entries *entries) {
 
 /* Few names have a model, and as many models are kept. */
 static uint16_t add_model(struct gt_work_entries *entries, const struct gt_work_model *model) {
-    size_t capacity = entries->model_count;
     if (!model || entries->model_count > UINT16_MAX - 3)
         return 1;
     for (size_t i = 0; i < entries->model_count; i++)
         if (entries->models[i] == model)
             return (uint16_t)(i + 2);
-    const struct gt_work_model **models = gt_mem_room(entries->models, entries->model_count, &capacity, sizeof *models);
+    const struct gt_work_model **models = gt_mem_room(entries->models, entries->model_count, &entries->model_capacity, sizeof *models);
     if (!models) {
         entries->failed = true;
         return 1;

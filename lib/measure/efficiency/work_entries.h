@@ -21,7 +21,7 @@ struct gt_work_entries {
     uint32_t *args_of;     /* by operator: row of operator_args; GT_NO_ROW */
     uint16_t *model_of;    /* by string: 0 not looked up, 1 none, else number of the model + 2 */
     const struct gt_work_model **models;
-    size_t model_count;
+    size_t model_count, model_capacity;
     struct gt_map shapes, entry_of; /* of texts, and of name and texts */
     struct gt_work_entry *items;
     size_t count, capacity;

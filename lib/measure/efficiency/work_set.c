@@ -85,7 +85,6 @@ void gt_work_set_release(struct gt_work_set *set) {
     gt_mem_free(set->peaks);
     gt_launch_ids_release(&set->launches);
     gt_work_entries_release(&set->entries);
-    gt_arena_release(&set->arena);
 }
 
 struct gt_work_part gt_work_set_part(const struct gt_view *view, const struct gt_work_set *set, size_t position) {

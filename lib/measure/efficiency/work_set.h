@@ -61,7 +61,6 @@ struct gt_work_set {
     struct gt_gpu_peaks *peaks; /* by device track */
     struct gt_launch_ids launches;
     struct gt_work_entries entries;
-    struct gt_arena arena;
     bool has_operators, has_shapes;
 };
 

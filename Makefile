@@ -213,7 +213,8 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan mpi-both $(BUILD)/dump_rows $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s corrupt N=250
@@ -234,12 +235,14 @@ setup-test:
 
 # Several processes alone; on a cluster of one machine that has Slurm.
 test-mpi: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all mpi-both $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s mpi-both
 	$(PYTHON) -m pytest -q tests/cli/test_mpi.py
 
 test-slurm:
 	@./setup.sh build test mpi slurm
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all mpi-both $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s mpi-both
 	$(PYTHON) -m pytest -q tests/slurm
 
 # make unit ONLY="test_map test_names": these alone.

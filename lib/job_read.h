@@ -19,7 +19,7 @@ struct gputime_job {
     size_t input_count;
     size_t rank_count;
     const struct gputime_team *team; /* that helps with reports; NULL: none */
-    char *folder; /* that all inputs are in */
+    char *folder;                    /* that all inputs are in */
 };
 
 struct gt_job_reading {

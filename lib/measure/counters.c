@@ -89,7 +89,8 @@ static struct sums sum_devices(const struct gt_counter_set *set) {
 /* A clock and a share of the span are of one GPU. */
 static void put_facts(struct gt_section *section, const struct sums *sums) {
     const struct gt_counter_device *one = sums->devices == 1 ? sums->first : NULL;
-    struct gt_measure_fact_group facts = {.section = section, .title = "Samples of hardware counters", .audience = GT_FOR_ALL};
+    struct gt_measure_fact_group facts = {
+        .section = section, .title = "Samples of hardware counters", .audience = GT_FOR_ALL};
     gt_measure_fact_group_add(&facts, "sample_period_ns", "Sampling period", GT_UNIT_NS,
                               gt_cell_int(sums->first->period_ns));
     gt_measure_fact_group_add(&facts, "samples", "Samples", GT_UNIT_COUNT, gt_cell_count(sums->samples));

@@ -38,7 +38,8 @@ static uint16_t add_model(struct gt_work_entries *entries, const struct gt_work_
     for (size_t i = 0; i < entries->model_count; i++)
         if (entries->models[i] == model)
             return (uint16_t)(i + 2);
-    const struct gt_work_model **models = gt_mem_room(entries->models, entries->model_count, &entries->model_capacity, sizeof *models);
+    const struct gt_work_model **models =
+        gt_mem_room(entries->models, entries->model_count, &entries->model_capacity, sizeof *models);
     if (!models) {
         entries->failed = true;
         return 1;

@@ -1,6 +1,7 @@
 /* Numbers from text: bytes come in, exact integers and nearest doubles go out. */
 #include "base/num.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -227,11 +228,35 @@ static double to_double(const char *text) {
     return value;
 }
 
+/* Up to 15 digits with a point among them: both they and the power of ten are exact, so that one division rounds as
+   strtod() does. */
+static bool parse_short_real(struct gt_str text, double *value) {
+    size_t point = text.len;
+    uint64_t magnitude = 0;
+
+    if (FLT_EVAL_METHOD != 0 || text.len == 0 || text.len > 16 || text.ptr[0] == '.' || text.ptr[text.len - 1] == '.')
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '.' && point == text.len)
+            point = i;
+        else if (is_digit(text.ptr[i]))
+            magnitude = magnitude * 10 + (uint64_t)(text.ptr[i] - '0');
+        else
+            return false;
+    }
+    if (point == text.len)
+        return false;
+    *value = (double)magnitude / (double)powers_of_ten[text.len - point - 1];
+    return true;
+}
+
 bool gt_num_parse_real(struct gt_str text, double *value) {
     struct decimal number;
     char small[128], *copy = small;
     double result;
 
+    if (parse_short_real(text, value))
+        return true;
     if (!split_decimal(text, &number))
         return false;
     if (text.len >= sizeof(small) && !(copy = gt_mem_alloc(text.len + 1)))

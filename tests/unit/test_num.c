@@ -341,6 +341,24 @@ static void reals_read_back_the_same(void **state) {
     }
 }
 
+static void short_numbers_are_those_of_strtod(void **state) {
+    char text[40];
+    uint64_t seed = 16;
+    double value;
+    (void)state;
+
+    for (int round = 0; round < 20000; round++) {
+        unsigned long long whole = random_u64(&seed) >> random_below(&seed, 64);
+        unsigned long long rest = random_u64(&seed) >> random_below(&seed, 64);
+        int length = snprintf(text, sizeof(text), "%llu.%llu", whole, rest);
+        size_t used = (size_t)length < 18 ? (size_t)length : random_below(&seed, 18) + 1;
+        text[used] = '\0';
+        bool is_number = text[used - 1] != '.';
+        assert_true(!is_number ||
+                    (gt_num_parse_real((struct gt_str){text, used}, &value) && value == strtod(text, NULL)));
+    }
+}
+
 static void fixed_decimals_are_those_of_printf(void **state) {
     char buf[GT_NUM_MAX], expected[400];
     uint64_t seed = 15;
@@ -481,6 +499,7 @@ int main(void) {
         cmocka_unit_test(scaled_integers_are_exact),
         cmocka_unit_test(known_reals_are_short),
         cmocka_unit_test(reals_read_back_the_same),
+        cmocka_unit_test(short_numbers_are_those_of_strtod),
         cmocka_unit_test(fixed_decimals_are_those_of_printf),
         cmocka_unit_test(durations_fit_their_unit),
         cmocka_unit_test(bytes_fit_their_unit),

@@ -191,6 +191,24 @@ static void an_arena_takes_the_memory_of_another(void **state) {
     gt_arena_release(&arena);
 }
 
+static void a_reset_arena_gives_zeroed_memory_again(void **state) {
+    struct gt_arena arena = {0};
+    static const char zeros[20000];
+    (void)state;
+
+    gt_arena_reset(&arena);
+    for (int round = 0; round < 3; round++) {
+        char *small = gt_arena_alloc(&arena, 100), *large = gt_arena_alloc(&arena, sizeof(zeros));
+        assert_memory_equal(small, zeros, 100);
+        assert_memory_equal(large, zeros, sizeof(zeros));
+        memset(small, 'x', 100);
+        memset(large, 'x', sizeof(zeros));
+        gt_arena_reset(&arena);
+        assert_true(arena.total_bytes < sizeof(zeros)); /* large pieces are not kept */
+    }
+    gt_arena_release(&arena);
+}
+
 static void arrays_make_room_and_keep_what_they_hold(void **state) {
     struct gt_arena arena = {0};
     size_t *on_heap = NULL, *in_arena = NULL, heap_capacity = 0, arena_capacity = 0;
@@ -226,6 +244,7 @@ int main(void) {
         cmocka_unit_test(arena_failure_sticks),
         cmocka_unit_test(arena_text_is_terminated),
         cmocka_unit_test(an_arena_takes_the_memory_of_another),
+        cmocka_unit_test(a_reset_arena_gives_zeroed_memory_again),
         cmocka_unit_test(arrays_make_room_and_keep_what_they_hold),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);

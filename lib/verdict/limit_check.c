@@ -45,7 +45,7 @@ static size_t next_match(const struct rows *rows, struct gt_str pattern, size_t 
     const struct gt_table *table = rows->table;
     for (; row < table->row_count; row++)
         if (table->cells[row * table->column_count + rows->name].type == GPUTIME_CELL_TEXT &&
-            gt_limit_glob_matches(pattern, name_of(rows, row)))
+            gt_limit_name_matches(pattern, name_of(rows, row)))
             break;
     return row;
 }

@@ -201,6 +201,7 @@ def test_limits_on_parts_of_the_path(gputime, tmp_path):
     path = steps_of(tmp_path, "a", 300, 500, 100)
     share = sum(row["share"] for row in rows(gputime.json("path", path), "path_parts") if row["kind"] == "cpu")
     for limit, status in ((f"path:cpu*<{100 * share + 0.1:.2f}%", 0), (f"path:cpu*<{100 * share - 0.1:.2f}%", 3),
+                          (f"path:cpu<{100 * share + 0.1:.2f}%", 0), (f"path:CPU<{100 * share - 0.1:.2f}%", 3),
                           ("path:cpu (forward)<301us", 0), ("path:cpu (forward)<299us", 3), ("each path:*<90%", 0),
                           ("path:comm*<1%", 0)):
         done = gputime("check", path, "--limit", limit)
@@ -211,6 +212,7 @@ def test_limits_on_parts_of_the_path(gputime, tmp_path):
 def test_limits_on_changes_of_the_path(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100), steps_of(tmp_path, "b", 400, 500, 100)
     assert gputime("diff", a, b, "--fail-if", "path:cpu*>+5%").returncode == 3
+    assert gputime("diff", a, b, "--fail-if", "path:cpu>+5%").returncode == 3
     assert gputime("diff", a, b, "--fail-if", "path:kernel*>+5%").returncode == 0
     limits = tmp_path / "limits.txt"
     limits.write_text("# nothing\npath:cpu (forward)>+50us\n")

@@ -219,7 +219,7 @@ static const struct gt_measure measure_list[] = {
      .column = "gain_ns",
      .needs_rows_of = "ranks",
      .needs = "ranks with GPU work"},
-    FACT(busbw, "busbw_gbs", NUMBER, "collective whose bytes are known"),
+    FACT(busbw, "busbw_gbs", NUMBER, "collective but messages whose bytes are known"),
     {.key = "ranks",
      .from = GT_FROM_FACT,
      .table = "ranks",

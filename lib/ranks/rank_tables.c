@@ -163,7 +163,7 @@ static const struct gt_report_column group_columns[] = {
     {"first_mismatch", "First mismatch", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"transfer_ns", "Transfer", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"wait_ns", "Wait", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"busbw_p50_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
+    {"busbw_p50_gbs", "Median GB/s", GT_UNIT_NONE, NULL, 0},
 };
 
 struct gt_str gt_rank_tables_group_name(struct gt_arena *arena, const struct gt_rank_set_group *group) {

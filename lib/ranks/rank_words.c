@@ -78,6 +78,20 @@ static struct gt_str little_words(const struct gt_rank_job *job, struct gt_arena
                            rank->number, rank->leads, job->step_count, gt_rank_words_reason(job->verdict_reason));
 }
 
+/* Why nothing is known, and what helps. */
+static struct gt_str unmatched_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    uint64_t silent = job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA];
+    if (!silent)
+        return GT_STR("no collective could be matched between ranks");
+    return gt_arena_printf(arena,
+                           "who waited is not known, since no collective could be matched between ranks: %" PRIu64
+                           " communication kernels say nothing about their collective%s",
+                           silent,
+                           job->options.match_names ? ""
+                                                    : " (an export lacks what its .nsys-rep has; '--match names' "
+                                                      "matches by names, if all ranks are one group)");
+}
+
 static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
     switch (job->verdict) {
@@ -104,7 +118,7 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
     if (job->rank_count == 0)
         return GT_STR("no rank with GPU work was read");
     if (job->collective_count == 0)
-        return GT_STR("no collective could be matched between ranks");
+        return unmatched_words(job, arena);
     if (job->exposed_wait_ns == 0)
         return GT_STR("the ranks are even: none waits for another");
     return gt_arena_printf(arena, "no rank holds the others up in most steps: waiting takes %s",

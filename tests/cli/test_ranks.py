@@ -31,7 +31,8 @@ def issues_of(report):
 def check_laws(report):
     facts, ranks = facts_of(report), rows_of(report, "ranks")
     for row in ranks + [{**row, "span_ns": row["step_ns"]} for row in rows_of(report, "rank_steps")]:
-        assert sum(row[part] for part in PARTS) == row["span_ns"] and all(row[part] >= 0 for part in PARTS), row
+        parts = [row[part] or 0 for part in PARTS]  # waits may not be known
+        assert sum(parts) == row["span_ns"] and all(part >= 0 for part in parts), row
     for row in ranks:
         assert sum(row[part] for part in IDLE) == row["idle_ns"]
         assert row["own_ns"] == row["compute_ns"] + row["exposed_memory_ns"] + row["idle_ns"]
@@ -48,6 +49,10 @@ def check_laws(report):
 
 def check_blame(report):
     facts, blame, ranks = facts_of(report), rows_of(report, "blame"), rows_of(report, "ranks")
+    if facts["exposed_wait_ns"] is None:
+        assert not blame and all(row[key] is None for row in ranks for key in ("exposed_wait_ns", "charged_ns"))
+        assert facts["collectives"] == 0 and facts["charged_ns"] is None and facts["spread_ns"] is None
+        return
     waited = sum(row["exposed_wait_ns"] for row in ranks)
     assert facts["exposed_wait_ns"] == waited == sum(row["charged_ns"] for row in blame)
     assert waited == sum(facts[key] for key in ("charged_ns", "charged_transfer_ns", "spread_ns", "window_ns",
@@ -324,6 +329,13 @@ def test_names_alone(gputime, made, tmp_path):
     check_laws(report)
     assert facts_of(report)["collectives"] == 0 and facts_of(report)["verdict"] == "none"
     assert issues_of(report) == {"collective_no_metadata": 96, "clock_unconnected": 3}
+    assert facts_of(report)["exposed_wait_ns"] is None
+    text = " ".join(gputime("ranks", *paths).stdout.decode().split())
+    assert "96 communication kernels say nothing about their collective (" in text and "'--match names' matches" in text
+    assert "No rank waited" not in text
+    for limit in ("exposed_wait<5%", "each wait:*<5%"):
+        done = gputime("check", "--ranks", tmp_path / "bare", "--limit", limit)
+        assert done.returncode == 2 and b"has no collective that was matched between ranks" in done.stderr, limit
     report = gputime.json("ranks", "--match", "names", *paths)
     check_laws(report)
     assert facts_of(report)["rungs_names"] > 0

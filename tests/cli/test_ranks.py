@@ -129,7 +129,10 @@ def test_first_line(gputime, made):
     _, paths, _ = made
     text = " ".join(gputime("ranks", *paths).stdout.decode().split())
     assert "Rank 2 holds the others up in 6 of 6 steps: more compute (extra_gemm_kernel, +1.2 ms a step)" in text
-    assert "step 4: rank 1's host was" in text and "Like the median the step would take" in text
+    assert "step 4: rank 1's host was" in text and "% of the ranks' time. With all ranks like" in text
+    facts = facts_of(gputime.json("ranks", *paths))
+    shown = re.search(r"like the median the run of 6 steps would take ([\d.]+) ms instead of ([\d.]+) ms\.", text)
+    assert [float(ms) for ms in shown.groups()] == pytest.approx([facts["ideal_ns"] / 1e6, facts["replay_ns"] / 1e6], rel=1e-3)
 
 
 @pytest.mark.parametrize("by_ns", [7_300_000, -123_000_000_000])

@@ -285,6 +285,18 @@ def test_nothing_is_cut_from_usual_screens(gputime, command, width):
         assert not any("not shown:" in line for line in lines), lines
 
 
+def test_a_mean_with_warm_up_says_so(gputime, tmp_path):
+    """The mean of the path has all steps; findings leave the warm-up out."""
+    path = steps_of(tmp_path, "cold", 300, 500, 100, first=20_000)
+    windows = [row for row in rows(gputime.json("path", path), "path_windows") if row["window"].startswith("step")]
+    usual_ms = sum(row["total_ns"] for row in windows[1:]) / len(windows[1:]) / 1e6
+    text = " ".join(gputime("path", path).stdout.decode().split())
+    shown = re.search(r"1 of 4 steps is warm-up; without it a step takes ([\d.]+) (us|ms) on average\.", text)
+    assert float(shown[1]) * {"us": 1e-3, "ms": 1}[shown[2]] == pytest.approx(usual_ms, rel=2e-3)
+    assert "warm-up" not in gputime("path", steps_of(tmp_path, "even", 300, 500, 100)).stdout.decode()
+    assert "warm-up" not in gputime("path", path, "--step", "1-3").stdout.decode()
+
+
 def test_a_refusal_is_said_first_and_no_list_of_dashes_follows(gputime, tmp_path):
     path = unexplained(tmp_path)
     words = gputime("path", path, "--width", "200").stdout.decode().split("\n\n")

@@ -300,7 +300,8 @@ def test_a_mean_with_warm_up_says_so(gputime, tmp_path):
 def test_a_refusal_is_said_first_and_no_list_of_dashes_follows(gputime, tmp_path):
     path = unexplained(tmp_path)
     words = gputime("path", path, "--width", "200").stdout.decode().split("\n\n")
-    assert words[1].startswith("Critical path refused: the dependency graph explains 'trace' badly: ")
+    assert words[1].startswith("The critical path cannot be trusted, and nothing is predicted or compared from it: the "
+                               "dependency graph explains 'trace' badly: ")
     done = gputime("whatif", path)
     assert done.returncode == 1
     table = below(done.stdout.decode().splitlines(), "What would save time")

@@ -1,6 +1,7 @@
 /* States a job in single numbers: a job comes in, facts and issues go out. */
 #include "ranks/rank_facts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -190,7 +191,19 @@ static void state_issues(const struct gt_rank_job *job, struct gt_section *secti
                                                                 .first_offset = UINT64_MAX});
 }
 
+/* Traces of several jobs have no verdict in common, so this comes before it. */
+static void warn_of_several_jobs(const struct gt_rank_job *job, struct gt_section *section) {
+    uint64_t again = job->issues[GT_RANK_ISSUE_RANK_DUPLICATE];
+    if (again)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(&section->report->arena,
+                                        "%" PRIu64 " of %zu traces say that they are a rank that another trace is too, "
+                                        "and are numbered anew: if these are several jobs, name the traces of one.",
+                                        again, job->rank_count));
+}
+
 void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section) {
+    warn_of_several_jobs(job, section);
     gt_section_note(section, GT_FOR_ALL, gt_rank_words_verdict(job, &section->report->arena));
     struct stating it = {job, section, gt_section_facts(section, "Job"), gt_section_facts(section, "Details")};
     it.facts->audience = GT_FOR_DATA | GT_FOR_PAGE;

@@ -321,6 +321,9 @@ def test_same_rank_twice(gputime, made):
     report = gputime.json("ranks", paths[0], paths[0])
     assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1]
     assert issues_of(report)["rank_duplicate"] == 1
+    assert report["inputs"][0]["notes"][0] == (
+        "1 of 2 traces say that they are a rank that another trace is too, and are numbered anew: if these are several "
+        "jobs, name the traces of one.")
     check_laws(report)
 
 

@@ -285,6 +285,23 @@ def test_nothing_is_cut_from_usual_screens(gputime, command, width):
         assert not any("not shown:" in line for line in lines), lines
 
 
+def test_savings_in_words(gputime, tmp_path):
+    """The first sentence of a prediction has the numbers of the table, per step."""
+    path = steps_of(tmp_path, "a", 300, 500, 100)
+    for arguments, change, pattern in (
+            ((), "cpu=2", r"^A CPU twice as fast would save ([\d.]+)%: ([\d.]+) us a step instead of ([\d.]+) (us|ms)\."),
+            (("--no", "launch"), None, r"^This would save ([\d.]+)%: ([\d.]+) us a step instead of ([\d.]+) (us|ms)\.")):
+        report = gputime.json("whatif", path, *arguments)
+        row = next(row for row in rows(report, "whatif") if row["window"] == "run" and change in (None, row["change"]))
+        shown = re.search(pattern, report["inputs"][0]["notes"][0])
+        assert float(shown[1]) == pytest.approx(100 * row["saved_share"], abs=0.06)
+        assert float(shown[2]) == pytest.approx(row["predicted_ns"] / 4e3, rel=1e-3)
+        assert "".join(gputime("whatif", path, *arguments).stdout.decode().split()).find(
+            "".join(shown[0].split())) < 200
+    assert gputime.json("whatif", path, "--scale", "*=2")["inputs"][0]["notes"][0].startswith("This would cost ")
+    assert "almost nothing" in gputime.json("whatif", path, "--class", "comm=0.5")["inputs"][0]["notes"][0]
+
+
 def test_a_mean_with_warm_up_says_so(gputime, tmp_path):
     """The mean of the path has all steps; findings leave the warm-up out."""
     path = steps_of(tmp_path, "cold", 300, 500, 100, first=20_000)

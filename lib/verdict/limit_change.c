@@ -48,7 +48,7 @@ static enum gt_status check_absent(const struct gt_compare_sides *sides, const s
         bool may_be = gt_limit_may_be_absent(limit, table);
         known_count += may_be;
         mute = may_be ? mute : i;
-        known = table && table->name_count ? table : known;
+        known = table && (table->name_count || !known) ? table : known;
     }
     if (known_count == 0)
         return gt_limit_fail_name(limit, known, "on either side", err);

@@ -209,6 +209,15 @@ def test_limits_on_parts_of_the_path(gputime, tmp_path):
     assert gputime("check", path, "--limit", "idle<100%").returncode == 0
 
 
+def test_a_name_that_matches_nothing_lists_those_there_are(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 300, 500, 100)
+    for arguments in (("check", path, "--limit", "path:forward<10%"), ("check", path, "--limit", "each path:forward<10%"),
+                      ("diff", path, path, "--fail-if", "path:forward>+10%")):
+        done = gputime(*arguments)
+        assert "matches 'forward'; there are 'cpu (backward)', 'cpu (forward)', " in error_of(done, 2)
+        assert error_of(done, 2).count("'cpu (") == 2
+
+
 def test_limits_on_changes_of_the_path(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100), steps_of(tmp_path, "b", 400, 500, 100)
     assert gputime("diff", a, b, "--fail-if", "path:cpu*>+5%").returncode == 3

@@ -125,6 +125,14 @@ def test_verdict(made):
     assert kernels == {"extra_gemm_kernel"}
 
 
+def test_sums_over_steps_say_of_how_many(gputime, made):
+    _, paths, _ = made
+    lines = gputime("ranks", *paths, "--table", "job_measures").stdout.decode().splitlines()
+    heading = next(line for line in lines if line.startswith("Measure "))
+    step = next(line for line in lines if line.startswith("step "))
+    assert "Steps" in heading and "6" in step.split()
+
+
 def test_first_line(gputime, made):
     _, paths, _ = made
     text = " ".join(gputime("ranks", *paths).stdout.decode().split())

@@ -129,13 +129,14 @@ enum gputime_trace_fact {
     GPUTIME_FACT_RANGE_TEXTS = 1 << 10, /* categories and texts of ranges */
     GPUTIME_FACT_SOURCE = 1 << 11,      /* tables and columns of a database */
     GPUTIME_FACT_MEMORY = 1 << 12,      /* allocations; from here on: only read when asked for */
-    GPUTIME_FACT_COUNTERS = 1 << 13,    /* GPU metrics, memory in use and other counters */
+    GPUTIME_FACT_COUNTERS = 1 << 13,    /* all counters: GPU metrics, others of the file, and memory in use */
     GPUTIME_FACT_COMMS = 1 << 14,       /* sizes and groups of collectives */
     GPUTIME_FACT_SYNCS = 1 << 15,       /* events, waits of streams, synchronizations */
     GPUTIME_FACT_FLOWS = 1 << 16,       /* links from forward to backward operators */
     GPUTIME_FACT_ARGUMENTS = 1 << 17,   /* shapes, types and other arguments of operators */
     GPUTIME_FACT_CONFIGS = 1 << 18,     /* grids, blocks, registers, shared memory of kernels */
     GPUTIME_FACT_STACKS = 1 << 19,      /* Python functions */
+    GPUTIME_FACT_METRICS = 1 << 20,     /* counters without memory in use: GPU metrics and others of the file */
 };
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)

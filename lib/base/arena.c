@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -30,6 +31,18 @@ void gt_arena_release(struct gt_arena *arena) {
         block = next;
     }
     gt_arena_init(arena);
+}
+
+void gt_arena_reset(struct gt_arena *arena) {
+    struct gt_arena_block *kept = arena->head;
+    if (!kept)
+        return;
+    struct gt_arena rest = {.head = kept->next};
+    gt_arena_release(&rest);
+    memset(kept->bytes, 0, kept->used);
+    kept->next = NULL;
+    kept->used = 0;
+    arena->total_bytes = sizeof *kept + kept->capacity;
 }
 
 /* After the head: the room left in that stays in use. */

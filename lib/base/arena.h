@@ -17,6 +17,8 @@ struct gt_arena {
 
 void gt_arena_init(struct gt_arena *arena); /* the same as zeroing it */
 void gt_arena_release(struct gt_arena *arena);
+/* Gives up all that was taken but keeps a block for what is taken next: for scratch that is needed over and over. */
+void gt_arena_reset(struct gt_arena *arena);
 /* All memory of `from`, and its failure, become the arena's; `from` is empty then. */
 void gt_arena_take(struct gt_arena *arena, struct gt_arena *from);
 

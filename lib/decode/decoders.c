@@ -8,11 +8,11 @@
 #define USUAL_FACTS (GT_FACT_OPS | GT_FACT_CORRELATION | GT_FACT_BYTES)
 #define NSYS_FACTS                                                                                                     \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_RANGE_TEXTS |         \
-     GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY)
+     GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY)
 #define TORCH_FACTS                                                                                                    \
-    (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_COUNTERS |           \
-     GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS | GT_FACT_MEMORY |            \
-     GT_FACT_STACKS)
+    (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_METRICS |            \
+     GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS |          \
+     GT_FACT_MEMORY | GT_FACT_STACKS)
 
 const struct gt_decoder gt_decoders[] = {
     {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",

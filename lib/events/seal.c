@@ -287,6 +287,15 @@ static void join_fact_issues(struct gt_fact_issues *rows) {
     rows->count = joined;
 }
 
+/* Whether the file has states of something else than memory in use. */
+static bool has_other_states(const struct gt_store *store) {
+    const struct gt_counter_tracks *tracks = &store->counter_tracks;
+    for (size_t i = 0; i < tracks->count && store->counters.count; i++)
+        if (tracks->kind[i] == GT_COUNTER_STATE && !gt_str_eq(gt_store_string(store, tracks->unit[i]), GT_STR("bytes")))
+            return true;
+    return false;
+}
+
 static void find_facts(struct gt_store *store) {
     if (store->ops.count)
         store->facts |= GT_FACT_OPS;
@@ -322,6 +331,7 @@ static void find_facts(struct gt_store *store) {
         {store->range_texts.count + store->range_categories.count, GT_FACT_RANGE_TEXTS},
         {store->source_columns.count, GT_FACT_SOURCE},
         {store->counters.count + store->sample_values.count, GT_FACT_COUNTERS},
+        {store->sample_values.count + has_other_states(store), GT_FACT_METRICS},
         {store->comms.count, GT_FACT_COMMS},
         {store->syncs.count + store->event_records.count, GT_FACT_SYNCS},
         {store->flows.count, GT_FACT_FLOWS},

@@ -210,7 +210,7 @@ static void count_losses(struct decoding *decoding, const char *packing_damage) 
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, decoding->batches.refused_count,
                          decoding->batches.first_refused);
     if (facts->metrics.unreadable_count)
-        gt_builder_issue_of(builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COUNTERS, facts->metrics.unreadable_count,
+        gt_builder_issue_of(builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_METRICS, facts->metrics.unreadable_count,
                             GT_NO_OFFSET);
     if (facts->damaged_count)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, facts->damaged_count, facts->first_damaged);

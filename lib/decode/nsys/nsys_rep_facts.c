@@ -393,7 +393,7 @@ enum gt_status gt_nsys_rep_facts_init(struct gt_nsys_rep_facts *facts, const str
     if (read_head(&at) != GT_OK || read_producer(&at) != GT_OK || read_strings(&at, &offset) != GT_OK ||
         read_message(&at, &offset, take_threads) != GT_OK || read_message(&at, &offset, take_target) != GT_OK)
         return GT_ERR;
-    if (asked & GT_FACT_COUNTERS && read_metrics(&at) != GT_OK)
+    if (asked & GT_FACT_METRICS && read_metrics(&at) != GT_OK)
         return GT_ERR;
     if (!file->has_schemas)
         return GT_OK;

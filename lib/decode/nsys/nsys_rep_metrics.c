@@ -266,7 +266,7 @@ static void add_metric(struct gt_nsys_sink *model, struct batch *batch, const st
     for (size_t i = 0; i < batch->count && batch->shortest < end; i++)
         count -= batch->lengths[i] < end;
     if (count < batch->count)
-        gt_builder_issue_of(model->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COUNTERS, batch->count - count,
+        gt_builder_issue_of(model->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_METRICS, batch->count - count,
                             GT_NO_OFFSET);
     if (count == 0)
         return;

@@ -199,7 +199,7 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
             continue;
         if (is_generic) {
             if (!take_generic(sink, field.bytes, entries_max))
-                gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_COUNTERS, 1, offset);
+                gt_builder_issue_of(builder, GT_ISSUE_EVENT_DAMAGED, GT_FACT_METRICS, 1, offset);
             continue;
         }
         sink->event_count++;

@@ -105,7 +105,7 @@ static void take_metric(void *context, const struct gt_sqlite_row *row) {
         index = gt_nsys_sqlite_metrics_find(metrics, (uint64_t)gt_sqlite_record_int(row, GT_NSYS_METRIC_TYPE, 0),
                                             gt_nsys_sqlite_id(row, GT_NSYS_METRIC_ID), rows->metric);
     if (index == SIZE_MAX) {
-        gt_builder_issue_of(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COUNTERS, 1, GT_NO_OFFSET);
+        gt_builder_issue_of(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_METRICS, 1, GT_NO_OFFSET);
         return;
     }
     union gt_sqlite_cell cell = row->cells[GT_NSYS_METRIC_VALUE];

@@ -91,6 +91,28 @@ void gt_torch_args_read(struct gt_torch_args *args, const struct gt_torch_event 
     args->is_damaged = p == end || *p != '}';
 }
 
+bool gt_torch_args_read_members(struct gt_torch_args *args, struct gt_str text, const struct gt_torch_args_key *keys,
+                                size_t count) {
+    const char *p = text.ptr, *end = text.ptr + text.len;
+    struct gt_torch_member member;
+    args->seen = 0;
+    args->is_damaged = false;
+    for (;;) {
+        uint32_t seen = args->seen;
+        if (p == end || *p != '"' || gt_torch_args_next(&p, end, false, &member) != GT_JSON_OK)
+            return false;
+        keep(args, &member, keys, count);
+        if (args->seen == seen)
+            return false;
+        if (p == end)
+            return true;
+        p = gt_json_scan_skip_space(p, end);
+        if (p == end || *p != ',')
+            return false;
+        p = gt_json_scan_skip_space(p + 1, end);
+    }
+}
+
 void gt_torch_args_take(struct gt_torch_args *args, const struct gt_torch_subject *at,
                         const struct gt_torch_args_key *keys, size_t count) {
     gt_torch_args_read(args, at->event, keys, count);

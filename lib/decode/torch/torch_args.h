@@ -38,6 +38,11 @@ struct gt_torch_args {
 void gt_torch_args_read(struct gt_torch_args *args, const struct gt_torch_event *event,
                         const struct gt_torch_args_key *keys, size_t count);
 
+/* The same for some members of the args alone. false: there are others than those of the table, or one twice,
+   or they are not written as they should be. */
+bool gt_torch_args_read_members(struct gt_torch_args *args, struct gt_str text, const struct gt_torch_args_key *keys,
+                                size_t count);
+
 /* The same for an event that becomes rows; damage is counted. */
 void gt_torch_args_take(struct gt_torch_args *args, const struct gt_torch_subject *at,
                         const struct gt_torch_args_key *keys, size_t count);

@@ -1,6 +1,8 @@
 /* Rows for launch configurations, arguments of operators, waits and flows. */
 #include "decode/torch/torch_facts.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_value.h"
@@ -140,6 +142,90 @@ enum gt_torch_field gt_torch_facts_field(enum gt_torch_category category, struct
         if (gt_str_eq(key, keys[i].key))
             return is_kernel ? config_fields[keys[i].field] : operator_fields[keys[i].field];
     return GT_TORCH_OTHER;
+}
+
+static bool has_brace(struct gt_str text) {
+    return memchr(text.ptr, '{', text.len) || memchr(text.ptr, '}', text.len);
+}
+
+bool gt_torch_facts_read_arguments(struct gt_str text, struct gt_torch_args *args) {
+    const uint32_t numbers = 1U << OPERATOR | 1U << SEQUENCE | 1U << FORWARD_THREAD;
+    if (has_brace(text) || !gt_torch_args_read_members(args, text, operator_keys, GT_ARRAY_COUNT(operator_keys)) ||
+        args->seen & numbers)
+        return false;
+    for (unsigned field = DIMS; field <= INPUTS; field++)
+        if (gt_torch_args_has(args, field) &&
+            (args->values[field].is_string || args->values[field].text.raw.ptr[0] != '['))
+            return false;
+    return true;
+}
+
+/* A list is text as it is. */
+static gt_strid intern_list(struct gt_builder *builder, const struct gt_torch_args *args, unsigned field) {
+    return gt_torch_args_has(args, field) ? gt_builder_string(builder, args->values[field].text.raw) : GT_STRID_EMPTY;
+}
+
+struct gt_operator_args_row gt_torch_facts_arguments(struct gt_builder *builder, const struct gt_torch_args *args) {
+    return (struct gt_operator_args_row){
+        .external = UINT64_MAX,
+        .sequence = -1,
+        .forward_thread = -1,
+        .dims = intern_list(builder, args, DIMS),
+        .types = intern_list(builder, args, TYPES),
+        .strides = intern_list(builder, args, STRIDES),
+        .inputs = intern_list(builder, args, INPUTS),
+    };
+}
+
+static bool read_uint(const struct gt_torch_args *args, unsigned field, uint64_t *number) {
+    return !gt_torch_args_has(args, field) || gt_torch_value_to_uint(&args->values[field], number) == GT_TORCH_NUMBER;
+}
+
+static bool read_real(const struct gt_torch_args *args, unsigned field, double *number) {
+    return !gt_torch_args_has(args, field) || gt_torch_value_to_real(&args->values[field], number) == GT_TORCH_NUMBER;
+}
+
+static bool read_small(const struct gt_torch_args *args, unsigned field, uint32_t *number) {
+    uint64_t large = 0;
+    if (!gt_torch_args_has(args, field))
+        return true;
+    if (!read_uint(args, field, &large) || large >= UINT32_MAX)
+        return false;
+    *number = (uint32_t)large;
+    return true;
+}
+
+/* A list of three numbers, and nothing else. */
+static bool read_three(const struct gt_torch_args *args, unsigned field, uint32_t *const numbers[3]) {
+    if (!gt_torch_args_has(args, field))
+        return true;
+    struct gt_str list = args->values[field].text.raw;
+    if (args->values[field].is_string || list.ptr[0] != '[')
+        return false;
+    const char *p = list.ptr + 1, *end = list.ptr + list.len;
+    struct gt_torch_value item;
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t number;
+        if (gt_torch_args_next_item(&p, end, &item) != GT_JSON_OK ||
+            gt_torch_value_to_uint(&item, &number) != GT_TORCH_NUMBER || number >= UINT32_MAX)
+            return false;
+        *numbers[i] = (uint32_t)number;
+    }
+    return true;
+}
+
+bool gt_torch_facts_read_config(struct gt_str text, struct gt_kernel_configs_row *row) {
+    static const struct gt_kernel_configs_row unknown = GT_KERNEL_CONFIG_UNKNOWN;
+    const uint32_t others = 1U << EXTERNAL | 1U << OCCUPANCY | 1U << PRIORITY;
+    struct gt_torch_args args;
+    *row = unknown;
+    return !has_brace(text) && gt_torch_args_read_members(&args, text, config_keys, GT_ARRAY_COUNT(config_keys)) &&
+           !(args.seen & others) && read_uint(&args, SHARED, &row->shared_bytes) &&
+           read_real(&args, BLOCKS_PER_SM, &row->blocks_per_multiprocessor) &&
+           read_real(&args, WARPS_PER_SM, &row->warps_per_multiprocessor) &&
+           read_small(&args, REGISTERS, &row->registers) &&
+           read_three(&args, GRID, (uint32_t *const[]){&row->grid_x, &row->grid_y, &row->grid_z}) &&
+           read_three(&args, BLOCK, (uint32_t *const[]){&row->block_x, &row->block_y, &row->block_z});
 }
 
 /* ---- waits ---- */

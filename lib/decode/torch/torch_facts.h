@@ -4,6 +4,7 @@
 #ifndef GT_DECODE_TORCH_TORCH_FACTS_H
 #define GT_DECODE_TORCH_TORCH_FACTS_H
 
+#include "decode/torch/torch_args.h"
 #include "decode/torch/torch_subject.h"
 
 /* The operator that PyTorch records a collective with. */
@@ -16,6 +17,14 @@ void gt_torch_facts_of_cpu_op(const struct gt_torch_subject *at, gt_strid name);
 /* What a member of the args of an operator or kernel is for: one of GT_TORCH_TEXT_FIELDS; GT_TORCH_ARGS: one that many
    events have alike; GT_TORCH_OTHER: nothing here. */
 enum gt_torch_field gt_torch_facts_field(enum gt_torch_category category, struct gt_str key);
+
+/* Members of args that are all of GT_TORCH_ARGS: of an operator as texts, of a kernel as the row that they make. false:
+   something is odd about them, which gt_torch_facts_of_cpu_op() or gt_torch_facts_of_kernel() has to see. */
+bool gt_torch_facts_read_arguments(struct gt_str text, struct gt_torch_args *args);
+bool gt_torch_facts_read_config(struct gt_str text, struct gt_kernel_configs_row *row);
+
+/* The row of the former. */
+struct gt_operator_args_row gt_torch_facts_arguments(struct gt_builder *builder, const struct gt_torch_args *args);
 
 /* Complete events of their category. */
 void gt_torch_facts_take_sync(const struct gt_torch_subject *at);

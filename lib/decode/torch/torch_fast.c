@@ -88,7 +88,10 @@ struct reading {
     const char *name, *name_end;
     uint64_t name_hash;
     int64_t values[GT_TORCH_FIELD_COUNT]; /* of the fields that the path's end says */
-    const struct gt_torch_repeat *repeat; /* of a path that has such */
+    struct gt_str text;                   /* of a path that has such: members that mostly repeat */
+    const struct gt_torch_repeat *repeat; /* ... and what they were the first time; NULL: they are new */
+    struct gt_torch_args members;         /* new ones of an operator */
+    struct gt_torch_repeat met;           /* new ones of a kernel; its text is not used */
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
@@ -101,14 +104,15 @@ GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const st
     return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
 }
 
-/* Members of args that were met before. Others may be anything: the portable reader looks at them. */
+/* Members of args that were mostly met before. */
 GT_SIMD_TARGET __attribute__((noinline)) static const char *
 take_repeated(const struct gt_torch_fast *fast, const char *p, const char *end, struct reading *reading) {
     const char *after = simd_skip_lists(&fast->constants, p, end);
     if (!after)
         return NULL;
-    reading->repeat = gt_torch_repeats_find(&fast->repeats, &fast->constants, (struct gt_str){p, (size_t)(after - p)});
-    return reading->repeat ? after : NULL;
+    reading->text = (struct gt_str){p, (size_t)(after - p)};
+    reading->repeat = gt_torch_repeats_find(&fast->repeats, &fast->constants, reading->text);
+    return after;
 }
 
 /* How often the size of a number may change before it is taken for one that always does. */
@@ -305,26 +309,38 @@ static void add_config(struct gt_builder *builder, const struct gt_torch_path *p
     gt_builder_kernel_config(builder, &row);
 }
 
+/* Reads members that were not met before. They may be anything: what is odd about them is for the portable reader. */
+__attribute__((noinline)) static bool read_new(const struct gt_torch_path *path, struct reading *reading) {
+    return path->role == GT_TORCH_ROLE_CONFIG ? gt_torch_facts_read_config(reading->text, &reading->met.row.config)
+                                              : gt_torch_facts_read_arguments(reading->text, &reading->members);
+}
+
 /* An operator with its arguments, or a kernel with its launch configuration. */
-__attribute__((noinline)) static bool add_with_text(struct gt_torch_sink *sink, const struct gt_torch_path *path,
-                                                    const struct reading *reading, struct gt_torch_row *row) {
-    const struct gt_torch_repeat *repeat = path->has_repeated ? reading->repeat : NULL;
-    if (repeat && repeat->role != path->role)
+__attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
+                                                    const struct gt_torch_path *path, struct reading *reading,
+                                                    struct gt_torch_row *row) {
+    bool is_new = path->has_repeated && !reading->repeat;
+    const struct gt_torch_repeat *repeat = is_new ? &reading->met : path->has_repeated ? reading->repeat : NULL;
+    if (repeat && !is_new && repeat->role != path->role)
         return false;
     if (path->role == GT_TORCH_ROLE_CONFIG) {
         if (add_op(sink, path, reading, row))
             add_config(sink->builder, path, reading, repeat);
-        return true;
+    } else {
+        if (!add_plain_cpu_op(sink, reading, row))
+            return false;
+        if (is_new)
+            reading->met.row.arguments = gt_torch_facts_arguments(sink->builder, &reading->members);
+        add_arguments(sink->builder, path, reading, repeat);
     }
-    if (!add_plain_cpu_op(sink, reading, row))
-        return false;
-    add_arguments(sink->builder, path, reading, repeat);
+    if (is_new)
+        gt_torch_repeats_learn(&fast->repeats, &fast->constants, path->role, reading->text, &sink->builder->store);
     return true;
 }
 
 /* false: this one event is for the portable reader. */
 GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
-                                            const struct gt_torch_path *path, const struct reading *reading) {
+                                            const struct gt_torch_path *path, struct reading *reading) {
     if (path->role <= GT_TORCH_ROLE_CPU_OP) {
         if (path->role != GT_TORCH_ROLE_SKIP && is_step(reading))
             return false;
@@ -333,6 +349,8 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
             return true;
         }
     }
+    if (path->has_repeated && !reading->repeat && !read_new(path, reading))
+        return false;
     struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
     if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||
         reading->name == reading->name_end)
@@ -347,7 +365,7 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
     if (path->role == GT_TORCH_ROLE_CPU_OP_OR_COMM)
         return add_plain_cpu_op(sink, reading, &row);
     if (path->role != GT_TORCH_ROLE_GPU_SIDE)
-        return add_with_text(sink, path, reading, &row);
+        return add_with_text(fast, sink, path, reading, &row);
     add_gpu_side(sink, path, reading, &row);
     return true;
 }

@@ -1,11 +1,12 @@
-/* A hash table of texts and rows. Files that never repeat themselves fill it and are read without it. */
+/* A hash table of texts and rows. Files that never repeat themselves fill it and are read without it: with operators
+   the part for them, with kernels theirs. */
 #include "decode/torch/torch_repeats.h"
 
 #include "base/mem.h"
 
 #if defined(__x86_64__)
 
-enum { SLOTS = 16384, MAX_REPEATS = SLOTS / 2 };
+enum { SLOTS = 32768, MAX_REPEATS = SLOTS / 4, MAX_TEXT_BYTES = 4096 };
 
 void gt_torch_repeats_init(struct gt_torch_repeats *repeats) {
     *repeats = (struct gt_torch_repeats){0};
@@ -69,9 +70,9 @@ static bool read_config(const struct gt_store *store, struct gt_kernel_configs_r
 GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, const struct simd_constants *k,
                                            enum gt_torch_role role, struct gt_str text, const struct gt_store *store) {
     struct gt_torch_repeat learned = {.role = role, .text_bytes = (uint32_t)text.len};
-    if (text.len == 0 || repeats->count == MAX_REPEATS ||
-        !(role == GT_TORCH_ROLE_ARGUMENTS ? read_arguments(store, &learned.row.arguments)
-                                          : read_config(store, &learned.row.config)))
+    bool is_config = role == GT_TORCH_ROLE_CONFIG;
+    if (text.len == 0 || text.len > MAX_TEXT_BYTES || repeats->count[is_config] == MAX_REPEATS ||
+        !(is_config ? read_config(store, &learned.row.config) : read_arguments(store, &learned.row.arguments)))
         return;
     learned.last_bits = UINT32_MAX >> (-learned.text_bytes & 31);
     if (!repeats->slots)
@@ -87,7 +88,7 @@ GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, con
     *repeat = learned;
     memcpy(repeat->text, text.ptr, text.len);
     *slot = (struct gt_torch_repeats_slot){hash, repeat};
-    repeats->count++;
+    repeats->count[is_config]++;
 }
 
 #endif

@@ -26,7 +26,7 @@ struct gt_torch_repeats_slot {
 
 struct gt_torch_repeats {
     struct gt_torch_repeats_slot *slots; /* NULL: nothing was learned */
-    size_t count;
+    size_t count[2];                     /* of operators, of kernels */
     struct gt_arena arena;
 };
 

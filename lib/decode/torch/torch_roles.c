@@ -8,7 +8,7 @@
 static bool is_left_out(const struct gt_torch_layout *layout, const struct gt_torch_event *event, char phase) {
     switch (phase) {
     case 'C':
-        return !(layout->facts & GT_FACT_COUNTERS);
+        return !(layout->facts & GT_FACT_METRICS);
     case 'i':
     case 'I':
         return !(layout->facts & (GT_FACT_COUNTERS | GT_FACT_MEMORY));

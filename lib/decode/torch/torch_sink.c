@@ -220,8 +220,8 @@ static bool take_other(struct gt_torch_subject *at, char phase) {
     case 'M':
         return take_metadata(at);
     case 'C':
-        at->facts = GT_FACT_COUNTERS;
-        return facts & GT_FACT_COUNTERS && gt_torch_facts_take_counter(at);
+        at->facts = GT_FACT_METRICS;
+        return facts & GT_FACT_METRICS && gt_torch_facts_take_counter(at);
     case 'i':
     case 'I':
         at->facts = GT_FACT_COUNTERS | GT_FACT_MEMORY;

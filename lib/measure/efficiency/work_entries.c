@@ -21,6 +21,7 @@ bool gt_work_entries_init(struct gt_work_entries *entries, const struct gt_store
 
 void gt_work_entries_release(struct gt_work_entries *entries) {
     gt_arena_release(&entries->arena);
+    gt_arena_release(&entries->scratch);
     gt_mem_free(entries->args_of);
     gt_mem_free(entries->model_of);
     gt_mem_free(entries->models);
@@ -68,15 +69,14 @@ static void fill_entry(struct gt_work_entries *entries, struct gt_work_entry *en
         .strides = gt_store_string(store, rows->strides[args_row]),
         .inputs = gt_store_string(store, rows->inputs[args_row]),
     };
-    struct gt_arena scratch = {0};
     struct gt_work_args args;
-    if (gt_work_args_parse(&args, &texts, &scratch)) {
+    if (gt_work_args_parse(&args, &texts, &entries->scratch)) {
         args.operator_name = gt_store_string(store, entry->name);
         entry->is_known = gt_work_model_apply(entry->model, &args, &entry->work);
         entry->shape = gt_work_args_text(&args, entry->work.is_causal ? " causal" : "", &entries->arena);
     }
-    entries->failed |= gt_arena_failed(&scratch) || gt_arena_failed(&entries->arena);
-    gt_arena_release(&scratch);
+    entries->failed |= gt_arena_failed(&entries->scratch) || gt_arena_failed(&entries->arena);
+    gt_arena_reset(&entries->scratch);
 }
 
 static uint32_t add_entry(struct gt_work_entries *entries, uint32_t operator_row, uint32_t args_row) {

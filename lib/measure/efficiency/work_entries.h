@@ -18,8 +18,9 @@ struct gt_work_entry {
 struct gt_work_entries {
     const struct gt_store *store;
     struct gt_arena arena; /* of shapes */
-    uint32_t *args_of;     /* by operator: row of operator_args; GT_NO_ROW */
-    uint16_t *model_of;    /* by string: 0 not looked up, 1 none, else number of the model + 2 */
+    struct gt_arena scratch;
+    uint32_t *args_of;  /* by operator: row of operator_args; GT_NO_ROW */
+    uint16_t *model_of; /* by string: 0 not looked up, 1 none, else number of the model + 2 */
     const struct gt_work_model **models;
     size_t model_count, model_capacity;
     struct gt_map shapes, entry_of; /* of texts, and of name and texts */

@@ -134,6 +134,14 @@ static struct weighing choose_weighing(struct gt_work_making *it, const struct o
 static void share_work(struct gt_work_making *it, uint32_t number, const struct ordered *kernels, size_t count) {
     const struct gt_work_instance *instance = &it->set->instances[number];
     const struct gt_work_kind *kind = &it->set->kinds[instance->kind];
+    if (count == 1) { /* as most have it: one kernel does it all */
+        it->set->parts[kernels[0].op] =
+            (struct gt_work_part){.instance = number,
+                                  .flops = kind->flops >= 0 ? kind->flops : -1,
+                                  .bytes = kind->bytes,
+                                  .roofline_ns = instance->roofline_ns < 0 ? -1 : instance->roofline_ns};
+        return;
+    }
     const struct weighing how = choose_weighing(it, kernels, count);
     int64_t whole = sum_weights(it, &how, kernels, count), before = 0;
     for (size_t i = 0; i < count; i++) {
@@ -155,7 +163,8 @@ static void share_work(struct gt_work_making *it, uint32_t number, const struct 
 }
 
 static void add_operator(struct gt_work_making *it, uint32_t operator_row, struct ordered *kernels, size_t count) {
-    qsort(kernels, count, sizeof *kernels, by_start);
+    if (count > 1)
+        qsort(kernels, count, sizeof *kernels, by_start);
     struct manner manner = manner_of(it, operator_row, kernels, count);
     uint32_t entry = it->links.entry_of[operator_row];
     uint32_t kind = kind_of(it, entry, it->store->cpu_ops.name[operator_row], &manner);

@@ -33,7 +33,7 @@ static struct slow slowest(const struct gt_counter_set *set) {
 
 bool gt_find_low_clock(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
-    if (!gt_measure_asks(view, GT_FACT_COUNTERS))
+    if (!gt_measure_asks(view, GT_FACT_METRICS))
         return false;
     const struct gt_counter_set *set = gt_results_counters(view, evidence->err);
     if (!set) {

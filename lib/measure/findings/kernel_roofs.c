@@ -12,7 +12,7 @@ bool gt_kernel_roofs_init(struct gt_kernel_roofs *roofs, struct gt_evidence *evi
     *roofs = (struct gt_kernel_roofs){.view = view, .device = SIZE_MAX};
     if (!gt_measure_asks(view, GT_FACT_ARGUMENTS))
         return false;
-    bool has_counters = gt_measure_asks(view, GT_FACT_COUNTERS) && (view->store->facts & GT_FACT_COUNTERS);
+    bool has_counters = gt_measure_asks(view, GT_FACT_METRICS) && (view->store->facts & GT_FACT_METRICS);
     roofs->set = gt_results_work(view, evidence->err);
     roofs->counters = roofs->set && has_counters ? gt_results_counters(view, evidence->err) : NULL;
     bool ok = roofs->set && (roofs->counters || !has_counters);

@@ -93,9 +93,16 @@ static bool is_before(const struct sweep *sweep, size_t call, size_t row) {
                                           : sweep->wanted.start_ns[place] < cpu_ops->start_ns[row];
 }
 
-/* The first call that is not before an operator. */
-static size_t find_call(const struct sweep *sweep, size_t row) {
+/* The first call that is not before an operator. hint: where it was for the operator before, which mostly is near. */
+static size_t find_call(const struct sweep *sweep, size_t row, size_t hint) {
+    enum { NEAR = 4 };
     size_t low = 0, high = sweep->call_count;
+    if (hint == 0 || is_before(sweep, hint - 1, row)) {
+        size_t far = high - hint < NEAR ? high : hint + NEAR;
+        for (low = hint; low < far; low++)
+            if (!is_before(sweep, low, row))
+                return low;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (is_before(sweep, middle, row))
@@ -111,14 +118,16 @@ struct between {
     uint32_t thread;
     int64_t after_ns, until_ns;
     bool has_next; /* there is a next call, which starts at until_ns */
+    size_t next;   /* ... its place; otherwise the one after all that are before */
 };
 
 /* Rarely needed: inlined it would take the loop around it its registers. */
-static __attribute__((noinline)) struct between find_between(const struct sweep *sweep, size_t row) {
+static __attribute__((noinline)) struct between find_between(const struct sweep *sweep, size_t row, size_t hint) {
     const uint32_t thread = sweep->store->cpu_ops.thread[row];
     const struct intervals *wanted = &sweep->wanted;
     struct between between = {.thread = thread, .after_ns = INT64_MIN, .until_ns = INT64_MAX};
-    size_t next = find_call(sweep, row);
+    size_t next = find_call(sweep, row, hint);
+    between.next = next;
     if (next > 0 && wanted->thread[sweep->calls[next - 1]] == thread)
         between.after_ns = wanted->start_ns[sweep->calls[next - 1]];
     between.has_next = next < sweep->call_count && wanted->thread[sweep->calls[next]] == thread;
@@ -133,11 +142,11 @@ static size_t list_operators(const struct sweep *sweep, uint32_t *operators) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
     const uint32_t *thread = cpu_ops->thread;
     const int64_t *start_ns = cpu_ops->start_ns, *end_ns = cpu_ops->end_ns;
-    struct between at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, false};
+    struct between at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, false, 0};
     size_t row_count = cpu_ops->count, count = 0;
     for (size_t i = 0; i < row_count; i++) {
         if (thread[i] != at.thread || start_ns[i] <= at.after_ns || start_ns[i] > at.until_ns)
-            at = find_between(sweep, i);
+            at = find_between(sweep, i, at.next);
         if (at.until_ns <= end_ns[i] && at.has_next)
             operators[count++] = (uint32_t)i;
     }

@@ -447,6 +447,19 @@ def test_a_change_of_the_peak(gputime, tmp_path):
     assert gputime("diff", *sides, "--fail-if", "peak_memory>+3GB").returncode == 0
 
 
+def test_levels_are_not_divided_by_steps(gputime, tmp_path):
+    trace = Allocating()
+    leaking(trace, [10 * MB] * 4)
+    for number in range(4):
+        trace.op(1000 * (number + 1) + 150, 700)
+    path = trace.write(tmp_path)
+    owners = gputime.json("memory", path)["tables"]["memory_owners"]["rows"]
+    peaks, compared = (gputime.json("diff", path, path, "--per", "step", "--of", key)["tables"][key]["rows"]
+                       for key in ("memory_peak", "memory_owners"))
+    assert [row["a_allocated"] for row in peaks] == [GB + 40 * MB]
+    assert sorted((row["a_bytes"], row["b_blocks"]) for row in compared) == sorted((row["bytes"], row["blocks"]) for row in owners)
+
+
 def test_copies_keep_their_table(gputime):
     report = gputime.json("memory", DATA / "overlap.json", "--table", "memory")
     assert list(report["tables"]) == ["memory"] and report["tables"]["memory"]["columns"][1]["key"] == "name"

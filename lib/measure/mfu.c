@@ -9,17 +9,19 @@
 #include "measure/results/results.h"
 #include "report/row.h"
 
+/* Rows are of the trace, of a step or of all ranges of a name, so that nothing is divided by steps. */
 static const struct gt_report_column columns[] = {
     {"scope", "Scope", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
-    {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"model_flops", "Model FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"dense_flops", "Dense FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"hfu", "HFU", GT_UNIT_SHARE, "dense peak", 0},
-    {"mfu", "MFU", GT_UNIT_SHARE, "dense peak", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", 0},
+    {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"model_flops", "Model FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_DETAIL},
+    {"dense_flops", "Dense FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_DETAIL},
+    {"hfu", "HFU", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"mfu", "MFU", GT_UNIT_SHARE, "dense peak",
+     GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_LEADS},
+    {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},
 };
 
 /* Peaks of the GPUs are mostly from one source. */

@@ -112,6 +112,36 @@ def test_a_sentence_on_the_change(gputime, tmp_path):
     assert "+200 us of GPU span against ideal kernels (760 us -> 960 us, +26.3%): lost (elementwise) +200." in text
 
 
+def test_utilization_is_compared_and_not_divided(gputime, tmp_path):
+    paths, alone = [], []
+    for name, length in (("a.json", 100), ("b.json", 150)):
+        trace = Operators()
+        for step in range(3):
+            trace.range(f"ProfilerStep#{step}", trace.at - 10, 240)
+            trace.run("aten::mm", MM, length=length)
+        paths.append(trace.write(tmp_path, name))
+        rows = gputime.json("efficiency", paths[-1])["tables"]["mfu"]["rows"]
+        alone.append({row["name"]: row for row in rows if row["scope"] == "step"})
+    rows = gputime.json("diff", *paths, "--of", "mfu", "--per", "step")["tables"]["mfu"]["rows"]
+    steps = [row for row in rows if row["scope"] == "step"]
+    assert steps
+    for row in steps:
+        for side, known in zip("ab", alone):
+            for key in ("mfu", "hfu", "time_ns", "flops"):
+                assert row[f"{side}_{key}"] == pytest.approx(known[row["name"]][key]), (row["name"], key)
+    shown = gputime("diff", *paths, "--of", "mfu", "--per", "step").stdout.decode()
+    trace = next(line for line in shown.splitlines() if line.startswith("trace "))
+    assert trace.count("%") == 4, "both sides, the change, and its share"
+
+
+def test_steps_of_one_name_have_their_mean(gputime):
+    path = DATA / "nsys/train.nsys-rep"
+    alone = [row["time_ns"] for row in gputime.json("efficiency", path)["tables"]["mfu"]["rows"] if row["scope"] == "step"]
+    rows = gputime.json("diff", path, path, "--of", "mfu", "--per", "none")["tables"]["mfu"]["rows"]
+    assert len(alone) > 1
+    assert [row["a_time_ns"] for row in rows if row["scope"] == "step"] == [pytest.approx(sum(alone) / len(alone))]
+
+
 # ---- limits ----
 
 

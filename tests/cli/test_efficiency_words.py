@@ -31,6 +31,14 @@ def test_peaks_of_amd(gputime, tmp_path):
                     "lost in very short matrix products", words)
 
 
+@pytest.mark.parametrize("gpu, peak", [("MI300X", "1307"), ("h200", "989"), ("H100 PCIe", "756")])
+def test_peaks_of_another_gpu(gputime, tmp_path, gpu, peak):
+    """The multiprocessors of the trace do not count for it."""
+    path = Operators(H200 | {"name": "NVIDIA H100 80GB HBM3", "numSms": 100}).run("aten::mm", MM).write(tmp_path)
+    assert f"(dense bf16 peak of {gpu.upper() if gpu == 'h200' else gpu} as given, {peak} TFLOP/s)" in first_words(
+        gputime, path, "--gpu", gpu)
+
+
 @pytest.mark.parametrize("trace, why", [
     (Operators().run("aten::mm", None), "operators were recorded without shapes"),
     (Operators().run("aten::mul", [BIG, BIG]), "no matrix work is modelled")], ids=["no shapes", "no products"])

@@ -158,15 +158,16 @@ static struct gt_str gpu_words(struct gt_str name) {
 
 /* "(dense bf16 peak of H200, 989 TFLOP/s)" */
 static struct gt_str peak_words(struct gt_arena *arena, const struct utilization *all) {
-    struct gt_str name = all->peaks->name;
+    bool is_given = all->peaks->given_name.len;
+    struct gt_str name = is_given ? all->peaks->given_name : all->peaks->name;
     if (gt_str_starts(name, GT_STR("NVIDIA ")))
         name = (struct gt_str){name.ptr + 7, name.len - 7};
     if (all->unit == GT_PEAK_NONE)
         return GT_STR("");
     name = gpu_words(name);
     double peak = (double)gt_gpu_peaks_of_products(all->peaks, all->unit) / 1e12;
-    return gt_arena_printf(arena, " (dense %s peak of %.*s, %.*f TFLOP/s)", gt_peak_unit_keys[all->unit], (int)name.len,
-                           name.ptr,
+    return gt_arena_printf(arena, " (dense %s peak of %.*s%s, %.*f TFLOP/s)", gt_peak_unit_keys[all->unit],
+                           (int)name.len, name.ptr, is_given ? " as given" : "",
                            peak >= 100 ? 0
                            : peak >= 1 ? 1
                                        : 3,

@@ -218,7 +218,9 @@ static void set_clocks(struct gt_gpu_peaks *peaks, const struct gt_devices *devi
     }
 }
 
+/* Kernels ran on the multiprocessors of the trace, but the peaks of another GPU are of its own. */
 static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const struct gt_gpu_given *given) {
+    int64_t multiprocessors = given->sheet ? sheets[given->sheet - 1].multiprocessors : peaks->multiprocessors;
     static const bool is_matrix[GT_PEAK_COUNT] = {
 #define MATRIX                         1
 #define VECTOR                         0
@@ -230,7 +232,7 @@ static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const
     };
     for (size_t i = 0; i < GT_PEAK_COUNT; i++) {
         int64_t clock_hz = is_matrix[i] ? peaks->matrix_clock_hz : peaks->vector_clock_hz;
-        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], peaks->multiprocessors), clock_hz) : 0;
+        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], multiprocessors), clock_hz) : 0;
         peaks->flops[i] = given->flops[i] ? given->flops[i] : gt_work_math_fits(flops) ? (int64_t)flops : 0;
         peaks->is_known |= peaks->flops[i] > 0;
         if (given->flops[i])
@@ -256,6 +258,8 @@ void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, u
     uint32_t described = described_device(devices, device, given);
     *peaks = (struct gt_gpu_peaks){.name = gt_store_string(store, devices->name[described])};
     const struct sheet *sheet = given->sheet ? &sheets[given->sheet - 1] : find_sheet(peaks->name);
+    if (given->sheet)
+        peaks->given_name = sheet->name;
     if (given->sheet && !peaks->name.len)
         peaks->name = sheet->name;
     set_arch(peaks, devices, described, sheet);

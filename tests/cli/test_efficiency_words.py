@@ -1,6 +1,7 @@
 """What `gputime efficiency` says first, with and without shapes, counters and peaks; one kernel in words; two waterfalls
 compared; and the waterfall's law where no recorded sample has it."""
 
+import json
 import random
 import re
 
@@ -215,3 +216,12 @@ def test_other_reports_say_who_reads_shapes(gputime, tmp_path):
             assert (words in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())) == is_said
         for command in ("findings", "kernels", "efficiency"):
             assert words not in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())
+
+
+def test_shapes_without_operators_are_not_announced(gputime, tmp_path):
+    path = Operators().run("aten::mm", MM).write(tmp_path)
+    trace = json.loads(path.read_text()) | {"record_shapes": 1}
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event.get("cat") != "cpu_op"]
+    path.write_text(json.dumps(trace))
+    assert "recorded with shapes" not in " ".join(gputime("summary", path, "--no-cache").stdout.decode().split())
+    assert first_words(gputime, path).startswith("HFU and MFU are not known, because the trace has no operators with shapes")

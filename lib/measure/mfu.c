@@ -15,7 +15,7 @@ static const struct gt_report_column columns[] = {
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE},
-    {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_SPARSE},
     {"model_flops", "Model FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_DETAIL},
     {"dense_flops", "Dense FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_DETAIL},
     {"hfu", "HFU", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},

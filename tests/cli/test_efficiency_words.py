@@ -52,6 +52,13 @@ def test_traces_without_operators(gputime):
     assert words.startswith("HFU and MFU are not known, because the trace has no operators with shapes; ")
 
 
+@pytest.mark.parametrize("values, is_shown", [(None, False), (MM, True)], ids=["no shapes", "shapes"])
+def test_flops_that_are_not_known_are_not_shown_as_zero(gputime, tmp_path, values, is_shown):
+    path = Operators().run("aten::mm", values).write(tmp_path)
+    text = gputime("efficiency", path, "--no-cache", "--table", "mfu").stdout.decode()
+    assert ("FLOPs" in text.split("───")[0]) == is_shown and "MFU" in text
+
+
 def test_kernels_of_unknown_work_may_be_products(gputime, tmp_path):
     trace = Operators().run("aten::mm", MM, length=100).run("library::op", [BIG], length=100)
     assert first_words(gputime, trace.write(tmp_path)).startswith("HFU at least ")

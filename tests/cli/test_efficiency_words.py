@@ -63,6 +63,8 @@ def test_kernels_of_unknown_work_may_be_products(gputime, tmp_path):
     trace = Operators().run("aten::mm", MM, length=100).run("library::op", [BIG], length=100)
     assert first_words(gputime, trace.write(tmp_path)).startswith("HFU at least ")
     assert unmodelled(trace.report(gputime, tmp_path)) == {"no_model": 1}
+    trace = Operators(H200 | {"name": "?"}).run("aten::mm", MM, length=100).run("library::op", [BIG], length=100)
+    assert re.match(r"At least \S+ TFLOP/s of matrix work on average; ", first_words(gputime, trace.write(tmp_path)))
 
 
 def sampled(tensor, dram, clock=1830):

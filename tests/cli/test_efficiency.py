@@ -375,6 +375,8 @@ def test_one_name_holds_for_all(gputime, tmp_path):
 @pytest.mark.parametrize("options, words", [
     (("--peak", "bf16"), "invalid --peak 'bf16'; expected UNIT=FLOP/s"), (("--peak", "bf17=1T"), "invalid --peak"),
     (("--peak", "bf16=-1T"), "invalid --peak"), (("--peak", "bf16=0"), "invalid --peak"),
+    (("--peak", "bf16=989"), "invalid --peak 'bf16=989'; expected UNIT=FLOP/s, such as bf16=989T"),
+    (("--bandwidth", "4.8"), "invalid --bandwidth '4.8'; expected bytes per second, such as 4.8T"),
     (("--bandwidth", "fast"), "invalid --bandwidth 'fast'"), (("--peak", "bf16=99999999999P"), "invalid --peak"),
     (("--gpu", "H201"), "--gpu: no data sheet of 'H201'; did you mean 'H200'?"),
     (("--gpu", "a100"), "'A100-SXM4-40GB', 'A100-PCIE-40GB', 'A100-SXM4-80GB', 'A100 80GB PCIe'?")])

@@ -84,18 +84,19 @@ static bool has_full_rate(struct gt_str name) {
 
 /* ---- what the user gives ---- */
 
-/* "989T" or "4.8e12" per second, more than 0. */
+/* "989T" or "4.8e12" per second. Less than any GPU has is a number without its letter. */
 static bool parse_rate(struct gt_str text, int64_t *rate) {
     static const struct {
         char letter;
         int digits;
     } letters[] = {{'k', 3}, {'K', 3}, {'M', 6}, {'G', 9}, {'T', 12}, {'P', 15}};
+    enum { LEAST = 1000000000 };
     int digits = 0;
     for (size_t i = 0; i < GT_ARRAY_COUNT(letters) && text.len; i++)
         if (text.ptr[text.len - 1] == letters[i].letter)
             digits = letters[i].digits;
     text.len -= digits > 0;
-    return gt_num_parse_decimal(text, digits, rate) && *rate > 0;
+    return gt_num_parse_decimal(text, digits, rate) && *rate >= LEAST;
 }
 
 static enum gt_status give_peak(struct gt_str item, struct gt_gpu_given *given, struct gt_error *err) {

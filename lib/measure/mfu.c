@@ -31,9 +31,11 @@ static struct gt_str convention(struct gt_section *section, const struct gt_view
                                           [GT_PEAK_OF_DATA_SHEET] = "dense data-sheet peaks",
                                           [GT_PEAK_OF_TRACE] = "dense peaks at the boost clock of the trace"};
     enum gt_peak_source source = view->device_count ? set->peaks[view->devices[0].device].source : GT_PEAK_OF_NOTHING;
-    for (size_t d = 1; d < view->device_count; d++)
-        if (set->peaks[view->devices[d].device].source != source)
+    for (size_t d = 0; d < view->device_count; d++) {
+        const struct gt_gpu_peaks *peaks = &set->peaks[view->devices[d].device];
+        if (peaks->source != source || !peaks->is_known)
             source = GT_PEAK_OF_NOTHING;
+    }
     return gt_arena_printf(
         &section->report->arena,
         "HFU: matrix FLOPs as executed; MFU: without recomputation. Causal attention counts unmasked "

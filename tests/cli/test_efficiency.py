@@ -558,7 +558,14 @@ def test_unknown_gpus_are_named(gputime, tmp_path):
     words = words_of(gputime, trace, tmp_path)
     assert "Peaks of GPU of tomorrow are not known" in words
     assert "TFLOP/s of matrix work on average; HFU and MFU are not known, because the peaks of the GPU are not" in words
+    assert "so there are no percentages, and the waterfall counts all kernels as unmodelled; give --gpu NAME" in words
     assert "HFU" not in words.split("Where the span")[0].replace("HFU and MFU are not known", "") and "MFU 0" not in words
+
+
+def test_percentages_of_a_recorded_bandwidth(gputime, shared):
+    words = " ".join(gputime("efficiency", shared("data/public/nsys/mordred/unversioned_2021.sqlite")).stdout.decode().split())
+    assert "are not known, so percentages are of memory bandwidth alone, and the waterfall counts matrix products as" in words
+    assert "there are no percentages" not in words and "boost clock" not in words
 
 
 def test_a_trace_without_a_gpu(gputime, tmp_path):

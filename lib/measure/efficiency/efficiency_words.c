@@ -284,21 +284,29 @@ static void say_how_to_record(const struct gt_efficiency_words *it) {
                                "torch.profiler.profile(record_shapes=True) to see FLOPs and bytes."));
 }
 
+/* Traces may have a bandwidth of GPUs without known peaks: what moves bytes has a roofline then. */
 static void say_unknown_gpus(const struct gt_efficiency_words *it, uint64_t *count) {
     struct gt_arena *arena = &it->section->report->arena;
     struct gt_str name = {"", 0};
+    bool has_bandwidth = false;
     for (size_t d = 0; d < it->view->device_count; d++) {
         const struct gt_gpu_peaks *peaks = &it->set->peaks[it->view->devices[d].device];
         if (peaks->is_known)
             continue;
+        has_bandwidth |= peaks->bandwidth > 0;
         name = (*count)++ ? name : peaks->name;
     }
     if (*count)
-        gt_section_note(it->section, GT_FOR_ALL,
-                        gt_arena_printf(arena,
-                                        "Peaks of %.*s are not known, so there are no percentages; give --gpu NAME, or "
-                                        "--peak and --bandwidth.",
-                                        (int)gpu_words(name).len, gpu_words(name).ptr));
+        gt_section_note(
+            it->section, GT_FOR_ALL,
+            gt_arena_printf(arena,
+                            "Peaks of %.*s are not known, so %s as unmodelled; give --gpu NAME, or --peak and "
+                            "--bandwidth.",
+                            (int)gpu_words(name).len, gpu_words(name).ptr,
+                            has_bandwidth ? "percentages are of memory bandwidth alone, and the waterfall "
+                                            "counts matrix products"
+                                          : "there are no percentages, and the waterfall counts all "
+                                            "kernels"));
 }
 
 /* Without a bandwidth nothing has a roofline, whatever peaks are known. */

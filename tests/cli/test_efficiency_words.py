@@ -169,6 +169,12 @@ def test_limits(gputime, tmp_path, limit, status):
     assert gputime("check", Operators().run("aten::mm", MM).write(tmp_path), "--limit", limit).returncode == status
 
 
+@pytest.mark.parametrize("limit, status", [("mfu<20", 2), ("mfu>1.5", 2), ("mfu<0.4", 0), ("mfu<=1", 0), ("mfu<150%", 0)])
+def test_limits_of_shares_without_a_percent_sign(gputime, tmp_path, limit, status):
+    done = gputime("check", Operators().run("aten::mm", MM).write(tmp_path), "--limit", limit)
+    assert done.returncode == status and (b"is a share: use %" in done.stderr) == (status == 2)
+
+
 @pytest.mark.parametrize("trace", [Operators().run("aten::mm", None), Operators(H200 | {"name": "?"}).run("aten::mm", MM)],
                          ids=["no shapes", "unknown GPU"])
 def test_limits_on_what_is_not_known_are_errors(gputime, tmp_path, trace):

@@ -190,7 +190,9 @@ enum gt_status gt_memory_use_run(const struct gt_view *view, struct gt_section *
         gt_section_table(section, "memory_steps", "Memory by step", step_columns, GT_ARRAY_COUNT(step_columns));
     struct gt_table *curve = gt_section_table(section, "memory_timeline", "Memory over time", timeline_columns,
                                               GT_ARRAY_COUNT(timeline_columns));
-    peaks->empty = GT_NONE_IN(view, "memory events");
+    peaks->empty = view->is_whole ? "The trace has no memory events: record them with "
+                                    "torch.profiler.profile(profile_memory=True) or nsys --cuda-memory-usage=true."
+                                  : "No memory events in the selection.";
     owners->screen_limit = 15;
     steps->screen_limit = 15;
     gt_measure_table_for(section, curve, GT_FOR_DATA | GT_FOR_PAGE);

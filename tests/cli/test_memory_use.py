@@ -469,3 +469,4 @@ def test_a_trace_without_memory_events(gputime):
     report = gputime.json("memory", DATA / "overlap.json")
     assert all(not report["tables"][table]["rows"] for table in TABLES[:3])
     assert any("memory allocations" in note for note in report["inputs"][0]["notes"])
+    assert b"profile(profile_memory=True)" in gputime("memory", DATA / "overlap.json").stdout

@@ -140,7 +140,7 @@ static uint32_t next_group(const struct looking *it, uint32_t after) {
     uint32_t best = GT_NO_ROW;
     for (uint32_t g = 0; it->groups_ns && g < it->group_count; g++) {
         __int128 ns = it->groups_ns[g];
-        bool is_left = after == GT_NO_ROW || ns < it->groups_ns[after] || (ns == it->groups_ns[after] && g > after);
+        bool is_left = after == GT_NO_ROW || ns < it->groups_ns[after] || (g > after && ns == it->groups_ns[after]);
         if (ns > 0 && is_left && (best == GT_NO_ROW || ns > it->groups_ns[best]))
             best = g;
     }

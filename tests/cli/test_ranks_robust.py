@@ -1,8 +1,11 @@
 """Jobs with traces that are cut, empty, foreign or not there: the others are reported, and what is wrong is said."""
 
 import json
+import os
+import subprocess
 
 import pytest
+from rank_traces import Job
 from simulated_jobs import make_job, traces_of
 
 OPTIONS = ("--ranks", 4, "--steps", 6, "--layers", 1, "--kernels", 3, "--noise", 0.01, "--skew", "--straggler", "2:more:1.4")
@@ -109,3 +112,36 @@ def test_full_standard_output(gputime, job):
     with open("/dev/full", "wb") as full:
         done = gputime("ranks", *traces_of(job), stdout=full)
     assert done.returncode == 1 and b"no space left on device" in done.stderr
+
+
+def test_members_that_nobody_lists(gputime, tmp_path):
+    """A first rank and a stride cost no memory, however many ranks they mean; lists and strides are the same group."""
+    def spaced(size):
+        def change(rank):
+            for kernel in rank.kernels:
+                if kernel[3]:
+                    kernel[3].pop("Process Group Ranks")
+                    kernel[3].update({"Group size": size, "Global rank start": 0, "Global rank stride": 1})
+            return rank
+        return change
+
+    def body():
+        for group in range(64):
+            job.collective((0, 1), 1000, group=f"g{group}")
+
+    job = Job(2)
+    for step in range(1, 4):
+        job.step(step, body)
+    job.write(tmp_path / "listed")
+    job.write(tmp_path / "small", change=spaced(2))
+    job.write(tmp_path / "large", change=spaced(1 << 24))
+    listed, small = (gputime.json("ranks", tmp_path / name) for name in ("listed", "small"))
+    assert listed["tables"] == small["tables"]
+    with open(tmp_path / "report.json", "wb") as out:
+        process = subprocess.Popen([gputime.binary, "ranks", tmp_path / "large", "--json"], stdout=out, env=gputime.environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert status == 0 and usage.ru_maxrss < 1 << 19  # KiB
+    large = json.loads((tmp_path / "report.json").read_text())
+    assert len(rows_of(large, "groups")) == 64
+    assert large["inputs"][0]["facts"]["collectives"] == listed["inputs"][0]["facts"]["collectives"] == 3 * 64

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from rank_traces import Job
+from rank_traces import BASE, Job, pipeline
 from simulated_jobs import make_job, traces_of
 
 OPTIONS = ("--ranks", 4, "--steps", 6, "--layers", 1, "--kernels", 3, "--noise", 0.01, "--skew", "--straggler", "2:more:1.4")
@@ -145,3 +145,44 @@ def test_members_that_nobody_lists(gputime, tmp_path):
     large = json.loads((tmp_path / "report.json").read_text())
     assert len(rows_of(large, "groups")) == 64
     assert large["inputs"][0]["facts"]["collectives"] == listed["inputs"][0]["facts"]["collectives"] == 3 * 64
+
+
+def facts_of(report):
+    return report["inputs"][0]["facts"]
+
+
+def test_clocks_far_apart(gputime, tmp_path):
+    """Differences of clocks that fit, while twice as much does not."""
+    job, far_ns = pipeline(), 2_500_000_000_000_000_000
+
+    def change(rank):
+        for kernel in rank.kernels:
+            kernel[1:3] = [time_ns - BASE + (far_ns if rank.number else -far_ns) for time_ns in kernel[1:3]]
+        return rank
+
+    job.write(tmp_path / "near")
+    job.write(tmp_path / "far", change=change)
+    near, far = (gputime.json("ranks", tmp_path / name) for name in ("near", "far"))
+    assert facts_of(far)["recorded_ns"] == pytest.approx(facts_of(near)["recorded_ns"], rel=0.01)
+    assert [row["offset_ns"] for row in rows_of(far, "clocks")] == pytest.approx([0, *[2 * far_ns] * 3])
+
+
+def test_drift_that_no_clock_has(gputime, tmp_path):
+    """It is not believed: times on such a clock would not fit."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(100_000_000)
+        job.collective((0, 1), 1_000_000)
+
+    def change(rank):
+        for kernel in rank.kernels:
+            if rank.number == 0:
+                kernel[1:3] = [BASE + (time_ns - BASE) * 100_000 for time_ns in kernel[1:3]]
+        return rank
+
+    job = Job(2)
+    for step in range(1, 41):
+        job.step(step, body)
+    job.write(tmp_path / "job", change=change)
+    report = gputime.json("ranks", tmp_path / "job")
+    assert [row["drift_ppm"] for row in rows_of(report, "clocks")] == [0, 0]

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from rank_traces import BASE, Job, pipeline
+from rank_traces import BASE, Job, document, pipeline, us
 from simulated_jobs import make_job, traces_of
 
 OPTIONS = ("--ranks", 4, "--steps", 6, "--layers", 1, "--kernels", 3, "--noise", 0.01, "--skew", "--straggler", "2:more:1.4")
@@ -186,3 +186,26 @@ def test_drift_that_no_clock_has(gputime, tmp_path):
     job.write(tmp_path / "job", change=change)
     report = gputime.json("ranks", tmp_path / "job")
     assert [row["drift_ppm"] for row in rows_of(report, "clocks")] == [0, 0]
+
+
+def test_sums_that_do_not_fit(gputime, tmp_path):
+    """Thousands of kernels of days at the same time: the rank has more work, as much as a number can say."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(1000 if rank.number else 6000)
+        job.collective((0, 1), 1000)
+
+    job = Job(2)
+    for step in range(1, 5):
+        job.step(step, body)
+    (tmp_path / "job").mkdir()
+    for rank in job.ranks:
+        trace = document(rank)
+        for i in range(0 if rank.number else 8800):
+            trace["traceEvents"].append({
+                "ph": "X", "cat": "kernel", "name": "long_kernel", "pid": 0, "tid": 1000 + i, "ts": us(BASE + 10**8),
+                "dur": 1.1e12, "args": {"device": 0, "stream": 1000 + i, "correlation": 100000 + i,
+                                        "grid": [1, 1, 1], "block": [1 + i % 2, 1, 1]}})
+        (tmp_path / "job" / f"rank{rank.number}.json").write_text(json.dumps(trace))
+    row = rows_of(gputime.json("ranks", tmp_path / "job"), "blame")[0]
+    assert (row["rank"], row["reason"], row["more_ns"], row["kernel"]) == (0, "compute_more", 2**63 - 1, "long_kernel")

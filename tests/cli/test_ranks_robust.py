@@ -209,3 +209,20 @@ def test_sums_that_do_not_fit(gputime, tmp_path):
         (tmp_path / "job" / f"rank{rank.number}.json").write_text(json.dumps(trace))
     row = rows_of(gputime.json("ranks", tmp_path / "job"), "blame")[0]
     assert (row["rank"], row["reason"], row["more_ns"], row["kernel"]) == (0, "compute_more", 2**63 - 1, "long_kernel")
+
+
+def test_kernels_without_length_at_one_time(gputime, tmp_path):
+    """Each begins before it ends, so that the job can be replayed; many of them take no longer than others."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(120_000 if rank.number else 100_000)
+        job.collective((0, 1), 50_000)
+        for group in range(2000):
+            job.collective((0, 1), 0, group=f"g{group % 2}")
+
+    job = Job(2)
+    for step in range(1, 7):
+        job.step(step, body)
+    job.write(tmp_path / "job")
+    facts = facts_of(gputime.json("ranks", tmp_path / "job"))
+    assert facts["replay_ns"] == facts["recorded_ns"] and facts["replay_error"] == 0 and facts["slowdown"] > 1

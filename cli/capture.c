@@ -117,7 +117,10 @@ static enum gputime_status check_readable(const char *path, struct gputime_error
     if (stat(path, &info) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (S_ISDIR(info.st_mode))
-        return cli_fail(err, "cannot read '%s': it is a directory; name the traces in it", path);
+        return cli_fail(err,
+                        "cannot read '%s': it is a directory; name the traces in it (directories: 'gputime ranks', "
+                        "check --ranks and diff --ranks)",
+                        path);
     if (access(path, R_OK) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     return GPUTIME_OK;

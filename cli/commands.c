@@ -700,7 +700,7 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict",
-                  "gputime check --ranks traces/ --limit 'exposed_wait<5%' --limit 'slowdown<1.05'"}},
+                  "gputime check --ranks traces/ --limit 'exposed_wait<5%'"}},
 
     {.name = "redact",
      .help = "copy of an Nsight export without private data",

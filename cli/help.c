@@ -143,7 +143,7 @@ void cli_help_command(FILE *out, const struct cli_command *command) {
         takes_options = true;
         print_option(out, option, cli_command_option_help(command, option), cli_command_has_note(command, option));
     }
-    if (command->groups & CLI_GROUP_SELECTION) {
+    if (command->groups & (CLI_GROUP_SELECTION | CLI_GROUP_TABLES)) {
         fputs("\nCommon options (see 'gputime --help'):\n", out);
         print_common_names(out, command);
     }

@@ -118,7 +118,8 @@ static void take_cells(struct gt_join *join, size_t row, size_t capture, const s
     slots[GT_SLOT_ROWS]++;
     for (size_t i = 0; i < join->add_count; i++) {
         const struct gt_report_column *column = &join->shape->columns[join->adds[i]];
-        double whole = column->flags & GT_COLUMN_RATE ? 1 : column->unit == GT_UNIT_NS ? of_time : divisor;
+        bool is_whole = column->flags & (GT_COLUMN_RATE | GT_COLUMN_LEVEL);
+        double whole = is_whole ? 1 : column->unit == GT_UNIT_NS ? of_time : divisor;
         double amount = gt_cell_as_number(&cells[join->adds[i]]) / whole;
         if (isnan(amount))
             amount = 0;

@@ -264,6 +264,18 @@ static bool applies(const struct gt_join *join, enum gt_match match) {
     return has_flag && has_name && alone[GT_SIDE_A] && alone[GT_SIDE_B];
 }
 
+/* Rates of rows that are one now were summed like amounts. */
+static void average_rate(struct gt_join *join, size_t amount) {
+    size_t captures = join->sides->capture_count;
+    for (size_t i = 0; i < join->row_count * captures; i++) {
+        double *slots = gt_join_slots(join, i / captures, i % captures), rows = slots[GT_SLOT_ROWS];
+        if (rows < 2)
+            continue;
+        slots[GT_SLOT_AMOUNTS + amount] /= rows;
+        slots[GT_SLOT_SQUARES] /= amount == join->lead ? rows * rows : 1; /* the error of a mean */
+    }
+}
+
 bool gt_join_match(struct gt_join *join) {
     for (size_t r = 0; r < join->row_count; r++)
         if (!is_alone(&join->rows[r]))
@@ -278,6 +290,9 @@ bool gt_join_match(struct gt_join *join) {
     for (size_t i = 0; ids && i < GT_SIDE_COUNT * join->shape->column_count; i++)
         gt_mem_free(ids[i].items);
     gt_mem_free(ids);
+    for (size_t i = 0; i < join->add_count; i++)
+        if (join->shape->columns[join->adds[i]].flags & GT_COLUMN_RATE)
+            average_rate(join, i);
     join->failed |= !ok || gt_arena_failed(&join->arena);
     return !join->failed;
 }

@@ -12,6 +12,9 @@ const char *gt_dag_walk_word(enum gt_dag_time time) {
     return words[time];
 }
 
+/* What a segment is of: a node, a part of the edge that binds it, or nothing that is known. */
+enum part { NODE, UNEXPLAINED, LATENCY, CPU, AFTER_NODE, BEFORE_NODE };
+
 struct walk {
     const struct gt_dag *dag;
     struct gt_dag_path *path;
@@ -24,27 +27,32 @@ struct walk {
 enum { WALKS_AT_ONCE = 64 };
 
 static bool grow(struct gt_dag_path *path) {
-    struct gt_dag_segment *room = gt_mem_room(path->last, path->count, &path->capacity, sizeof *path->last);
-    if (!room)
+    size_t capacity = path->capacity;
+    uint32_t *nodes = gt_mem_room(path->nodes, path->count, &capacity, sizeof *nodes);
+    if (!nodes)
         return false;
-    gt_mem_huge(room, path->capacity * sizeof *room);
-    path->last = room;
+    path->nodes = nodes;
+    uint8_t *parts = gt_mem_realloc(path->parts, capacity);
+    if (!parts)
+        return false;
+    path->parts = parts;
+    path->capacity = capacity;
     return true;
 }
 
 /* Fills from a time up to where the walk is. */
-static inline void fill(struct walk *walk, int64_t start_ns, struct gt_dag_segment what) {
+static inline void fill(struct walk *walk, int64_t start_ns, enum part part) {
     struct gt_dag_path *path = walk->path;
-    what.start_ns = start_ns > walk->from_ns ? start_ns : walk->from_ns;
-    what.end_ns = walk->at_ns;
-    if (what.start_ns >= what.end_ns)
+    start_ns = start_ns > walk->from_ns ? start_ns : walk->from_ns;
+    if (start_ns >= walk->at_ns)
         return;
     if (path->count == path->capacity && !grow(path)) {
         walk->failed = true;
         return;
     }
-    path->last[path->count++] = what;
-    walk->at_ns = what.start_ns;
+    path->nodes[path->count] = walk->node;
+    path->parts[path->count++] = (uint8_t)part;
+    walk->at_ns = start_ns;
 }
 
 static enum gt_dag_time time_of_call(uint8_t role) {
@@ -81,35 +89,83 @@ static enum gt_dag_time time_of_edge(const struct gt_dag *dag, uint32_t node, co
     }
 }
 
-/* The node itself, where the walk came to its end. */
-static void fill_node(struct walk *walk, uint32_t node, int64_t release_ns) {
-    const struct gt_dag *dag = walk->dag;
-    int64_t start_ns = dag->start_ns[node] > release_ns ? dag->start_ns[node] : release_ns;
-    if (dag->kind[node] == GT_DAG_OP || dag->kind[node] == GT_DAG_CALL)
-        fill(walk, start_ns,
-             (struct gt_dag_segment){.node = node, .edge = GT_DAG_NONE, .time = (uint8_t)time_of_node(dag, node)});
+/* ---- where parts begin ---- */
+
+static inline int64_t node_start_ns(const struct gt_dag *dag, uint32_t node, int64_t release_ns) {
+    return dag->start_ns[node] > release_ns ? dag->start_ns[node] : release_ns;
 }
 
-/* The edge: its latency, of which only the usual part is explained where it is far longer; and its CPU time. */
-static void fill_edge(struct walk *walk, uint32_t node, const struct gt_dag_edge *edge, int64_t release_ns) {
-    const struct gt_dag *dag = walk->dag;
-    struct gt_dag_segment segment = {.node = node, .edge = (uint32_t)(edge - dag->edges)};
-    segment.is_inferred = edge->flags & GT_DAG_INFERRED;
-    if (edge->flags & GT_DAG_UNEXPLAINED) {
-        int64_t typical_ns = gt_dag_typical_ns(dag, edge);
-        segment.time = GT_DAG_TIME_UNKNOWN;
-        fill(walk, gt_ns_add(release_ns, typical_ns > 0 ? typical_ns : 0), segment);
+/* Of a latency that is far longer than usual, only the usual part is explained. */
+static int64_t unexplained_start_ns(const struct gt_dag *dag, const struct gt_dag_edge *edge, int64_t release_ns) {
+    int64_t typical_ns = gt_dag_typical_ns(dag, edge);
+    return gt_ns_add(release_ns, typical_ns > 0 ? typical_ns : 0);
+}
+
+static int64_t part_start_ns(const struct gt_dag_path *path, size_t found) {
+    const struct gt_dag *dag = path->dag;
+    uint32_t node = path->nodes[found];
+    enum part part = (enum part)path->parts[found];
+    if (part == BEFORE_NODE)
+        return path->from_ns;
+    if (part == AFTER_NODE)
+        return dag->end_ns[node];
+    const struct gt_dag_edge *edge = gt_dag_binding(dag, node);
+    int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
+    if (part == NODE)
+        return node_start_ns(dag, node, release_ns);
+    if (!edge || part == LATENCY)
+        return release_ns;
+    return part == CPU ? gt_dag_anchor_ns(dag, edge) : unexplained_start_ns(dag, edge, release_ns);
+}
+
+static int64_t found_start_ns(const struct gt_dag_path *path, size_t found) {
+    int64_t start_ns = part_start_ns(path, found);
+    return start_ns > path->from_ns ? start_ns : path->from_ns;
+}
+
+struct gt_dag_segment gt_dag_walk_segment(const struct gt_dag_path *path, size_t index) {
+    const struct gt_dag *dag = path->dag;
+    size_t found = path->count - 1 - index;
+    enum part part = (enum part)path->parts[found];
+    struct gt_dag_segment segment = {.start_ns = found_start_ns(path, found),
+                                     .end_ns = found ? found_start_ns(path, found - 1) : path->to_ns,
+                                     .node = path->nodes[found],
+                                     .edge = GT_DAG_NONE,
+                                     .time = GT_DAG_TIME_UNKNOWN,
+                                     .is_cpu = part == CPU};
+    if (part == NODE)
+        segment.time = (uint8_t)time_of_node(dag, segment.node);
+    const struct gt_dag_edge *edge =
+        part == UNEXPLAINED || part == LATENCY || part == CPU ? gt_dag_binding(dag, segment.node) : NULL;
+    if (edge) {
+        segment.edge = (uint32_t)(edge - dag->edges);
+        segment.is_inferred = edge->flags & GT_DAG_INFERRED;
+        if (part != UNEXPLAINED)
+            segment.time = (uint8_t)time_of_edge(dag, segment.node, edge);
     }
-    segment.time = (uint8_t)time_of_edge(dag, node, edge);
-    fill(walk, release_ns, segment);
-    segment.is_cpu = true;
-    fill(walk, gt_dag_anchor_ns(dag, edge), segment);
+    return segment;
+}
+
+/* ---- one walk ---- */
+
+/* The node itself, where the walk came to its end. */
+static void fill_node(struct walk *walk, int64_t release_ns) {
+    uint8_t kind = walk->dag->kind[walk->node];
+    if (kind == GT_DAG_OP || kind == GT_DAG_CALL)
+        fill(walk, node_start_ns(walk->dag, walk->node, release_ns), NODE);
+}
+
+/* The edge: its latency and its CPU time. */
+static void fill_edge(struct walk *walk, const struct gt_dag_edge *edge, int64_t release_ns) {
+    if (edge->flags & GT_DAG_UNEXPLAINED)
+        fill(walk, unexplained_start_ns(walk->dag, edge, release_ns), UNEXPLAINED);
+    fill(walk, release_ns, LATENCY);
+    fill(walk, gt_dag_anchor_ns(walk->dag, edge), CPU);
 }
 
 /* What nothing leads to. */
 static void finish(struct walk *walk) {
-    fill(walk, walk->from_ns,
-         (struct gt_dag_segment){.node = walk->node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+    fill(walk, walk->from_ns, BEFORE_NODE);
 }
 
 /* ---- walks ---- */
@@ -121,9 +177,11 @@ static void begin(struct walk *walk, const struct gt_dag *dag, const struct gt_d
                           .at_ns = way->to_ns,
                           .node = way->node,
                           .is_at_end = true};
+    way->path->dag = dag;
+    way->path->from_ns = way->from_ns;
+    way->path->to_ns = way->to_ns;
     if (way->node != GT_DAG_NONE && dag->end_ns[way->node] < way->to_ns)
-        fill(walk, dag->end_ns[way->node],
-             (struct gt_dag_segment){.node = way->node, .edge = GT_DAG_NONE, .time = GT_DAG_TIME_UNKNOWN});
+        fill(walk, dag->end_ns[way->node], AFTER_NODE);
 }
 
 /* On to the first node before one, or to where nothing leads on. */
@@ -133,12 +191,12 @@ static void go_on(struct walk *walk, uint32_t before) {
         const struct gt_dag_edge *edge = gt_dag_binding(dag, walk->node);
         int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
         if (walk->is_at_end)
-            fill_node(walk, walk->node, release_ns);
+            fill_node(walk, release_ns);
         if (!edge) {
             finish(walk);
             return;
         }
-        fill_edge(walk, walk->node, edge, release_ns);
+        fill_edge(walk, edge, release_ns);
         walk->is_at_end = !(edge->flags & GT_DAG_FROM_START);
         walk->node = edge->from;
     }
@@ -170,7 +228,8 @@ bool gt_dag_walk(const struct gt_dag *dag, const struct gt_dag_way *ways, size_t
 }
 
 void gt_dag_walk_release(struct gt_dag_path *path) {
-    gt_mem_free(path->last);
+    gt_mem_free(path->nodes);
+    gt_mem_free(path->parts);
     *path = (struct gt_dag_path){0};
 }
 

@@ -28,15 +28,17 @@ struct gt_dag_segment {
     bool is_cpu; /* CPU part of the edge, not its latency */
 };
 
+/* A path holds as little of each segment as the rest follows from: there may be as many as nodes. */
 struct gt_dag_path {
-    struct gt_dag_segment *last; /* as they are found: the last one of the window comes first */
+    const struct gt_dag *dag;
+    int64_t from_ns, to_ns;
+    uint32_t *nodes; /* of each segment, as they are found: the last one of the window comes first */
+    uint8_t *parts;  /* of the node or the edge that binds it */
     size_t count, capacity;
 };
 
 /* In order of time: each begins where the one before ends. */
-static inline const struct gt_dag_segment *gt_dag_walk_segment(const struct gt_dag_path *path, size_t index) {
-    return &path->last[path->count - 1 - index];
-}
+struct gt_dag_segment gt_dag_walk_segment(const struct gt_dag_path *path, size_t index);
 
 struct gt_dag_way {
     uint32_t node; /* that ends the window; GT_DAG_NONE: nothing is known of it */

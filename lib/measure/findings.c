@@ -191,9 +191,10 @@ static bool has_saving(const struct gt_section *section) {
     return false;
 }
 
-/* Reports that do not read arguments of operators say who does. */
+/* Reports that do not read arguments of operators say who does. A trace cut down to its GPUs announces shapes, too, but
+ * has no operators. */
 static void say_more(const struct gt_view *view, struct gt_section *section) {
-    bool has_shapes = view->store->meta.announced & GT_FACT_ARGUMENTS;
+    bool has_shapes = (view->store->meta.announced & GT_FACT_ARGUMENTS) && view->store->cpu_ops.count;
     if (has_shapes && view->op_count && !gt_measure_asks(view, GT_FACT_ARGUMENTS))
         gt_section_note(section, GT_FOR_SCREEN,
                         GT_STR("Operators were recorded with shapes: 'gputime efficiency' has MFU and kernels against "

@@ -10,7 +10,7 @@
 static const struct gt_report_column peak_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"time_ns", "At", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
-    {"allocated", "Peak", GT_UNIT_BYTES, NULL, GT_COLUMN_LEADS | GT_COLUMN_ADDS},
+    {"allocated", "Peak", GT_UNIT_BYTES, NULL, GT_COLUMN_LEADS | GT_COLUMN_ADDS | GT_COLUMN_LEVEL},
     {"reserved", "Reserved", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
     {"fragmentation", "Unused", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
     {"fragmentation_share", "Fragmentation", GT_UNIT_SHARE, "reserved memory", GT_COLUMN_SPARSE},
@@ -33,8 +33,8 @@ static const struct gt_report_column owner_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
     {"op", "Allocated by", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"range", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"blocks", "Blocks", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_LEVEL},
+    {"blocks", "Blocks", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEVEL},
     {"share", "Share", GT_UNIT_SHARE, "peak", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
@@ -190,7 +190,9 @@ enum gt_status gt_memory_use_run(const struct gt_view *view, struct gt_section *
         gt_section_table(section, "memory_steps", "Memory by step", step_columns, GT_ARRAY_COUNT(step_columns));
     struct gt_table *curve = gt_section_table(section, "memory_timeline", "Memory over time", timeline_columns,
                                               GT_ARRAY_COUNT(timeline_columns));
-    peaks->empty = GT_NONE_IN(view, "memory events");
+    peaks->empty = view->is_whole ? "The trace has no memory events: record them with "
+                                    "torch.profiler.profile(profile_memory=True) or nsys --cuda-memory-usage=true."
+                                  : "No memory events in the selection.";
     owners->screen_limit = 15;
     steps->screen_limit = 15;
     gt_measure_table_for(section, curve, GT_FOR_DATA | GT_FOR_PAGE);

@@ -9,17 +9,19 @@
 #include "measure/results/results.h"
 #include "report/row.h"
 
+/* Rows are of the trace, of a step or of all ranges of a name, so that nothing is divided by steps. */
 static const struct gt_report_column columns[] = {
     {"scope", "Scope", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_VARIES},
-    {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"model_flops", "Model FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"dense_flops", "Dense FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"hfu", "HFU", GT_UNIT_SHARE, "dense peak", 0},
-    {"mfu", "MFU", GT_UNIT_SHARE, "dense peak", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", 0},
+    {"time_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_SPARSE},
+    {"model_flops", "Model FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_DETAIL},
+    {"dense_flops", "Dense FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_DETAIL},
+    {"hfu", "HFU", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"mfu", "MFU", GT_UNIT_SHARE, "dense peak",
+     GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_LEADS},
+    {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},
 };
 
 /* Peaks of the GPUs are mostly from one source. */
@@ -29,9 +31,11 @@ static struct gt_str convention(struct gt_section *section, const struct gt_view
                                           [GT_PEAK_OF_DATA_SHEET] = "dense data-sheet peaks",
                                           [GT_PEAK_OF_TRACE] = "dense peaks at the boost clock of the trace"};
     enum gt_peak_source source = view->device_count ? set->peaks[view->devices[0].device].source : GT_PEAK_OF_NOTHING;
-    for (size_t d = 1; d < view->device_count; d++)
-        if (set->peaks[view->devices[d].device].source != source)
+    for (size_t d = 0; d < view->device_count; d++) {
+        const struct gt_gpu_peaks *peaks = &set->peaks[view->devices[d].device];
+        if (peaks->source != source || !peaks->is_known)
             source = GT_PEAK_OF_NOTHING;
+    }
     return gt_arena_printf(
         &section->report->arena,
         "HFU: matrix FLOPs as executed; MFU: without recomputation. Causal attention counts unmasked "

@@ -105,8 +105,31 @@ static void say_selection(const struct gt_view *view, struct gt_section *section
                         GT_STR("The critical path leads through all GPU work, not only through what is selected."));
 }
 
+/* " Without the warm-up ...": the path has all steps, and a long first one dominates their mean. */
+static struct gt_str say_warm_up(struct gt_arena *arena, const struct gt_paths *paths,
+                                 const struct gt_step_set *steps) {
+    char length[GT_NUM_MAX];
+    int64_t steady_ns = 0;
+    size_t steady = 0, warm = 0;
+    for (size_t i = 0; i < paths->window_count && steps->states; i++) {
+        const struct gt_path_window *window = &paths->windows[i];
+        bool is_step = window->kind == GT_PATH_STEP && (!window->is_hidden || window->counts);
+        if (!is_step || window->step == GT_NO_ROW)
+            continue;
+        bool is_warm_up = steps->states[window->step] == GT_STEP_WARM_UP;
+        warm += is_warm_up;
+        steady += !is_warm_up;
+        steady_ns = gt_ns_add(steady_ns, is_warm_up ? 0 : gt_paths_length_ns(window));
+    }
+    if (!warm || !steady)
+        return GT_STR("");
+    gt_num_format_duration(length, (double)steady_ns / (double)steady);
+    return gt_arena_printf(arena, " %zu of %zu steps %s warm-up; without it a step takes %s%s.", warm, warm + steady,
+                           warm > 1 ? "are" : "is", length, steady > 1 ? " on average" : "");
+}
+
 static void say(const struct gt_view *view, struct gt_section *section, const struct gt_paths *paths,
-                const struct gt_path_cpu *cpu, const struct gt_path_names *names) {
+                const struct gt_path_cpu *cpu, const struct gt_path_names *names, const struct gt_step_set *steps) {
     struct gt_arena *arena = &section->report->arena;
     struct gt_path_words_sum sum = gt_path_words_add_up(paths);
     struct gt_str words = gt_path_words_say(view, paths, &sum, cpu, arena);
@@ -116,16 +139,18 @@ static void say(const struct gt_view *view, struct gt_section *section, const st
     }
     double saves = sum.length_ns > 0 ? 100 * (double)names->faster_saves_ns / (double)sum.length_ns : 0;
     struct gt_str end = say_savings(arena, paths, saves);
-    gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "%s; %s.", words.ptr, end.ptr));
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(arena, "%s; %s.%s", words.ptr, end.ptr, say_warm_up(arena, paths, steps).ptr));
 }
 
 enum gt_status gt_path_kinds_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_paths *paths = gt_results_paths(view, err);
     const struct gt_path_cpu *cpu = paths ? gt_results_path_cpu(view, err) : NULL;
     const struct gt_path_names *names = cpu ? gt_results_path_names(view, err) : NULL;
-    if (!names)
+    const struct gt_step_set *steps = names ? gt_results_steps(view, err) : NULL;
+    if (!steps)
         return err->code;
-    say(view, section, paths, cpu, names);
+    say(view, section, paths, cpu, names, steps);
     say_selection(view, section);
     if (!list_windows(view, section, paths))
         return gt_fail_memory(err);

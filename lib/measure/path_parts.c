@@ -144,8 +144,11 @@ static void add_row(const struct parts *parts, struct gt_table *table, const str
 static void refuse(const struct gt_paths *paths, struct gt_section *section) {
     struct gt_str why = gt_paths_doubt(&section->report->arena, gt_paths_worst_trust(paths));
     gt_section_lack(section, GT_STR("path_parts"), GT_STR("critical path that can be trusted"));
-    gt_section_note(section, GT_FOR_ALL,
-                    gt_arena_printf(&section->report->arena, "Critical path refused: %s.", why.ptr));
+    gt_section_note(
+        section, GT_FOR_ALL,
+        gt_arena_printf(&section->report->arena,
+                        "The critical path cannot be trusted, and nothing is predicted or compared from it: %s.",
+                        why.ptr));
 }
 
 enum gt_status gt_path_parts_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

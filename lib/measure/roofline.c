@@ -87,12 +87,12 @@ static void add_row(struct gt_table *table, int64_t device, const struct family 
 static void add_rows(struct gt_table *table, int64_t device, struct families *families) {
     struct family rows[GT_FAMILY_COUNT * UNIT_COUNT];
     size_t count = 0;
-    for (uint8_t f = 0; f < GT_FAMILY_COUNT; f++)
-        for (uint8_t u = 0; u < UNIT_COUNT; u++)
+    for (int f = 0; f < GT_FAMILY_COUNT; f++)
+        for (int u = 0; u < UNIT_COUNT; u++)
             if (families->items[f][u].sums.has_bytes) {
                 rows[count] = families->items[f][u];
-                rows[count].family = f;
-                rows[count++].unit = u;
+                rows[count].family = (uint8_t)f;
+                rows[count++].unit = (uint8_t)u;
             }
     qsort(rows, count, sizeof *rows, by_time);
     for (size_t i = 0; i < count; i++)

@@ -71,14 +71,14 @@ static struct list list_of(struct taking *taking, gt_strid id) {
 
 /* ---- groups ---- */
 
+/* Members are listed only where the trace lists them: a first rank and a stride may mean any number of ranks. */
 static uint32_t add_group(struct taking *taking, const struct gt_comm_group *group) {
     struct gt_rank_summary *summary = taking->summary;
     uint32_t first = (uint32_t)summary->numbers_count, count = 0;
-    enum { MEMBERS_MAX = 1 << 24 };
-    if (gt_comms_has_members(group) && group->size <= MEMBERS_MAX) {
+    if (group->rank_list) {
         count = (uint32_t)group->size;
         for (int64_t place = 0; place < group->size && !summary->failed; place++)
-            *gt_rank_summary_add_numbers(summary) = gt_comms_member(group, place);
+            *gt_rank_summary_add_numbers(summary) = group->rank_list[place];
     }
     struct gt_rank_text name = text_of(taking, group->name), description = text_of(taking, group->description);
     struct gt_rank_group *added = gt_rank_summary_add_groups(summary);
@@ -86,6 +86,8 @@ static uint32_t add_group(struct taking *taking, const struct gt_comm_group *gro
                                     .name = name,
                                     .description = description,
                                     .size = group->size,
+                                    .first_rank = group->first_rank,
+                                    .stride = group->rank_list ? 0 : group->stride,
                                     .first_member = first,
                                     .member_count = count};
     return (uint32_t)summary->groups_count - 1;

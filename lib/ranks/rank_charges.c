@@ -146,7 +146,9 @@ void gt_rank_charges_add(const struct gt_rank_job *job, struct gt_section *secti
     struct charge_row *rows =
         gt_arena_array(&section->report->arena, (job->rank_count + 1) * (GT_REASON_COUNT + 1), sizeof *rows);
     size_t count = rows ? list_rows(job, rows) : 0;
-    table->empty = "No rank waited for another.";
+    table->empty = gt_rank_job_knows_waits(job) ? "No rank waited for another." : "Who waited is not known.";
+    if (!gt_rank_job_knows_waits(job))
+        gt_section_lack(section, GT_STR("wait_causes"), GT_STR("collective that was matched between ranks"));
     if (count)
         qsort(rows, count, sizeof *rows, by_charge);
     for (size_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "events/comms.h"
 #include "ranks/rank_join.h"
 
@@ -167,10 +168,11 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* false: there is none above the noise. */
+/* false: there is none above the noise, or one that no clock has. */
 static bool find_drift(const struct differences *it, double *drift, int64_t *offset_ns) {
     enum { LEAST = 8 };
     const int64_t second_ns = 1000000000;
+    const double most = 1e-3; /* oscillators are off by 1e-4 at the most */
     int64_t first_ns = it->times[0], last_ns = it->times[it->count - 1],
             middle_ns = first_ns + (last_ns - first_ns) / 2;
     size_t cut = 0;
@@ -184,6 +186,10 @@ static bool find_drift(const struct differences *it, double *drift, int64_t *off
     if (t2 - t1 < second_ns || larger(d2 - d1, d1 - d2) <= 2 * noise)
         return false;
     *drift = (double)(d2 - d1) / (double)(t2 - t1);
+    if (fabs(*drift) > most) {
+        *drift = 0;
+        return false;
+    }
     *offset_ns = d1 - (int64_t)floor((double)(t1 - first_ns) * *drift);
     return true;
 }
@@ -214,8 +220,9 @@ static struct differences take_differences(struct gt_rank_clock_edges *edges, co
     return it;
 }
 
-static int64_t half_down(int64_t value) {
-    return value >= 0 ? value / 2 : -((1 - value) / 2);
+/* Clocks may be so far apart that the sum of two differences does not fit. */
+static int64_t half_down(__int128 value) {
+    return gt_ns_of_sum(value >= 0 ? value / 2 : -((1 - value) / 2));
 }
 
 void gt_rank_clock_edges_measure(struct gt_rank_clock_edges *edges, struct gt_rank_job *job,
@@ -226,8 +233,8 @@ void gt_rank_clock_edges_measure(struct gt_rank_clock_edges *edges, struct gt_ra
     lane->clock_by = edge->by;
     if (edge->by == GT_CLOCK_P2P) {
         int64_t there_ns = is_up ? edge->there_ns : edge->back_ns, back_ns = is_up ? edge->back_ns : edge->there_ns;
-        lane->offset_ns = half_down(there_ns - back_ns);
-        lane->floor_ns = -half_down(-(there_ns + back_ns));
+        lane->offset_ns = half_down((__int128)there_ns - back_ns);
+        lane->floor_ns = -half_down(-((__int128)there_ns + back_ns));
         return;
     }
     struct differences it = take_differences(edges, edge, is_up);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "events/comms.h"
 #include "ranks/rank_clock_edges.h"
@@ -16,12 +17,18 @@ static int64_t floor_of(double value) {
     return (int64_t)floor(value);
 }
 
+/* Of two such times the difference fits. */
+static int64_t limited(int64_t time_ns) {
+    const int64_t latest_ns = INT64_MAX / 2;
+    return time_ns > latest_ns ? latest_ns : time_ns < -latest_ns ? -latest_ns : time_ns;
+}
+
 int64_t gt_rank_clocks_aligned(const struct gt_rank_job *job, uint32_t rank, int64_t time_ns) {
     enum { DEEPEST = 1 << 20 };
     for (size_t depth = 0; depth < DEEPEST && job->ranks[rank].clock_by != GT_CLOCK_REFERENCE; depth++) {
         const struct gt_rank_lane *lane = &job->ranks[rank];
         int64_t drifted_ns = lane->drift != 0 ? floor_of((double)(time_ns - lane->t0_ns) * lane->drift) : 0;
-        time_ns -= lane->offset_ns + drifted_ns;
+        time_ns = limited(gt_ns_between(gt_ns_add(lane->offset_ns, drifted_ns), time_ns));
         rank = lane->reference;
     }
     return time_ns;

@@ -1,6 +1,7 @@
 /* States a job in single numbers: a job comes in, facts and issues go out. */
 #include "ranks/rank_facts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,20 +48,21 @@ static void state_counts(struct stating *it) {
             state(it, keys[rung], titles[rung], GT_UNIT_COUNT, gt_cell_count(counts[rung]));
 }
 
+static void state_wait(struct stating *it, const char *key, const char *title, int64_t ns) {
+    state(it, key, title, GT_UNIT_NS, gt_rank_job_knows_waits(it->job) ? gt_cell_int(ns) : gt_cell_null());
+}
+
 static void state_blame(struct stating *it) {
     const struct gt_rank_job *job = it->job;
     int64_t transfer_ns = 0;
     for (uint32_t r = 0; r < job->rank_count; r++)
         transfer_ns += gt_rank_charges_sum(job, r, GT_PART_TRANSFER);
-    state(it, "exposed_wait_ns", "Exposed wait, all ranks", GT_UNIT_NS, gt_cell_int(job->exposed_wait_ns));
-    state(it, "charged_ns", "Charged to ranks", GT_UNIT_NS, gt_cell_int(job->charged_ns));
-    state(it, "charged_transfer_ns", "Charged to other transfers", GT_UNIT_NS, gt_cell_int(transfer_ns));
-    state(it, "spread_ns", "Nobody's (spread)", GT_UNIT_NS,
-          gt_cell_int(gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_SPREAD)));
-    state(it, "window_ns", "Began before the trace", GT_UNIT_NS,
-          gt_cell_int(gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_WINDOW)));
-    state(it, "unresolved_ns", "Unresolved", GT_UNIT_NS,
-          gt_cell_int(gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_UNRESOLVED)));
+    state_wait(it, "exposed_wait_ns", "Exposed wait, all ranks", job->exposed_wait_ns);
+    state_wait(it, "charged_ns", "Charged to ranks", job->charged_ns);
+    state_wait(it, "charged_transfer_ns", "Charged to other transfers", transfer_ns);
+    state_wait(it, "spread_ns", "Nobody's (spread)", gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_SPREAD));
+    state_wait(it, "window_ns", "Began before the trace", gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_WINDOW));
+    state_wait(it, "unresolved_ns", "Unresolved", gt_rank_charges_sum(job, GT_RANK_NONE, GT_REASON_UNRESOLVED));
     state(it, "rounds", "Rounds", GT_UNIT_COUNT, gt_cell_count(job->rounds));
 }
 
@@ -189,7 +191,19 @@ static void state_issues(const struct gt_rank_job *job, struct gt_section *secti
                                                                 .first_offset = UINT64_MAX});
 }
 
+/* Traces of several jobs have no verdict in common, so this comes before it. */
+static void warn_of_several_jobs(const struct gt_rank_job *job, struct gt_section *section) {
+    uint64_t again = job->issues[GT_RANK_ISSUE_RANK_DUPLICATE];
+    if (again)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(&section->report->arena,
+                                        "%" PRIu64 " of %zu traces say that they are a rank that another trace is too, "
+                                        "and are numbered anew: if these are several jobs, name the traces of one.",
+                                        again, job->rank_count));
+}
+
 void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section) {
+    warn_of_several_jobs(job, section);
     gt_section_note(section, GT_FOR_ALL, gt_rank_words_verdict(job, &section->report->arena));
     struct stating it = {job, section, gt_section_facts(section, "Job"), gt_section_facts(section, "Details")};
     it.facts->audience = GT_FOR_DATA | GT_FOR_PAGE;

@@ -13,22 +13,26 @@ struct grouping {
     struct gt_strtab keys; /* bytes that differ for different groups; number 0 is unused */
     size_t capacity;
     struct gt_rank_group_map *maps; /* by rank */
+    size_t spare_members;           /* how many more members may be listed that no trace lists */
     uint32_t *last_user;            /* by group: the last rank that uses it, plus one */
     size_t *user_count;
 };
 
 /* ---- how groups differ ---- */
 
+/* Groups that are listed, and those with a first rank and a stride: the same list never comes both ways. */
 static gt_strid key_of(struct grouping *grouping, const struct gt_rank_summary *summary,
                        const struct gt_rank_group *group) {
     struct gt_str name = gt_rank_summary_text(summary, group->name);
     bool is_named = group->communicator == UINT64_MAX;
-    size_t list_bytes = is_named ? group->member_count * sizeof(int64_t) : 0;
+    bool is_spaced = is_named && group->stride != 0;
+    const int64_t spacing[] = {group->first_rank, group->stride, group->size};
+    size_t list_bytes = is_spaced ? sizeof spacing : is_named ? group->member_count * sizeof(int64_t) : 0;
     size_t bytes = 1 + sizeof group->communicator + name.len + 1 + list_bytes, at = 0;
     char *key = gt_mem_alloc(bytes);
     if (!key)
         return GT_STRID_EMPTY;
-    key[at++] = is_named ? 'n' : 'c';
+    key[at++] = is_spaced ? 's' : is_named ? 'n' : 'c';
     memcpy(key + at, &group->communicator, sizeof group->communicator);
     at += sizeof group->communicator;
     if (is_named && name.len)
@@ -36,10 +40,21 @@ static gt_strid key_of(struct grouping *grouping, const struct gt_rank_summary *
     at += is_named ? name.len : 0;
     key[at++] = '\0';
     if (list_bytes)
-        memcpy(key + at, summary->numbers + group->first_member, list_bytes);
+        memcpy(key + at, is_spaced ? spacing : summary->numbers + group->first_member, list_bytes);
     gt_strid id = gt_strtab_intern(&grouping->keys, (struct gt_str){key, at + list_bytes});
     gt_mem_free(key);
     return id;
+}
+
+/* Members of a group with a first rank and a stride; NULL: nobody would list so many, or memory is short. */
+static const int64_t *new_members(struct grouping *grouping, const struct gt_rank_group *group) {
+    if ((uint64_t)group->size > grouping->spare_members)
+        return NULL;
+    int64_t *members = gt_arena_array(&grouping->job->arena, (size_t)group->size, sizeof *members);
+    for (int64_t place = 0; members && place < group->size; place++)
+        members[place] = group->first_rank + place * group->stride;
+    grouping->spare_members -= (size_t)group->size;
+    return members;
 }
 
 static bool add_group(struct grouping *grouping, const struct gt_rank_summary *summary,
@@ -50,13 +65,17 @@ static bool add_group(struct grouping *grouping, const struct gt_rank_summary *s
     if (!groups)
         return false;
     job->groups = groups;
+    bool is_named = group->communicator == UINT64_MAX;
+    const int64_t *listed = group->member_count ? summary->numbers + group->first_member : NULL;
+    const int64_t *members = !is_named ? NULL : group->stride ? new_members(grouping, group) : listed;
     groups[job->group_count++] = (struct gt_rank_set_group){
         .communicator = group->communicator,
         .name = gt_rank_summary_text(summary, group->name),
         .description = gt_rank_summary_text(summary, group->description),
-        .members =
-            group->communicator == UINT64_MAX && group->member_count ? summary->numbers + group->first_member : NULL,
-        .member_count = group->communicator == UINT64_MAX ? group->member_count : 0,
+        .members = members,
+        .member_count = !members        ? 0
+                        : group->stride ? (size_t)group->size
+                                        : group->member_count,
         .size = group->size,
         .first_mismatch = -1,
         .busbw_p50 = 0,
@@ -210,8 +229,18 @@ static bool add_named_group(struct gt_rank_job *job) {
     return true;
 }
 
+/* In a real job every rank has collectives in each of its groups, so few groups have more members than this. */
+static size_t most_members(const struct gt_rank_job *job) {
+    enum { FEW = 1 << 20, PER_COLLECTIVE = 64 };
+    size_t count = FEW;
+    for (size_t r = 0; r < job->rank_count; r++)
+        count += PER_COLLECTIVE * job->ranks[r].summary->carried_count;
+    return count;
+}
+
 bool gt_rank_groups_make(struct gt_rank_job *job) {
-    struct grouping grouping = {.job = job, .maps = gt_mem_array(job->rank_count, sizeof *grouping.maps)};
+    struct grouping grouping = {
+        .job = job, .spare_members = most_members(job), .maps = gt_mem_array(job->rank_count, sizeof *grouping.maps)};
     bool has_keys = gt_strtab_init(&grouping.keys);
     bool ok = has_keys && grouping.maps;
     for (size_t r = 0; ok && r < job->rank_count; r++)

@@ -243,6 +243,12 @@ uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, 
 /* The place of a step's number; step_count: none. */
 size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number);
 
+/* Whether waits can be separated from transfers. They cannot where kernels communicate and none could be matched. */
+static inline bool gt_rank_job_knows_waits(const struct gt_rank_job *job) {
+    return job->collective_count ||
+           !(job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA] + job->issues[GT_RANK_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP]);
+}
+
 static inline const struct gt_rank_kernel *gt_rank_job_kernel(const struct gt_rank_job *job,
                                                               const struct gt_rank_member *member) {
     return &job->ranks[member->rank].summary->kernels[member->kernel];

@@ -33,8 +33,12 @@ static bool list_members(struct gt_rank_lanes *lanes, const struct gt_rank_job *
 
 /* ---- events ---- */
 
+/* What happens at one time: a kernel without length ends after it has begun. */
+enum phase { PHASE_END, PHASE_START, PHASE_END_AT_ONCE };
+
 struct moment {
     int64_t time_ns;
+    enum phase phase;
     struct gt_rank_event event;
 };
 
@@ -42,8 +46,8 @@ static int by_time(const void *a, const void *b) {
     const struct moment *x = a, *y = b;
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->event.is_end != y->event.is_end)
-        return x->event.is_end ? -1 : 1;
+    if (x->phase != y->phase)
+        return x->phase < y->phase ? -1 : 1;
     return (x->event.kernel > y->event.kernel) - (x->event.kernel < y->event.kernel);
 }
 
@@ -54,21 +58,13 @@ static struct moment *new_moments(const struct gt_rank_lane *rank, size_t *count
     for (uint32_t k = 0; moments && k < summary->kernels_count; k++) {
         if (rank->kernel_member[k] == GT_RANK_NONE)
             continue;
-        moments[(*count)++] = (struct moment){summary->kernels[k].start_ns, {k, false}};
-        moments[(*count)++] = (struct moment){summary->kernels[k].end_ns, {k, true}};
+        const struct gt_rank_kernel *kernel = &summary->kernels[k];
+        enum phase end = kernel->end_ns > kernel->start_ns ? PHASE_END : PHASE_END_AT_ONCE;
+        moments[(*count)++] = (struct moment){kernel->start_ns, PHASE_START, {k, false}};
+        moments[(*count)++] = (struct moment){kernel->end_ns, end, {k, true}};
     }
     if (moments && *count)
         qsort(moments, *count, sizeof *moments, by_time);
-    /* A kernel without length ends after it has begun. */
-    for (size_t i = 0; moments && i + 1 < *count; i++)
-        if (moments[i].event.is_end && summary->kernels[moments[i].event.kernel].start_ns == moments[i].time_ns)
-            for (size_t k = i; k + 1 < *count && moments[k].time_ns == moments[k + 1].time_ns; k++) {
-                struct moment kept = moments[k];
-                moments[k] = moments[k + 1];
-                moments[k + 1] = kept;
-                if (moments[k].event.kernel == kept.event.kernel)
-                    break;
-            }
     return moments;
 }
 

@@ -47,7 +47,7 @@ static const struct gt_report_column measure_columns[] = {
     {"measure", "Measure", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"count", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DIVISOR | GT_COLUMN_DETAIL},
+    {"count", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DIVISOR},
     {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
     {"summed_steps", "Summed steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
 };
@@ -127,6 +127,11 @@ static struct gt_moments step_lengths(const struct gt_rank_job *job, int64_t *ro
 
 /* ---- rows ---- */
 
+/* Waits that are not known have no row: a limit on zero would hold. */
+static bool is_known(const struct gt_rank_job *job, const struct amount *amount) {
+    return amount->parts != BIT(WAIT) || gt_rank_job_knows_waits(job);
+}
+
 static void add_step_row(struct gt_table *table, const struct gt_moments *lengths) {
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "measure", GT_STR("step"));
@@ -148,6 +153,8 @@ static void add_measures(const struct gt_rank_job *job, const struct rank_parts 
     if (lengths->count)
         add_step_row(table, lengths);
     for (size_t i = 0; i < GT_ARRAY_COUNT(measures) && job->rank_count; i++) {
+        if (!is_known(job, &measures[i]))
+            continue;
         double mean_ns = mean_over_ranks(job, ranks, &measures[i]), stddev_ns = stddev_over_steps(job, &measures[i]);
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "measure", gt_str_of(measures[i].name));
@@ -168,6 +175,8 @@ static void add_parts(const struct gt_rank_job *job, const struct rank_parts *ra
     gt_rank_tables_leave_page(section, table); /* the measures say the same */
     table->keeps_order = true;
     for (size_t i = 0; i < GT_ARRAY_COUNT(parts) && job->rank_count; i++) {
+        if (!is_known(job, &parts[i]))
+            continue;
         double mean_ns = mean_over_ranks(job, ranks, &parts[i]), stddev_ns = stddev_over_steps(job, &parts[i]);
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "part", gt_str_of(parts[i].name));
@@ -205,7 +214,7 @@ static const struct gt_measure measure_list[] = {
     ROW(compute),
     ROW(exposed_comm),
     ROW(exposed_transfer),
-    ROW(exposed_wait),
+    {.key = "exposed_wait", .from = GT_FROM_ROW, .needs = "collective that was matched between ranks"},
     ROW(exposed_memory),
     ROW(idle),
     FACT(slowdown, "slowdown", NUMBER, "replay"),
@@ -219,7 +228,7 @@ static const struct gt_measure measure_list[] = {
      .column = "gain_ns",
      .needs_rows_of = "ranks",
      .needs = "ranks with GPU work"},
-    FACT(busbw, "busbw_gbs", NUMBER, "collective whose bytes are known"),
+    FACT(busbw, "busbw_gbs", NUMBER, "collective but messages whose bytes are known"),
     {.key = "ranks",
      .from = GT_FROM_FACT,
      .table = "ranks",

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "events/labels.h"
 
-static const char magic[8] = "GTRANK2";
+static const char magic[8] = "GTRANK3";
 
 /* ---- writing ---- */
 
@@ -141,6 +141,14 @@ static bool are_splits(const struct gt_rank_summary *summary, uint32_t first, ui
     return true;
 }
 
+/* Whether the last member of a group that is not listed is a number. */
+static bool is_spacing(const struct gt_rank_group *group) {
+    int64_t last;
+    return group->stride == 0 || (group->member_count == 0 && group->size > 0 &&
+                                  !__builtin_mul_overflow(group->size - 1, group->stride, &last) &&
+                                  !__builtin_add_overflow(last, group->first_rank, &last));
+}
+
 static bool are_carried(const struct gt_rank_summary *summary) {
     for (size_t i = 0; i < summary->carried_count; i++) {
         const struct gt_rank_carried *carried = &summary->carried[i];
@@ -153,7 +161,7 @@ static bool are_carried(const struct gt_rank_summary *summary) {
     for (size_t i = 0; i < summary->groups_count; i++) {
         const struct gt_rank_group *group = &summary->groups[i];
         if (!is_text(summary, group->name) || !is_text(summary, group->description) ||
-            !is_run(group->first_member, group->member_count, summary->numbers_count))
+            !is_run(group->first_member, group->member_count, summary->numbers_count) || !is_spacing(group))
             return false;
     }
     return true;
@@ -174,8 +182,8 @@ static bool are_times(const struct gt_rank_summary *summary) {
     }
     for (size_t i = 0; i < summary->work_count; i++)
         if (!is_text(summary, summary->work[i].name) || summary->work[i].count <= 0 || summary->work[i].total_ns < 0 ||
-            summary->work[i].total_ns > INT64_MAX / 2 || summary->work[i].usual_count < 0 ||
-            summary->work[i].usual_ns < 0 || summary->work[i].usual_count > summary->work[i].count ||
+            summary->work[i].usual_count < 0 || summary->work[i].usual_ns < 0 ||
+            summary->work[i].usual_count > summary->work[i].count ||
             summary->work[i].usual_ns > summary->work[i].total_ns)
             return false;
     return true;

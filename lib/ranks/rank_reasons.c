@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "ranks/rank_blame.h"
 
 static const char *const reason_keys[GT_REASON_COUNT] = {
@@ -102,7 +103,7 @@ struct comparing {
     long double slower_part;
     __int128 own_ns, other_ns;
     struct gt_str name; /* of the kernel at hand, and how much longer it is */
-    int64_t name_ns;
+    __int128 name_ns;
     bool has_name;
     struct gt_rank_compute *result;
     bool has_kernel;
@@ -111,7 +112,7 @@ struct comparing {
 static void close_name(struct comparing *it) {
     if (it->has_name && (!it->has_kernel || it->name_ns > it->result->kernel_ns)) {
         it->result->kernel = it->name;
-        it->result->kernel_ns = it->name_ns;
+        it->result->kernel_ns = gt_ns_of_sum(it->name_ns);
         it->has_kernel = true;
     }
     it->name_ns = 0;
@@ -171,8 +172,9 @@ static void compare(const struct sorted *own, const struct sorted *other, bool i
         j += order >= 0;
     }
     close_name(&it);
-    result->slower_ns = (int64_t)it.slower_whole + floor_of(it.slower_part + 1e-9L);
-    result->more_ns = (int64_t)(it.own_ns - it.other_ns) - result->slower_ns;
+    __int128 slower_ns = it.slower_whole + floor_of(it.slower_part + 1e-9L);
+    result->slower_ns = gt_ns_of_sum(slower_ns);
+    result->more_ns = gt_ns_of_sum(it.own_ns - it.other_ns - slower_ns);
 }
 
 /* ---- whom to compare with ---- */

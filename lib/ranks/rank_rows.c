@@ -39,6 +39,8 @@ void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section 
         gt_row_cell(&row, "gain_ns", gt_rank_tables_ns(group->gain_ns));
         gt_row_end(&row);
     }
+    if (!table->row_count) /* a limit on it would hold, whatever it is */
+        gt_section_lack(section, GT_STR("group_speeds"), GT_STR("collective but messages whose bytes are known"));
 }
 
 static const struct gt_report_column bubble_columns[] = {

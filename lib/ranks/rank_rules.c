@@ -261,7 +261,7 @@ struct gt_rank_rules_answer gt_rank_rules_find_pipeline_bubble(struct gt_rank_ru
     const struct gt_rank_job *job = it->job;
     struct bubbles sum = sum_bubbles(job);
     const double least_share = 0.05;
-    if (sum.step_ns <= 0 || sum.excess_ns < least_share * sum.step_ns)
+    if (!sum.worst || sum.step_ns <= 0 || sum.excess_ns < least_share * sum.step_ns)
         return nothing();
     gt_rank_rules_title(it, finding, "Pipeline bubbles are up to %.0f%% of a step, the schedule explains %.0f%%",
                         100 * share_of(sum.worst), 100 * sum.worst->ideal_share);

@@ -80,7 +80,8 @@ struct gt_rank_group {
     uint64_t communicator; /* of NCCL; UINT64_MAX: it has a name instead */
     struct gt_rank_text name, description;
     int64_t size;                        /* -1: not known */
-    uint32_t first_member, member_count; /* of numbers; none: not known */
+    int64_t first_rank, stride;          /* members are first_rank + i * stride; stride 0: they are listed */
+    uint32_t first_member, member_count; /* of numbers; none: not listed */
 };
 
 /* A step and its window on the GPU. */

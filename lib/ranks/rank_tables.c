@@ -32,10 +32,14 @@ static int64_t idle_of(const int64_t ns[GT_PART_COUNT]) {
     return sum_ns;
 }
 
-static void put_parts(struct gt_row *row, const int64_t ns[GT_PART_COUNT]) {
+static struct gt_cell wait_cell(const struct gt_rank_job *job, int64_t ns) {
+    return gt_rank_job_knows_waits(job) ? gt_cell_int(ns) : gt_cell_null();
+}
+
+static void put_parts(const struct gt_rank_job *job, struct gt_row *row, const int64_t ns[GT_PART_COUNT]) {
     gt_row_int(row, "compute_ns", ns[GT_PART_COMPUTE]);
     gt_row_int(row, "exposed_transfer_ns", ns[GT_PART_TRANSFER]);
-    gt_row_int(row, "exposed_wait_ns", ns[GT_PART_WAIT]);
+    gt_row_cell(row, "exposed_wait_ns", wait_cell(job, ns[GT_PART_WAIT]));
     gt_row_int(row, "exposed_memory_ns", ns[GT_PART_MEMORY]);
     gt_row_int(row, "idle_ns", idle_of(ns));
 }
@@ -81,14 +85,14 @@ static void add_ranks(const struct gt_rank_job *job, struct gt_section *section)
         gt_row_count(&row, "collectives", rank->matched);
         gt_row_count(&row, "unmatched", rank->unmatched);
         gt_row_int(&row, "span_ns", summary->head.last_ns - summary->head.first_ns);
-        put_parts(&row, ns);
+        put_parts(job, &row, ns);
         gt_row_int(&row, "idle_sync_ns", ns[GT_PART_IDLE_SYNC]);
         gt_row_int(&row, "idle_host_ns", ns[GT_PART_IDLE_HOST]);
         gt_row_int(&row, "idle_launch_ns", ns[GT_PART_IDLE_LAUNCH]);
         gt_row_int(&row, "idle_dependency_ns", ns[GT_PART_IDLE_DEPENDENCY]);
         gt_row_int(&row, "idle_unknown_ns", ns[GT_PART_IDLE_UNKNOWN]);
         gt_row_int(&row, "own_ns", own_of(ns));
-        gt_row_int(&row, "charged_ns", rank->charged_ns);
+        gt_row_cell(&row, "charged_ns", wait_cell(job, rank->charged_ns));
         gt_row_count(&row, "leads", rank->leads);
         gt_row_cell(&row, "gain_ns", gt_rank_tables_ns(rank->gain_ns));
         gt_row_end(&row);
@@ -139,7 +143,7 @@ static void add_steps(const struct gt_rank_job *job, struct gt_section *section)
         gt_row_int(&row, "step_ns", window->step_ns);
         gt_row_int(&row, "aligned_start_ns",
                    gt_rank_clocks_aligned(job, r, window->start_ns) - origin_ns[job->ranks[r].tree]);
-        put_parts(&row, window->ns);
+        put_parts(job, &row, window->ns);
         gt_row_int(&row, "own_ns", own_of(window->ns));
         gt_row_int(&row, "excess_ns", window->excess_ns);
         gt_row_int(&row, "charged_ns", window->charged_ns);
@@ -163,7 +167,7 @@ static const struct gt_report_column group_columns[] = {
     {"first_mismatch", "First mismatch", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"transfer_ns", "Transfer", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"wait_ns", "Wait", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"busbw_p50_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, 0},
+    {"busbw_p50_gbs", "Median GB/s", GT_UNIT_NONE, NULL, 0},
 };
 
 struct gt_str gt_rank_tables_group_name(struct gt_arena *arena, const struct gt_rank_set_group *group) {

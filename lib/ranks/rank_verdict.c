@@ -251,11 +251,18 @@ static size_t *new_hosts(const struct gt_rank_job *job, struct gt_str *names, si
         is_known = name.len > 0;
         if (!is_known)
             break;
-        host_of[r] = gt_strtab_intern(&hosts, name) - 1;
+        gt_strid host = gt_strtab_intern(&hosts, name);
+        if (hosts.failed)
+            break;
+        host_of[r] = host - 1;
         names[host_of[r]] = name;
         *count = hosts.count - 1;
     }
-    *count = is_known && !hosts.failed ? *count : 0;
+    *count = is_known ? *count : 0;
+    if (hosts.failed) {
+        gt_mem_free(host_of);
+        host_of = NULL;
+    }
     gt_strtab_release(&hosts);
     return host_of;
 }

@@ -78,6 +78,20 @@ static struct gt_str little_words(const struct gt_rank_job *job, struct gt_arena
                            rank->number, rank->leads, job->step_count, gt_rank_words_reason(job->verdict_reason));
 }
 
+/* Why nothing is known, and what helps. */
+static struct gt_str unmatched_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    uint64_t silent = job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA];
+    if (!silent)
+        return GT_STR("no collective could be matched between ranks");
+    return gt_arena_printf(arena,
+                           "who waited is not known, since no collective could be matched between ranks: %" PRIu64
+                           " communication kernels say nothing about their collective%s",
+                           silent,
+                           job->options.match_names ? ""
+                                                    : " (an export lacks what its .nsys-rep has; '--match names' "
+                                                      "matches by names, if all ranks are one group)");
+}
+
 static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
     switch (job->verdict) {
@@ -104,7 +118,7 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
     if (job->rank_count == 0)
         return GT_STR("no rank with GPU work was read");
     if (job->collective_count == 0)
-        return GT_STR("no collective could be matched between ranks");
+        return unmatched_words(job, arena);
     if (job->exposed_wait_ns == 0)
         return GT_STR("the ranks are even: none waits for another");
     return gt_arena_printf(arena, "no rank holds the others up in most steps: waiting takes %s",
@@ -123,16 +137,24 @@ static struct gt_str episode_words(const struct gt_rank_job *job, const struct g
                            gt_rank_words_reason(episode->reason));
 }
 
-/* The steps of the job as they are and as they would be. */
+/* The other verdicts have it in their own sentence. */
+static struct gt_str pinned_wait_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    if (job->verdict != GT_VERDICT_PINNED)
+        return GT_STR("");
+    return gt_arena_printf(arena, " Waiting takes %s.", wait_share(job, arena).ptr);
+}
+
+/* The run as it is and as it would be. From the first op to the last it is longer than the sum of its steps. */
 static struct gt_str replay_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     const double least_share = 0.005; /* less is no news */
     bool is_replayed = job->replay_ns != GT_RANK_NO_NS && job->ideal_ns != GT_RANK_NO_NS;
     if (!is_replayed || (double)(job->replay_ns - job->ideal_ns) < least_share * (double)job->replay_ns)
         return GT_STR("");
-    int64_t steps = job->step_count ? (int64_t)job->step_count : 1;
-    return gt_arena_printf(arena, " Like the median the %s would take %s instead of %s.",
-                           job->step_count ? "step" : "run", duration(arena, job->ideal_ns / steps).ptr,
-                           duration(arena, job->replay_ns / steps).ptr);
+    struct gt_str steps = {"", 0};
+    if (job->step_count)
+        steps = gt_arena_printf(arena, " of %zu step%s", job->step_count, job->step_count > 1 ? "s" : "");
+    return gt_arena_printf(arena, " With all ranks like the median the run%s would take %s instead of %s.", steps.ptr,
+                           duration(arena, job->ideal_ns).ptr, duration(arena, job->replay_ns).ptr);
 }
 
 struct gt_str gt_rank_words_group(const struct gt_rank_set_group *group, struct gt_arena *arena) {
@@ -160,7 +182,8 @@ struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_are
         text = gt_arena_printf(arena, "%s; %s", text.ptr, episode_words(job, &job->episodes[i], arena).ptr);
     if (job->episode_count > EPISODES_MAX)
         text = gt_arena_printf(arena, "%s; %zu more single steps", text.ptr, job->episode_count - EPISODES_MAX);
-    text = gt_arena_printf(arena, "%s%s.%s", text.ptr, link_words(job, arena).ptr, replay_words(job, arena).ptr);
+    text = gt_arena_printf(arena, "%s%s.%s%s", text.ptr, link_words(job, arena).ptr, pinned_wait_words(job, arena).ptr,
+                           replay_words(job, arena).ptr);
     if (text.len && text.ptr[0] >= 'a' && text.ptr[0] <= 'z') {
         char *first = (char *)(uintptr_t)text.ptr; /* in the arena */
         *first = (char)(*first - 'a' + 'A');

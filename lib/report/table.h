@@ -35,8 +35,9 @@ enum gt_column_flag {
     GT_COLUMN_CLASS = 8192,   /* the kind of work that the row belongs to, to use where all names differ */
     GT_COLUMN_MEAN = 32768,   /* over so many the times of the row are sums, and their mean is compared whatever other
                                  amounts are divided by; null: the row is like the others */
-    GT_COLUMN_RATE = 1 << 27, /* with ADDS: a rate, which is never divided */
-    GT_COLUMN_SIDE = 65536,   /* what one side of a comparison has, or the difference: such columns share a unit */
+    GT_COLUMN_RATE = 1 << 27, /* with ADDS: a rate or ratio, never divided; rows compared as one have its mean */
+    GT_COLUMN_LEVEL = 1 << 28, /* with ADDS: memory in use and the like, never divided; it adds up over rows */
+    GT_COLUMN_SIDE = 65536,    /* what one side of a comparison has, or the difference: such columns share a unit */
 
     /* Roles in the words of a comparison (roles.h). */
     GT_COLUMN_TOTAL = 1 << 17,   /* of several times the one that titles need not name */

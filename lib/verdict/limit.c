@@ -151,6 +151,16 @@ bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text) {
     return g == glob.len;
 }
 
+bool gt_limit_name_matches(struct gt_str glob, struct gt_str name) {
+    if (gt_limit_glob_matches(glob, name))
+        return true;
+    size_t head = 0;
+    while (head + 1 < name.len && !(name.ptr[head] == ' ' && name.ptr[head + 1] == '('))
+        head++;
+    bool has_part = head + 1 < name.len && name.ptr[name.len - 1] == ')';
+    return has_part && gt_limit_glob_matches(glob, (struct gt_str){name.ptr, head});
+}
+
 enum gt_status gt_limit_find_table(const struct gt_limit *limit, const struct gt_roles *roles, const char **table,
                                    struct gt_error *err) {
     char list[256] = "none";
@@ -170,7 +180,7 @@ bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table 
     bool may_be = limit->kind.len && (memchr(limit->pattern.ptr, '*', limit->pattern.len) ||
                                       memchr(limit->pattern.ptr, '?', limit->pattern.len));
     for (size_t i = 0; table && i < table->name_count && !may_be; i++)
-        may_be = gt_limit_glob_matches(limit->pattern, table->names[i]);
+        may_be = gt_limit_name_matches(limit->pattern, table->names[i]);
     return may_be;
 }
 

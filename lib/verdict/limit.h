@@ -38,6 +38,10 @@ bool gt_limit_holds(const struct gt_limit *limit, double value);
 /* '*' matches anything, '?' for one byte; case does not matter. */
 bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text);
 
+/* Whether the glob matches a name of rows, with or without the part in parentheses at its end: "cpu" matches
+   "cpu (forward)". */
+bool gt_limit_name_matches(struct gt_str glob, struct gt_str name);
+
 /* Whether the name may match nothing: it is a pattern, or one of the names that the table knows its rows can have. */
 bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table *table);
 

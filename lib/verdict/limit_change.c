@@ -48,7 +48,7 @@ static enum gt_status check_absent(const struct gt_compare_sides *sides, const s
         bool may_be = gt_limit_may_be_absent(limit, table);
         known_count += may_be;
         mute = may_be ? mute : i;
-        known = table && table->name_count ? table : known;
+        known = table && (table->name_count || !known) ? table : known;
     }
     if (known_count == 0)
         return gt_limit_fail_name(limit, known, "on either side", err);
@@ -61,7 +61,7 @@ static bool row_matches(const struct gt_join_row *row, size_t column, struct gt_
     for (size_t side = 0; side < GT_SIDE_COUNT; side++) {
         const struct gt_cell *cell = row->cells[side] ? &row->cells[side][column] : NULL;
         if (cell && cell->type == GPUTIME_CELL_TEXT &&
-            gt_limit_glob_matches(pattern, (struct gt_str){cell->text, cell->text_bytes}))
+            gt_limit_name_matches(pattern, (struct gt_str){cell->text, cell->text_bytes}))
             return true;
     }
     return false;

@@ -45,7 +45,7 @@ static size_t next_match(const struct rows *rows, struct gt_str pattern, size_t 
     const struct gt_table *table = rows->table;
     for (; row < table->row_count; row++)
         if (table->cells[row * table->column_count + rows->name].type == GPUTIME_CELL_TEXT &&
-            gt_limit_glob_matches(pattern, name_of(rows, row)))
+            gt_limit_name_matches(pattern, name_of(rows, row)))
             break;
     return row;
 }
@@ -97,9 +97,11 @@ static struct amount sum_rows(const struct rows *rows, const struct gt_limit *li
 
 static enum gt_status check_unit(const struct gt_limit *limit, const struct amount *amount, struct gt_error *err) {
     bool is_time = amount->unit == GT_LIMIT_TIME, is_size = amount->unit == GT_LIMIT_BYTES;
+    /* "mfu<20" would hold for ever */
+    bool is_no_share = amount->unit == GT_LIMIT_PERCENT && limit->bound > 1;
     bool is_wrong = limit->unit == GT_LIMIT_TIME    ? !is_time
                     : limit->unit == GT_LIMIT_BYTES ? !is_size
-                                                    : limit->unit == GT_LIMIT_NUMBER && is_time;
+                                                    : limit->unit == GT_LIMIT_NUMBER && (is_time || is_no_share);
     double value = limit->unit == GT_LIMIT_PERCENT ? amount->share : amount->value;
     if (!is_wrong && !isnan(value))
         return GT_OK;

@@ -124,6 +124,23 @@ enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct 
     return gt_limit_fail_lack(limit, section, who, lacks.len ? lacks : gt_str_of(measure->needs), err);
 }
 
+/* "; there are 'cpu', 'launch' and more": the first rows, as they are shown. */
+static void list_rows(const struct gt_table *table, char *list, size_t room) {
+    enum { LISTED = 5, NAME_MOST = 60 };
+    size_t column = table ? gt_table_name_column(table) : SIZE_MAX, used = 0, listed = 0;
+    for (size_t row = 0; column != SIZE_MAX && row < table->row_count && used < room && listed <= LISTED; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
+        if (cell->type != GPUTIME_CELL_TEXT)
+            continue;
+        struct gt_str name = gt_str_cut((struct gt_str){cell->text, cell->text_bytes}, NAME_MOST);
+        if (listed++ == LISTED)
+            snprintf(list + used, room - used, " and more");
+        else
+            used += (size_t)snprintf(list + used, room - used, "%s'%.*s%s'", used ? ", " : "; there are ",
+                                     (int)name.len, name.ptr, name.len < cell->text_bytes ? "..." : "");
+    }
+}
+
 enum gt_status gt_limit_fail_name(const struct gt_limit *limit, const struct gt_table *table, const char *where,
                                   struct gt_error *err) {
     char list[512] = "";
@@ -131,6 +148,8 @@ enum gt_status gt_limit_fail_name(const struct gt_limit *limit, const struct gt_
     for (size_t i = 0; table && i < table->name_count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s",
                                  i ? ", " : "; known names: ", (int)table->names[i].len, table->names[i].ptr);
+    if (!used)
+        list_rows(table, list, sizeof list);
     return gt_limit_fail(limit, err, "nothing %s matches '%.*s'%s", where, (int)limit->pattern.len, limit->pattern.ptr,
                          list);
 }

@@ -144,3 +144,11 @@ def test_files_of_one_capture(run, folder):
     assert [os.path.basename(entry["path"]) for entry in report["inputs"]] == names
     done = run("x_cuda_gpu_trace.csv", "a.json", "x_nvtx_sum.csv")
     assert done.returncode == FAILED and b"not 2" in done.stderr and b"a.json" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [("memory", "{}"), ("findings", "{}"), ("check", "--limit", "idle<5%", "{}"),
+                                       ("diff", "{}", "{}")])
+def test_a_directory_says_which_commands_take_one(gputime, tmp_path, arguments):
+    done = gputime(*(argument.format(tmp_path) for argument in arguments))
+    assert done.returncode == 1 and not done.stdout
+    assert b"it is a directory; name the traces in it (directories: 'gputime ranks', check --ranks" in done.stderr

@@ -43,6 +43,10 @@ def test_help_says_what_columns_are_for(run):
     assert all(word in line for word in ("text", "Markdown", "CSV"))
 
 
+def test_help_of_ranks_names_how_to_write_its_report(run):
+    assert {"--format", "--json", "--table", "--output"} <= options_of(text_of(run("ranks", "--help")))
+
+
 def test_help_names_every_command(run):
     text = text_of(run("--help"))
     for command in set(COMMANDS) - {"help", "version"}:  # these two are in the list of options

@@ -152,6 +152,11 @@ def test_parts_of_the_span_and_every_category_kind_have_a_definition(gputime):
     assert not unknown(gputime, parts)
 
 
+def test_reasons_of_waits_that_nobody_caused_are_defined(gputime):
+    for word, meaning in (("spread", "what nobody caused"), ("window", "it began before the trace")):
+        assert meaning in " ".join(gputime("define", word).stdout.decode().split())
+
+
 def test_words_are_found_in_any_case_and_without_their_remark(gputime):
     text = define(gputime, "SHARE OF BUSY")
     assert text == "Columns\n  Share of busy\n    wall time of a category / busy time (share of categories)\n"

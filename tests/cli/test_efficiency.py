@@ -375,6 +375,8 @@ def test_one_name_holds_for_all(gputime, tmp_path):
 @pytest.mark.parametrize("options, words", [
     (("--peak", "bf16"), "invalid --peak 'bf16'; expected UNIT=FLOP/s"), (("--peak", "bf17=1T"), "invalid --peak"),
     (("--peak", "bf16=-1T"), "invalid --peak"), (("--peak", "bf16=0"), "invalid --peak"),
+    (("--peak", "bf16=989"), "invalid --peak 'bf16=989'; expected UNIT=FLOP/s, such as bf16=989T"),
+    (("--bandwidth", "4.8"), "invalid --bandwidth '4.8'; expected bytes per second, such as 4.8T"),
     (("--bandwidth", "fast"), "invalid --bandwidth 'fast'"), (("--peak", "bf16=99999999999P"), "invalid --peak"),
     (("--gpu", "H201"), "--gpu: no data sheet of 'H201'; did you mean 'H200'?"),
     (("--gpu", "a100"), "'A100-SXM4-40GB', 'A100-PCIE-40GB', 'A100-SXM4-80GB', 'A100 80GB PCIe'?")])
@@ -556,7 +558,14 @@ def test_unknown_gpus_are_named(gputime, tmp_path):
     words = words_of(gputime, trace, tmp_path)
     assert "Peaks of GPU of tomorrow are not known" in words
     assert "TFLOP/s of matrix work on average; HFU and MFU are not known, because the peaks of the GPU are not" in words
+    assert "so there are no percentages, and the waterfall counts all kernels as unmodelled; give --gpu NAME" in words
     assert "HFU" not in words.split("Where the span")[0].replace("HFU and MFU are not known", "") and "MFU 0" not in words
+
+
+def test_percentages_of_a_recorded_bandwidth(gputime, shared):
+    words = " ".join(gputime("efficiency", shared("data/public/nsys/mordred/unversioned_2021.sqlite")).stdout.decode().split())
+    assert "are not known, so percentages are of memory bandwidth alone, and the waterfall counts matrix products as" in words
+    assert "there are no percentages" not in words and "boost clock" not in words
 
 
 def test_a_trace_without_a_gpu(gputime, tmp_path):

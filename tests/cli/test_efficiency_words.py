@@ -1,6 +1,7 @@
 """What `gputime efficiency` says first, with and without shapes, counters and peaks; one kernel in words; two waterfalls
 compared; and the waterfall's law where no recorded sample has it."""
 
+import json
 import random
 import re
 
@@ -31,6 +32,14 @@ def test_peaks_of_amd(gputime, tmp_path):
                     "lost in very short matrix products", words)
 
 
+@pytest.mark.parametrize("gpu, peak", [("MI300X", "1307"), ("h200", "989"), ("H100 PCIe", "756")])
+def test_peaks_of_another_gpu(gputime, tmp_path, gpu, peak):
+    """The multiprocessors of the trace do not count for it."""
+    path = Operators(H200 | {"name": "NVIDIA H100 80GB HBM3", "numSms": 100}).run("aten::mm", MM).write(tmp_path)
+    assert f"(dense bf16 peak of {gpu.upper() if gpu == 'h200' else gpu} as given, {peak} TFLOP/s)" in first_words(
+        gputime, path, "--gpu", gpu)
+
+
 @pytest.mark.parametrize("trace, why", [
     (Operators().run("aten::mm", None), "operators were recorded without shapes"),
     (Operators().run("aten::mul", [BIG, BIG]), "no matrix work is modelled")], ids=["no shapes", "no products"])
@@ -43,10 +52,19 @@ def test_traces_without_operators(gputime):
     assert words.startswith("HFU and MFU are not known, because the trace has no operators with shapes; ")
 
 
+@pytest.mark.parametrize("values, is_shown", [(None, False), (MM, True)], ids=["no shapes", "shapes"])
+def test_flops_that_are_not_known_are_not_shown_as_zero(gputime, tmp_path, values, is_shown):
+    path = Operators().run("aten::mm", values).write(tmp_path)
+    text = gputime("efficiency", path, "--no-cache", "--table", "mfu").stdout.decode()
+    assert ("FLOPs" in text.split("───")[0]) == is_shown and "MFU" in text
+
+
 def test_kernels_of_unknown_work_may_be_products(gputime, tmp_path):
     trace = Operators().run("aten::mm", MM, length=100).run("library::op", [BIG], length=100)
     assert first_words(gputime, trace.write(tmp_path)).startswith("HFU at least ")
     assert unmodelled(trace.report(gputime, tmp_path)) == {"no_model": 1}
+    trace = Operators(H200 | {"name": "?"}).run("aten::mm", MM, length=100).run("library::op", [BIG], length=100)
+    assert re.match(r"At least \S+ TFLOP/s of matrix work on average; ", first_words(gputime, trace.write(tmp_path)))
 
 
 def sampled(tensor, dram, clock=1830):
@@ -112,6 +130,36 @@ def test_a_sentence_on_the_change(gputime, tmp_path):
     assert "+200 us of GPU span against ideal kernels (760 us -> 960 us, +26.3%): lost (elementwise) +200." in text
 
 
+def test_utilization_is_compared_and_not_divided(gputime, tmp_path):
+    paths, alone = [], []
+    for name, length in (("a.json", 100), ("b.json", 150)):
+        trace = Operators()
+        for step in range(3):
+            trace.range(f"ProfilerStep#{step}", trace.at - 10, 240)
+            trace.run("aten::mm", MM, length=length)
+        paths.append(trace.write(tmp_path, name))
+        rows = gputime.json("efficiency", paths[-1])["tables"]["mfu"]["rows"]
+        alone.append({row["name"]: row for row in rows if row["scope"] == "step"})
+    rows = gputime.json("diff", *paths, "--of", "mfu", "--per", "step")["tables"]["mfu"]["rows"]
+    steps = [row for row in rows if row["scope"] == "step"]
+    assert steps
+    for row in steps:
+        for side, known in zip("ab", alone):
+            for key in ("mfu", "hfu", "time_ns", "flops"):
+                assert row[f"{side}_{key}"] == pytest.approx(known[row["name"]][key]), (row["name"], key)
+    shown = gputime("diff", *paths, "--of", "mfu", "--per", "step").stdout.decode()
+    trace = next(line for line in shown.splitlines() if line.startswith("trace "))
+    assert trace.count("%") == 4, "both sides, the change, and its share"
+
+
+def test_steps_of_one_name_have_their_mean(gputime):
+    path = DATA / "nsys/train.nsys-rep"
+    alone = [row["time_ns"] for row in gputime.json("efficiency", path)["tables"]["mfu"]["rows"] if row["scope"] == "step"]
+    rows = gputime.json("diff", path, path, "--of", "mfu", "--per", "none")["tables"]["mfu"]["rows"]
+    assert len(alone) > 1
+    assert [row["a_time_ns"] for row in rows if row["scope"] == "step"] == [pytest.approx(sum(alone) / len(alone))]
+
+
 # ---- limits ----
 
 
@@ -119,6 +167,12 @@ def test_a_sentence_on_the_change(gputime, tmp_path):
                                            ("model_coverage>=100%", 0), ("model_coverage<50%", 3)])
 def test_limits(gputime, tmp_path, limit, status):
     assert gputime("check", Operators().run("aten::mm", MM).write(tmp_path), "--limit", limit).returncode == status
+
+
+@pytest.mark.parametrize("limit, status", [("mfu<20", 2), ("mfu>1.5", 2), ("mfu<0.4", 0), ("mfu<=1", 0), ("mfu<150%", 0)])
+def test_limits_of_shares_without_a_percent_sign(gputime, tmp_path, limit, status):
+    done = gputime("check", Operators().run("aten::mm", MM).write(tmp_path), "--limit", limit)
+    assert done.returncode == status and (b"is a share: use %" in done.stderr) == (status == 2)
 
 
 @pytest.mark.parametrize("trace", [Operators().run("aten::mm", None), Operators(H200 | {"name": "?"}).run("aten::mm", MM)],
@@ -177,3 +231,12 @@ def test_other_reports_say_who_reads_shapes(gputime, tmp_path):
             assert (words in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())) == is_said
         for command in ("findings", "kernels", "efficiency"):
             assert words not in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())
+
+
+def test_shapes_without_operators_are_not_announced(gputime, tmp_path):
+    path = Operators().run("aten::mm", MM).write(tmp_path)
+    trace = json.loads(path.read_text()) | {"record_shapes": 1}
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event.get("cat") != "cpu_op"]
+    path.write_text(json.dumps(trace))
+    assert "recorded with shapes" not in " ".join(gputime("summary", path, "--no-cache").stdout.decode().split())
+    assert first_words(gputime, path).startswith("HFU and MFU are not known, because the trace has no operators with shapes")

@@ -447,6 +447,19 @@ def test_a_change_of_the_peak(gputime, tmp_path):
     assert gputime("diff", *sides, "--fail-if", "peak_memory>+3GB").returncode == 0
 
 
+def test_levels_are_not_divided_by_steps(gputime, tmp_path):
+    trace = Allocating()
+    leaking(trace, [10 * MB] * 4)
+    for number in range(4):
+        trace.op(1000 * (number + 1) + 150, 700)
+    path = trace.write(tmp_path)
+    owners = gputime.json("memory", path)["tables"]["memory_owners"]["rows"]
+    peaks, compared = (gputime.json("diff", path, path, "--per", "step", "--of", key)["tables"][key]["rows"]
+                       for key in ("memory_peak", "memory_owners"))
+    assert [row["a_allocated"] for row in peaks] == [GB + 40 * MB]
+    assert sorted((row["a_bytes"], row["b_blocks"]) for row in compared) == sorted((row["bytes"], row["blocks"]) for row in owners)
+
+
 def test_copies_keep_their_table(gputime):
     report = gputime.json("memory", DATA / "overlap.json", "--table", "memory")
     assert list(report["tables"]) == ["memory"] and report["tables"]["memory"]["columns"][1]["key"] == "name"
@@ -456,3 +469,4 @@ def test_a_trace_without_memory_events(gputime):
     report = gputime.json("memory", DATA / "overlap.json")
     assert all(not report["tables"][table]["rows"] for table in TABLES[:3])
     assert any("memory allocations" in note for note in report["inputs"][0]["notes"])
+    assert b"profile(profile_memory=True)" in gputime("memory", DATA / "overlap.json").stdout

@@ -33,7 +33,7 @@ COMMANDS = [
     ["stats"],
 ]
 # What only a report has is in separate tables.
-ONLY_IN_REPORTS = {"collectives", "driver_work", "range_texts"}
+ONLY_IN_REPORTS = {"collectives", "comm_by_group", "driver_work", "range_texts"}
 # What is reported about the file itself.
 OF_THE_FILE = {"schema", "schema_columns", "schema_capabilities"}
 

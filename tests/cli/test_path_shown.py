@@ -201,6 +201,7 @@ def test_limits_on_parts_of_the_path(gputime, tmp_path):
     path = steps_of(tmp_path, "a", 300, 500, 100)
     share = sum(row["share"] for row in rows(gputime.json("path", path), "path_parts") if row["kind"] == "cpu")
     for limit, status in ((f"path:cpu*<{100 * share + 0.1:.2f}%", 0), (f"path:cpu*<{100 * share - 0.1:.2f}%", 3),
+                          (f"path:cpu<{100 * share + 0.1:.2f}%", 0), (f"path:CPU<{100 * share - 0.1:.2f}%", 3),
                           ("path:cpu (forward)<301us", 0), ("path:cpu (forward)<299us", 3), ("each path:*<90%", 0),
                           ("path:comm*<1%", 0)):
         done = gputime("check", path, "--limit", limit)
@@ -208,9 +209,19 @@ def test_limits_on_parts_of_the_path(gputime, tmp_path):
     assert gputime("check", path, "--limit", "idle<100%").returncode == 0
 
 
+def test_a_name_that_matches_nothing_lists_those_there_are(gputime, tmp_path):
+    path = steps_of(tmp_path, "a", 300, 500, 100)
+    for arguments in (("check", path, "--limit", "path:forward<10%"), ("check", path, "--limit", "each path:forward<10%"),
+                      ("diff", path, path, "--fail-if", "path:forward>+10%")):
+        done = gputime(*arguments)
+        assert "matches 'forward'; there are 'cpu (backward)', 'cpu (forward)', " in error_of(done, 2)
+        assert error_of(done, 2).count("'cpu (") == 2
+
+
 def test_limits_on_changes_of_the_path(gputime, tmp_path):
     a, b = steps_of(tmp_path, "a", 300, 500, 100), steps_of(tmp_path, "b", 400, 500, 100)
     assert gputime("diff", a, b, "--fail-if", "path:cpu*>+5%").returncode == 3
+    assert gputime("diff", a, b, "--fail-if", "path:cpu>+5%").returncode == 3
     assert gputime("diff", a, b, "--fail-if", "path:kernel*>+5%").returncode == 0
     limits = tmp_path / "limits.txt"
     limits.write_text("# nothing\npath:cpu (forward)>+50us\n")
@@ -283,10 +294,40 @@ def test_nothing_is_cut_from_usual_screens(gputime, command, width):
         assert not any("not shown:" in line for line in lines), lines
 
 
+def test_savings_in_words(gputime, tmp_path):
+    """The first sentence of a prediction has the numbers of the table, per step."""
+    path = steps_of(tmp_path, "a", 300, 500, 100)
+    for arguments, change, pattern in (
+            ((), "cpu=2", r"^A CPU twice as fast would save ([\d.]+)%: ([\d.]+) us a step instead of ([\d.]+) (us|ms)\."),
+            (("--no", "launch"), None, r"^This would save ([\d.]+)%: ([\d.]+) us a step instead of ([\d.]+) (us|ms)\.")):
+        report = gputime.json("whatif", path, *arguments)
+        row = next(row for row in rows(report, "whatif") if row["window"] == "run" and change in (None, row["change"]))
+        shown = re.search(pattern, report["inputs"][0]["notes"][0])
+        assert float(shown[1]) == pytest.approx(100 * row["saved_share"], abs=0.06)
+        assert float(shown[2]) == pytest.approx(row["predicted_ns"] / 4e3, rel=1e-3)
+        assert "".join(gputime("whatif", path, *arguments).stdout.decode().split()).find(
+            "".join(shown[0].split())) < 200
+    assert gputime.json("whatif", path, "--scale", "*=2")["inputs"][0]["notes"][0].startswith("This would cost ")
+    assert "almost nothing" in gputime.json("whatif", path, "--class", "comm=0.5")["inputs"][0]["notes"][0]
+
+
+def test_a_mean_with_warm_up_says_so(gputime, tmp_path):
+    """The mean of the path has all steps; findings leave the warm-up out."""
+    path = steps_of(tmp_path, "cold", 300, 500, 100, first=20_000)
+    windows = [row for row in rows(gputime.json("path", path), "path_windows") if row["window"].startswith("step")]
+    usual_ms = sum(row["total_ns"] for row in windows[1:]) / len(windows[1:]) / 1e6
+    text = " ".join(gputime("path", path).stdout.decode().split())
+    shown = re.search(r"1 of 4 steps is warm-up; without it a step takes ([\d.]+) (us|ms) on average\.", text)
+    assert float(shown[1]) * {"us": 1e-3, "ms": 1}[shown[2]] == pytest.approx(usual_ms, rel=2e-3)
+    assert "warm-up" not in gputime("path", steps_of(tmp_path, "even", 300, 500, 100)).stdout.decode()
+    assert "warm-up" not in gputime("path", path, "--step", "1-3").stdout.decode()
+
+
 def test_a_refusal_is_said_first_and_no_list_of_dashes_follows(gputime, tmp_path):
     path = unexplained(tmp_path)
     words = gputime("path", path, "--width", "200").stdout.decode().split("\n\n")
-    assert words[1].startswith("Critical path refused: the dependency graph explains 'trace' badly: ")
+    assert words[1].startswith("The critical path cannot be trusted, and nothing is predicted or compared from it: the "
+                               "dependency graph explains 'trace' badly: ")
     done = gputime("whatif", path)
     assert done.returncode == 1
     table = below(done.stdout.decode().splitlines(), "What would save time")

@@ -31,7 +31,8 @@ def issues_of(report):
 def check_laws(report):
     facts, ranks = facts_of(report), rows_of(report, "ranks")
     for row in ranks + [{**row, "span_ns": row["step_ns"]} for row in rows_of(report, "rank_steps")]:
-        assert sum(row[part] for part in PARTS) == row["span_ns"] and all(row[part] >= 0 for part in PARTS), row
+        parts = [row[part] or 0 for part in PARTS]  # waits may not be known
+        assert sum(parts) == row["span_ns"] and all(part >= 0 for part in parts), row
     for row in ranks:
         assert sum(row[part] for part in IDLE) == row["idle_ns"]
         assert row["own_ns"] == row["compute_ns"] + row["exposed_memory_ns"] + row["idle_ns"]
@@ -48,6 +49,10 @@ def check_laws(report):
 
 def check_blame(report):
     facts, blame, ranks = facts_of(report), rows_of(report, "blame"), rows_of(report, "ranks")
+    if facts["exposed_wait_ns"] is None:
+        assert not blame and all(row[key] is None for row in ranks for key in ("exposed_wait_ns", "charged_ns"))
+        assert facts["collectives"] == 0 and facts["charged_ns"] is None and facts["spread_ns"] is None
+        return
     waited = sum(row["exposed_wait_ns"] for row in ranks)
     assert facts["exposed_wait_ns"] == waited == sum(row["charged_ns"] for row in blame)
     assert waited == sum(facts[key] for key in ("charged_ns", "charged_transfer_ns", "spread_ns", "window_ns",
@@ -120,11 +125,22 @@ def test_verdict(made):
     assert kernels == {"extra_gemm_kernel"}
 
 
+def test_sums_over_steps_say_of_how_many(gputime, made):
+    _, paths, _ = made
+    lines = gputime("ranks", *paths, "--table", "job_measures").stdout.decode().splitlines()
+    heading = next(line for line in lines if line.startswith("Measure "))
+    step = next(line for line in lines if line.startswith("step "))
+    assert "Steps" in heading and "6" in step.split()
+
+
 def test_first_line(gputime, made):
     _, paths, _ = made
     text = " ".join(gputime("ranks", *paths).stdout.decode().split())
     assert "Rank 2 holds the others up in 6 of 6 steps: more compute (extra_gemm_kernel, +1.2 ms a step)" in text
-    assert "step 4: rank 1's host was" in text and "Like the median the step would take" in text
+    assert "step 4: rank 1's host was" in text and "% of the ranks' time. With all ranks like" in text
+    facts = facts_of(gputime.json("ranks", *paths))
+    shown = re.search(r"like the median the run of 6 steps would take ([\d.]+) ms instead of ([\d.]+) ms\.", text)
+    assert [float(ms) for ms in shown.groups()] == pytest.approx([facts["ideal_ns"] / 1e6, facts["replay_ns"] / 1e6], rel=1e-3)
 
 
 @pytest.mark.parametrize("by_ns", [7_300_000, -123_000_000_000])
@@ -313,6 +329,9 @@ def test_same_rank_twice(gputime, made):
     report = gputime.json("ranks", paths[0], paths[0])
     assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1]
     assert issues_of(report)["rank_duplicate"] == 1
+    assert report["inputs"][0]["notes"][0] == (
+        "1 of 2 traces say that they are a rank that another trace is too, and are numbered anew: if these are several "
+        "jobs, name the traces of one.")
     check_laws(report)
 
 
@@ -324,6 +343,13 @@ def test_names_alone(gputime, made, tmp_path):
     check_laws(report)
     assert facts_of(report)["collectives"] == 0 and facts_of(report)["verdict"] == "none"
     assert issues_of(report) == {"collective_no_metadata": 96, "clock_unconnected": 3}
+    assert facts_of(report)["exposed_wait_ns"] is None
+    text = " ".join(gputime("ranks", *paths).stdout.decode().split())
+    assert "96 communication kernels say nothing about their collective (" in text and "'--match names' matches" in text
+    assert "No rank waited" not in text
+    for limit in ("exposed_wait<5%", "each wait:*<5%"):
+        done = gputime("check", "--ranks", tmp_path / "bare", "--limit", limit)
+        assert done.returncode == 2 and b"has no collective that was matched between ranks" in done.stderr, limit
     report = gputime.json("ranks", "--match", "names", *paths)
     check_laws(report)
     assert facts_of(report)["rungs_names"] > 0

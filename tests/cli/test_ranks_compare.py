@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rank_traces import pipeline
 from simulated_jobs import make_job, traces_of
 
 TENSOR = ("--ranks", 8, "--tp", 2, "--noise", 0.02)
@@ -129,6 +130,17 @@ def test_limit_on_what_a_job_lacks(gputime, jobs):
                        ("all_to_all_imbalance<2", b"has no all_to_all whose sizes are known")]:
         done = gputime("check", "--ranks", jobs["straggler"], "--limit", limit)
         assert done.returncode == 2 and why in done.stderr, done.stderr
+
+
+def test_limits_on_bandwidths_that_are_not_known(gputime, tmp_path):
+    """Messages have no bandwidth that could be compared: a limit on it is no limit that holds."""
+    pipeline(steps=3).write(tmp_path / "job")
+    for limit in ("busbw>4", "each group:*>4", "group:default*>4"):
+        done = gputime("check", "--ranks", tmp_path / "job", "--limit", limit)
+        assert done.returncode == 2 and b"has no collective but messages whose bytes are known" in done.stderr, limit
+    assert b"Median\n" in gputime("ranks", tmp_path / "job").stdout.replace(b" ", b"")
+    done = gputime("diff", "--ranks", tmp_path / "job", tmp_path / "job", "--fail-if", "each group:*<-5%")
+    assert done.returncode == 2 and b"has no collective but messages whose bytes are known" in done.stderr
 
 
 def test_report_of_a_check(gputime, jobs):

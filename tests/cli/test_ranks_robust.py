@@ -1,8 +1,11 @@
 """Jobs with traces that are cut, empty, foreign or not there: the others are reported, and what is wrong is said."""
 
 import json
+import os
+import subprocess
 
 import pytest
+from rank_traces import BASE, Job, document, pipeline, us
 from simulated_jobs import make_job, traces_of
 
 OPTIONS = ("--ranks", 4, "--steps", 6, "--layers", 1, "--kernels", 3, "--noise", 0.01, "--skew", "--straggler", "2:more:1.4")
@@ -109,3 +112,117 @@ def test_full_standard_output(gputime, job):
     with open("/dev/full", "wb") as full:
         done = gputime("ranks", *traces_of(job), stdout=full)
     assert done.returncode == 1 and b"no space left on device" in done.stderr
+
+
+def test_members_that_nobody_lists(gputime, tmp_path):
+    """A first rank and a stride cost no memory, however many ranks they mean; lists and strides are the same group."""
+    def spaced(size):
+        def change(rank):
+            for kernel in rank.kernels:
+                if kernel[3]:
+                    kernel[3].pop("Process Group Ranks")
+                    kernel[3].update({"Group size": size, "Global rank start": 0, "Global rank stride": 1})
+            return rank
+        return change
+
+    def body():
+        for group in range(64):
+            job.collective((0, 1), 1000, group=f"g{group}")
+
+    job = Job(2)
+    for step in range(1, 4):
+        job.step(step, body)
+    job.write(tmp_path / "listed")
+    job.write(tmp_path / "small", change=spaced(2))
+    job.write(tmp_path / "large", change=spaced(1 << 24))
+    listed, small = (gputime.json("ranks", tmp_path / name) for name in ("listed", "small"))
+    assert listed["tables"] == small["tables"]
+    with open(tmp_path / "report.json", "wb") as out:
+        process = subprocess.Popen([gputime.binary, "ranks", tmp_path / "large", "--json"], stdout=out, env=gputime.environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert status == 0 and usage.ru_maxrss < 1 << 19  # KiB
+    large = json.loads((tmp_path / "report.json").read_text())
+    assert len(rows_of(large, "groups")) == 64
+    assert large["inputs"][0]["facts"]["collectives"] == listed["inputs"][0]["facts"]["collectives"] == 3 * 64
+
+
+def facts_of(report):
+    return report["inputs"][0]["facts"]
+
+
+def test_clocks_far_apart(gputime, tmp_path):
+    """Differences of clocks that fit, while twice as much does not."""
+    job, far_ns = pipeline(), 2_500_000_000_000_000_000
+
+    def change(rank):
+        for kernel in rank.kernels:
+            kernel[1:3] = [time_ns - BASE + (far_ns if rank.number else -far_ns) for time_ns in kernel[1:3]]
+        return rank
+
+    job.write(tmp_path / "near")
+    job.write(tmp_path / "far", change=change)
+    near, far = (gputime.json("ranks", tmp_path / name) for name in ("near", "far"))
+    assert facts_of(far)["recorded_ns"] == pytest.approx(facts_of(near)["recorded_ns"], rel=0.01)
+    assert [row["offset_ns"] for row in rows_of(far, "clocks")] == pytest.approx([0, *[2 * far_ns] * 3])
+
+
+def test_drift_that_no_clock_has(gputime, tmp_path):
+    """It is not believed: times on such a clock would not fit."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(100_000_000)
+        job.collective((0, 1), 1_000_000)
+
+    def change(rank):
+        for kernel in rank.kernels:
+            if rank.number == 0:
+                kernel[1:3] = [BASE + (time_ns - BASE) * 100_000 for time_ns in kernel[1:3]]
+        return rank
+
+    job = Job(2)
+    for step in range(1, 41):
+        job.step(step, body)
+    job.write(tmp_path / "job", change=change)
+    report = gputime.json("ranks", tmp_path / "job")
+    assert [row["drift_ppm"] for row in rows_of(report, "clocks")] == [0, 0]
+
+
+def test_sums_that_do_not_fit(gputime, tmp_path):
+    """Thousands of kernels of days at the same time: the rank has more work, as much as a number can say."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(1000 if rank.number else 6000)
+        job.collective((0, 1), 1000)
+
+    job = Job(2)
+    for step in range(1, 5):
+        job.step(step, body)
+    (tmp_path / "job").mkdir()
+    for rank in job.ranks:
+        trace = document(rank)
+        for i in range(0 if rank.number else 8800):
+            trace["traceEvents"].append({
+                "ph": "X", "cat": "kernel", "name": "long_kernel", "pid": 0, "tid": 1000 + i, "ts": us(BASE + 10**8),
+                "dur": 1.1e12, "args": {"device": 0, "stream": 1000 + i, "correlation": 100000 + i,
+                                        "grid": [1, 1, 1], "block": [1 + i % 2, 1, 1]}})
+        (tmp_path / "job" / f"rank{rank.number}.json").write_text(json.dumps(trace))
+    row = rows_of(gputime.json("ranks", tmp_path / "job"), "blame")[0]
+    assert (row["rank"], row["reason"], row["more_ns"], row["kernel"]) == (0, "compute_more", 2**63 - 1, "long_kernel")
+
+
+def test_kernels_without_length_at_one_time(gputime, tmp_path):
+    """Each begins before it ends, so that the job can be replayed; many of them take no longer than others."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(120_000 if rank.number else 100_000)
+        job.collective((0, 1), 50_000)
+        for group in range(2000):
+            job.collective((0, 1), 0, group=f"g{group % 2}")
+
+    job = Job(2)
+    for step in range(1, 7):
+        job.step(step, body)
+    job.write(tmp_path / "job")
+    facts = facts_of(gputime.json("ranks", tmp_path / "job"))
+    assert facts["replay_ns"] == facts["recorded_ns"] and facts["replay_error"] == 0 and facts["slowdown"] > 1

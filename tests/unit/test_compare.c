@@ -71,6 +71,24 @@ static void patterns(void **state) {
     assert_false(matches("*ab", "aba"));
 }
 
+static bool names(const char *glob, const char *text) {
+    return gt_limit_name_matches(gt_str_of(glob), gt_str_of(text));
+}
+
+static void names_without_their_parentheses(void **state) {
+    (void)state;
+    assert_true(names("cpu", "cpu"));
+    assert_true(names("CPU", "cpu (forward)"));
+    assert_true(names("cpu", "cpu (range (with more))"));
+    assert_true(names("cpu (forward)", "cpu (forward)"));
+    assert_false(names("cpu (forward)", "cpu"));
+    assert_false(names("cpu", "cpus (forward)"));
+    assert_false(names("forward", "cpu (forward)"));
+    assert_false(names("f", "f(int)"));
+    assert_false(names("f", "f (int) more"));
+    assert_false(names("", "("));
+}
+
 /* ---- limits ---- */
 
 static void limits_that_can_be_read(void **state) {
@@ -267,6 +285,7 @@ int main(void) {
         cmocka_unit_test(names_of_the_same_work),
         cmocka_unit_test(names_of_other_work),
         cmocka_unit_test(patterns),
+        cmocka_unit_test(names_without_their_parentheses),
         cmocka_unit_test(limits_that_can_be_read),
         cmocka_unit_test(limits_that_cannot),
         cmocka_unit_test(rows_find_each_other),

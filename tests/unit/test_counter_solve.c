@@ -110,7 +110,7 @@ static void things_that_cannot_be_told_apart(void **state) {
     for (int i = 0; i < 10; i++)
         add_sample(&system, (double[]){0.5, 0.5}, 30);
     assert_true(solve(&system, rates));
-    assert_float_equal(rates[0] + rates[1], 60, 1e-5);
+    assert_float_equal((rates[0] + rates[1]), 60, 1e-5);
 }
 
 int main(void) {

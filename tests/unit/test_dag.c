@@ -203,7 +203,7 @@ static void a_silent_thread_hands_its_work_over(void **state) {
     struct gt_dag_path path = {0};
     assert_true(gt_dag_walk(dag, &(struct gt_dag_way){dag->op_node[11], 0, 122 * us, &path}, 1));
     for (size_t i = 0; i < path.count; i++)
-        assert_int_not_equal(gt_dag_walk_segment(&path, i)->time, GT_DAG_TIME_UNKNOWN);
+        assert_int_not_equal(gt_dag_walk_segment(&path, i).time, GT_DAG_TIME_UNKNOWN);
     gt_dag_walk_release(&path);
     end(&program);
 }
@@ -410,10 +410,10 @@ static void the_walk_fills_the_window(void **state) {
     (void)state;
     assert_true(gt_dag_walk(dag, &(struct gt_dag_way){dag->op_node[9], -50, 930, &path}, 1));
     for (size_t i = 0; i < path.count; i++) {
-        assert_int_equal(gt_dag_walk_segment(&path, i)->start_ns, at_ns);
-        at_ns = gt_dag_walk_segment(&path, i)->end_ns;
-        sums[gt_dag_walk_segment(&path, i)->time] +=
-            gt_dag_walk_segment(&path, i)->end_ns - gt_dag_walk_segment(&path, i)->start_ns;
+        assert_int_equal(gt_dag_walk_segment(&path, i).start_ns, at_ns);
+        at_ns = gt_dag_walk_segment(&path, i).end_ns;
+        sums[gt_dag_walk_segment(&path, i).time] +=
+            gt_dag_walk_segment(&path, i).end_ns - gt_dag_walk_segment(&path, i).start_ns;
     }
     assert_int_equal(at_ns, 930);
     assert_int_equal(sums[GT_DAG_TIME_UNKNOWN], 50 + 3); /* before the first event and after the last */

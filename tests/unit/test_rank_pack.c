@@ -53,6 +53,23 @@ static void summaries_that_were_sent_give_the_same_job(void **state) {
     world_free(&world);
 }
 
+/* Sums of many long kernels are as large as a number can be. */
+static void the_largest_sum_is_accepted(void **state) {
+    struct rank_world world;
+    struct gt_rank_summary again = {0};
+    struct gt_error err = {0};
+    size_t size;
+    (void)state;
+    world_make(&world);
+    world.summaries[0].work[0].total_ns = INT64_MAX;
+    unsigned char *bytes = packed(&world.summaries[0], &size);
+    assert_int_equal(gt_rank_pack_read(&again, bytes, size, &err), GT_OK);
+    assert_true(again.work[0].total_ns == INT64_MAX);
+    free(bytes);
+    gt_rank_summary_release(&again);
+    world_free(&world);
+}
+
 static void cut_bytes_are_refused(void **state) {
     struct rank_world world;
     size_t size;
@@ -100,6 +117,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_back_is_what_was_written),
         cmocka_unit_test(summaries_that_were_sent_give_the_same_job),
+        cmocka_unit_test(the_largest_sum_is_accepted),
         cmocka_unit_test(cut_bytes_are_refused),
         cmocka_unit_test(damaged_bytes_do_no_harm),
     };

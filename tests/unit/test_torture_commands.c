@@ -39,6 +39,8 @@ static const struct command_line {
     {{"steps", trace}},
     {{"path", trace}},
     {{"whatif", trace, "--cpu", "2", "--force"}},
+    {{"memory", trace}},
+    {{"efficiency", trace}},
     {{"findings", trace, "--json"}},
     {{"findings", trace, "--why", "host_bound"}},
     {{"graph", trace, "--out-dir", out_dir}},

@@ -60,6 +60,8 @@ static void test_jobs(void **state) {
     struct gt_rank_job job;
     (void)state;
     world_make(&world);
+    world.summaries[0].head.host = gt_rank_summary_put_text(&world.summaries[0], GT_STR("node0"));
+    world.summaries[1].head.host = gt_rank_summary_put_text(&world.summaries[1], GT_STR("node1"));
     torture(run_reducing, &world, "reducing");
     torture(run_analysing, &world, "analysing");
     world_analyse(&world, &job);

@@ -86,7 +86,7 @@ static void sampled_rows_are_from_everywhere(void **state) {
     assert_int_equal(take_limited(100, numbers), 100);
     for (int64_t i = 0; i < 100; i++) {
         assert_int_equal(numbers[i] / 10, i); /* one of each ten */
-        odd += numbers[i] % 2;
+        odd += numbers[i] % 2 != 0;
     }
     assert_true(odd > 40 && odd < 60);
 }

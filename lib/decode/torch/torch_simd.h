@@ -254,7 +254,9 @@ GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *
 /* After the last ] before the next brace. */
 GT_SIMD const char *simd_skip_lists(const struct simd_constants *k, const char *p, const char *end) {
     const char *brace = simd_skip_lines(k, p, end, 0);
-    while (brace && brace > p) {
+    if (!brace)
+        return NULL;
+    while (brace > p) {
         const char *at = brace - p < 64 ? p : brace - 64;
         uint64_t before = UINT64_MAX >> (64 - (brace - at));
         uint64_t lists = SIMD_BITS(simd_list_ends, k, at) & before;

@@ -158,15 +158,16 @@ static struct gt_str gpu_words(struct gt_str name) {
 
 /* "(dense bf16 peak of H200, 989 TFLOP/s)" */
 static struct gt_str peak_words(struct gt_arena *arena, const struct utilization *all) {
-    struct gt_str name = all->peaks->name;
+    bool is_given = all->peaks->given_name.len;
+    struct gt_str name = is_given ? all->peaks->given_name : all->peaks->name;
     if (gt_str_starts(name, GT_STR("NVIDIA ")))
         name = (struct gt_str){name.ptr + 7, name.len - 7};
     if (all->unit == GT_PEAK_NONE)
         return GT_STR("");
     name = gpu_words(name);
     double peak = (double)gt_gpu_peaks_of_products(all->peaks, all->unit) / 1e12;
-    return gt_arena_printf(arena, " (dense %s peak of %.*s, %.*f TFLOP/s)", gt_peak_unit_keys[all->unit], (int)name.len,
-                           name.ptr,
+    return gt_arena_printf(arena, " (dense %s peak of %.*s%s, %.*f TFLOP/s)", gt_peak_unit_keys[all->unit],
+                           (int)name.len, name.ptr, is_given ? " as given" : "",
                            peak >= 100 ? 0
                            : peak >= 1 ? 1
                                        : 3,
@@ -196,22 +197,6 @@ static double achieved_flops(const struct gt_efficiency_words *it) {
     return span_ns > 0 ? 1e9 * (double)gt_mfu_sums_flops(&sums, GT_FLOPS_EXECUTED) / span_ns : 0;
 }
 
-/* Where neither models nor samples know the utilization: why. */
-static struct gt_str unknown_words(const struct gt_efficiency_words *it) {
-    struct gt_arena *arena = &it->section->report->arena;
-    double flops = achieved_flops(it);
-    bool is_large = flops >= 1e11;
-    if (flops > 0)
-        return gt_arena_printf(arena,
-                               "%.3g %s of matrix work on average; HFU and MFU are not known, because the peaks of the "
-                               "GPU are not",
-                               flops / (is_large ? 1e12 : 1e9), is_large ? "TFLOP/s" : "GFLOP/s");
-    return gt_arena_printf(arena, "HFU and MFU are not known, because %s",
-                           !it->set->has_operators ? "the trace has no operators with shapes"
-                           : !it->set->has_shapes  ? "operators were recorded without shapes"
-                                                   : "no matrix work is modelled");
-}
-
 static double modelled_share(const struct unmodelled *found) {
     int64_t unknown_ns = 0;
     for (size_t i = 1; i < GT_NO_WORK_COUNT; i++)
@@ -219,10 +204,32 @@ static double modelled_share(const struct unmodelled *found) {
     return found->compute_ns > 0 ? 1 - (double)unknown_ns / (double)found->compute_ns : 1;
 }
 
-/* "HFU 47.9%, MFU 47.9% (dense bf16 peak of H200, 989 TFLOP/s), HFU 48.2% by hardware counters". Kernels whose work
-   is not known may be products, too. */
-static struct gt_str utilization_words(const struct gt_efficiency_words *it, const struct unmodelled *found) {
+/* Kernels whose work is not known may be products, too. */
+static const char *least_words(const struct unmodelled *found) {
     enum { MOSTLY_PERCENT = 95 };
+    return 100 * modelled_share(found) < MOSTLY_PERCENT ? "at least " : "";
+}
+
+/* Where neither models nor samples know the utilization: why. */
+static struct gt_str unknown_words(const struct gt_efficiency_words *it, const struct unmodelled *found) {
+    struct gt_arena *arena = &it->section->report->arena;
+    double flops = achieved_flops(it);
+    bool is_large = flops >= 1e11;
+    const char *least = *least_words(found) ? "At least " : "";
+    if (flops > 0)
+        return gt_arena_printf(
+            arena,
+            "%s%.3g %s of matrix work on average; HFU and MFU are not known, because the peaks of the "
+            "GPU are not",
+            least, flops / (is_large ? 1e12 : 1e9), is_large ? "TFLOP/s" : "GFLOP/s");
+    return gt_arena_printf(arena, "HFU and MFU are not known, because %s",
+                           !it->set->has_operators ? "the trace has no operators with shapes"
+                           : !it->set->has_shapes  ? "operators were recorded without shapes"
+                                                   : "no matrix work is modelled");
+}
+
+/* "HFU 47.9%, MFU 47.9% (dense bf16 peak of H200, 989 TFLOP/s), HFU 48.2% by hardware counters" */
+static struct gt_str utilization_words(const struct gt_efficiency_words *it, const struct unmodelled *found) {
     struct gt_arena *arena = &it->section->report->arena;
     struct utilization all = utilization_of(it);
     double sampled = sampled_hfu(it);
@@ -230,8 +237,8 @@ static struct gt_str utilization_words(const struct gt_efficiency_words *it, con
     if (!isnan(sampled))
         by_samples = gt_arena_printf(arena, "HFU %.1f%% by hardware counters", 100 * sampled);
     if (!all.devices)
-        return by_samples.len ? by_samples : unknown_words(it);
-    const char *least = 100 * modelled_share(found) < MOSTLY_PERCENT ? "at least " : "";
+        return by_samples.len ? by_samples : unknown_words(it, found);
+    const char *least = least_words(found);
     return gt_arena_printf(arena, "HFU %s%.1f%%, MFU %s%.1f%%%s%s%s%s", least, 100 * all.hfu / (double)all.devices,
                            least, 100 * all.mfu / (double)all.devices, peak_words(arena, &all).ptr,
                            all.devices > 1 ? ", mean over GPUs" : "", by_samples.len ? ", " : "", by_samples.ptr);
@@ -277,21 +284,29 @@ static void say_how_to_record(const struct gt_efficiency_words *it) {
                                "torch.profiler.profile(record_shapes=True) to see FLOPs and bytes."));
 }
 
+/* Traces may have a bandwidth of GPUs without known peaks: what moves bytes has a roofline then. */
 static void say_unknown_gpus(const struct gt_efficiency_words *it, uint64_t *count) {
     struct gt_arena *arena = &it->section->report->arena;
     struct gt_str name = {"", 0};
+    bool has_bandwidth = false;
     for (size_t d = 0; d < it->view->device_count; d++) {
         const struct gt_gpu_peaks *peaks = &it->set->peaks[it->view->devices[d].device];
         if (peaks->is_known)
             continue;
+        has_bandwidth |= peaks->bandwidth > 0;
         name = (*count)++ ? name : peaks->name;
     }
     if (*count)
-        gt_section_note(it->section, GT_FOR_ALL,
-                        gt_arena_printf(arena,
-                                        "Peaks of %.*s are not known, so there are no percentages; give --gpu NAME, or "
-                                        "--peak and --bandwidth.",
-                                        (int)gpu_words(name).len, gpu_words(name).ptr));
+        gt_section_note(
+            it->section, GT_FOR_ALL,
+            gt_arena_printf(arena,
+                            "Peaks of %.*s are not known, so %s as unmodelled; give --gpu NAME, or --peak and "
+                            "--bandwidth.",
+                            (int)gpu_words(name).len, gpu_words(name).ptr,
+                            has_bandwidth ? "percentages are of memory bandwidth alone, and the waterfall "
+                                            "counts matrix products"
+                                          : "there are no percentages, and the waterfall counts all "
+                                            "kernels"));
 }
 
 /* Without a bandwidth nothing has a roofline, whatever peaks are known. */

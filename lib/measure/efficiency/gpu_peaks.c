@@ -84,18 +84,19 @@ static bool has_full_rate(struct gt_str name) {
 
 /* ---- what the user gives ---- */
 
-/* "989T" or "4.8e12" per second, more than 0. */
+/* "989T" or "4.8e12" per second. Less than any GPU has is a number without its letter. */
 static bool parse_rate(struct gt_str text, int64_t *rate) {
     static const struct {
         char letter;
         int digits;
     } letters[] = {{'k', 3}, {'K', 3}, {'M', 6}, {'G', 9}, {'T', 12}, {'P', 15}};
+    enum { LEAST = 1000000000 };
     int digits = 0;
     for (size_t i = 0; i < GT_ARRAY_COUNT(letters) && text.len; i++)
         if (text.ptr[text.len - 1] == letters[i].letter)
             digits = letters[i].digits;
     text.len -= digits > 0;
-    return gt_num_parse_decimal(text, digits, rate) && *rate > 0;
+    return gt_num_parse_decimal(text, digits, rate) && *rate >= LEAST;
 }
 
 static enum gt_status give_peak(struct gt_str item, struct gt_gpu_given *given, struct gt_error *err) {
@@ -218,7 +219,9 @@ static void set_clocks(struct gt_gpu_peaks *peaks, const struct gt_devices *devi
     }
 }
 
+/* Kernels ran on the multiprocessors of the trace, but the peaks of another GPU are of its own. */
 static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const struct gt_gpu_given *given) {
+    int64_t multiprocessors = given->sheet ? sheets[given->sheet - 1].multiprocessors : peaks->multiprocessors;
     static const bool is_matrix[GT_PEAK_COUNT] = {
 #define MATRIX                         1
 #define VECTOR                         0
@@ -230,7 +233,7 @@ static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const
     };
     for (size_t i = 0; i < GT_PEAK_COUNT; i++) {
         int64_t clock_hz = is_matrix[i] ? peaks->matrix_clock_hz : peaks->vector_clock_hz;
-        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], peaks->multiprocessors), clock_hz) : 0;
+        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], multiprocessors), clock_hz) : 0;
         peaks->flops[i] = given->flops[i] ? given->flops[i] : gt_work_math_fits(flops) ? (int64_t)flops : 0;
         peaks->is_known |= peaks->flops[i] > 0;
         if (given->flops[i])
@@ -256,6 +259,8 @@ void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, u
     uint32_t described = described_device(devices, device, given);
     *peaks = (struct gt_gpu_peaks){.name = gt_store_string(store, devices->name[described])};
     const struct sheet *sheet = given->sheet ? &sheets[given->sheet - 1] : find_sheet(peaks->name);
+    if (given->sheet)
+        peaks->given_name = sheet->name;
     if (given->sheet && !peaks->name.len)
         peaks->name = sheet->name;
     set_arch(peaks, devices, described, sheet);

@@ -26,6 +26,7 @@ struct gt_multiprocessor {
 
 struct gt_gpu_peaks {
     struct gt_str name;                       /* as the trace has it, or as the user says */
+    struct gt_str given_name;                 /* of the GPU whose data sheet the user wants; empty: its own */
     const char *arch;                         /* of a row: "sm_90"; NULL: there is none */
     char other_arch[16];                      /* "sm_120", where no row has it; empty: not known */
     int64_t multiprocessors;                  /* 0: not known */

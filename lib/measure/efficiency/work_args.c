@@ -165,9 +165,9 @@ uint8_t gt_work_args_dtype_named(struct gt_str type) {
         if (gt_str_eq(type, gt_str_of(no_tensors[i])))
             return GT_DTYPE_NONE;
     type = without_library(type);
-    for (uint8_t i = GT_DTYPE_NONE + 1; i < GT_DTYPE_OTHER; i++)
+    for (int i = GT_DTYPE_NONE + 1; i < GT_DTYPE_OTHER; i++)
         if (gt_str_eq(type, dtypes[i].name))
-            return i;
+            return (uint8_t)i;
     return GT_DTYPE_OTHER;
 }
 

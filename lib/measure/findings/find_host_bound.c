@@ -136,7 +136,7 @@ static void add_launches(struct gt_evidence *evidence, struct gt_finding *findin
                                      : "Tracing slows every call";
     if (steps && launches >= steps && step_ns > 0) {
         double each = (double)launches / (double)steps;
-        gt_finding_add_evidence(evidence, finding, "%s kernel launches per step of %s, one every %s.",
+        gt_finding_add_evidence(evidence, finding, "%s kernel launches per step of %s (median), one every %s.",
                                 gt_say_count(evidence, (size_t)each), gt_say_ns(evidence, step_ns),
                                 gt_say_ns(evidence, step_ns / each));
         gt_finding_add_evidence(evidence, finding,

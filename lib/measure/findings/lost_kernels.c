@@ -11,7 +11,7 @@
 struct search {
     struct gt_evidence *evidence;
     struct gt_kernel_roofs roofs;
-    gt_lost_part *part_of;
+    gt_lost_kernels_part *part_of;
     double *part;    /* by position */
     uint32_t *place; /* by name: number in the list + 1 */
     struct gt_lost_kernel *items;
@@ -107,7 +107,7 @@ static void search_all(struct search *search, struct gt_lost_kernels *lost) {
         claim_listed(search, lost);
 }
 
-void gt_lost_kernels_claim(struct gt_evidence *evidence, gt_lost_part *part_of, struct gt_lost_kernels *lost) {
+void gt_lost_kernels_claim(struct gt_evidence *evidence, gt_lost_kernels_part *part_of, struct gt_lost_kernels *lost) {
     struct search search = {.evidence = evidence, .part_of = part_of};
     *lost = (struct gt_lost_kernels){.count = 0};
     if (gt_kernel_roofs_init(&search.roofs, evidence))

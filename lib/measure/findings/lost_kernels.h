@@ -26,11 +26,12 @@ struct gt_lost_kernels {
 };
 
 /* The part of an op's time that it loses; 0: none. */
-typedef double gt_lost_part(const struct gt_kernel_roofs *roofs, size_t position, const struct gt_kernel_roof *roof);
+typedef double gt_lost_kernels_part(const struct gt_kernel_roofs *roofs, size_t position,
+                                    const struct gt_kernel_roof *roof);
 
 /* Claims the part of each op that no other finding has claimed, for the names that lose most. Ops without a known roof
    are not asked about. Linear, but for the logarithm of the number of names. */
-void gt_lost_kernels_claim(struct gt_evidence *evidence, gt_lost_part *part_of, struct gt_lost_kernels *lost);
+void gt_lost_kernels_claim(struct gt_evidence *evidence, gt_lost_kernels_part *part_of, struct gt_lost_kernels *lost);
 
 /* Simulates the kernels without what is lost. */
 void gt_lost_kernels_settle(struct gt_evidence *evidence, struct gt_finding *finding,

@@ -129,7 +129,7 @@ int64_t *gt_paths_late_new(const struct gt_paths *paths) {
 
 struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window,
                                        size_t index) {
-    struct gt_dag_segment segment = *gt_dag_walk_segment(&paths->walks[window->walk], window->first_segment + index);
+    struct gt_dag_segment segment = gt_dag_walk_segment(&paths->walks[window->walk], window->first_segment + index);
     segment.start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
     segment.end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
     return segment;
@@ -190,7 +190,7 @@ static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
     size_t low = 0, high = path->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (gt_dag_walk_segment(path, middle)->end_ns <= time_ns)
+        if (gt_dag_walk_segment(path, middle).end_ns <= time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -201,22 +201,21 @@ static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
 static void cut(struct gt_paths *paths, struct gt_path_window *window) {
     const struct gt_dag_path *path = &paths->walks[window->walk];
     window->first_segment = segments_before(path, window->start_ns);
-    size_t last = window->first_segment;
-    while (last < path->count && window->start_ns < window->end_ns &&
-           gt_dag_walk_segment(path, last)->start_ns < window->end_ns)
-        last++;
-    window->segment_count = last - window->first_segment;
-    for (size_t i = window->first_segment; i < last; i++) {
-        const struct gt_dag_segment *segment = gt_dag_walk_segment(path, i);
-        int64_t start_ns = segment->start_ns > window->start_ns ? segment->start_ns : window->start_ns;
-        int64_t end_ns = segment->end_ns < window->end_ns ? segment->end_ns : window->end_ns;
+    size_t i = window->first_segment;
+    for (; i < path->count && window->start_ns < window->end_ns; i++) {
+        const struct gt_dag_segment segment = gt_dag_walk_segment(path, i);
+        if (segment.start_ns >= window->end_ns)
+            break;
+        int64_t start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
+        int64_t end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
         int64_t length_ns = gt_ns_between(start_ns, end_ns);
-        window->time_ns[segment->time] = gt_ns_add(window->time_ns[segment->time], length_ns);
-        if (segment->is_inferred) {
-            window->inferred_time_ns[segment->time] = gt_ns_add(window->inferred_time_ns[segment->time], length_ns);
+        window->time_ns[segment.time] = gt_ns_add(window->time_ns[segment.time], length_ns);
+        if (segment.is_inferred) {
+            window->inferred_time_ns[segment.time] = gt_ns_add(window->inferred_time_ns[segment.time], length_ns);
             window->inferred_ns = gt_ns_add(window->inferred_ns, length_ns);
         }
     }
+    window->segment_count = i - window->first_segment;
 }
 
 /* ---- walks ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_tiles.h"
 
@@ -375,6 +376,8 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
     bool ok = tally_init(&tally, job->rank_count) && step_ns && may_lead && cells.ns && find_leaders(job, may_lead) &&
               fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
     if (ok) {
+        for (size_t s = 0; s < job->step_count; s++)
+            job->steps_ns = gt_ns_add(job->steps_ns, step_ns[s]);
         struct judged judged = judge(&cells, &tally);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;

@@ -181,11 +181,18 @@ static struct judged judge(const struct cells *cells, const struct tally *tally)
     return of_all;
 }
 
+/* Episodes are by step, then rank. */
 static bool is_episode(const struct gt_rank_job *job, size_t step, size_t rank) {
-    for (size_t i = 0; i < job->episode_count; i++)
-        if (job->episodes[i].step == step && job->episodes[i].rank == rank)
-            return true;
-    return false;
+    size_t low = 0, high = job->episode_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct gt_rank_episode *it = &job->episodes[middle];
+        if (it->step < step || (it->step == step && it->rank < rank))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->episode_count && job->episodes[low].step == step && job->episodes[low].rank == rank;
 }
 
 /* How much longer than the median a rank is in a part, outside its episodes. scratch: as many as there are ranks. */

@@ -36,8 +36,11 @@ struct sums {
 
 struct summing {
     const struct gt_view *view;
-    struct sums *list; /* by group, then those of none */
+    struct sums *list; /* by group, then those of none; nothing between devices */
     size_t count;
+    struct sums *found; /* those of the device at hand */
+    size_t found_count;
+    uint32_t *touched; /* their places in the list */
 };
 
 static struct sums *sums_of(struct summing *it, size_t position) {
@@ -54,16 +57,22 @@ static void charge(void *context, size_t position, int64_t start_ns, int64_t end
 }
 
 static void sum_device(struct summing *it, const struct gt_view_device *device) {
-    for (size_t g = 0; g < it->count; g++)
-        it->list[g] = (struct sums){.group = g + 1 < it->count ? (uint32_t)g : GT_NO_ROW};
+    it->found_count = 0;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         if (gt_view_op_class(it->view, i) != GT_CLASS_COMM)
             continue;
         struct sums *sums = sums_of(it, i);
-        sums->kernels++;
+        if (sums->kernels++ == 0)
+            it->touched[it->found_count++] = (uint32_t)(sums - it->list);
         sums->sum_ns = gt_ns_add(sums->sum_ns, gt_view_op_ns(it->view, i));
     }
     gt_charging_device(it->view, device, charge, it);
+    for (size_t i = 0; i < it->found_count; i++) {
+        uint32_t place = it->touched[i];
+        it->found[i] = it->list[place];
+        it->found[i].group = place + 1 < it->count ? place : GT_NO_ROW;
+        it->list[place] = (struct sums){0};
+    }
 }
 
 /* ---- rows ---- */
@@ -95,13 +104,12 @@ static void put_group(struct gt_row *row, const struct gt_view *view, uint32_t i
 static void add_device(struct gt_table *table, struct summing *it, const struct gt_view_device *device) {
     int64_t exposed_ns = 0;
     sum_device(it, device);
-    for (size_t g = 0; g < it->count; g++)
-        exposed_ns = gt_ns_add(exposed_ns, it->list[g].exposed_ns);
-    qsort(it->list, it->count, sizeof *it->list, by_exposed);
-    for (size_t g = 0; g < it->count; g++) {
-        const struct sums *sums = &it->list[g];
-        if (!sums->kernels)
-            continue;
+    for (size_t g = 0; g < it->found_count; g++)
+        exposed_ns = gt_ns_add(exposed_ns, it->found[g].exposed_ns);
+    if (it->found_count)
+        qsort(it->found, it->found_count, sizeof *it->found, by_exposed);
+    for (size_t g = 0; g < it->found_count; g++) {
+        const struct sums *sums = &it->found[g];
         struct gt_row row = gt_row_begin(table);
         gt_row_int(&row, "device", device->id);
         put_group(&row, it->view, sums->group, &table->report->arena);
@@ -123,16 +131,19 @@ enum gt_status gt_comm_by_group_run(const struct gt_view *view, struct gt_sectio
     if (!comms->launch_count || !comms->group_count)
         return GT_OK;
     it.list = gt_mem_array(it.count, sizeof *it.list);
-    if (!it.list)
-        return gt_fail_memory(err);
+    it.found = gt_mem_uninitialised(it.count, sizeof *it.found);
+    it.touched = gt_mem_uninitialised(it.count, sizeof *it.touched);
+    bool ok = it.list && it.found && it.touched;
     for (size_t g = 0; g < comms->group_count; g++)
         has_numbers |= comms->groups[g].communicator != UINT64_MAX;
-    for (size_t d = 0; d < view->device_count; d++)
+    for (size_t d = 0; ok && d < view->device_count; d++)
         add_device(table, &it, &view->devices[d]);
     table->screen_limit = 6;
     table->screen_columns = has_numbers ? SCREEN_OF_NUMBERS : SCREEN_OF_NAMES;
     if (table->row_count <= view->device_count) /* one group: the accounting says as much */
         gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
     gt_mem_free(it.list);
-    return GT_OK;
+    gt_mem_free(it.found);
+    gt_mem_free(it.touched);
+    return ok ? GT_OK : gt_fail_memory(err);
 }

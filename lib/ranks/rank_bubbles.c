@@ -26,7 +26,8 @@ struct pipeline {
     size_t message_count;
     struct channel *channels;
     size_t channel_count;
-    int64_t *stage;    /* by rank; UNKNOWN: it takes no part */
+    int64_t *stage;    /* by rank; NO_PART: it takes no part */
+    int64_t *waits_ns; /* for messages, by step, then rank */
     uint32_t *waiting; /* by rank: incoming channels that are not done */
     size_t capacity;
 };
@@ -123,23 +124,32 @@ static void number_stages(struct pipeline *it, uint32_t *queue) {
 
 /* ---- waits for messages ---- */
 
-static int64_t message_wait_ns(const struct gt_rank_job *job, const struct gt_rank_lane *rank, int64_t number) {
+static int64_t message_wait_ns(const struct gt_rank_job *job, const struct gt_rank_lane *rank,
+                               const struct gt_rank_step *step) {
     int64_t sum_ns = 0;
-    for (size_t s = 0; s < rank->summary->steps_count; s++) {
-        const struct gt_rank_step *step = &rank->summary->steps[s];
-        if (step->number != number)
-            continue;
-        for (size_t t = gt_rank_tiles_after(rank, step->start_ns);
-             t < rank->tile_count && rank->tiles[t].start_ns < step->end_ns; t++) {
-            const struct gt_rank_tile *tile = &rank->tiles[t];
-            const struct gt_rank_member *member = &job->members[rank->kernel_member[tile->kernel]];
-            int64_t start_ns = tile->start_ns > step->start_ns ? tile->start_ns : step->start_ns;
-            int64_t end_ns = tile->end_ns < step->end_ns ? tile->end_ns : step->end_ns;
-            if (job->collectives[member->collective].kind == GT_COMM_KIND_MESSAGE)
-                sum_ns += end_ns - start_ns;
-        }
+    for (size_t t = gt_rank_tiles_after(rank, step->start_ns);
+         t < rank->tile_count && rank->tiles[t].start_ns < step->end_ns; t++) {
+        const struct gt_rank_tile *tile = &rank->tiles[t];
+        const struct gt_rank_member *member = &job->members[rank->kernel_member[tile->kernel]];
+        int64_t start_ns = tile->start_ns > step->start_ns ? tile->start_ns : step->start_ns;
+        int64_t end_ns = tile->end_ns < step->end_ns ? tile->end_ns : step->end_ns;
+        if (job->collectives[member->collective].kind == GT_COMM_KIND_MESSAGE)
+            sum_ns += end_ns - start_ns;
     }
     return sum_ns;
+}
+
+/* By step, then rank; NULL: memory was short. Several steps of a rank may have one number. */
+static int64_t *new_message_waits(const struct gt_rank_job *job) {
+    int64_t *waits_ns = gt_mem_array(job->step_count * job->rank_count, sizeof *waits_ns);
+    for (size_t r = 0; waits_ns && r < job->rank_count; r++)
+        for (size_t s = 0; s < job->ranks[r].summary->steps_count; s++) {
+            const struct gt_rank_step *step = &job->ranks[r].summary->steps[s];
+            size_t place = gt_rank_job_step(job, step->number);
+            if (place < job->step_count)
+                waits_ns[place * job->rank_count + r] += message_wait_ns(job, &job->ranks[r], step);
+        }
+    return waits_ns;
 }
 
 /* Several pipelines may run the same stages. Where messages form a cycle, all ranks that take part count. */
@@ -176,7 +186,7 @@ static bool add_bubbles(struct pipeline *it) {
                                     .stages = stages,
                                     .micro_batches = most,
                                     .step_ns = job->windows[step * job->rank_count + r].step_ns,
-                                    .bubble_ns = message_wait_ns(job, &job->ranks[r], job->steps[step]),
+                                    .bubble_ns = it->waits_ns[step * job->rank_count + r],
                                     .ideal_share = (double)(stages - 1) / (double)(most + stages - 1)};
         it->stage[r] = NO_PART;
     }
@@ -189,9 +199,10 @@ bool gt_rank_bubbles_measure(struct gt_rank_job *job) {
     struct pipeline it = {.job = job,
                           .channels = gt_mem_uninitialised(count, sizeof *it.channels),
                           .stage = gt_mem_uninitialised(job->rank_count, sizeof *it.stage),
+                          .waits_ns = new_message_waits(job),
                           .waiting = gt_mem_array(job->rank_count, sizeof *it.waiting)};
     uint32_t *queue = gt_mem_uninitialised(job->rank_count, sizeof *queue);
-    bool ok = messages && it.channels && it.stage && it.waiting && queue;
+    bool ok = messages && it.channels && it.stage && it.waits_ns && it.waiting && queue;
     for (size_t r = 0; ok && r < job->rank_count; r++)
         it.stage[r] = NO_PART;
     for (size_t i = 0, end; ok && i < count; i = end) {
@@ -206,6 +217,7 @@ bool gt_rank_bubbles_measure(struct gt_rank_job *job) {
     gt_mem_free(messages);
     gt_mem_free(it.channels);
     gt_mem_free(it.stage);
+    gt_mem_free(it.waits_ns);
     gt_mem_free(it.waiting);
     gt_mem_free(queue);
     return ok;

@@ -19,16 +19,18 @@ static const struct rule {
 /* As everywhere. */
 static const double high_share = 0.15, medium_share = 0.05;
 
+/* What is outside the steps, warm-up above all, makes a saving in all steps no smaller. */
 static void rate(struct gt_finding *finding, const struct gt_rank_job *job, int64_t saving_ns) {
     finding->severity = GT_SEVERITY_LOW;
     if (saving_ns <= 0 || job->replay_ns == GT_RANK_NO_NS || job->replay_ns <= 0)
         return;
+    double share_of_steps = (double)saving_ns / (double)gt_rank_job_stepping_ns(job);
     finding->recoverable_ns = saving_ns;
     finding->is_simulated = true;
     finding->share = (double)saving_ns / (double)job->replay_ns;
     finding->step_ns = job->step_count ? saving_ns / (int64_t)job->step_count : -1;
-    finding->severity = finding->share >= high_share     ? GT_SEVERITY_HIGH
-                        : finding->share >= medium_share ? GT_SEVERITY_MEDIUM
+    finding->severity = share_of_steps >= high_share     ? GT_SEVERITY_HIGH
+                        : share_of_steps >= medium_share ? GT_SEVERITY_MEDIUM
                                                          : GT_SEVERITY_LOW;
 }
 

@@ -48,6 +48,11 @@ uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, 
     return low < end && job->members[low].rank == rank ? low : GT_RANK_NONE;
 }
 
+int64_t gt_rank_job_stepping_ns(const struct gt_rank_job *job) {
+    bool is_less = job->steps_ns > 0 && job->replay_ns != GT_RANK_NO_NS && job->steps_ns < job->replay_ns;
+    return is_less ? job->steps_ns : job->replay_ns;
+}
+
 size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number) {
     size_t low = 0, high = job->step_count;
     while (low < high) {

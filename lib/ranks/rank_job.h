@@ -207,6 +207,7 @@ struct gt_rank_job {
     int64_t *steps; /* numbers, ascending */
     size_t step_count;
     struct gt_rank_window *windows; /* by step, then rank */
+    int64_t steps_ns;               /* the median ranks of all steps together; 0: there are none */
 
     /* By rank (nobody: after the last), reason and step (none: after the last). */
     int64_t *charges;
@@ -240,6 +241,9 @@ struct gt_rank_job {
 uint32_t gt_rank_job_find(const struct gt_rank_job *job, int64_t number);
 /* The member of a collective that is this rank; GT_RANK_NONE. */
 uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, uint32_t rank);
+/* What savings are compared with: the replay, without what is outside the steps. GT_RANK_NO_NS: not known. */
+int64_t gt_rank_job_stepping_ns(const struct gt_rank_job *job);
+
 /* The place of a step's number; step_count: none. */
 size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_tiles.h"
 
@@ -180,11 +181,18 @@ static struct judged judge(const struct cells *cells, const struct tally *tally)
     return of_all;
 }
 
+/* Episodes are by step, then rank. */
 static bool is_episode(const struct gt_rank_job *job, size_t step, size_t rank) {
-    for (size_t i = 0; i < job->episode_count; i++)
-        if (job->episodes[i].step == step && job->episodes[i].rank == rank)
-            return true;
-    return false;
+    size_t low = 0, high = job->episode_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct gt_rank_episode *it = &job->episodes[middle];
+        if (it->step < step || (it->step == step && it->rank < rank))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->episode_count && job->episodes[low].step == step && job->episodes[low].rank == rank;
 }
 
 /* How much longer than the median a rank is in a part, outside its episodes. scratch: as many as there are ranks. */
@@ -375,6 +383,8 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
     bool ok = tally_init(&tally, job->rank_count) && step_ns && may_lead && cells.ns && find_leaders(job, may_lead) &&
               fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
     if (ok) {
+        for (size_t s = 0; s < job->step_count; s++)
+            job->steps_ns = gt_ns_add(job->steps_ns, step_ns[s]);
         struct judged judged = judge(&cells, &tally);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;

@@ -67,7 +67,7 @@ bool gt_rank_words_is_little(const struct gt_rank_job *job) {
     if (job->verdict != GT_VERDICT_PINNED || job->replay_ns == GT_RANK_NO_NS)
         return false;
     int64_t gain_ns = job->ranks[job->verdict_rank].gain_ns;
-    return gain_ns != GT_RANK_NO_NS && (double)gain_ns < least_share * (double)job->replay_ns;
+    return gain_ns != GT_RANK_NO_NS && (double)gain_ns < least_share * (double)gt_rank_job_stepping_ns(job);
 }
 
 static struct gt_str little_words(const struct gt_rank_job *job, struct gt_arena *arena) {

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rank_traces import BASE, two_by_two
 from simulated_jobs import make_job, traces_of
 
 HEALTHY = {
@@ -159,3 +160,22 @@ def test_unreadable_ranks_are_left_out(gputime, culprit, tmp_path):
     done = gputime("ranks", *culprit, broken)
     assert done.returncode == 1 and b"rank0009.json" in done.stderr
     assert b"Rank 3 holds the others up" in done.stdout
+
+
+def test_time_before_the_steps_hides_nothing(gputime, tmp_path):
+    """A second of work before the first step, as in every job: a rank that costs the steps much is named all the same."""
+    def change(rank):
+        rank.kernels.insert(0, ["warmup_kernel", BASE - 1_000_000_000, BASE - 5_000_000, {}])
+        rank.steps = [(number, begin + 1, end + 1) for number, begin, end in rank.steps]
+        rank.late = {index + 1 for index in rank.late}
+        return rank
+
+    def severities(folder):
+        return {row["id"]: row["severity"] for row in gputime.json("ranks", folder)["findings"]}
+
+    job = two_by_two()
+    job.write(tmp_path / "without")
+    job.write(tmp_path / "with", change=change)
+    assert severities(tmp_path / "with") == severities(tmp_path / "without")
+    assert severities(tmp_path / "with")["straggler"] == "high"
+    assert b"Rank 2 holds the others up in 6 of 6 steps" in gputime("ranks", tmp_path / "with").stdout

@@ -126,10 +126,11 @@ static void claim_hideable(struct looking *it) {
 
 /* ---- groups ---- */
 
-/* Room to sum by group, where the trace has several. */
+/* Room to sum by group, where the trace has several and was read for them: what others had it read for counts not. */
 static void prepare_groups(struct looking *it) {
     const struct gt_comm_labels *comms = &it->evidence->view->labels->comms;
-    if (!comms->launch_count || comms->group_count < 2)
+    bool is_asked = it->evidence->view->request->facts & GT_FACT_COMMS;
+    if (!is_asked || !comms->launch_count || comms->group_count < 2)
         return;
     it->group_count = comms->group_count;
     it->groups_ns = gt_arena_array(it->evidence->arena, it->group_count + 1, sizeof *it->groups_ns);

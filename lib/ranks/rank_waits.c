@@ -81,6 +81,12 @@ static double known(uint64_t bytes) {
     return bytes == UINT64_MAX ? NAN : (double)bytes;
 }
 
+/* UINT64_MAX, not known, where the product does not fit. */
+static uint64_t times(uint64_t bytes, uint64_t size) {
+    uint64_t product;
+    return __builtin_mul_overflow(bytes, size, &product) ? UINT64_MAX : product;
+}
+
 /* The bytes of all of it, as bandwidth is counted. */
 static uint64_t whole_bytes(const struct gt_rank_job *job, const struct gt_rank_collective *collective) {
     const struct gt_rank_item *item = &job->items[job->members[collective->first_member].item];
@@ -93,13 +99,13 @@ static uint64_t whole_bytes(const struct gt_rank_job *job, const struct gt_rank_
         return UINT64_MAX;
     switch ((enum gt_comm_op)collective->op) {
     case GT_COMM_all_gather:
-        return is_of_nccl ? in * size : out;
+        return is_of_nccl ? times(in, size) : out;
     case GT_COMM_reduce_scatter:
-        return is_of_nccl ? in * size : in;
+        return is_of_nccl ? times(in, size) : in;
     case GT_COMM_gather:
-        return in * size;
+        return times(in, size);
     case GT_COMM_scatter:
-        return out * size;
+        return times(out, size);
     case GT_COMM_all_to_all:
         for (size_t m = 0; m < collective->member_count; m++) {
             const struct gt_rank_item *other = &job->items[job->members[collective->first_member + m].item];

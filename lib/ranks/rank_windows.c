@@ -150,7 +150,6 @@ static bool add_windows(const struct finder *finder, const uint32_t *step_of, st
         window->end_ns = ends_ns[i] > window->start_ns ? ends_ns[i] : window->start_ns;
         reached_ns = window->end_ns;
     }
-    summary->head.steps_are_numbered = are_numbered(finder);
     gt_mem_free(ends_ns);
     return ends_ns != NULL;
 }
@@ -163,6 +162,7 @@ enum gt_status gt_rank_windows_init(struct gt_rank_windows *windows, const struc
     if (ok)
         ok = tag ? find_tagged(&finder, gt_str_of(tag), windows->step_of) : find_labelled(&finder, windows->step_of);
     ok = ok && add_windows(&finder, windows->step_of, summary);
+    summary->head.steps_are_numbered = !tag && are_numbered(&finder); /* those of a tag are counted */
     gt_mem_free(finder.steps);
     gt_mem_free(finder.reaches_ns);
     return ok ? GT_OK : gt_fail_memory(err);

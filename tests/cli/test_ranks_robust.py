@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from rank_traces import BASE, Job, document, pipeline, us
+from rank_traces import BASE, Job, document, pipeline, two_by_two, us
 from simulated_jobs import make_job, traces_of
 
 OPTIONS = ("--ranks", 4, "--steps", 6, "--layers", 1, "--kernels", 3, "--noise", 0.01, "--skew", "--straggler", "2:more:1.4")
@@ -226,3 +226,33 @@ def test_kernels_without_length_at_one_time(gputime, tmp_path):
     job.write(tmp_path / "job")
     facts = facts_of(gputime.json("ranks", tmp_path / "job"))
     assert facts["replay_ns"] == facts["recorded_ns"] and facts["replay_error"] == 0 and facts["slowdown"] > 1
+
+
+def test_bytes_that_do_not_fit(gputime, tmp_path):
+    """The bytes of all members together are not known."""
+    def change(rank):
+        for kernel in rank.kernels:
+            if kernel[3]:
+                kernel[3].update({"Collective name": "gather", "In msg nelems": 2**62, "Out msg nelems": 2**62})
+        return rank
+
+    two_by_two(steps=3).write(tmp_path / "job", change=change)
+    rows = rows_of(gputime.json("ranks", tmp_path / "job"), "job_collectives")
+    assert {(row["bytes"], row["algbw_gbs"]) for row in rows} == {(None, None)}
+
+
+def test_steps_of_a_tag_are_counted(gputime, tmp_path):
+    """Also where the tag is the name that the profiler gives to steps: a rank that begins one step later is no break."""
+    def change(rank):
+        if rank.number == 1:
+            end = rank.steps[0][2]
+            rank.kernels = rank.kernels[end:]
+            rank.late = {index - end for index in rank.late if index >= end}
+            rank.steps = [(number, first - end, last - end) for number, first, last in rank.steps[1:]]
+        return rank
+
+    two_by_two(steps=8).write(tmp_path / "job", change=change)
+    plain = gputime.json("ranks", tmp_path / "job")
+    tagged = gputime.json("ranks", tmp_path / "job", "--step-tag", "ProfilerStep")
+    assert facts_of(tagged)["collectives"] == facts_of(plain)["collectives"]
+    assert "desync" not in {finding["id"] for finding in tagged["findings"]}

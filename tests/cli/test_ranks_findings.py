@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rank_traces import BASE, Job, two_by_two
+from rank_traces import BASE, Job, document, two_by_two
 from simulated_jobs import make_job, traces_of
 
 HEALTHY = {
@@ -196,3 +196,21 @@ def test_how_late_a_host_was(gputime, tmp_path):
         job.step(step, lambda: body(step))
     job.write(tmp_path / "job")
     assert "step 4: rank 1's host was 15 ms late" in " ".join(gputime("ranks", tmp_path / "job").stdout.decode().split())
+
+
+def test_hosts_of_a_group(gputime, tmp_path):
+    """Ranks of a host need not follow each other."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(100_000)
+        for members, length in (((0, 1, 2, 3), 900_000), ((4, 5, 6, 7), 300_000)):
+            job.collective(members, length, nelems=1 << 20, group=f"dp{members[0]}")
+
+    job = Job(8)
+    for step in range(1, 7):
+        job.step(step, body)
+    for rank in job.ranks:
+        trace = document(rank) | {"host_name": f"node{rank.number % 2}"}
+        (tmp_path / f"rank{rank.number}.json").write_text(json.dumps(trace))
+    found = {finding["id"]: finding for finding in gputime.json("ranks", tmp_path)["findings"]}
+    assert "Its members are on 2 hosts." in " ".join(map(str, found["slow_link"]["evidence"]))

@@ -42,7 +42,9 @@ static int by_pair(const void *a, const void *b) {
         return x->low < y->low ? -1 : 1;
     if (x->high != y->high)
         return x->high < y->high ? -1 : 1;
-    return (x->kernel > y->kernel) - (x->kernel < y->kernel);
+    if (x->kernel != y->kernel)
+        return x->kernel < y->kernel ? -1 : 1;
+    return y->is_up - x->is_up; /* both ways in one kernel: up is forward */
 }
 
 static struct message *new_messages(const struct gt_rank_job *job, size_t *count) {

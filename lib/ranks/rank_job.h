@@ -149,6 +149,7 @@ struct gt_rank_compute {
 struct gt_rank_episode {
     uint32_t step, rank; /* index of the step */
     int64_t charged_ns;
+    int64_t late_ns; /* the longest wait of another rank that it explains; 0: they waited for those who waited */
     struct gt_str reason;
 };
 

@@ -13,21 +13,22 @@ static struct gt_rank_rules_answer nothing(void) {
 
 /* ---- slow groups ---- */
 
-/* How many hosts the members that were read are on; 0: not all are known. */
+/* How many hosts the members that were read are on; 0: not all are known, or memory is short. */
 static size_t count_hosts(const struct gt_rank_job *job, const struct gt_rank_set_group *group) {
-    struct gt_str last = {"", 0};
-    size_t count = 0;
-    for (size_t i = 0; i < group->member_count; i++) {
+    struct gt_strtab hosts;
+    bool is_known = gt_strtab_init(&hosts);
+    if (!is_known)
+        return 0;
+    for (size_t i = 0; i < group->member_count && is_known; i++) {
         uint32_t rank = gt_rank_job_find(job, group->members[i]);
         if (rank == GT_RANK_NONE)
             continue;
         const struct gt_rank_summary *summary = job->ranks[rank].summary;
         struct gt_str host = gt_rank_summary_text(summary, summary->head.host);
-        if (!host.len)
-            return 0;
-        count += !gt_str_eq(host, last); /* ranks of a host follow each other */
-        last = host;
+        is_known = gt_strtab_intern(&hosts, host) != GT_STRID_EMPTY;
     }
+    size_t count = is_known && !hosts.failed ? hosts.count - 1 : 0; /* "" is always there */
+    gt_strtab_release(&hosts);
     return count;
 }
 

@@ -82,6 +82,33 @@ static struct gt_str reason_in_step(const struct gt_rank_job *job, uint32_t rank
     return gt_rank_reasons_name(job, rank, best, best_ns);
 }
 
+/* Episodes are by step, then rank. NULL: none. */
+static struct gt_rank_episode *episode_of(const struct gt_rank_job *job, size_t step, size_t rank) {
+    size_t low = 0, high = job->episode_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct gt_rank_episode *it = &job->episodes[middle];
+        if (it->step < step || (it->step == step && it->rank < rank))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_there = low < job->episode_count && job->episodes[low].step == step && job->episodes[low].rank == rank;
+    return is_there ? &job->episodes[low] : NULL;
+}
+
+static void find_lateness(struct gt_rank_job *job) {
+    for (size_t m = 0; m < job->member_count; m++) {
+        const struct gt_rank_member *member = &job->members[m];
+        const struct gt_rank_collective *collective = &job->collectives[member->collective];
+        if (member->delayer == GT_RANK_NONE || !collective->has_step)
+            continue;
+        struct gt_rank_episode *episode = episode_of(job, gt_rank_job_step(job, collective->step), member->delayer);
+        if (episode && member->late_ns > episode->late_ns)
+            episode->late_ns = member->late_ns;
+    }
+}
+
 static bool find_episodes(struct gt_rank_job *job, struct cells *cells) {
     size_t capacity = 0;
     int64_t *largest = gt_mem_uninitialised(cells->steps, sizeof *largest);
@@ -103,9 +130,11 @@ static bool find_episodes(struct gt_rank_job *job, struct cells *cells) {
             if (!list)
                 return false;
             job->episodes = list;
-            list[job->episode_count++] = (struct gt_rank_episode){s, r, *ns, reason_in_step(job, r, s)};
+            list[job->episode_count++] =
+                (struct gt_rank_episode){.step = s, .rank = r, .charged_ns = *ns, .reason = reason_in_step(job, r, s)};
             *ns = 0;
         }
+    find_lateness(job);
     return true;
 }
 
@@ -181,18 +210,8 @@ static struct judged judge(const struct cells *cells, const struct tally *tally)
     return of_all;
 }
 
-/* Episodes are by step, then rank. */
 static bool is_episode(const struct gt_rank_job *job, size_t step, size_t rank) {
-    size_t low = 0, high = job->episode_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct gt_rank_episode *it = &job->episodes[middle];
-        if (it->step < step || (it->step == step && it->rank < rank))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < job->episode_count && job->episodes[low].step == step && job->episodes[low].rank == rank;
+    return episode_of(job, step, rank) != NULL;
 }
 
 /* How much longer than the median a rank is in a part, outside its episodes. scratch: as many as there are ranks. */

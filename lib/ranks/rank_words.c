@@ -125,11 +125,11 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
                            wait_share(job, arena).ptr);
 }
 
-/* "step 4: rank 1's CPU was 15 ms late": of the wait that it caused, what one other rank waited. */
+/* "step 4: rank 1's CPU was 15 ms late": the longest wait that it caused. */
 static struct gt_str episode_words(const struct gt_rank_job *job, const struct gt_rank_episode *episode,
                                    struct gt_arena *arena) {
     int64_t others = job->rank_count > 1 ? (int64_t)job->rank_count - 1 : 1;
-    struct gt_str length = duration(arena, episode->charged_ns / others);
+    struct gt_str length = duration(arena, episode->late_ns ? episode->late_ns : episode->charged_ns / others);
     int64_t step = job->steps[episode->step], rank = job->ranks[episode->rank].number;
     if (gt_str_eq(episode->reason, GT_STR("idle_host")))
         return gt_arena_printf(arena, "step %" PRId64 ": rank %" PRId64 "'s host was %s late", step, rank, length.ptr);

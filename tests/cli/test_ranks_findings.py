@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rank_traces import BASE, two_by_two
+from rank_traces import BASE, Job, document, two_by_two
 from simulated_jobs import make_job, traces_of
 
 HEALTHY = {
@@ -179,3 +179,38 @@ def test_time_before_the_steps_hides_nothing(gputime, tmp_path):
     assert severities(tmp_path / "with") == severities(tmp_path / "without")
     assert severities(tmp_path / "with")["straggler"] == "high"
     assert b"Rank 2 holds the others up in 6 of 6 steps" in gputime("ranks", tmp_path / "with").stdout
+
+
+def test_how_late_a_host_was(gputime, tmp_path):
+    """It is what those waited who waited for it, however many others there are."""
+    def body(step):
+        for rank in job.ranks:
+            if step == 4 and rank.number == 1:
+                rank.idle(15_000_000)
+            rank.compute(100_000)
+        for first in (0, 2, 4, 6):
+            job.collective((first, first + 1), 300_000)
+
+    job = Job(8)
+    for step in range(1, 9):
+        job.step(step, lambda: body(step))
+    job.write(tmp_path / "job")
+    assert "step 4: rank 1's host was 15 ms late" in " ".join(gputime("ranks", tmp_path / "job").stdout.decode().split())
+
+
+def test_hosts_of_a_group(gputime, tmp_path):
+    """Ranks of a host need not follow each other."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(100_000)
+        for members, length in (((0, 1, 2, 3), 900_000), ((4, 5, 6, 7), 300_000)):
+            job.collective(members, length, nelems=1 << 20, group=f"dp{members[0]}")
+
+    job = Job(8)
+    for step in range(1, 7):
+        job.step(step, body)
+    for rank in job.ranks:
+        trace = document(rank) | {"host_name": f"node{rank.number % 2}"}
+        (tmp_path / f"rank{rank.number}.json").write_text(json.dumps(trace))
+    found = {finding["id"]: finding for finding in gputime.json("ranks", tmp_path)["findings"]}
+    assert "Its members are on 2 hosts." in " ".join(map(str, found["slow_link"]["evidence"]))

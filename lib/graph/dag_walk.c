@@ -101,48 +101,68 @@ static int64_t unexplained_start_ns(const struct gt_dag *dag, const struct gt_da
     return gt_ns_add(release_ns, typical_ns > 0 ? typical_ns : 0);
 }
 
-static int64_t part_start_ns(const struct gt_dag_path *path, size_t found) {
+/* ---- along a path ---- */
+
+static int64_t part_start_ns(const struct gt_dag_path *path, size_t found, const struct gt_dag_edge *edge) {
     const struct gt_dag *dag = path->dag;
-    uint32_t node = path->nodes[found];
     enum part part = (enum part)path->parts[found];
-    if (part == BEFORE_NODE)
-        return path->from_ns;
-    if (part == AFTER_NODE)
-        return dag->end_ns[node];
-    const struct gt_dag_edge *edge = gt_dag_binding(dag, node);
     int64_t release_ns = edge ? gt_dag_release_ns(dag, edge) : INT64_MIN;
-    if (part == NODE)
-        return node_start_ns(dag, node, release_ns);
-    if (!edge || part == LATENCY)
+    switch (part) {
+    case NODE:
+        return node_start_ns(dag, path->nodes[found], release_ns);
+    case UNEXPLAINED:
+        return unexplained_start_ns(dag, edge, release_ns);
+    case LATENCY:
         return release_ns;
-    return part == CPU ? gt_dag_anchor_ns(dag, edge) : unexplained_start_ns(dag, edge, release_ns);
+    case CPU:
+        return gt_dag_anchor_ns(dag, edge);
+    case AFTER_NODE:
+        return dag->end_ns[path->nodes[found]];
+    case BEFORE_NODE:
+        break;
+    }
+    return path->from_ns;
 }
 
-static int64_t found_start_ns(const struct gt_dag_path *path, size_t found) {
-    int64_t start_ns = part_start_ns(path, found);
-    return start_ns > path->from_ns ? start_ns : path->from_ns;
+/* Looks at the next segment, if one is left. */
+static void look(struct gt_dag_cursor *cursor) {
+    const struct gt_dag_path *path = cursor->path;
+    cursor->start_ns = path->to_ns;
+    cursor->edge = NULL;
+    if (!cursor->left)
+        return;
+    size_t found = cursor->left - 1;
+    if (path->parts[found] <= CPU)
+        cursor->edge = gt_dag_binding(path->dag, path->nodes[found]);
+    int64_t start_ns = part_start_ns(path, found, cursor->edge);
+    cursor->start_ns = start_ns > path->from_ns ? start_ns : path->from_ns;
 }
 
-struct gt_dag_segment gt_dag_walk_segment(const struct gt_dag_path *path, size_t index) {
-    const struct gt_dag *dag = path->dag;
-    size_t found = path->count - 1 - index;
+struct gt_dag_cursor gt_dag_walk_from(const struct gt_dag_path *path, size_t index) {
+    struct gt_dag_cursor cursor = {.path = path, .left = path->count - index};
+    look(&cursor);
+    return cursor;
+}
+
+struct gt_dag_segment gt_dag_walk_next(struct gt_dag_cursor *cursor) {
+    const struct gt_dag_path *path = cursor->path;
+    size_t found = --cursor->left;
     enum part part = (enum part)path->parts[found];
-    struct gt_dag_segment segment = {.start_ns = found_start_ns(path, found),
-                                     .end_ns = found ? found_start_ns(path, found - 1) : path->to_ns,
+    struct gt_dag_segment segment = {.start_ns = cursor->start_ns,
                                      .node = path->nodes[found],
                                      .edge = GT_DAG_NONE,
                                      .time = GT_DAG_TIME_UNKNOWN,
                                      .is_cpu = part == CPU};
     if (part == NODE)
-        segment.time = (uint8_t)time_of_node(dag, segment.node);
-    const struct gt_dag_edge *edge =
-        part == UNEXPLAINED || part == LATENCY || part == CPU ? gt_dag_binding(dag, segment.node) : NULL;
-    if (edge) {
-        segment.edge = (uint32_t)(edge - dag->edges);
-        segment.is_inferred = edge->flags & GT_DAG_INFERRED;
+        segment.time = (uint8_t)time_of_node(path->dag, segment.node);
+    else if (cursor->edge) {
+        segment.edge = (uint32_t)(cursor->edge - path->dag->edges);
+        segment.is_inferred = cursor->edge->flags & GT_DAG_INFERRED;
         if (part != UNEXPLAINED)
-            segment.time = (uint8_t)time_of_edge(dag, segment.node, edge);
+            segment.time = (uint8_t)time_of_edge(path->dag, segment.node, cursor->edge);
     }
+    look(cursor);
+    segment.end_ns = cursor->start_ns;
     return segment;
 }
 

@@ -37,8 +37,17 @@ struct gt_dag_path {
     size_t count, capacity;
 };
 
-/* In order of time: each begins where the one before ends. */
-struct gt_dag_segment gt_dag_walk_segment(const struct gt_dag_path *path, size_t index);
+/* Goes along a path in order of time. */
+struct gt_dag_cursor {
+    const struct gt_dag_path *path;
+    size_t left;                    /* segments from the next one on */
+    int64_t start_ns;               /* of the next one */
+    const struct gt_dag_edge *edge; /* that binds its node */
+};
+struct gt_dag_cursor gt_dag_walk_from(const struct gt_dag_path *path, size_t index);
+
+/* The next one of those that are left: it begins where the one before ends. */
+struct gt_dag_segment gt_dag_walk_next(struct gt_dag_cursor *cursor);
 
 struct gt_dag_way {
     uint32_t node; /* that ends the window; GT_DAG_NONE: nothing is known of it */

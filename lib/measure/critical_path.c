@@ -82,8 +82,9 @@ enum gt_status gt_critical_path_run(const struct gt_view *view, struct gt_sectio
         if (window->is_hidden || window->kind == GT_PATH_RUN) /* its steps have its segments */
             continue;
         struct gt_cell name = gt_paths_window_cell(section, window);
+        struct gt_paths_cursor cursor = gt_paths_segments(paths, window);
         for (size_t i = 0; i < window->segment_count; i++) {
-            struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+            struct gt_dag_segment segment = gt_paths_next(&cursor);
             size_t place = cpu->walk_first[window->walk] + window->first_segment + i;
             add_segment(view, table, paths, window, name, &segment, cpu->places[place]);
         }

@@ -67,8 +67,9 @@ static void add_call(struct parts *parts, const struct gt_dag_segment *segment, 
 
 static void add_segments(struct parts *parts, const struct gt_paths *paths, const struct gt_path_window *window) {
     const struct gt_labels *labels = parts->view->labels;
+    struct gt_paths_cursor cursor = gt_paths_segments(paths, window);
     for (size_t i = 0; i < window->segment_count; i++) {
-        struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+        struct gt_dag_segment segment = gt_paths_next(&cursor);
         gt_strid call = gt_paths_segment_call(paths, &segment);
         if (call != GT_STRID_EMPTY)
             add_call(parts, &segment, call);

@@ -149,8 +149,9 @@ static gt_strid find_large_call(const struct asking *asking) {
     for (size_t w = 0; w < paths->window_count && totals; w++) {
         const struct gt_path_window *window = &paths->windows[w];
         length_ns = window->counts ? gt_ns_add(length_ns, gt_paths_length_ns(window)) : length_ns;
+        struct gt_paths_cursor cursor = gt_paths_segments(paths, window);
         for (size_t i = 0; i < window->segment_count && window->counts; i++) {
-            struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+            struct gt_dag_segment segment = gt_paths_next(&cursor);
             gt_strid call = segment.time == GT_DAG_TIME_CALL ? gt_paths_segment_call(paths, &segment) : GT_STRID_EMPTY;
             if (call == GT_STRID_EMPTY)
                 continue;
@@ -390,12 +391,14 @@ static bool add_unknown(const struct asking *asking, struct gt_section *section)
     if (!all)
         return false;
     count = 0;
-    for (size_t w = 0; w < paths->window_count; w++)
+    for (size_t w = 0; w < paths->window_count; w++) {
+        struct gt_paths_cursor cursor = gt_paths_segments(paths, &paths->windows[w]);
         for (size_t i = 0; paths->windows[w].counts && i < paths->windows[w].segment_count; i++) {
-            struct gt_dag_segment segment = gt_paths_segment(paths, &paths->windows[w], i);
+            struct gt_dag_segment segment = gt_paths_next(&cursor);
             if (segment.time == GT_DAG_TIME_UNKNOWN)
                 all[count++] = (struct unknown){segment, w};
         }
+    }
     qsort(all, count, sizeof *all, by_length);
     for (size_t i = 0; i < count && i < UNKNOWN_MOST; i++) {
         const struct gt_dag_segment *segment = &all[i].segment;

@@ -202,8 +202,8 @@ static void a_silent_thread_hands_its_work_over(void **state) {
     check_laws(dag);
     struct gt_dag_path path = {0};
     assert_true(gt_dag_walk(dag, &(struct gt_dag_way){dag->op_node[11], 0, 122 * us, &path}, 1));
-    for (size_t i = 0; i < path.count; i++)
-        assert_int_not_equal(gt_dag_walk_segment(&path, i).time, GT_DAG_TIME_UNKNOWN);
+    for (struct gt_dag_cursor cursor = gt_dag_walk_from(&path, 0); cursor.left;)
+        assert_int_not_equal(gt_dag_walk_next(&cursor).time, GT_DAG_TIME_UNKNOWN);
     gt_dag_walk_release(&path);
     end(&program);
 }
@@ -409,11 +409,11 @@ static void the_walk_fills_the_window(void **state) {
     int64_t sums[GT_DAG_TIME_COUNT] = {0}, at_ns = -50;
     (void)state;
     assert_true(gt_dag_walk(dag, &(struct gt_dag_way){dag->op_node[9], -50, 930, &path}, 1));
-    for (size_t i = 0; i < path.count; i++) {
-        assert_int_equal(gt_dag_walk_segment(&path, i).start_ns, at_ns);
-        at_ns = gt_dag_walk_segment(&path, i).end_ns;
-        sums[gt_dag_walk_segment(&path, i).time] +=
-            gt_dag_walk_segment(&path, i).end_ns - gt_dag_walk_segment(&path, i).start_ns;
+    for (struct gt_dag_cursor cursor = gt_dag_walk_from(&path, 0); cursor.left;) {
+        struct gt_dag_segment segment = gt_dag_walk_next(&cursor);
+        assert_int_equal(segment.start_ns, at_ns);
+        at_ns = segment.end_ns;
+        sums[segment.time] += segment.end_ns - segment.start_ns;
     }
     assert_int_equal(at_ns, 930);
     assert_int_equal(sums[GT_DAG_TIME_UNKNOWN], 50 + 3); /* before the first event and after the last */

@@ -244,8 +244,9 @@ static bool collect(struct sweep *sweep) {
         if (!window->counts)
             continue;
         sweep->cpu->window_ns = gt_ns_add(sweep->cpu->window_ns, gt_paths_length_ns(window));
+        struct gt_paths_cursor cursor = gt_paths_segments(paths, window);
         for (size_t i = 0; i < window->segment_count; i++) {
-            struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+            struct gt_dag_segment segment = gt_paths_next(&cursor);
             uint32_t thread = gt_dag_walk_thread(paths->dag, &segment);
             if (segment.time != GT_DAG_TIME_CPU || segment.end_ns <= segment.start_ns)
                 continue;

@@ -49,8 +49,9 @@ static void add_up(struct making *making) {
             continue;
         making->base_ns = gt_ns_add(making->base_ns, gt_paths_length_ns(window));
         uint32_t last = GT_DAG_NONE;
+        struct gt_paths_cursor cursor = gt_paths_segments(paths, window);
         for (size_t i = 0; i < window->segment_count; i++) {
-            struct gt_dag_segment segment = gt_paths_segment(paths, window, i);
+            struct gt_dag_segment segment = gt_paths_next(&cursor);
             if (segment.edge != GT_DAG_NONE || segment.time > GT_DAG_TIME_COPY)
                 continue;
             struct gt_path_name *item = item_of(making, paths->dag->row[segment.node]);

@@ -127,11 +127,15 @@ int64_t *gt_paths_late_new(const struct gt_paths *paths) {
 
 /* ---- segments ---- */
 
-struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window,
-                                       size_t index) {
-    struct gt_dag_segment segment = gt_dag_walk_segment(&paths->walks[window->walk], window->first_segment + index);
-    segment.start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
-    segment.end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
+struct gt_paths_cursor gt_paths_segments(const struct gt_paths *paths, const struct gt_path_window *window) {
+    return (struct gt_paths_cursor){gt_dag_walk_from(&paths->walks[window->walk], window->first_segment),
+                                    window->start_ns, window->end_ns};
+}
+
+struct gt_dag_segment gt_paths_next(struct gt_paths_cursor *cursor) {
+    struct gt_dag_segment segment = gt_dag_walk_next(&cursor->at);
+    segment.start_ns = segment.start_ns > cursor->start_ns ? segment.start_ns : cursor->start_ns;
+    segment.end_ns = segment.end_ns < cursor->end_ns ? segment.end_ns : cursor->end_ns;
     return segment;
 }
 
@@ -190,7 +194,7 @@ static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
     size_t low = 0, high = path->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (gt_dag_walk_segment(path, middle).end_ns <= time_ns)
+        if (gt_dag_walk_from(path, middle + 1).start_ns <= time_ns) /* where the one in the middle ends */
             low = middle + 1;
         else
             high = middle;
@@ -201,21 +205,17 @@ static size_t segments_before(const struct gt_dag_path *path, int64_t time_ns) {
 static void cut(struct gt_paths *paths, struct gt_path_window *window) {
     const struct gt_dag_path *path = &paths->walks[window->walk];
     window->first_segment = segments_before(path, window->start_ns);
-    size_t i = window->first_segment;
-    for (; i < path->count && window->start_ns < window->end_ns; i++) {
-        const struct gt_dag_segment segment = gt_dag_walk_segment(path, i);
-        if (segment.start_ns >= window->end_ns)
-            break;
-        int64_t start_ns = segment.start_ns > window->start_ns ? segment.start_ns : window->start_ns;
-        int64_t end_ns = segment.end_ns < window->end_ns ? segment.end_ns : window->end_ns;
-        int64_t length_ns = gt_ns_between(start_ns, end_ns);
+    struct gt_paths_cursor cursor = gt_paths_segments(paths, window);
+    while (cursor.at.left && cursor.at.start_ns < window->end_ns && window->start_ns < window->end_ns) {
+        const struct gt_dag_segment segment = gt_paths_next(&cursor);
+        int64_t length_ns = gt_ns_between(segment.start_ns, segment.end_ns);
+        window->segment_count++;
         window->time_ns[segment.time] = gt_ns_add(window->time_ns[segment.time], length_ns);
         if (segment.is_inferred) {
             window->inferred_time_ns[segment.time] = gt_ns_add(window->inferred_time_ns[segment.time], length_ns);
             window->inferred_ns = gt_ns_add(window->inferred_ns, length_ns);
         }
     }
-    window->segment_count = i - window->first_segment;
 }
 
 /* ---- walks ---- */

@@ -93,8 +93,13 @@ bool gt_paths_ignores_selection(const struct gt_view *view);
 /* Which ranges have a path, where not all have. */
 struct gt_str gt_paths_cut_note(struct gt_arena *arena, const struct gt_paths *paths);
 
-/* A segment of a window, cut to it. */
-struct gt_dag_segment gt_paths_segment(const struct gt_paths *paths, const struct gt_path_window *window, size_t index);
+/* The segments of a window in order of time, cut to it: as many as its segment_count. */
+struct gt_paths_cursor {
+    struct gt_dag_cursor at;
+    int64_t start_ns, end_ns; /* of the window */
+};
+struct gt_paths_cursor gt_paths_segments(const struct gt_paths *paths, const struct gt_path_window *window);
+struct gt_dag_segment gt_paths_next(struct gt_paths_cursor *cursor);
 
 /* When windows begin and end in a simulation; bounds: one for each window. Linear. */
 struct gt_path_bound {

@@ -85,7 +85,7 @@ static void add_row(struct gt_table *table, int64_t device, const struct family 
 }
 
 static void add_rows(struct gt_table *table, int64_t device, struct families *families) {
-    struct family rows[GT_FAMILY_COUNT * UNIT_COUNT];
+    struct family rows[GT_FAMILY_COUNT * UNIT_COUNT] = {0};
     size_t count = 0;
     for (int f = 0; f < GT_FAMILY_COUNT; f++)
         for (int u = 0; u < UNIT_COUNT; u++)

@@ -223,7 +223,7 @@ def environment_ranks(export):
     for row in export.rows("StringIds"):
         entries = dict(part.split("=", 1) for part in row["value"].split("\0") if "=" in part)
         if "\0" in row["value"] and "PATH" in entries:
-            yield from [int(entries[key]) for key in keys if key in entries][:1]
+            yield from [(int(entries[key]), key) for key in keys if key in entries][:1]
 
 
 def test_host_and_ranks(export, decoded):
@@ -236,7 +236,7 @@ def test_host_and_ranks(export, decoded):
         if process["pid"] in mpi:
             assert (process["rank"], process["rank_source"]) == (mpi[process["pid"]], "mpi")
         elif users == {number} and len(environment) == 1:
-            assert (process["rank"], process["rank_source"]) == (*environment, "environment")
+            assert (process["rank"], process["rank_source"]) == next(iter(environment))
         elif not environment:
             assert (process["rank"], process["rank_source"]) == (None, "unknown")
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "events/comms.h"
 #include "measure/results/charging.h"
-#include "measure/results/exposed_groups.h"
+#include "measure/results/group_of_op.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
 
@@ -44,7 +44,7 @@ struct summing {
 };
 
 static struct sums *sums_of(struct summing *it, size_t position) {
-    uint32_t group = gt_exposed_groups_of_op(it->view, position);
+    uint32_t group = gt_group_of_op(it->view, position);
     return &it->list[group == GT_NO_ROW ? it->count - 1 : group];
 }
 

@@ -8,7 +8,7 @@
 #include "measure/findings/origins.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
-#include "measure/results/exposed_groups.h"
+#include "measure/results/group_of_op.h"
 
 /* Exposed communication of one collective, over all devices. */
 struct kind {
@@ -66,7 +66,7 @@ static void add_kind(struct looking *it, uint32_t position, int64_t ns) {
 static void add_group(struct looking *it, size_t position, int64_t ns) {
     if (!it->groups_ns)
         return;
-    uint32_t group = gt_exposed_groups_of_op(it->evidence->view, position);
+    uint32_t group = gt_group_of_op(it->evidence->view, position);
     it->groups_ns[group == GT_NO_ROW ? it->group_count : group] += ns;
 }
 
@@ -153,7 +153,7 @@ static const char *say_group(const struct looking *it) {
     uint32_t most = next_group(it, GT_NO_ROW);
     if (most == GT_NO_ROW || 2 * it->groups_ns[most] < it->exposed_ns || it->groups_ns[most] == it->exposed_ns)
         return "";
-    struct gt_str words = gt_exposed_groups_words(it->evidence->view, most, it->evidence->arena);
+    struct gt_str words = gt_group_of_op_words(it->evidence->view, most, it->evidence->arena);
     return gt_arena_printf(it->evidence->arena, ", mostly %s", words.ptr).ptr;
 }
 
@@ -164,7 +164,7 @@ static void describe_groups(struct looking *it, struct gt_finding *finding) {
     uint32_t group = next_group(it, GT_NO_ROW);
     for (size_t i = 0; i < MOST_GROUPS && group != GT_NO_ROW; i++, group = next_group(it, group))
         list = gt_arena_printf(evidence->arena, "%s%s%s %s", list.ptr, i ? ", " : "",
-                               gt_exposed_groups_words(evidence->view, group, evidence->arena).ptr,
+                               gt_group_of_op_words(evidence->view, group, evidence->arena).ptr,
                                gt_say_ns(evidence, (double)it->groups_ns[group]));
     if (list.len)
         gt_finding_add_evidence(evidence, finding, "By group of ranks: %s%s.", list.ptr,

@@ -1,11 +1,11 @@
 /* Looks up the groups of communication ops. */
-#include "measure/results/exposed_groups.h"
+#include "measure/results/group_of_op.h"
 
 #include <inttypes.h>
 
 #include "events/comms.h"
 
-uint32_t gt_exposed_groups_of_op(const struct gt_view *view, size_t position) {
+uint32_t gt_group_of_op(const struct gt_view *view, size_t position) {
     const struct gt_comm_launch *launch = gt_comms_of_op(view->labels, view->row[position]);
     if (!launch || launch->count == 0)
         return GT_NO_ROW;
@@ -16,7 +16,7 @@ uint32_t gt_exposed_groups_of_op(const struct gt_view *view, size_t position) {
     return collectives[0].group;
 }
 
-struct gt_str gt_exposed_groups_words(const struct gt_view *view, uint32_t index, struct gt_arena *arena) {
+struct gt_str gt_group_of_op_words(const struct gt_view *view, uint32_t index, struct gt_arena *arena) {
     const struct gt_comm_group *group = &view->labels->comms.groups[index];
     struct gt_str name = gt_store_string(view->store, group->name);
     struct gt_str about = gt_store_string(view->store, group->description);

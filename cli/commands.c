@@ -737,9 +737,10 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "list",
      .help = "supported inputs, analyses, outputs, exports, rules ...",
-     .usage = "inputs|analyses|outputs|exports|categories|engines|rules",
+     .usage = "LIST",
      .words = "inputs|analyses|outputs|exports|categories|engines|rules",
-     .details = "Prints what this build of gputime supports.",
+     .details = "Prints what this build of gputime supports: inputs, analyses, outputs, exports, categories, engines "
+                "or rules.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",

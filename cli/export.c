@@ -55,8 +55,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     job->errors = calloc(count + 1, sizeof *job->errors);
     if (!job->traces || !job->errors)
         return cli_fail_memory(err);
-    enum gputime_status status =
-        cli_captures_read(&job->captures, &job->options, true, job->traces, job->errors, err);
+    enum gputime_status status = cli_captures_read(&job->captures, &job->options, true, job->traces, job->errors, err);
     for (size_t i = 0; i < count && !status; i++)
         if (!job->traces[i]) {
             *err = job->errors[i];

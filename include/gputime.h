@@ -656,8 +656,8 @@ struct gputime_export_options {
     { sizeof(struct gputime_export_options), 0, 0, 0, 0, 0 }
 
 /* Writes the events of traces to files of another format (registry GPUTIME_EXPORTS): to one file, or to a directory
-   where the path ends in '/'. Either all files are replaced or none. A trace that was read without facts that the export
-   needs is read again. */
+   where the path ends in '/'. Either all files are replaced or none. A trace that was read without facts that the
+   export needs is read again. */
 enum gputime_status gputime_traces_export(struct gputime_trace *const *traces, size_t count,
                                           const struct gputime_export_options *options, const char *path,
                                           struct gputime_error *err);
@@ -786,8 +786,8 @@ enum gputime_registry {
 /* One entry of a registry. Constant texts. */
 struct gputime_entry {
     const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables, comma-separated; outputs and exports: suffix, "/" for
-                           a directory; categories: their time class */
+    const char *detail; /* inputs: suffixes; analyses: their tables, comma-separated; outputs and exports: suffix, "/"
+                           for a directory; categories: their time class */
     int is_data;        /* outputs: for programs, with all rows */
     int is_missing;     /* outputs: this build cannot write it */
     int fills_folders;  /* outputs: one file has one table, so a directory has them all */

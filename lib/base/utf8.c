@@ -95,7 +95,8 @@ bool gt_utf8_is_valid(struct gt_str text) {
     for (const char *at = text.ptr + plain_length(text), *end = text.ptr + text.len; at < end;) {
         const char *from = at;
         uint32_t c = gt_utf8_next(&at, end);
-        if (c == GT_UTF8_UNKNOWN && ((size_t)(at - from) != gt_utf8_encode(encoded, c) || memcmp(from, encoded, 3) != 0))
+        if (c == GT_UTF8_UNKNOWN &&
+            ((size_t)(at - from) != gt_utf8_encode(encoded, c) || memcmp(from, encoded, 3) != 0))
             return false;
     }
     return true;

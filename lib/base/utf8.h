@@ -15,8 +15,8 @@
 uint32_t gt_utf8_next(const char **ptr, const char *end);
 size_t gt_utf8_encode(char bytes[4], uint32_t c); /* its length, 1 to 4 */
 
-/* The text with U+FFFD in place of what is not UTF-8: its length, at most three times that of the text, and itself; gives
-   where it ends. */
+/* The text with U+FFFD in place of what is not UTF-8: its length, at most three times that of the text, and itself;
+   gives where it ends. */
 size_t gt_utf8_valid_bytes(struct gt_str text);
 char *gt_utf8_put_valid(char *out, struct gt_str text);
 bool gt_utf8_is_valid(struct gt_str text); /* as it is */

@@ -24,14 +24,14 @@ struct work {
     const struct gt_batch *batch;
     const struct gt_batch_column *column;
     struct gt_parquet_chunk *chunk;
-    uint64_t *values;          /* of a page: those that are there */
-    uint32_t *numbers;         /* the same as numbers of the dictionary */
-    uint8_t *present;          /* by row of the page */
-    uint32_t *levels;          /* the same for the encoder */
-    uint8_t *page, *packed;    /* encoded, compressed */
+    uint64_t *values;       /* of a page: those that are there */
+    uint32_t *numbers;      /* the same as numbers of the dictionary */
+    uint8_t *present;       /* by row of the page */
+    uint32_t *levels;       /* the same for the encoder */
+    uint8_t *page, *packed; /* encoded, compressed */
     size_t page_room, packed_room;
     ZSTD_CCtx *zstd;
-    bool is_decided;            /* whether pages are compressed */
+    bool is_decided; /* whether pages are compressed */
     struct gt_parquet_texts texts;
     struct gt_error *err;
 };
@@ -222,8 +222,8 @@ static enum gt_status put_plain_texts(struct work *work, size_t rows, size_t the
         return status;
     size_t at = put_levels(work, rows, work->page);
     for (size_t i = 0; i < there; i++)
-        at += gt_parquet_texts_put(&work->texts, gt_parquet_texts_number(&work->texts, work->values[i]),
-                                   work->page + at);
+        at +=
+            gt_parquet_texts_put(&work->texts, gt_parquet_texts_number(&work->texts, work->values[i]), work->page + at);
     return put_page(work, DATA_PAGE, work->page, at, rows, GT_PARQUET_PLAIN);
 }
 
@@ -304,9 +304,9 @@ enum gt_status gt_parquet_chunk_init(struct gt_parquet_chunk *chunk, const struc
                                      const struct gt_batch_column *column, size_t first, size_t count,
                                      struct gt_error *err) {
     struct work work = {.batch = batch, .column = column, .chunk = chunk, .err = err};
-    *chunk = (struct gt_parquet_chunk){.value_count = (int64_t)count,
-                                       .encoding = column->type == GPUTIME_FIELD_F64 ? GT_PARQUET_PLAIN
-                                                                                     : GT_PARQUET_DELTA};
+    *chunk =
+        (struct gt_parquet_chunk){.value_count = (int64_t)count,
+                                  .encoding = column->type == GPUTIME_FIELD_F64 ? GT_PARQUET_PLAIN : GT_PARQUET_DELTA};
     enum gt_status status = gt_out_open_memory(&chunk->pages, err);
     if (status == GT_OK)
         status = make_room(&work, count);

@@ -7,11 +7,11 @@
 
 struct gt_parquet_texts {
     const struct gt_batch_texts *all;
-    uint32_t *numbers;           /* by text of the column: its number, UINT32_MAX: not there */
-    uint32_t *chosen;            /* by number: the text of the column */
-    size_t count, capacity;      /* of chosen */
-    size_t bytes;                /* of those, as UTF-8, without their lengths */
-    size_t longest;              /* bytes of the longest */
+    uint32_t *numbers;      /* by text of the column: its number, UINT32_MAX: not there */
+    uint32_t *chosen;       /* by number: the text of the column */
+    size_t count, capacity; /* of chosen */
+    size_t bytes;           /* of those, as UTF-8, without their lengths */
+    size_t longest;         /* bytes of the longest */
 };
 
 /* Release also after a failure. */

@@ -14,8 +14,8 @@ static void list_columns(const struct gt_export_input *input, const struct gt_ba
     const struct gt_ops *ops = &input->view->store->ops;
     columns[0] = (struct gt_batch_column){
         .key = "input", .type = GPUTIME_FIELD_U32, .is_constant = true, .values = &first, .texts = label};
-    columns[1] = (struct gt_batch_column){
-        .key = "start_ns", .unit = "ns", .type = GPUTIME_FIELD_I64, .values = ops->start_ns};
+    columns[1] =
+        (struct gt_batch_column){.key = "start_ns", .unit = "ns", .type = GPUTIME_FIELD_I64, .values = ops->start_ns};
     columns[2] =
         (struct gt_batch_column){.key = "end_ns", .unit = "ns", .type = GPUTIME_FIELD_I64, .values = ops->end_ns};
     columns[3] = (struct gt_batch_column){
@@ -24,8 +24,7 @@ static void list_columns(const struct gt_export_input *input, const struct gt_ba
         (struct gt_batch_column){.key = "name", .type = GPUTIME_FIELD_U32, .values = ops->name, .texts = names};
 }
 
-static enum gt_status put_input(struct gt_parquet *parquet, const struct gt_export_input *input,
-                                struct gt_error *err) {
+static enum gt_status put_input(struct gt_parquet *parquet, const struct gt_export_input *input, struct gt_error *err) {
     const struct gt_store *store = input->view->store;
     struct gt_batch_texts label = {&input->label, 1}, names = {store->strings.strings, store->strings.count};
     struct gt_batch_column columns[COLUMNS];

@@ -10,9 +10,8 @@
 
 enum gt_status gt_files_init(struct gt_files *files, const char *directory, size_t capacity, struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
-    *files = (struct gt_files){.directory = directory,
-                               .capacity = capacity,
-                               .outs = gt_mem_array(capacity, sizeof *files->outs)};
+    *files = (struct gt_files){
+        .directory = directory, .capacity = capacity, .outs = gt_mem_array(capacity, sizeof *files->outs)};
     if (!files->outs)
         return gt_fail_memory(err);
     files->is_made = mkdir(directory, 0777) == 0;

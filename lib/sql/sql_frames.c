@@ -124,7 +124,6 @@ static int disconnect(sqlite3_vtab *base) {
 
 int gt_sql_frames_connect(sqlite3 *db, const struct gt_sql_world *world, size_t frame, sqlite3_vtab **out,
                           char **message) {
-    (void)message;
     struct table *table = gt_mem_array(1, sizeof *table);
     *out = NULL;
     if (!table)
@@ -135,6 +134,7 @@ int gt_sql_frames_connect(sqlite3 *db, const struct gt_sql_world *world, size_t 
     int code = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
     sqlite3_free(text);
     if (code != SQLITE_OK) {
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
         disconnect(&table->base);
         return code;
     }

@@ -18,8 +18,11 @@
 /* SQLite's own memory, as for sorting, is not part of the result. */
 #define MEMORY_MOST ((sqlite3_int64)4 << 30)
 
+struct session;
+
 /* What a module is told: which table it is. */
 struct binding {
+    struct session *session;
     const struct gt_sql_world *world;
     size_t frame;
     const char *report_key; /* NULL: it is a frame */
@@ -31,7 +34,8 @@ struct session {
     sqlite3 *db;
     sqlite3_module frames, reports;
     struct binding *bindings;
-    int64_t end_ns; /* when it must be done; INT64_MAX: any time */
+    bool is_connecting; /* SQLite asks about its own schema while a virtual table says which columns it has */
+    int64_t end_ns;     /* when it must be done; INT64_MAX: any time */
     enum stop stop;
 };
 
@@ -39,7 +43,10 @@ struct session {
 
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger) {
-    (void)context, (void)first, (void)database, (void)trigger;
+    const struct session *session = context;
+    (void)first, (void)database, (void)trigger;
+    if (session->is_connecting)
+        return SQLITE_OK;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
@@ -94,7 +101,7 @@ static void set_limits(struct session *session, const struct gt_sql_limits *limi
     if (limits->timeout_ns && limits->timeout_ns < INT64_MAX - begin_ns)
         session->end_ns = begin_ns + limits->timeout_ns;
     sqlite3_progress_handler(session->db, OPS_BETWEEN_LOOKS, watch, session);
-    sqlite3_set_authorizer(session->db, authorize, NULL);
+    sqlite3_set_authorizer(session->db, authorize, session);
 }
 
 /* ---- tables ---- */
@@ -103,8 +110,11 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
                          char **message) {
     const struct binding *binding = context;
     (void)count, (void)words;
-    return binding->report_key ? gt_sql_reports_connect(db, binding->world, binding->report_key, out, message)
-                               : gt_sql_frames_connect(db, binding->world, binding->frame, out, message);
+    binding->session->is_connecting = true;
+    int code = binding->report_key ? gt_sql_reports_connect(db, binding->world, binding->report_key, out, message)
+                                   : gt_sql_frames_connect(db, binding->world, binding->frame, out, message);
+    binding->session->is_connecting = false;
+    return code;
 }
 
 static int add_table(struct session *session, const char *prefix, const char *key, const struct binding *binding) {
@@ -129,12 +139,12 @@ static int add_tables(struct session *session, const struct gt_sql_world *world,
         return SQLITE_NOMEM;
     for (size_t f = 0; f < frames && code == SQLITE_OK; f++) {
         struct binding *binding = &session->bindings[added++];
-        *binding = (struct binding){.world = world, .frame = f};
+        *binding = (struct binding){.session = session, .world = world, .frame = f};
         code = add_table(session, "", gt_frame_key(f), binding);
     }
     for (size_t i = 0; i < query->report_count && code == SQLITE_OK; i++) {
         struct binding *binding = &session->bindings[added++];
-        *binding = (struct binding){.world = world, .report_key = query->report_keys[i]};
+        *binding = (struct binding){.session = session, .world = world, .report_key = query->report_keys[i]};
         code = add_table(session, GT_SQL_REPORTS_PREFIX, query->report_keys[i], binding);
     }
     return code;

@@ -78,6 +78,7 @@ int gt_sql_reports_connect(sqlite3 *db, const struct gt_sql_world *world, const 
     int code = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
     sqlite3_free(text);
     if (code != SQLITE_OK) {
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
         disconnect(&table->base);
         return code;
     }

@@ -16,6 +16,11 @@ static const struct gt_report_column columns[] = {
     {"about", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_SENTENCE},
 };
 
+static const struct gt_report_column report_columns[] = {
+    {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"about", "Report on", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_SENTENCE},
+};
+
 static void add_row(struct gt_table *table, struct gt_str name, const char *column, const char *type, const char *unit,
                     const char *refers_to, struct gt_str about) {
     struct gt_row row = gt_row_begin(table);
@@ -59,10 +64,17 @@ void gt_sql_schema_add(struct gt_section *section, const struct gt_sql_schema_re
     struct gt_arena *arena = &section->report->arena;
     struct gt_table *table =
         gt_section_table(section, "schema", "Tables and columns", columns, GT_ARRAY_COUNT(columns));
+    table->stands_alone = true;
     for (size_t f = 0; f < gt_frame_count(); f++)
         add_frame(table, f);
-    for (size_t i = 0; i < report_count; i++)
-        add_row(table,
-                gt_arena_printf(arena, GT_SQL_REPORTS_PREFIX "%.*s", (int)reports[i].key.len, reports[i].key.ptr), NULL,
-                NULL, NULL, NULL, gt_arena_printf(arena, "table of the report on %s", reports[i].title));
+    struct gt_table *of_reports =
+        gt_section_table(section, "report_tables", "Tables of reports", report_columns, GT_ARRAY_COUNT(report_columns));
+    of_reports->stands_alone = true;
+    for (size_t i = 0; i < report_count; i++) {
+        struct gt_row row = gt_row_begin(of_reports);
+        gt_row_text(&row, "table",
+                    gt_arena_printf(arena, GT_SQL_REPORTS_PREFIX "%.*s", (int)reports[i].key.len, reports[i].key.ptr));
+        gt_row_text(&row, "about", gt_str_of(reports[i].title));
+        gt_row_end(&row);
+    }
 }

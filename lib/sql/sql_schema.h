@@ -10,7 +10,7 @@ struct gt_sql_schema_report {
     const char *title; /* of the analysis */
 };
 
-/* Adds the table "schema": a row for each column of each frame and for each of these tables. */
+/* Adds the table "schema", a row for each column of each frame, and "report_tables" with these. */
 void gt_sql_schema_add(struct gt_section *section, const struct gt_sql_schema_report *reports, size_t report_count);
 
 #endif

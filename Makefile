@@ -437,7 +437,7 @@ datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 docdir     ?= $(datadir)/doc/gputime
 
-LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
+LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so gputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
 SHELLS    := $(addprefix $(datadir)/,bash-completion/completions/gputime zsh/site-functions/_gputime \
     fish/vendor_completions.d/gputime.fish)
 DOCUMENTS := $(mandir)/man1/gputime.1 $(docdir)/LICENSE $(docdir)/NOTICE

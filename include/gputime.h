@@ -682,11 +682,11 @@ struct gputime_sql_options {
 #define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
     { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
 
-/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are the
-   events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each analysis.
-   Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was read without
-   facts that the query needs is read again. The report is the caller's and does not need the traces any more. Several
-   threads may query one trace. */
+/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are
+   the events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each
+   analysis. Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was
+   read without facts that the query needs is read again. The report is the caller's and does not need the traces any
+   more. Several threads may query one trace. */
 enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_t trace_count, const char *text,
                                       const struct gputime_sql_options *options, struct gputime_report **out,
                                       struct gputime_error *err);

@@ -62,7 +62,7 @@ static enum gt_status put_input(struct work *work, struct gt_parquet *parquet, s
     const struct gt_export_input *input = &work->export->inputs[index];
     const struct gt_batch_texts label = {&input->label, 1};
     enum gt_status status = gt_frame_batch_fill(batch, work->frames[index], frame, work->columns, work->column_count,
-                                                LEADING, err);
+                                                LEADING, input->view->store->asked, err);
     if (status != GT_OK)
         return gt_fail_context(err, "'%s'", input->path);
     lead(batch->columns, &label, &input->rank.rank);

@@ -1,6 +1,7 @@
 /* Exports events as Parquet: one file for each frame, in a directory, with the rows of all traces, in their order. The
  * columns `input` and `rank` come first, as in tables of reports. */
 #include "base/mem.h"
+#include "base/threads.h"
 #include "columns/parquet.h"
 #include "export/exporter.h"
 #include "export/files.h"
@@ -10,8 +11,16 @@ enum { INPUT, RANK, LEADING };
 
 struct work {
     const struct gt_export *export;
+    struct gt_out **outs; /* by frame; NULL: not wanted */
+    uint32_t **rows;      /* by input: the selected ops, ascending; NULL: all */
+    size_t part_count;
+    struct gt_error *errors; /* by part */
+};
+
+/* Some of the frames, written one after the other, by one thread and those that have nothing else to do. */
+struct part {
+    const struct work *work;
     struct gt_frames **frames; /* by input */
-    uint32_t **rows;           /* by input: the selected ops, ascending; NULL: all */
     size_t *columns;           /* of the frame that is written */
     size_t column_count;
 };
@@ -57,50 +66,99 @@ static void lead(struct gt_batch_column *columns, const struct gt_batch_texts *l
                                              .values = rank};
 }
 
-static enum gt_status put_input(struct work *work, struct gt_parquet *parquet, struct gt_frame_batch *batch,
+static enum gt_status put_input(struct part *part, struct gt_parquet *parquet, struct gt_frame_batch *batch,
                                 size_t frame, size_t index, struct gt_error *err) {
-    const struct gt_export_input *input = &work->export->inputs[index];
+    const struct gt_export_input *input = &part->work->export->inputs[index];
     const struct gt_batch_texts label = {&input->label, 1};
-    enum gt_status status = gt_frame_batch_fill(batch, work->frames[index], frame, work->columns, work->column_count,
+    enum gt_status status = gt_frame_batch_fill(batch, part->frames[index], frame, part->columns, part->column_count,
                                                 LEADING, input->view->store->asked, err);
     if (status != GT_OK)
         return gt_fail_context(err, "'%s'", input->path);
     lead(batch->columns, &label, &input->rank.rank);
     batch->batch.rows = NULL;
-    choose_rows(work, frame, index, &batch->batch);
+    choose_rows(part->work, frame, index, &batch->batch);
     return gt_parquet_append(parquet, &batch->batch, err);
 }
 
-static enum gt_status put_frame(struct work *work, size_t frame, struct gt_out *out, struct gt_error *err) {
-    struct gt_frame_batch batch;
-    struct gt_parquet parquet = {0};
+/* Every column has its place, whatever the traces have, so that files of different traces fit together. */
+static enum gt_status list_columns(struct part *part, size_t frame, struct gt_error *err) {
+    gt_mem_free(part->columns);
+    part->column_count = gt_frame_column_count(frame);
+    part->columns = gt_mem_array(part->column_count, sizeof *part->columns);
+    for (size_t c = 0; part->columns && c < part->column_count; c++)
+        part->columns[c] = c;
+    return part->columns ? GT_OK : gt_fail_memory(err);
+}
+
+static enum gt_status put_rows(struct part *part, struct gt_frame_batch *batch, size_t frame, struct gt_error *err) {
+    const struct gt_export *export = part->work->export;
     const struct gt_batch_texts none = {NULL, 0};
-    enum gt_status status = gt_frame_batch_init(&batch, frame, work->columns, work->column_count, LEADING, err);
-    if (status == GT_OK) {
-        lead(batch.columns, &none, NULL);
-        status = gt_parquet_init(&parquet, out, work->export->threads, gt_frame_key(frame), gt_frame_help(frame),
-                                 batch.columns, LEADING + work->column_count, err);
-    }
-    for (size_t i = 0; i < work->export->input_count && status == GT_OK; i++)
-        status = put_input(work, &parquet, &batch, frame, i, err);
+    struct gt_parquet parquet;
+    lead(batch->columns, &none, NULL);
+    enum gt_status status =
+        gt_parquet_init(&parquet, part->work->outs[frame], export->threads, gt_frame_key(frame), gt_frame_help(frame),
+                        batch->columns, LEADING + part->column_count, err);
+    for (size_t i = 0; i < export->input_count && status == GT_OK; i++)
+        status = put_input(part, &parquet, batch, frame, i, err);
     if (status == GT_OK)
         status = gt_parquet_finish(&parquet, err);
     gt_parquet_release(&parquet);
+    return status;
+}
+
+static enum gt_status put_frame(struct part *part, size_t frame, struct gt_error *err) {
+    struct gt_frame_batch batch = {0};
+    enum gt_status status = list_columns(part, frame, err);
+    if (status == GT_OK)
+        status = gt_frame_batch_init(&batch, frame, part->columns, part->column_count, LEADING, err);
+    if (status == GT_OK)
+        status = put_rows(part, &batch, frame, err);
     gt_frame_batch_release(&batch);
     return status;
 }
 
-/* ---- all of them ---- */
+/* ---- parts: frames that need the same results are made together ---- */
 
-/* Every column has its place, whatever the traces have, so that files of different traces fit together. */
-static enum gt_status list_columns(struct work *work, size_t frame, struct gt_error *err) {
-    gt_mem_free(work->columns);
-    work->column_count = gt_frame_column_count(frame);
-    work->columns = gt_mem_array(work->column_count, sizeof *work->columns);
-    for (size_t c = 0; work->columns && c < work->column_count; c++)
-        work->columns[c] = c;
-    return work->columns ? GT_OK : gt_fail_memory(err);
+enum { PARTS_MAX = 2 };
+
+static bool is_of_part(const struct work *work, size_t part, size_t frame) {
+    struct gt_str key = gt_str_of(gt_frame_key(frame));
+    bool is_of_ops = gt_str_eq(key, GT_STR("ops")) || gt_str_eq(key, GT_STR("gaps"));
+    return work->outs[frame] && (work->part_count == 1 || part == (is_of_ops ? 0 : 1));
 }
+
+static enum gt_status begin_part(struct part *part, size_t number, struct gt_error *err) {
+    const struct gt_export *export = part->work->export;
+    part->frames = gt_mem_array(export->input_count, sizeof *part->frames);
+    for (size_t i = 0; part->frames && i < export->input_count; i++) {
+        const struct gt_export_input *input = &export->inputs[i];
+        struct gt_frame_trace trace = {.store = input->view->store,
+                                       .labels = input->view->labels,
+                                       .rank = input->rank,
+                                       .path = gt_str_of(input->path),
+                                       .view = number == 0 && input->view->is_whole ? input->view : NULL};
+        part->frames[i] = gt_frame_new(&trace);
+        if (!part->frames[i])
+            return gt_fail_memory(err);
+    }
+    return part->frames ? GT_OK : gt_fail_memory(err);
+}
+
+static void put_part(void *context, size_t number) {
+    struct work *work = context;
+    struct part part = {.work = work};
+    struct gt_error *err = &work->errors[number];
+    enum gt_status status = begin_part(&part, number, err);
+    for (size_t f = 0; f < gt_frame_count() && status == GT_OK; f++)
+        if (is_of_part(work, number, f))
+            status = put_frame(&part, f, err);
+    for (size_t i = 0; part.frames && i < work->export->input_count; i++)
+        gt_frame_free(part.frames[i]);
+    gt_mem_free(part.frames);
+    gt_mem_free(part.columns);
+}
+
+/* ---- all of them ---- */
 
 static bool is_wanted(const struct gt_export *export, size_t frame) {
     bool is_named = !export->tables;
@@ -119,39 +177,34 @@ static enum gt_status check_tables(const struct gt_export *export, struct gt_err
 static enum gt_status begin(struct work *work, struct gt_error *err) {
     const struct gt_export *export = work->export;
     enum gt_status status = check_tables(export, err);
-    if (status != GT_OK)
-        return status;
-    work->frames = gt_mem_array(export->input_count, sizeof *work->frames);
+    work->outs = gt_mem_array(gt_frame_count(), sizeof *work->outs);
     work->rows = gt_mem_array(export->input_count, sizeof *work->rows);
-    if (!work->frames || !work->rows)
-        return gt_fail_memory(err);
-    for (size_t i = 0; i < export->input_count && status == GT_OK; i++) {
-        const struct gt_export_input *input = &export->inputs[i];
-        struct gt_frame_trace trace = {.store = input->view->store,
-                                       .labels = input->view->labels,
-                                       .rank = input->rank,
-                                       .path = gt_str_of(input->path)};
-        work->frames[i] = gt_frame_new(&trace);
-        status = work->frames[i] ? GT_OK : gt_fail_memory(err);
-        if (status == GT_OK && !input->view->is_whole)
-            status = list_selected(input->view, &work->rows[i], err);
-    }
+    work->part_count = export->threads < PARTS_MAX ? export->threads : PARTS_MAX;
+    work->errors = gt_mem_array(work->part_count, sizeof *work->errors);
+    if (status == GT_OK && (!work->outs || !work->rows || !work->errors))
+        status = gt_fail_memory(err);
+    for (size_t i = 0; i < export->input_count && status == GT_OK; i++)
+        if (!export->inputs[i].view->is_whole)
+            status = list_selected(export->inputs[i].view, &work->rows[i], err);
     return status;
 }
 
-static enum gt_status put_frames(struct work *work, struct gt_files *files, struct gt_error *err) {
+static enum gt_status open_files(struct work *work, struct gt_files *files, struct gt_error *err) {
     enum gt_status status = GT_OK;
-    for (size_t f = 0; f < gt_frame_count() && status == GT_OK; f++) {
-        struct gt_out *out;
-        if (!is_wanted(work->export, f))
-            continue;
-        status = list_columns(work, f, err);
-        if (status == GT_OK)
-            status = gt_files_open(files, gt_frame_key(f), ".parquet", &out, err);
-        if (status == GT_OK)
-            status = put_frame(work, f, out, err);
-    }
+    for (size_t f = 0; f < gt_frame_count() && status == GT_OK; f++)
+        if (is_wanted(work->export, f))
+            status = gt_files_open(files, gt_frame_key(f), ".parquet", &work->outs[f], err);
     return status;
+}
+
+static enum gt_status put_frames(struct work *work, struct gt_error *err) {
+    gt_threads_deal(work->export->threads, work->part_count, put_part, work);
+    for (size_t i = 0; i < work->part_count; i++)
+        if (work->errors[i].code != GT_OK) {
+            *err = work->errors[i];
+            return err->code;
+        }
+    return GT_OK;
 }
 
 enum gt_status gt_export_parquet(const struct gt_export *export, const char *path, struct gt_error *err) {
@@ -161,16 +214,16 @@ enum gt_status gt_export_parquet(const struct gt_export *export, const char *pat
     if (status == GT_OK)
         status = gt_files_init(&files, path, gt_frame_count(), err);
     if (status == GT_OK)
-        status = put_frames(&work, &files, err);
+        status = open_files(&work, &files, err);
+    if (status == GT_OK)
+        status = put_frames(&work, err);
     if (status == GT_OK)
         status = gt_files_commit(&files, err);
     gt_files_release(&files);
-    for (size_t i = 0; i < export->input_count; i++) {
-        gt_frame_free(work.frames ? work.frames[i] : NULL);
-        gt_mem_free(work.rows ? work.rows[i] : NULL);
-    }
-    gt_mem_free(work.frames);
+    for (size_t i = 0; work.rows && i < export->input_count; i++)
+        gt_mem_free(work.rows[i]);
     gt_mem_free(work.rows);
-    gt_mem_free(work.columns);
+    gt_mem_free(work.outs);
+    gt_mem_free(work.errors);
     return status;
 }

@@ -35,6 +35,8 @@ enum gt_status gt_files_open(struct gt_files *files, const char *name, const cha
 enum gt_status gt_files_commit(struct gt_files *files, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < files->count && status == GT_OK; i++)
+        status = gt_out_settle(files->outs[i], err);
+    for (size_t i = 0; i < files->count && status == GT_OK; i++)
         status = gt_out_commit(files->outs[i], err);
     return status;
 }

@@ -192,12 +192,16 @@ $(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/muta
 $(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
+# Prints the command table, for the Python package.
+$(BUILD)/dump_commands: $(BUILD)/obj/tests/tools/dump_commands.o $(IN_PROCESS)
+	$(LINK) -o $@ $^ $(LIBS)
+
 # Makes traces of simulated jobs with many ranks, for measuring and for tests that know the truth.
 JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all

@@ -1,0 +1,246 @@
+"""Traces: opening them, their events, and a method for each command and analysis."""
+
+import collections
+import contextlib
+import ctypes
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+
+from . import _c
+from ._commands import COMMANDS
+from ._frame import Frame
+from ._library import Error, UsageError, call, counted, encoded, lib, text
+from ._options import fact_names, facts_of, listed, opening, run, texts
+from ._owner import Owner
+from ._report import Report
+from ._requests import ANALYSES, Request, analysis_command, request_of
+
+# Commands that are not about one trace are functions of the package.
+FUNCTIONS = ("diff", "ranks", "check")
+Info = collections.namedtuple("Info", "path format producer host rank world_size rank_source origin_ns base_ns "
+                              "skipped_events loss facts facts_read facts_possible")
+
+
+class Gate:
+    """Many may use a trace at once, but reading more of it needs it alone."""
+
+    def __init__(self):
+        self._condition, self._users = threading.Condition(), 0
+
+    @contextlib.contextmanager
+    def shared(self):
+        with self._condition:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._users -= 1
+                self._condition.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self):
+        with self._condition:
+            self._condition.wait_for(lambda: self._users == 0)
+            yield
+
+
+class Trace:
+    """An open trace. Commands of the program and analyses of the library are methods: t.kernels(), t.gaps(per="device").
+    Events are attributes: t.ops, t.calls, t.ranges. Memory is freed when the trace is closed and nothing made from it
+    (reports, arrays) is left."""
+
+    def __init__(self, owner, threads=0):
+        self._held, self._threads, self._temporary = owner, threads, None
+        self._gate = Gate()
+
+    @property
+    def _owner(self):
+        if self._held is None:
+            raise Error("the trace is closed")
+        return self._held
+
+    def close(self):
+        """What was made from the trace stays valid; the trace itself can do nothing any more."""
+        self._held = None
+        if self._temporary:
+            self._temporary()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def info(self):
+        with self._gate.shared():
+            info = lib.gputime_trace_describe(self._owner.address)
+            loss = text(lib.gputime_trace_loss(self._owner.address))
+        return Info(os.fsdecode(info.path), text(info.format), counted(info.producer), counted(info.host),
+                    info.rank if info.rank >= 0 else None, info.world_size if info.world_size >= 0 else None,
+                    text(info.rank_source), info.origin_ns, info.base_ns, info.skipped_events, loss,
+                    fact_names(info.facts_present), fact_names(info.facts_read), fact_names(info.facts_possible))
+
+    def __repr__(self):
+        if self._held is None:
+            return "<closed trace>"
+        info = self.info
+        return f"<trace {info.path!r}: {info.format}, {len(self.ops):,} GPU ops>"
+
+    # ---- reports ----
+
+    def _make(self, request, name):
+        options, out = request.options(name, self._threads), ctypes.c_void_p()
+        owner = self._owner
+        with self._gate.shared():
+            call(lib.gputime_report_new, ctypes.byref(ctypes.c_void_p(owner.address)), 1, ctypes.byref(options),
+                 ctypes.byref(out))
+        report = Report(Owner(out.value, lib.gputime_report_free, owner), request.main, request.layout)
+        if COMMANDS.get(name, {}).get("may_refuse") and "refused" in report.facts:
+            raise Error(f"no answer for '{report.title}': {report.facts['refused']}; force=True answers all the same")
+        return report
+
+    def command(self, command, **options):
+        """A command of the program by name: t.command("kernels", top=5)."""
+        if command not in COMMANDS or command in FUNCTIONS:
+            names = ", ".join(key for key in COMMANDS if key not in FUNCTIONS)
+            raise UsageError(f"no command '{command}'; commands are {names}")
+        return self._make(request_of(command, options), command)
+
+    def report(self, *analyses, **options):
+        """Analyses by name, in one report: t.report("kernels", "gaps", step=3)."""
+        return self._make(Request(analysis_command(analyses), options), "report")
+
+    def check(self, *limits, **options):
+        """Judges limits: t.check("idle<20%", "each kernel:*<10%").broken is how many do not hold."""
+        from ._compare import check
+        return check(self, limits, **options)
+
+    # ---- events ----
+
+    @property
+    def kinds(self):
+        """Kinds of rows: "ops", "calls", "ranges" ..."""
+        address = self._owner.address
+        with self._gate.shared():
+            rows = [lib.gputime_trace_rows_at(address, i) for i in range(lib.gputime_trace_rows_count(address))]
+        return tuple(text(lib.gputime_rows_key(one)) for one in rows)
+
+    def rows(self, kind, run=None):
+        """Rows of a kind; what the trace was not asked for yet is read now."""
+        facts = _c.FACTS_OF_ROWS.get(kind)
+        if facts is None:
+            raise UsageError(f"no rows '{kind}'; kinds are {', '.join(_c.FACTS_OF_ROWS)}")
+        owner = self._owner
+        with self._gate.shared():
+            lacks = facts & ~lib.gputime_trace_describe(owner.address).facts_read
+        if lacks:
+            self.read(*fact_names(lacks))
+        with self._gate.shared():
+            address = lib.gputime_trace_rows(owner.address, encoded(kind))
+        return Frame(owner, address, run)
+
+    def read(self, *facts):
+        """Reads these facts, too ("memory", "comms", "all"), unless they were read already."""
+        owner, bits = self._owner, facts_of(facts)
+        with self._gate.alone():
+            call(lib.gputime_trace_read, owner.address, bits)
+
+    def counter(self, track):
+        """(times in ns, values) of a row of counter_tracks, as arrays of ctypes."""
+        owner = self.counter_tracks._owner
+        with self._gate.shared():
+            count = lib.gputime_trace_counter_count(owner.address, track)
+            times, values = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
+            lib.gputime_trace_counter_read(owner.address, track, 0, count, times, values)
+        return times, values
+
+    def __getattr__(self, name):
+        if name in _c.FACTS_OF_ROWS:
+            return self.rows(name)
+        raise AttributeError(f"no attribute '{name}'; see dir() of the trace")
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *_c.FACTS_OF_ROWS})
+
+
+# ---- methods ----
+
+class Method:
+    """The command or analysis of a name. Where events have the same name (ranges, steps), the attribute is these, and
+    calling it runs the command."""
+
+    def __init__(self, name, help):
+        self.name, self.__doc__ = name, help
+
+    def __get__(self, trace, _=None):
+        if trace is None:
+            return self
+        def run(**options):
+            return trace._make(request_of(self.name, options), self.name)
+        run.__name__, run.__qualname__, run.__doc__ = self.name, f"Trace.{self.name}", self.__doc__
+        return trace.rows(self.name, run) if self.name in _c.FACTS_OF_ROWS else run
+
+
+def add_methods():
+    for name, command in COMMANDS.items():
+        if name not in FUNCTIONS:
+            setattr(Trace, name, Method(name, f"{command['help']}\n\n{command['details']}"))
+    for name, (title, tables) in ANALYSES.items():
+        if not hasattr(Trace, name) and name not in FUNCTIONS:
+            setattr(Trace, name, Method(name, f"{title}\n\nTables: {', '.join(tables)}"))
+
+
+add_methods()
+
+
+# ---- opening ----
+
+def remove(directory, process):
+    if os.getpid() == process:  # not in a child that was forked
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def open_redacted(path, hash_names, options):
+    """From a copy of the export without private data, which is removed when the trace is closed or gone."""
+    directory = tempfile.mkdtemp(prefix="gputime-")
+    try:
+        copy = os.path.join(directory, os.path.basename(os.fspath(path)))
+        call(lib.gputime_redact, encoded(path), encoded(copy), hash_names, None)
+        trace = open_trace(copy, **options)
+    except BaseException:
+        remove(directory, os.getpid())
+        raise
+    trace._temporary = weakref.finalize(trace, remove, directory, os.getpid())
+    return trace
+
+
+def open_trace(path, *more, redact=False, **options):
+    """Reads a trace: one path, or several files of the same capture.
+
+    threads=N; strict=True: any loss is an error; cache=False; facts="all" or names of what to read; reader="native" or
+    "nsys"; nsys=COMMAND; progress=function(done_bytes, total_bytes).
+    rules=FILE, "FILE,ENGINE,MODEL" or "ENGINE,MODEL"; map=FILE or classes={part of a name: class}: categories of kernels.
+    title=, iterations=, gpus=, iteration_range=, elapsed_ns=: what is known of the run.
+    redact=True: an SQLite export of Nsight Systems is read from a copy without private data; "names": whose names of
+    kernels and ranges are hashes."""
+    paths = [*listed(path), *more]
+    if redact not in (False, True, "names"):
+        raise UsageError(f"invalid redact '{redact}'; use True or 'names'")
+    if redact:
+        if len(paths) != 1:
+            raise UsageError("redact needs a capture of one file")
+        return open_redacted(paths[0], redact == "names", dict(options, cache=False))
+    about = run(options)
+    how = opening(**options)
+    names, count = texts(paths)
+    out = ctypes.c_void_p()
+    call(lib.gputime_trace_open, names, count, ctypes.byref(how), ctypes.byref(about), ctypes.byref(out))
+    owner = Owner(out.value, lib.gputime_trace_free)
+    if not how.no_cache:
+        lib.gputime_trace_store_cache(owner.address)
+    return Trace(owner, how.threads)

@@ -57,7 +57,7 @@ REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
 SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
-.PHONY: all static mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
+.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
     lint-all format install uninstall clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
@@ -131,6 +131,22 @@ MPIS := $(foreach name,openmpi mpich,$(if $(shell command -v mpicc.$(name)),$(na
 mpi-both:
 	@for name in $(MPIS); do $(MAKE) --no-print-directory -s mpi MPICC=mpicc.$$name \
 	    MPI_PROGRAM=$(BUILD)/mpi/$$name/gputime-mpi || exit 1; done
+
+# ---- the Python package ----
+
+# The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
+# the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
+WHEEL_INSIDE := sqlite3 zstd lz4 pcre2-8
+WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
+$(BUILD)/wheel/$(SONAME): $(LIB_OBJECTS) python/exports.map
+	@mkdir -p $(@D)
+	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE:%=-l%) -Wl,-Bdynamic $(CONFIG_LIBS) -pthread -lm $(LDLIBS) 2>$@.log || \
+	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
+	      $(WHEEL_LINK) $(LIB_OBJECTS) $(LIBS); }
+
+wheel: $(BUILD)/wheel/$(SONAME)
+	@rm -f $(BUILD)/wheel/*.whl
+	@$(PYTHON) python/make_wheel.py $< $(BUILD)/wheel
 
 # ---- the program with all libraries inside ----
 
@@ -280,7 +296,7 @@ ASAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) $(SANITIZE)" LDFLAGS="$(SANITIZE)"
 TSAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) -fsanitize=thread" LDFLAGS="-fsanitize=thread"
 
 asan:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime build/asan/libgputime.so
 
 # Not the torture tests: they make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan:

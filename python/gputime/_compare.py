@@ -23,7 +23,7 @@ def judge(report, limits):
     """Judges limits one by one; the report counts those that do not hold."""
     for limit in limits:
         broken, (array, count) = ctypes.c_size_t(), texts([limit])
-        call(lib.gputime_report_check, report.address, array, count, ctypes.byref(broken))
+        call(lib.gputime_report_check, report, array, count, ctypes.byref(broken))
     verdicts = Report(report, "limits")
     verdicts.broken = sum(verdict == "broken" for verdict in
                           verdicts["limits"].to_dict()["verdict"]) if limits else 0
@@ -49,11 +49,7 @@ def parse_per(value):
     return PER[kind], encoded(name) if name else None
 
 
-def traces_of(traces):
-    return (ctypes.c_void_p * len(traces))(*(trace._owner.address for trace in traces)), len(traces)
-
-
-def compared(sides, owners, request, per, name, tables, labels, noise):
+def compared(sides, request, per, name, tables, labels, noise):
     """The comparison of two reports, which outlive it."""
     options = sized(_c.gputime_diff_options, per=per, noise_share=noise or 0.0)
     options.shaping = ctypes.pointer(request.shaping())
@@ -65,7 +61,7 @@ def compared(sides, owners, request, per, name, tables, labels, noise):
         set_texts(options, "tables", "table_count", tables)
     out = ctypes.c_void_p()
     call(lib.gputime_report_diff, sides[0], sides[1], ctypes.byref(options), ctypes.byref(out))
-    return Owner(out.value, lib.gputime_report_free, *owners)
+    return Owner(out.value, lib.gputime_report_free, *sides)
 
 
 def side_reports(traces, first_of_b, request, per, options):
@@ -73,9 +69,9 @@ def side_reports(traces, first_of_b, request, per, options):
     options.selection[0].whole_steps = WHOLE_STEPS.get(per, _c.GPUTIME_STEPS_ANY)
     request.shown, request.shapes, request.main = [], {}, None
     options.shaping = ctypes.pointer(request.shaping())
-    array, count = traces_of(traces)
     out, owners = (ctypes.c_void_p * 2)(), tuple(trace._owner for trace in traces)
-    call(lib.gputime_report_new_sides, array, count, first_of_b, ctypes.byref(options), out)
+    array = (ctypes.c_void_p * len(owners))(*(owner.address for owner in owners))
+    call(lib.gputime_report_new_sides, array, len(owners), first_of_b, ctypes.byref(options), out)
     return [Owner(address, lib.gputime_report_free, *owners) for address in out]
 
 
@@ -97,7 +93,7 @@ def diff(a, b, per=None, limits=(), tables=None, labels=None, noise=None, ranks=
                       if table not in (tables or ())]
     sides = side_reports(a + b, len(a), request, kind, request.options("diff"))
     shown.absent = []
-    made = compared([side.address for side in sides], sides, shown, kind, name, tables, labels, noise)
+    made = compared(sides, shown, kind, name, tables, labels, noise)
     report = judge(made, limits)
     return with_main(report, tables[0] if tables else shown.main)
 
@@ -184,7 +180,7 @@ def open_job(paths, how, given):
 def job_report(job, given, command):
     request, out = Request(COMMANDS[command], given), ctypes.c_void_p()
     options = request.options(command)
-    call(lib.gputime_job_report, job.address, ctypes.byref(options), ctypes.byref(out))
+    call(lib.gputime_job_report, job, ctypes.byref(options), ctypes.byref(out))
     return Owner(out.value, lib.gputime_report_free), request
 
 
@@ -206,11 +202,11 @@ def diff_jobs(a, b, limits, tables, labels, noise, options):
         request.shown, request.shapes, request.main = [], {}, None
         request.absent = [table for table in part.get("asked_tables", ()) if table not in (tables or ())]
         how_made = request.options("diff")
-        call(lib.gputime_job_report, open_job(paths, how, options).address, ctypes.byref(how_made), ctypes.byref(out))
+        call(lib.gputime_job_report, open_job(paths, how, options), ctypes.byref(how_made), ctypes.byref(out))
         owners.append(Owner(out.value, lib.gputime_report_free))
     shown = Request(command, dict(options))
     shown.absent = []
-    made = compared([owner.address for owner in owners], owners, shown, _c.GPUTIME_PER_AUTO, None, tables, labels, noise)
+    made = compared(owners, shown, _c.GPUTIME_PER_AUTO, None, tables, labels, noise)
     return with_main(judge(made, listed(limits)), tables[0] if tables else shown.main)
 
 

@@ -27,15 +27,22 @@ def nulls_of(data, null):
     return is_null if (is_null.any() if values is not data else any(is_null)) else None
 
 
+def category_keys(rows):
+    """{row of categories: its key}, of the same reading as the rows that refer to them."""
+    key = lib.gputime_rows_find_field(rows, b"key")
+    return {row: counted(lib.gputime_rows_text(rows, row, key)) for row in range(lib.gputime_rows_count(rows))}
+
+
 class Frame(Tabular):
     """Rows of one kind. A column is an array on the trace's memory, without a copy: text is ids there, and what the trace
     lacks a special value (docs/rows.md). to_dict(), to_pandas() and rows have texts and None instead."""
 
-    def __init__(self, owner, address, run=None):
+    def __init__(self, owner, address, categories, run=None):
         self._owner, self._rows, self._run = owner, address, run
         self.key = self.title = text(lib.gputime_rows_key(address))
         self._fields = [lib.gputime_rows_field(address, i) for i in range(lib.gputime_rows_field_count(address))]
         self.columns = tuple(self._column(field) for field in self._fields)
+        self._categories = category_keys(categories)
 
     @staticmethod
     def _column(field):
@@ -70,6 +77,8 @@ class Frame(Tabular):
         words = dict(enumerate(column.choices)) if column.choices else None
         if column.refers_to == "strings":
             words = self._words(index, data)
+        elif column.refers_to == "categories":
+            words = self._categories
         return Values(data, nulls_of(data, field.null), words)
 
     def _words(self, index, data):
@@ -94,6 +103,8 @@ class Frame(Tabular):
         if field.type == _c.GPUTIME_FIELD_F64:
             return lib.gputime_rows_real(self._rows, row, index)
         value = lib.gputime_rows_int(self._rows, row, index)
+        if self.columns[index].refers_to == "categories":
+            return self._categories.get(value)
         return value % 2**64 if field.type == _c.GPUTIME_FIELD_U64 else value
 
     def texts(self, key):

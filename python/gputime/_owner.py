@@ -22,6 +22,11 @@ class Owner:
     def __del__(self):
         self.free(self.address)
 
+    @property
+    def _as_parameter_(self):
+        """Functions of the library take the owner itself, which then lives until they return, whatever other threads do."""
+        return ctypes.c_void_p(self.address)
+
     def __reduce__(self):
         raise TypeError("objects of libgputime cannot be pickled or copied")
 

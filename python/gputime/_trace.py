@@ -78,8 +78,8 @@ class Trace:
     @property
     def info(self):
         with self._gate.shared():
-            info = lib.gputime_trace_describe(self._owner.address)
-            loss = text(lib.gputime_trace_loss(self._owner.address))
+            info = lib.gputime_trace_describe(self._owner)
+            loss = text(lib.gputime_trace_loss(self._owner))
         return Info(os.fsdecode(info.path), text(info.format), counted(info.producer), counted(info.host),
                     info.rank if info.rank >= 0 else None, info.world_size if info.world_size >= 0 else None,
                     text(info.rank_source), info.origin_ns, info.base_ns, info.skipped_events, loss,
@@ -125,9 +125,9 @@ class Trace:
     @property
     def kinds(self):
         """Kinds of rows: "ops", "calls", "ranges" ..."""
-        address = self._owner.address
+        owner = self._owner
         with self._gate.shared():
-            rows = [lib.gputime_trace_rows_at(address, i) for i in range(lib.gputime_trace_rows_count(address))]
+            rows = [lib.gputime_trace_rows_at(owner, i) for i in range(lib.gputime_trace_rows_count(owner))]
         return tuple(text(lib.gputime_rows_key(one)) for one in rows)
 
     def rows(self, kind, run=None):
@@ -137,26 +137,27 @@ class Trace:
             raise UsageError(f"no rows '{kind}'; kinds are {', '.join(_c.FACTS_OF_ROWS)}")
         owner = self._owner
         with self._gate.shared():
-            lacks = facts & ~lib.gputime_trace_describe(owner.address).facts_read
+            lacks = facts & ~lib.gputime_trace_describe(owner).facts_read
         if lacks:
             self.read(*fact_names(lacks))
         with self._gate.shared():
-            address = lib.gputime_trace_rows(owner.address, encoded(kind))
-        return Frame(owner, address, run)
+            address = lib.gputime_trace_rows(owner, encoded(kind))
+            categories = lib.gputime_trace_rows(owner, b"categories")
+        return Frame(owner, address, categories, run)
 
     def read(self, *facts):
         """Reads these facts, too ("memory", "comms", "all"), unless they were read already."""
         owner, bits = self._owner, facts_of(facts)
         with self._gate.alone():
-            call(lib.gputime_trace_read, owner.address, bits)
+            call(lib.gputime_trace_read, owner, bits)
 
     def counter(self, track):
         """(times in ns, values) of a row of counter_tracks, as arrays of ctypes."""
         owner = self.counter_tracks._owner
         with self._gate.shared():
-            count = lib.gputime_trace_counter_count(owner.address, track)
+            count = lib.gputime_trace_counter_count(owner, track)
             times, values = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
-            lib.gputime_trace_counter_read(owner.address, track, 0, count, times, values)
+            lib.gputime_trace_counter_read(owner, track, 0, count, times, values)
         return times, values
 
     def __getattr__(self, name):
@@ -200,6 +201,17 @@ add_methods()
 
 # ---- opening ----
 
+def check_files(paths):
+    """In the words of the program."""
+    for path in paths:
+        try:
+            if encoded(path) != b"-":
+                os.stat(path)
+        except OSError as error:
+            reason = error.strerror[:1].lower() + error.strerror[1:]
+            raise Error(f"cannot read '{os.fsdecode(path)}': {reason}") from None
+
+
 def remove(directory, process):
     if os.getpid() == process:  # not in a child that was forked
         shutil.rmtree(directory, ignore_errors=True)
@@ -237,10 +249,11 @@ def open_trace(path, *more, redact=False, **options):
         return open_redacted(paths[0], redact == "names", dict(options, cache=False))
     about = run(options)
     how = opening(**options)
+    check_files(paths)
     names, count = texts(paths)
     out = ctypes.c_void_p()
     call(lib.gputime_trace_open, names, count, ctypes.byref(how), ctypes.byref(about), ctypes.byref(out))
     owner = Owner(out.value, lib.gputime_trace_free)
     if not how.no_cache:
-        lib.gputime_trace_store_cache(owner.address)
+        lib.gputime_trace_store_cache(owner)
     return Trace(owner, how.threads)

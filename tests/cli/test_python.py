@@ -1,0 +1,360 @@
+"""The Python package has the numbers of the program: every table of its reports, on every sample."""
+
+import html.parser
+import json
+import re
+import subprocess
+
+import pytest
+
+from conftest import DATA, ROOT
+from python_package import json_rows, opened, package, table_rows
+from samples import own_capture
+from test_matrix import SAMPLES
+
+LLAMA = DATA / "torch/llama_train_compiled.json.gz"
+MORE = [DATA / "torch/tpdp_rank0.json.gz", *(path for path in sorted((DATA / "torch").glob("*.json.gz")))]
+COMMANDS = [("summary", {}), ("kernels", {}), ("gaps", {"per": "device"}), ("gaps", {}), ("ranges", {}), ("steps", {}),
+            ("memory", {}), ("efficiency", {}), ("path", {}), ("findings", {})]
+ALL = sorted({*SAMPLES, *MORE})
+
+
+def arguments(options):
+    return [word for key, value in options.items() for word in (f"--{key}", value)]
+
+
+@pytest.mark.parametrize("sample", ALL, ids=lambda path: path.name)
+def test_numbers_are_those_of_the_program(gputime, unpacked, sample):
+    path = unpacked(sample)
+    done = gputime("summary", path, "--json", "--no-cache")
+    if done.returncode != 0:
+        with pytest.raises(package.Error) as error:
+            opened(path).summary()
+        assert done.stderr.decode().strip() == f"gputime: {error.value}"
+        return
+    with opened(path) as trace:
+        for command, options in COMMANDS:
+            expected = json.loads(gputime(command, *arguments(options), path, "--json", "--no-cache").stdout)
+            report = trace.command(command, **options)
+            tables = {key: table for key, table in report.tables.items() if key in expected["tables"]}
+            assert set(expected["tables"]) == set(tables), command
+            for key, table in tables.items():
+                assert table_rows(table) == json_rows(expected, key), (command, key)
+            assert report.facts == expected["facts"], command
+            assert [finding.title for finding in report.findings] == [one["title"] for one in expected["findings"]]
+
+
+@pytest.mark.parametrize("command, options", [one for one in COMMANDS], ids=lambda value: str(value))
+def test_text_is_that_of_the_program(gputime, command, options):
+    done = gputime(command, *arguments(options), LLAMA, "--no-cache")
+    shown = re.sub(r"\n\ntip: .*", "", done.stdout.decode().rstrip("\n"))
+    assert repr(opened(LLAMA).command(command, **options)) == shown
+
+
+def test_methods_are_made_from_the_registries(gputime):
+    analyses = json.loads(gputime("list", "analyses", "--json").stdout)["tables"]["analyses"]["rows"]
+    trace = opened(LLAMA)
+    for row in analyses:
+        if row["key"] != "ranks":  # of a job
+            assert callable(getattr(trace, row["key"])), row
+            assert row["key"] in dir(trace)
+    accounting = trace.accounting()
+    assert accounting.main.key == "time_parts" and "accounting" in accounting.tables
+
+
+def test_options_and_selections(gputime):
+    trace = opened(LLAMA)
+    expected = json.loads(gputime("kernels", LLAMA, "--step", "4", "--sort", "duration", "--top", "3", "--json",
+                                  "--names", "short", "--no-cache").stdout)
+    report = trace.kernels(step=4, sort="duration", top=3, names="short")
+    assert table_rows(report) == json_rows(expected, "kernels") and len(report) == 3
+    expected = json.loads(gputime("gaps", LLAMA, "--from", "20ms", "--to", "60%", "--bins", "7",
+                                  "--json", "--no-cache").stdout)
+    report = trace.gaps(from_="20ms", to="60%", bins="linear", bin_count=7)
+    assert table_rows(report["histogram"]) == json_rows(expected, "histogram") and len(report["histogram"]) == 7
+    by_number = trace.gaps(from_=20_000_000, to="60%", bins="linear", bin_count=7)
+    assert table_rows(by_number["histogram"]) == json_rows(expected, "histogram")
+    expected = json.loads(gputime("kernels", LLAMA, "--category", "gemm,norm", "--device", "0", "--json",
+                                  "--no-cache").stdout)
+    assert table_rows(trace.kernels(category=["gemm", "norm"], device=[0])) == json_rows(expected, "kernels")
+    assert table_rows(trace.kernels(step=range(3, 5))) == table_rows(trace.kernels(step="3-4")) != \
+        table_rows(trace.kernels(step=3))
+    expected = json.loads(gputime("kernels", LLAMA, "--name", "NVJET", "--json", "--no-cache").stdout)
+    assert table_rows(trace.kernels(name="NVJET")) == json_rows(expected, "kernels")
+
+
+def test_columns_have_units_and_titles():
+    kernels = opened(LLAMA).kernels()
+    column = next(column for column in kernels.columns if column.key == "total_ns")
+    assert (column.title, column.unit) == ("Total", "ns") and "unit='ns'" in repr(column)
+    share = next(column for column in kernels.columns if column.key == "share")
+    assert (share.unit, share.of) == ("share", "kernel time")
+    assert "total_ns" in kernels and "nothing" not in kernels
+    with pytest.raises(KeyError, match="no column 'nothing'; there are name, count"):
+        kernels["nothing"]
+    assert kernels[0]["name"] == kernels["name"][0] and kernels[-1] == list(kernels)[-1]
+    with pytest.raises(IndexError):
+        kernels[len(kernels)]
+
+
+def test_arrays_of_tables():
+    numpy = pytest.importorskip("numpy")
+    kernels = opened(LLAMA).kernels()
+    total = kernels["total_ns"]
+    assert total.dtype == numpy.int64 and total.tolist() == kernels.to_dict()["total_ns"]
+    assert kernels["avg_ns"].dtype == numpy.float64 and kernels["name"].dtype == object
+    steps = opened(LLAMA).ops["range"]
+    assert steps.dtype == numpy.uint32
+
+
+def test_data_frames():
+    pandas = pytest.importorskip("pandas")
+    numpy = pytest.importorskip("numpy")
+    trace = opened(LLAMA)
+    frame = trace.kernels().to_pandas()
+    assert list(frame.columns) == [column.key for column in trace.kernels().columns]
+    assert frame["total_ns"].sum() == sum(trace.kernels().to_dict()["total_ns"])
+    assert frame.attrs["units"]["total_ns"] == "ns"
+    ops = trace.ops
+    frame = ops.to_pandas()
+    for key in ("start_ns", "end_ns", "correlation", "lane"):
+        address = ops[key].__array_interface__["data"][0]
+        assert frame[key].to_numpy().__array_interface__["data"][0] == address, f"{key} was copied"
+        assert numpy.shares_memory(frame[key].to_numpy(), ops[key]) and not ops[key].flags.writeable
+    assert frame["name"].tolist() == ops.to_dict()["name"] and frame["category"].tolist() == ops.to_dict()["category"]
+    assert frame["range"].isna().tolist() == [value is None for value in ops.to_dict()["range"]]
+    by_category = (frame["end_ns"] - frame["start_ns"]).groupby(frame["category"].astype(str)).sum().to_dict()
+    expected = dict(zip(trace.categories().to_dict()["category"], trace.categories().to_dict()["total_ns"]))
+    assert {key: value for key, value in by_category.items() if value} == \
+        {key: value for key, value in expected.items() if value}
+    assert isinstance(trace.ranges.to_pandas(), pandas.DataFrame)
+
+
+@pytest.mark.parametrize("sample", [LLAMA, DATA / "hostile.json", own_capture("train").report], ids=lambda path: path.name)
+def test_events_are_those_of_the_store(dump_rows, sample):
+    trace = opened(sample, facts="all")
+    expected = dump_rows(sample)
+    compared = 0
+    for kind, rows in expected.items():
+        if kind not in trace.kinds:
+            continue
+        found = trace.rows(kind).to_dict()
+        for key in rows[0]:
+            if key == "row" or key not in found:
+                continue
+            given = [None if row[key] == "" else row[key] for row in rows]
+            if any(isinstance(value, str) and "\udc80" <= value[:1] for value in given):
+                continue
+            if all(value is None or isinstance(value, (int, str)) for value in given) and key != "flags":
+                same = [as_text(value) for value in found[key]]
+                assert same == [as_text(value) for value in given], (kind, key)
+                compared += 1
+    assert compared > 20
+
+
+def as_text(value):
+    """Bytes that are no UTF-8 are marked in different ways."""
+    return re.sub("[\udc80-\udcff\ufffd]+", "?", value) or None if isinstance(value, str) else value
+
+
+def test_facts_are_read_when_rows_are_asked_for(dump_rows):
+    trace = opened(LLAMA)
+    assert "configs" not in trace.info.facts_read
+    names = trace.ops.to_dict()["name"]
+    early = trace.ops
+    configs = trace.kernel_configs
+    assert "configs" in trace.info.facts_read and len(configs) == len(dump_rows(LLAMA)["kernel_configs"]) > 0
+    assert early.to_dict()["name"] == names == trace.ops.to_dict()["name"]  # ids of another reading are others
+
+
+def test_rows_and_command_of_one_name():
+    trace = opened(LLAMA)
+    assert len(trace.ranges) == 162 and trace.ranges[3]["name"] == "ProfilerStep#3"
+    assert trace.ranges().main.key == "ranges" and "phases" in trace.ranges().tables
+    with pytest.raises(TypeError):
+        trace.ops()
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        trace.nothing
+    with pytest.raises(package.UsageError, match="no rows 'nothing'; kinds are ops"):
+        trace.rows("nothing")
+
+
+def test_info():
+    info = opened(LLAMA).info
+    assert (info.format, info.rank, info.world_size, info.path) == ("torch-json", 0, 1, str(LLAMA))
+    assert "ops" in info.facts and info.loss is None and info.origin_ns > 0
+    assert opened(DATA / "cut.json").info.loss
+
+
+def test_comparison(gputime, changed):
+    a, b = changed
+    for options in ({}, {"per": "step"}, {"per": "none"}, {"per": "launch"}):
+        expected = json.loads(gputime("diff", a, b, *arguments(options), "--json").stdout)
+        report = package.diff(a, b, cache=False, **options)
+        assert set(expected["tables"]) <= set(report.tables), options
+        for key in expected["tables"]:
+            rows = [row for row in expected["tables"][key]["rows"] if row.get("input") == expected["inputs"][0]["input"]
+                    or "input" not in row]
+            if rows == expected["tables"][key]["rows"]:
+                assert table_rows(report[key]) == json_rows(expected, key), (options, key)
+    with opened(a) as first:
+        report = package.diff(first, [b, b], limits=["each kernel:*>+10%", "step>+50%"], cache=False)
+    assert report.broken == 1 and report["limits"].to_dict()["verdict"].count("broken") == 1
+    assert report.main.key == "measures" and "flash_fwd_kernel" in repr(report)
+
+
+def test_limits(gputime):
+    report = package.check(LLAMA, ["idle<1%", "utilisation>10%"], cache=False)
+    expected = json.loads(gputime("check", LLAMA, "--limit", "idle<1%", "--limit", "utilisation>10%", "--json").stdout)
+    assert report.broken == 1 and table_rows(report["limits"]) == json_rows(expected, "limits")
+    assert opened(LLAMA).check("idle<99%").broken == 0
+    with pytest.raises(package.UsageError, match="'check' needs a limit"):
+        package.check(LLAMA, [])
+
+
+def test_jobs(gputime, tmp_path):
+    expected = json.loads(gputime("ranks", DATA / "ranks", "--json").stdout)
+    seen = []
+    report = package.ranks(DATA / "ranks", cache=False, progress=lambda done, total: seen.append((done, total)))
+    assert report.main.key == "ranks" and len(report) == 4
+    for key in expected["tables"]:
+        assert table_rows(report[key]) == json_rows(expected, key), key
+    assert seen and all(done <= total for done, total in seen)
+    done = gputime("ranks", DATA / "ranks")
+    assert repr(report) == done.stdout.decode().rstrip("\n")
+    same = package.diff(DATA / "ranks", DATA / "ranks", ranks=True, limits="exposed_wait>+10%", cache=False)
+    assert same.broken == 0 and same.main.key == "job_measures"
+    assert package.check(DATA / "ranks", ["ranks>5"], ranks=True, cache=False).broken == 1
+    broken = tmp_path / "rank9.json"
+    broken.write_text("no trace")
+    with pytest.warns(UserWarning, match="unrecognized trace format"):
+        assert len(package.ranks([*sorted((DATA / "ranks").iterdir()), broken], cache=False)) == 4
+
+
+def test_classes_of_the_users(gputime, tmp_path):
+    """What a class map and the iterations of a run give: as `gputime stats` prints it."""
+    classes = {"nvjet": "Gemm", "triton": "Fusion", "multi_tensor": "Optimizer"}
+    (tmp_path / "map.json").write_text(json.dumps(classes))
+    done = gputime("stats", "--map", tmp_path / "map.json", "--iters", "3", "--nvtx-tag", "forward", "--title", "Run",
+                   LLAMA, "--no-cache")
+    trace = opened(LLAMA, classes=classes, iterations=3, iteration_range="forward", title="Run")
+    assert trace.stats().text() == done.stdout.decode()
+    by_file = opened(LLAMA, map=tmp_path / "map.json", iterations=3, iteration_range="forward")
+    assert table_rows(by_file.stats()) == table_rows(trace.stats())
+
+
+def test_definitions():
+    definition = package.define("idle_causes")
+    assert "| `device`, `cause` |" in definition and definition._repr_markdown_() == str(definition)
+    with pytest.raises(package.UsageError, match="no definition of 'nothing at all'"):
+        package.define("nothing at all")
+
+
+def test_redacted(unpacked, tmp_path):
+    path = unpacked(DATA / "nsys/graph_whole.sqlite.gz")
+    plain, hidden = opened(path), opened(path, redact="names")
+    assert plain.kernels().to_dict()["total_ns"] == hidden.kernels().to_dict()["total_ns"]
+    assert set(plain.kernels().to_dict()["name"]) & set(hidden.kernels().to_dict()["name"]) == {"[CUDA graph 1]"}
+    assert opened(path, redact=True).kernels().to_dict() == plain.kernels().to_dict()
+    copy = hidden.info.path
+    import os
+    assert os.path.exists(copy) and copy != str(path)
+    hidden.close()
+    assert not os.path.exists(copy)
+    with pytest.raises(package.Error):
+        opened(LLAMA, redact=True)
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text = set(), ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add((tag, *(name for name, _ in attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_hostile_names_are_shown_as_text():
+    trace = opened(DATA / "hostile.json")
+    shown = {("table",), ("caption",), ("thead",), ("tbody",), ("tr",), ("th",), ("td",), ("td", "style"), ("pre",), ("p",)}
+    for part in (trace.kernels().main, trace.ops, trace.ranges, trace.calls, trace.summary(), trace.kernels()):
+        page = Tags(part._repr_html_())
+        assert page.tags <= shown, part
+    names = trace.ops.to_dict()["name"]
+    assert any("<" in name for name in names if name)
+    for part in (trace.kernels(), trace.kernels().main, trace.summary(), trace.ops):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(part)), "control characters reach the terminal"
+
+
+def test_writing(gputime, tmp_path):
+    report = opened(LLAMA).kernels()
+    report.write(tmp_path / "kernels.csv")
+    assert (tmp_path / "kernels.csv").read_text().startswith("input,name,count,total_ns")
+    assert json.loads(report.to_string("json"))["tables"]["kernels"]["rows"][0]["count"] == report[0]["count"]
+    assert report.to_string("csv") == (tmp_path / "kernels.csv").read_text()
+    report.write(f"{tmp_path}/tables/", format="csv")
+    assert (tmp_path / "tables/kernels.csv").exists()
+    with pytest.raises(package.UsageError, match="unknown format 'nothing'"):
+        report.to_string("nothing")
+    assert "\x1b[" in report.text(color=True) and "\x1b[" not in report.text()
+    assert max(map(len, report.main.text(width=60).splitlines())) <= 60
+    assert "(us)" in report.main.text(unit="us")
+    with pytest.raises(package.UsageError, match="no unit 'h'"):
+        report.text(unit="h")
+
+
+ERRORS = [
+    (["/no such file"], lambda: opened("/no such file")),
+    (["kernels", "--step", "99", LLAMA], lambda: opened(LLAMA).kernels(step=99)),
+    (["kernels", "--device", "7", LLAMA], lambda: opened(LLAMA).kernels(device=7)),
+    (["kernels", "--category", "nothing", LLAMA], lambda: opened(LLAMA).kernels(category="nothing")),
+    (["kernels", "--sort", "nothing", LLAMA], lambda: opened(LLAMA).kernels(sort="nothing")),
+    (["kernels", "--name", "re:(", LLAMA], lambda: opened(LLAMA).kernels(name="re:(")),
+    (["gaps", "--gap-sort", "nothing", LLAMA], lambda: opened(LLAMA).gaps(gap_sort="nothing")),
+    (["kernels", "--rules", "/no such file", LLAMA], lambda: opened(LLAMA, rules="/no such file")),
+    (["kernels", "--rules", "a,b", LLAMA], lambda: opened(LLAMA, rules="a,b")),
+    (["check", "--limit", "nothing<3", LLAMA], lambda: package.check(LLAMA, "nothing<3", cache=False)),
+    (["whatif", LLAMA, "--scale", "nothing=0.5"], lambda: opened(LLAMA).whatif(changes="scale:nothing=0.5")),
+    (["findings", LLAMA, "--why", "nothing"], lambda: opened(LLAMA).findings(why="nothing")),
+    (["define", "nothing"], lambda: package.define("nothing")),
+    ([DATA / "cut.json", "--strict"], lambda: opened(DATA / "cut.json", strict=True)),
+    ([DATA / "README.md"], lambda: opened(DATA / "README.md")),
+]
+
+
+@pytest.mark.parametrize("words, call", ERRORS, ids=["_".join(str(word) for word in words[:3] if word != LLAMA)[-40:]
+                                                     for words, _ in ERRORS])
+def test_errors_have_the_words_of_the_program(gputime, words, call):
+    done = gputime(*words)
+    with pytest.raises(package.Error) as error:
+        call()
+    assert done.stderr.decode().strip().splitlines()[-1] == f"gputime: {error.value}"
+    assert (done.returncode == 2) == isinstance(error.value, package.UsageError) == isinstance(error.value, ValueError)
+
+
+def test_errors_of_python_alone():
+    with pytest.raises(package.UsageError, match="no analysis has an option 'nothing'"):
+        opened(LLAMA).kernels(nothing=3)
+    with pytest.raises(package.UsageError, match="bin_count"):
+        opened(LLAMA).gaps(bin_count="seven")
+    with pytest.raises(TypeError):
+        opened(LLAMA, nothing=3)
+    with pytest.raises(package.UsageError, match="NUL"):
+        opened("a\0b")
+    with pytest.raises(package.UsageError, match="no fact 'nothing'; facts are ops"):
+        opened(LLAMA, facts=["nothing"])
+    with pytest.raises(package.UsageError, match="no reader 'nothing'"):
+        opened(LLAMA, reader="nothing")
+    with pytest.raises(package.UsageError, match="no command 'nothing'; commands are summary"):
+        opened(LLAMA).command("nothing")
+
+
+def test_counters(dump_rows):
+    trace = opened(LLAMA, facts="all")
+    for track in range(len(trace.counter_tracks)):
+        times, values = trace.counter(track)
+        assert len(times) == len(values)

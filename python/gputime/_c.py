@@ -78,6 +78,7 @@ GPUTIME_INPUTS = 0
 GPUTIME_ANALYSES = 1
 GPUTIME_OUTPUTS = 2
 GPUTIME_CATEGORIES = 3
+GPUTIME_EXPORTS = 4
 GPUTIME_FACTS_USUAL = 4095
 
 
@@ -154,6 +155,10 @@ class gputime_diff_options(Structure):
 
 
 class gputime_write_options(Structure):
+    pass
+
+
+class gputime_export_options(Structure):
     pass
 
 
@@ -398,6 +403,14 @@ gputime_write_options._fields_ = [
     ("full_names", c_int),
     ("threads", c_int64),
 ]
+gputime_export_options._fields_ = [
+    ("size", c_size_t),
+    ("format", c_char_p),
+    ("selection", POINTER(gputime_selection)),
+    ("tables", POINTER(c_char_p)),
+    ("table_count", c_size_t),
+    ("threads", c_int64),
+]
 gputime_cell._fields_ = [
     ("type", c_int),
     ("integer", c_int64),
@@ -540,6 +553,8 @@ FUNCTIONS = {
     "gputime_report_write": (c_int, [c_void_p, POINTER(gputime_write_options), c_char_p, POINTER(gputime_error)]),
     "gputime_report_print": (c_int, [c_void_p, POINTER(gputime_write_options), POINTER(gputime_text), POINTER(gputime_error)]),
     "gputime_remove_unfinished": (None, []),
+    "gputime_traces_export": (c_int, [POINTER(c_void_p), c_size_t, POINTER(gputime_export_options), c_char_p, POINTER(gputime_error)]),
+    "gputime_export_facts": (c_uint64, [POINTER(gputime_export_options), c_char_p]),
     "gputime_report_section_count": (c_size_t, [c_void_p]),
     "gputime_report_section_title": (c_char_p, [c_void_p, c_size_t]),
     "gputime_report_fact_count": (c_size_t, [c_void_p, c_size_t]),

@@ -787,6 +787,55 @@ enum gputime_status gputime_table_print(const struct gputime_table *table, const
 /* Frees a text that is the caller's; one without bytes is fine. */
 void gputime_text_free(struct gputime_text text);
 
+/* ---- Arrow ---- */
+
+/* The structs of the Arrow C data and C stream interfaces, an ABI that data frame libraries share
+   (https://arrow.apache.org/docs/format/CDataInterface.html); other headers may have them already. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+/* The type of a column, or of a table, whose columns are its children. */
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *schema); /* NULL: it was released */
+    void *private_data;
+};
+
+/* The values of a column or table. */
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *array); /* NULL: it was released */
+    void *private_data;
+};
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+/* A table as a sequence of arrays that all have its schema. */
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out); /* 0, or an errno */
+    int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);    /* released at the end of the table */
+    const char *(*get_last_error)(struct ArrowArrayStream *stream);
+    void (*release)(struct ArrowArrayStream *stream); /* NULL: it was released */
+    void *private_data;
+};
+#endif
+
+/* A table of a report as a stream, which is the caller's to release and needs the report no more. Whole numbers are
+   int64, other numbers and shares double, texts dictionary-encoded UTF-8; docs/frames.md has the rules. On failure
+   out->release is NULL. Several threads may ask. */
+enum gputime_status gputime_table_arrow(const struct gputime_table *table, struct ArrowArrayStream *out,
+                                        struct gputime_error *err);
+
 /* ---- Registries ---- */
 
 /* Lists of what this build of the library supports. */
@@ -806,6 +855,7 @@ struct gputime_entry {
     int is_data;        /* outputs: for programs, with all rows */
     int is_missing;     /* outputs: this build cannot write it */
     int fills_folders;  /* outputs: one file has one table, so a directory has them all */
+    int is_binary;      /* outputs: not for a terminal */
 };
 
 /* Length of a registry, and an entry by number or key; all zero when there is none. Any thread. */

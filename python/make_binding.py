@@ -92,7 +92,7 @@ class Header:
             rest = declaration[declaration.index(base) + len(base):]
             for item in split(rest):
                 stars, name, count = re.fullmatch(r"((?:\s|\*|const\b)*)(\w+)(?:\[(\d+)\])?", item).groups()
-                is_counted = f"{name}_bytes" in self.structs[struct] or struct == "gputime_text"
+                is_counted = f"{name}_bytes" in self.structs[struct] or struct == "gputime_text" or name == "metadata"
                 kind = self.type_of(base, stars.count("*"), is_counted)
                 yield name, f"{kind} * {count}" if count else kind
 

@@ -186,6 +186,18 @@ class gputime_issue(Structure):
     pass
 
 
+class ArrowSchema(Structure):
+    pass
+
+
+class ArrowArray(Structure):
+    pass
+
+
+class ArrowArrayStream(Structure):
+    pass
+
+
 class gputime_entry(Structure):
     pass
 
@@ -458,6 +470,36 @@ gputime_issue._fields_ = [
     ("first_offset", c_uint64),
     ("is_loss", c_int),
 ]
+ArrowSchema._fields_ = [
+    ("format", c_char_p),
+    ("name", c_char_p),
+    ("metadata", POINTER(c_char)),
+    ("flags", c_int64),
+    ("n_children", c_int64),
+    ("children", POINTER(POINTER(ArrowSchema))),
+    ("dictionary", POINTER(ArrowSchema)),
+    ("release", CFUNCTYPE(None, POINTER(ArrowSchema))),
+    ("private_data", c_void_p),
+]
+ArrowArray._fields_ = [
+    ("length", c_int64),
+    ("null_count", c_int64),
+    ("offset", c_int64),
+    ("n_buffers", c_int64),
+    ("n_children", c_int64),
+    ("buffers", POINTER(c_void_p)),
+    ("children", POINTER(POINTER(ArrowArray))),
+    ("dictionary", POINTER(ArrowArray)),
+    ("release", CFUNCTYPE(None, POINTER(ArrowArray))),
+    ("private_data", c_void_p),
+]
+ArrowArrayStream._fields_ = [
+    ("get_schema", CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowSchema))),
+    ("get_next", CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowArray))),
+    ("get_last_error", CFUNCTYPE(c_char_p, POINTER(ArrowArrayStream))),
+    ("release", CFUNCTYPE(None, POINTER(ArrowArrayStream))),
+    ("private_data", c_void_p),
+]
 gputime_entry._fields_ = [
     ("key", c_char_p),
     ("title", c_char_p),
@@ -465,6 +507,7 @@ gputime_entry._fields_ = [
     ("is_data", c_int),
     ("is_missing", c_int),
     ("fills_folders", c_int),
+    ("is_binary", c_int),
 ]
 gputime_definition._fields_ = [
     ("section", POINTER(c_char)),
@@ -581,6 +624,7 @@ FUNCTIONS = {
     "gputime_table_text": (gputime_text, [c_void_p, c_size_t, c_size_t]),
     "gputime_table_print": (c_int, [c_void_p, POINTER(gputime_write_options), POINTER(gputime_text), POINTER(gputime_error)]),
     "gputime_text_free": (None, [gputime_text]),
+    "gputime_table_arrow": (c_int, [c_void_p, POINTER(ArrowArrayStream), POINTER(gputime_error)]),
     "gputime_registry_count": (c_size_t, [c_int]),
     "gputime_registry_entry": (gputime_entry, [c_int, c_size_t]),
     "gputime_registry_find": (gputime_entry, [c_int, c_char_p]),

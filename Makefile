@@ -233,7 +233,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/dump_commands $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)

@@ -4,8 +4,8 @@ import ctypes
 
 from . import _c
 from ._library import Error
-from ._owner import Owner, view
-from ._values import Values, numpy
+from ._owner import SIZES, Owner, view
+from ._values import Column, Values, joined, numpy
 
 # Formats of numbers: letters of the struct module.
 NUMBERS = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q", "g": "d"}
@@ -30,25 +30,46 @@ def release_stream(stream):
         stream.release(ctypes.byref(stream))
 
 
-def next_array(stream, *kept):
-    """(array, its owner), None at the end. The owner keeps `kept`, too."""
+def next_array(stream):
+    """(array, its owner), None at the end."""
     array = _c.ArrowArray()
     check(stream, stream.get_next(ctypes.byref(stream), ctypes.byref(array)), "rows")
     if not array.release:
         return None
-    return array, Owner(ctypes.addressof(array), release_array, array, *kept)
+    return array, Owner(ctypes.addressof(array), release_array, array)
+
+
+def pairs_of(metadata):
+    """Metadata as a dictionary: so many pairs of texts, each after its length."""
+    pairs, place = {}, 4
+    if not metadata:
+        return pairs
+    address = ctypes.cast(metadata, ctypes.c_void_p).value
+    number = lambda at: ctypes.c_int32.from_address(address + at).value
+    for _ in range(number(0)):
+        texts = []
+        for _ in range(2):
+            texts.append(ctypes.string_at(address + place + 4, number(place)).decode("utf-8", "replace"))
+            place += 4 + number(place)
+        pairs[texts[0]] = texts[1]
+    return pairs
 
 
 def formats_of(stream):
-    """[(key, format, format of the dictionary or None)] of the columns."""
+    """[(Column, format, format of the dictionary or None)] of the columns."""
     schema = _c.ArrowSchema()
     check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)), "columns")
     try:
         children = [schema.children[i].contents for i in range(schema.n_children)]
-        return [(child.name.decode("utf-8", "replace"), child.format.decode(),
+        return [(column_of(child), child.format.decode(),
                  child.dictionary.contents.format.decode() if child.dictionary else None) for child in children]
     finally:
         schema.release(ctypes.byref(schema))
+
+
+def column_of(schema):
+    about = pairs_of(schema.metadata)
+    return Column(schema.name.decode("utf-8", "replace"), about.get("title", ""), about.get("unit", ""), about.get("of"))
 
 
 def nulls_of(array, owner):
@@ -74,49 +95,75 @@ def texts_of(array, owner, format):
     return [data[first:last].decode("utf-8", "replace") for first, last in zip(places, places[1:])]
 
 
-def values_of(array, owner, format, dictionary):
-    is_null = nulls_of(array, owner)
-    if format in ("u", "U"):
-        return Values(texts_of(array, owner, format) if array.length else [], is_null)
-    letter = NUMBERS[format]
-    data = view(owner, array.buffers[1], letter, array.offset + array.length)[array.offset:]
-    if dictionary is None:
-        return Values(data, is_null)
-    return Values(data, is_null, dict(enumerate(texts_of(array.dictionary.contents, owner, dictionary)
-                                                if array.dictionary.contents.length else [])))
+def runs_on(parts):
+    """Whether the parts of a column follow each other in memory, with the same texts: then they are one."""
+    return all(first.end == second.start and first.words_at == second.words_at and second.words_at is not False
+               for first, second in zip(parts, parts[1:]))
+
+
+class Part:
+    """A column of one array of a stream, before anything of it is decoded."""
+
+    def __init__(self, array, owner, format, dictionary):
+        self.array, self.owner, self.format, self.dictionary = array, owner, format, dictionary
+        size = SIZES[NUMBERS[format]] if format in NUMBERS else 0
+        self.start = (array.buffers[1] or 0) + array.offset * size
+        self.end = self.start + array.length * size
+        self.words_at = False if format not in NUMBERS else None
+        if dictionary is not None:
+            words = array.dictionary.contents
+            self.words_at = words.buffers[1], words.offset, words.length
+
+    def is_null(self):
+        return nulls_of(self.array, self.owner)
+
+    def words(self):
+        words = self.array.dictionary.contents
+        return dict(enumerate(texts_of(words, self.owner, self.dictionary) if words.length else []))
+
+    def values(self):
+        if self.format not in NUMBERS:
+            texts = texts_of(self.array, self.owner, self.format) if self.array.length else []
+            return Values(texts, self.is_null())
+        data = view(self.owner, self.start, NUMBERS[self.format], self.array.length)
+        return Values(data, self.is_null(), self.words() if self.dictionary is not None else None)
 
 
 class Columns:
-    """All rows of a stream. One array of each column is a view of the library's memory."""
+    """All rows of a stream. Numbers are views of the library's memory."""
 
-    def __init__(self, stream, *kept):
+    def __init__(self, stream):
         try:
-            self.formats = formats_of(stream)
+            formats = formats_of(stream)
             batches = []
-            while (batch := next_array(stream, *kept)) is not None:
+            while (batch := next_array(stream)) is not None:
                 batches.append(batch)
         finally:
             release_stream(stream)
+        self.columns = tuple(column for column, _, _ in formats)
         self.length = sum(array.length for array, _ in batches)
-        self.columns = [self._column(batches, i) for i in range(len(self.formats))]
+        self._parts = [[Part(array.children[i].contents, owner, format, dictionary) for array, owner in batches]
+                       for i, (_, format, dictionary) in enumerate(formats)]
+        self._formats, self._known = formats, {}
 
-    def _column(self, batches, index):
-        _, format, dictionary = self.formats[index]
-        parts = [values_of(array.children[index].contents, owner, format, dictionary) for array, owner in batches]
+    def values(self, index):
+        if index not in self._known:
+            self._known[index] = self._join(self._parts[index], self._formats[index][1])
+        return self._known[index]
+
+    def _join(self, parts, format):
         if len(parts) == 1:
-            return parts[0]
-        values = [value for part in parts for value in part.to_list()]
-        return joined(values, format if dictionary is None else "u")
-
-
-def joined(values, format):
-    """Values of several arrays, or of none."""
-    import array
-    is_null = [value is None for value in values]
-    is_null = is_null if any(is_null) else None
-    if format in ("u", "U"):
-        return Values(values, is_null)
-    return Values(memoryview(array.array(NUMBERS[format], [value or 0 for value in values])), is_null)
+            return parts[0].values()
+        if not parts or not runs_on(parts):
+            return joined([part.values() for part in parts], NUMBERS.get(format))
+        owners = tuple(part.owner for part in parts)
+        data = view(owners, parts[0].start, NUMBERS[format], self.length)
+        nulls = [part.is_null() for part in parts]
+        is_null = None
+        if any(one is not None for one in nulls):
+            is_null = [flag for one, part in zip(nulls, parts) for flag in
+                       (one if one is not None else [False] * part.array.length)]
+        return Values(data, is_null, parts[0].words() if parts[0].dictionary is not None else None)
 
 
 # ---- handing out ----
@@ -124,5 +171,46 @@ def joined(values, format):
 api = ctypes.pythonapi
 api.PyCapsule_New.restype = ctypes.py_object
 api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+api.PyCapsule_GetName.restype = ctypes.c_char_p
+api.PyCapsule_GetName.argtypes = [ctypes.c_void_p]
 api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+api.PyErr_Fetch.restype = api.PyErr_Restore.restype = None
+api.PyErr_Restore.argtypes = [ctypes.c_void_p] * 3
+
+STREAM, SCHEMA = b"arrow_array_stream", b"arrow_schema"
+_handed = {}  # address: struct that a capsule points to
+_raised = [ctypes.c_void_p() for _ in range(3)]
+_raised_at = [ctypes.byref(one) for one in _raised]
+
+
+def _destroy(capsule, fetch=api.PyErr_Fetch, raised=_raised, places=tuple(_raised_at)):
+    """Releases what the capsule points to, unless its consumer has taken it over. It may be called while an exception is
+    on its way, which has to be put aside before anything else is called."""
+    fetch(*places)
+    exception = [one.value for one in raised]
+    struct = _handed.pop(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
+    if struct.release:
+        struct.release(ctypes.byref(struct))
+    api.PyErr_Restore(*exception)
+
+
+_destroy_function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_destroy)
+
+
+def capsule_of(struct, name):
+    _handed[ctypes.addressof(struct)] = struct
+    return api.PyCapsule_New(ctypes.addressof(struct), name, ctypes.cast(_destroy_function, ctypes.c_void_p))
+
+
+def capsule_of_stream(stream):
+    return capsule_of(stream, STREAM)
+
+
+def capsule_of_schema(stream):
+    schema = _c.ArrowSchema()
+    try:
+        check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)), "columns")
+    finally:
+        release_stream(stream)
+    return capsule_of(schema, SCHEMA)

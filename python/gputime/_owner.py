@@ -31,7 +31,7 @@ class Owner:
         raise TypeError("objects of libgputime cannot be pickled or copied")
 
 
-SIZES = {"B": 1, "b": 1, "H": 2, "I": 4, "i": 4, "Q": 8, "q": 8, "d": 8}
+SIZES = {"B": 1, "b": 1, "H": 2, "h": 2, "I": 4, "i": 4, "Q": 8, "q": 8, "d": 8}
 
 
 def view(owner, address, kind, count):

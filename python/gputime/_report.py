@@ -3,11 +3,11 @@
 import ctypes
 import html
 
-from . import _c
+from . import _arrow, _c
 from ._library import UsageError, call, counted, encoded, lib, text
 from ._options import set_texts, sized
 from ._tabular import Tabular
-from ._values import Column, of_cells
+from ._values import Column
 
 UNITS = (None, "ns", "us", "ms", "s")
 
@@ -45,7 +45,7 @@ class Table(Tabular):
         self._owner, self._table = owner, address
         self.key, self.title = text(lib.gputime_table_key(address)), text(lib.gputime_table_title(address))
         self.columns = tuple(self._column(i) for i in range(lib.gputime_table_column_count(address)))
-        self._known = {}
+        self._data = None
 
     def _column(self, index):
         column = lib.gputime_table_column(self._table, index)
@@ -61,9 +61,14 @@ class Table(Tabular):
         return {column.key: self._cell(row, index) for index, column in enumerate(self.columns)}
 
     def _values(self, index):
-        if index not in self._known:
-            self._known[index] = of_cells([self._cell(row, index) for row in range(len(self))])
-        return self._known[index]
+        if self._data is None:
+            self._data = _arrow.Columns(self._stream())
+        return self._data.values(index)
+
+    def _stream(self):
+        stream = _c.ArrowArrayStream()
+        call(lib.gputime_table_arrow, self._table, ctypes.byref(stream))
+        return stream
 
     def text(self, **how):
         """As text that fits a terminal. how: width=80, unit="us", color=True, full_names=True."""

@@ -7,7 +7,8 @@ try:
 except ImportError:  # everything but arrays works without it
     numpy = None
 
-LETTERS = {"q": "int64", "d": "float64", "B": "uint8", "H": "uint16", "I": "uint32", "Q": "uint64", "i": "int32"}
+LETTERS = {"q": "int64", "d": "float64", "B": "uint8", "H": "uint16", "I": "uint32", "Q": "uint64", "i": "int32",
+           "b": "int8", "h": "int16"}
 
 
 class Column:
@@ -46,31 +47,40 @@ class Values:
     def to_numpy(self):
         """An array on the memory of the library where the data are numbers; masked where some are null."""
         if numpy is None:
-            return self.data if self.is_null is None and not self.is_text() else self.to_list()
-        if self.is_text():
-            return numpy.array(self.to_list() + [None], dtype=object)[:-1]
-        numbers = numpy.frombuffer(self.data, dtype=LETTERS[self.data.format]) if len(self.data) else \
-            numpy.empty(0, dtype=LETTERS[self.data.format])
+            is_plain = self.is_null is None and self.words is None and not self.is_text()
+            return self.data if is_plain else self.to_list()
+        if self.is_text() or self.words is not None:
+            texts = numpy.empty(len(self.data), dtype=object)
+            texts[:] = self.to_list()
+            return texts
+        numbers = self.numbers()
         if self.is_null is None:
             return numbers
         mask = numpy.asarray(self.is_null, dtype=bool)
         if numbers.dtype.kind == "f":
             return numpy.where(mask, numpy.nan, numbers)
-        return numpy.ma.masked_array(numbers, mask=mask) if mask.any() else numbers
+        return numpy.ma.masked_array(numbers, mask=mask)
+
+    def numbers(self):
+        """The data as they are in memory."""
+        return numpy.frombuffer(self.data, dtype=LETTERS[self.data.format]) if len(self.data) else \
+            numpy.empty(0, dtype=LETTERS[self.data.format])
 
     def to_pandas(self, pandas):
         """What a column of a data frame is made of; numbers are not copied."""
         if self.is_text():
             return pandas.Series(self.to_list(), dtype=object)
-        numbers = self.to_numpy()
         if self.words is not None:
-            return self.to_categorical(pandas, numbers)
+            return self.to_categorical(pandas)
+        numbers = self.to_numpy()
         if isinstance(numbers, numpy.ma.MaskedArray):
             return pandas.arrays.IntegerArray(numbers.data, numpy.ma.getmaskarray(numbers), copy=False)
         return numbers
 
-    def to_categorical(self, pandas, numbers):
-        codes = numpy.ma.filled(numbers.astype("int64"), -1)  # -1: null
+    def to_categorical(self, pandas):
+        codes = self.numbers().astype("int64")
+        if self.is_null is not None:
+            codes[numpy.asarray(self.is_null, dtype=bool)] = -1
         used, inverse = numpy.unique(codes, return_inverse=True)
         words = [self.words.get(code) for code in used.tolist()]
         distinct = {}
@@ -78,13 +88,10 @@ class Values:
         return pandas.Categorical.from_codes(places[inverse] if len(codes) else [], list(distinct))
 
 
-def of_cells(cells):
-    """Values of cells of any kinds: whole numbers, real numbers or texts, and None."""
-    has_null = any(cell is None for cell in cells)
-    kinds = {type(cell) for cell in cells if cell is not None}
-    is_null = [cell is None for cell in cells] if has_null else None
-    if kinds <= {int} and kinds:
-        return Values(memoryview(array.array("q", (cell or 0 for cell in cells))), is_null)
-    if kinds <= {int, float} and kinds:
-        return Values(memoryview(array.array("d", (cell or 0.0 for cell in cells))), is_null)
-    return Values(list(cells), is_null)
+def joined(parts, letter):
+    """Values of several parts, or of none, as one. letter: of numbers; None: they are texts."""
+    values = [value for part in parts for value in part.to_list()]
+    is_null = [value is None for value in values] if None in values else None
+    if letter is None or any(isinstance(value, str) for value in values):
+        return Values(values, is_null)
+    return Values(memoryview(array.array(letter, [value or 0 for value in values])), is_null)

@@ -168,7 +168,7 @@ class Columns:
 
 # ---- handing out ----
 
-api = ctypes.pythonapi
+api = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose functions have the types that anybody set last
 api.PyCapsule_New.restype = ctypes.py_object
 api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 api.PyCapsule_GetName.restype = ctypes.c_char_p

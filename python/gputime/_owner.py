@@ -2,7 +2,8 @@
 
 import ctypes
 
-_untrack = ctypes.pythonapi.PyObject_GC_UnTrack
+# A function of its own: that of ctypes.pythonapi has the types that anybody set last.
+_untrack = ctypes.PyDLL(None).PyObject_GC_UnTrack
 _untrack.restype, _untrack.argtypes = None, [ctypes.py_object]
 
 

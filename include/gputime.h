@@ -215,7 +215,8 @@ enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size
    the trace at the same time. A usage error where the files cannot be read again, as standard input. */
 enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t facts, struct gputime_error *err);
 
-/* Frees a trace and everything handed out from it; may be NULL. No report made from it may be left. */
+/* Frees a trace and everything handed out from it, except for Arrow streams and arrays, which keep what they need; may
+   be NULL. No report made from it may be left. */
 void gputime_trace_free(struct gputime_trace *trace);
 
 /* A sentence about what could not be read of the file; NULL: nothing was lost. Constant text. */
@@ -835,6 +836,18 @@ struct ArrowArrayStream {
    out->release is NULL. Several threads may ask. */
 enum gputime_status gputime_table_arrow(const struct gputime_table *table, struct ArrowArrayStream *out,
                                         struct gputime_error *err);
+
+/* A frame of a trace as a stream: its events as a wide table with the joins made ("ops", "calls", "ranges", "gaps",
+   "steps" ...; docs/frames.md lists all with their columns). columns: column_count keys, in this order, for which the
+   files are read again if need be; NULL: all that can be had from what was read. Columns of the trace itself are not
+   copied: the stream and its arrays keep the trace's memory until they are released, also after gputime_trace_free. The
+   stream is the caller's. On failure out->release is NULL. Several threads may ask. */
+enum gputime_status gputime_trace_arrow(struct gputime_trace *trace, const char *frame, const char *const *columns,
+                                        size_t column_count, struct ArrowArrayStream *out, struct gputime_error *err);
+
+/* Keys of the frames and of their columns by number, the same in every trace; NULL out of range. Constant texts. */
+const char *gputime_frame_key(size_t frame);
+const char *gputime_frame_column_key(size_t frame, size_t column);
 
 /* ---- Registries ---- */
 

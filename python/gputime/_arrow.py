@@ -1,6 +1,7 @@
 """Arrow's C stream interface: streams of the library read into columns, and handed to others as capsules."""
 
 import ctypes
+import sys
 
 from . import _c
 from ._library import Error
@@ -19,15 +20,13 @@ def check(stream, status, what):
         raise Error(f"cannot read {what}: {(message or b'error ' + str(status).encode()).decode('utf-8', 'replace')}")
 
 
+def release(struct):
+    if struct.release:
+        struct.release(ctypes.byref(struct))
+
+
 def release_array(address):
-    array = _c.ArrowArray.from_address(address)
-    if array.release:
-        array.release(ctypes.byref(array))
-
-
-def release_stream(stream):
-    if stream.release:
-        stream.release(ctypes.byref(stream))
+    release(_c.ArrowArray.from_address(address))
 
 
 def next_array(stream):
@@ -139,7 +138,7 @@ class Columns:
             while (batch := next_array(stream)) is not None:
                 batches.append(batch)
         finally:
-            release_stream(stream)
+            release(stream)
         self.columns = tuple(column for column, _, _ in formats)
         self.length = sum(array.length for array, _ in batches)
         self._parts = [[Part(array.children[i].contents, owner, format, dictionary) for array, owner in batches]
@@ -168,43 +167,33 @@ class Columns:
 
 # ---- handing out ----
 
-api = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose functions have the types that anybody set last
-api.PyCapsule_New.restype = ctypes.py_object
-api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-api.PyCapsule_GetName.restype = ctypes.c_char_p
-api.PyCapsule_GetName.argtypes = [ctypes.c_void_p]
-api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-api.PyErr_Fetch.restype = api.PyErr_Restore.restype = None
-api.PyErr_Restore.argtypes = [ctypes.c_void_p] * 3
+# A function of its own: that of ctypes.pythonapi has the types that anybody set last.
+_new_capsule = ctypes.PyDLL(None).PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
-STREAM, SCHEMA = b"arrow_array_stream", b"arrow_schema"
-_handed = {}  # address: struct that a capsule points to
-_raised = [ctypes.c_void_p() for _ in range(3)]
-_raised_at = [ctypes.byref(one) for one in _raised]
+# Address: (struct, capsule that points to it). A capsule's destructor would have to be Python, which cannot run while an
+# exception is on its way or the interpreter ends. So a reference to the capsule is kept here until it is the only one.
+_handed = {}
+ALONE = (lambda entry: sys.getrefcount(entry[1]))((None, object()))
 
 
-def _destroy(capsule, fetch=api.PyErr_Fetch, raised=_raised, places=tuple(_raised_at)):
-    """Releases what the capsule points to, unless its consumer has taken it over. It may be called while an exception is
-    on its way, which has to be put aside before anything else is called."""
-    fetch(*places)
-    exception = [one.value for one in raised]
-    struct = _handed.pop(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
-    if struct.release:
-        struct.release(ctypes.byref(struct))
-    api.PyErr_Restore(*exception)
-
-
-_destroy_function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_destroy)
+def sweep():
+    """Releases what is in capsules that nobody has any more; of those that were consumed nothing is left but the struct."""
+    for address, entry in list(_handed.items()):
+        if sys.getrefcount(entry[1]) <= ALONE and _handed.pop(address, None):
+            release(entry[0])
 
 
 def capsule_of(struct, name):
-    _handed[ctypes.addressof(struct)] = struct
-    return api.PyCapsule_New(ctypes.addressof(struct), name, ctypes.cast(_destroy_function, ctypes.c_void_p))
+    sweep()
+    capsule = _new_capsule(ctypes.addressof(struct), name, None)
+    _handed[ctypes.addressof(struct)] = struct, capsule
+    return capsule
 
 
 def capsule_of_stream(stream):
-    return capsule_of(stream, STREAM)
+    return capsule_of(stream, b"arrow_array_stream")
 
 
 def capsule_of_schema(stream):
@@ -212,5 +201,5 @@ def capsule_of_schema(stream):
     try:
         check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)), "columns")
     finally:
-        release_stream(stream)
-    return capsule_of(schema, SCHEMA)
+        release(stream)
+    return capsule_of(schema, b"arrow_schema")

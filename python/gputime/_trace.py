@@ -10,6 +10,7 @@ import threading
 import weakref
 
 from . import _c
+from ._arrow import sweep
 from ._commands import COMMANDS
 from ._frame import Frame
 from ._library import Error, UsageError, call, counted, encoded, lib, text
@@ -66,6 +67,7 @@ class Trace:
     def close(self):
         """What was made from the trace stays valid; the trace itself can do nothing any more."""
         self._held = None
+        sweep()
         if self._temporary:
             self._temporary()
 

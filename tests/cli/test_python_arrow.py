@@ -1,112 +1,31 @@
-"""__arrow_c_stream__ as another program sees it: a reader of its own, by the layout of Arrow's C data interface."""
+"""__arrow_c_stream__ as another program sees it, by the tests' own reader of Arrow's C interface."""
 
 import ctypes
 import gc
-import struct
 
 import pytest
 
+import arrow_by_hand
 from conftest import DATA
-from python_package import opened, package
+from python_package import opened
 from samples import own_capture
 
 LLAMA = DATA / "torch/llama_train_compiled.json.gz"
 SAMPLES = [LLAMA, DATA / "hostile.json", DATA / "empty.json", DATA / "devices.json", own_capture("train").report]
-WIDTHS = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q", "f": "f", "g": "d"}
-POINTER = ctypes.c_void_p
 
 
 def pointer_of(capsule, name):
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = POINTER, [ctypes.py_object, ctypes.c_char_p]
+    get = ctypes.PyDLL(None).PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return get(capsule, name)
 
 
-def words(address, count):
-    return struct.unpack(f"{count}q", ctypes.string_at(address, 8 * count))
-
-
-def call(address, result, *arguments):
-    """A function of the C interface by its address."""
-    return ctypes.CFUNCTYPE(result, *([POINTER] * len(arguments)))(address)(*arguments)
-
-
-class Schema:
-    """struct ArrowSchema: format, name, metadata, flags, n_children, children, dictionary, release, private_data."""
-
-    def __init__(self, address):
-        format, name, _, self.flags, count, children, dictionary, self.release, _ = words(address, 9)
-        self.format, self.name = ctypes.string_at(format).decode(), ctypes.string_at(name or format)
-        self.children = [Schema(child) for child in words(children, count)] if count else []
-        self.dictionary = Schema(dictionary) if dictionary else None
-
-
-def bit(address, index):
-    return ctypes.string_at(address + index // 8, 1)[0] >> (index % 8) & 1
-
-
-def texts(array, large):
-    size = 8 if large else 4
-    places = struct.unpack(f"{array.length + 1}{'q' if large else 'i'}",
-                           ctypes.string_at(array.buffers[1] + array.offset * size, (array.length + 1) * size))
-    return [ctypes.string_at(array.buffers[2] + first, last - first).decode() if last > first else ""
-            for first, last in zip(places, places[1:])]
-
-
-class Array:
-    """struct ArrowArray: length, null_count, offset, n_buffers, n_children, buffers, children, dictionary, release."""
-
-    def __init__(self, address):
-        (self.length, self.null_count, self.offset, buffers_count, children_count, buffers, children, dictionary,
-         self.release, _) = words(address, 10)
-        self.buffers = words(buffers, buffers_count) if buffers_count else ()
-        self.children = [Array(child) for child in words(children, children_count)] if children_count else []
-        self.dictionary = Array(dictionary) if dictionary else None
-
-    def valid(self, index):
-        return not self.buffers[0] or bit(self.buffers[0], self.offset + index)
-
-    def values(self, schema):
-        if schema.format in ("u", "U"):
-            found = texts(self, schema.format == "U") if self.length else []
-        else:
-            letter = WIDTHS[schema.format]
-            size = struct.calcsize(letter)
-            data = ctypes.string_at(self.buffers[1] + self.offset * size, self.length * size) if self.length else b""
-            found = list(struct.unpack(f"{self.length}{letter}", data))
-        is_there = [bool(self.valid(i)) for i in range(self.length)]
-        assert self.null_count in (-1, is_there.count(False))
-        assert schema.flags & 2 or all(is_there), "a column that cannot be null has nulls"
-        if schema.dictionary:
-            of = self.dictionary.values(schema.dictionary)
-            found = [of[value] if there else None for value, there in zip(found, is_there)]
-        return [value if there else None for value, there in zip(found, is_there)]
-
-
 def read(capsule):
-    """{name: values} of a stream, every struct released."""
-    stream = pointer_of(capsule, b"arrow_array_stream")
-    get_schema, get_next, _, release, _ = words(stream, 5)
-    schema_memory = ctypes.create_string_buffer(9 * 8)
-    assert call(get_schema, ctypes.c_int, stream, ctypes.addressof(schema_memory)) == 0
-    schema = Schema(ctypes.addressof(schema_memory))
-    assert schema.format == "+s"
-    columns = {child.name.decode(): [] for child in schema.children}
-    assert len(columns) == len(schema.children)
-    while True:
-        memory = ctypes.create_string_buffer(10 * 8)
-        assert call(get_next, ctypes.c_int, stream, ctypes.addressof(memory)) == 0
-        array = Array(ctypes.addressof(memory))
-        if not array.release:
-            break
-        for child, part in zip(schema.children, array.children):
-            assert part.length == array.length
-            columns[child.name.decode()] += part.values(child)
-        call(array.release, None, ctypes.addressof(memory))
-        assert words(ctypes.addressof(memory), 10)[8] == 0
-    call(schema.release, None, ctypes.addressof(schema_memory))
-    call(release, None, stream)
-    assert words(stream, 5)[3] == 0
+    """{name: values} of a stream; everything of it is released."""
+    table = arrow_by_hand.Table(arrow_by_hand.Stream.from_address(pointer_of(capsule, b"arrow_array_stream")))
+    columns = table.columns()
+    table.release_stream()
+    table.release()
     return columns
 
 
@@ -138,18 +57,28 @@ def test_stream_outlives_the_report():
 
 def test_schema():
     kernels = opened(LLAMA).kernels()
-    schema = Schema(pointer_of(kernels.__arrow_c_schema__(), b"arrow_schema"))
-    assert schema.format == "+s" and [child.name.decode() for child in schema.children] == list(kernels.to_dict())
-    formats = {child.name.decode(): child.format for child in schema.children}
-    assert (formats["total_ns"], formats["share"]) == ("l", "g")
+    capsule = kernels.__arrow_c_schema__()
+    schema = arrow_by_hand.Schema.from_address(pointer_of(capsule, b"arrow_schema"))
+    columns = [schema.children[i].contents for i in range(schema.n_children)]
+    assert schema.format == b"+s" and [child.name.decode() for child in columns] == list(kernels.to_dict())
+    formats = {child.name: child.format for child in columns}
+    assert (formats[b"total_ns"], formats[b"share"]) == (b"l", b"g")
 
 
 def test_unused_capsules_are_released():
-    kernels = opened(LLAMA).kernels()
     from gputime import _arrow
-    capsules = [kernels.__arrow_c_stream__(), kernels.__arrow_c_schema__()]
-    assert len(_arrow._handed) == 2
+    kernels = opened(LLAMA).kernels()
+    capsules = [kernels.__arrow_c_stream__(), kernels.__arrow_c_schema__(), kernels.__arrow_c_stream__()]
+    used = capsules[2]
+    _arrow.sweep()
+    structs = [entry[0] for entry in _arrow._handed.values()]
+    assert len(structs) == 3 and all(one.release for one in structs)
     del capsules
+    _arrow.sweep()
+    assert len(_arrow._handed) == 1 and [bool(one.release) for one in structs] == [False, False, True]
+    assert read(used) == kernels.to_dict()
+    del used
+    _arrow.sweep()
     assert not _arrow._handed
 
 
@@ -167,4 +96,3 @@ def test_other_libraries_take_it():
     pyarrow = pytest.importorskip("pyarrow")
     kernels = opened(LLAMA).kernels()
     assert pyarrow.table(kernels).num_rows == len(kernels)
-    assert package.__version__

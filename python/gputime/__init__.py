@@ -13,7 +13,8 @@ from ._library import Error, UsageError, __version__
 from ._report import Finding, Issue, Report, Table
 from ._trace import Info, Trace, open_trace as open
 from ._frame import Frame
+from ._rows import Rows
 from ._values import Column
 
-__all__ = ["Column", "Error", "Finding", "Frame", "Info", "Issue", "Report", "Table", "Trace", "UsageError", "__version__",
+__all__ = ["Column", "Error", "Finding", "Frame", "Info", "Issue", "Report", "Rows", "Table", "Trace", "UsageError", "__version__",
            "check", "define", "diff", "open", "ranks"]

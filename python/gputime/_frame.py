@@ -1,118 +1,93 @@
-"""Events of a trace: rows of one kind, whose columns are the library's own arrays."""
+"""Frames: the events of a trace as wide tables, with the joins made."""
 
+import copy
 import ctypes
 
-from . import _c
-from ._library import counted, lib, text
-from ._owner import view
-from ._tabular import Tabular
-from ._values import Column, Values, numpy
-
-LETTERS = {_c.GPUTIME_FIELD_U8: "B", _c.GPUTIME_FIELD_U16: "H", _c.GPUTIME_FIELD_U32: "I", _c.GPUTIME_FIELD_U64: "Q",
-           _c.GPUTIME_FIELD_I64: "q", _c.GPUTIME_FIELD_F64: "d"}
-SHOWN_ROWS = 10
+from . import _arrow, _c
+from ._library import call, encoded, lib, text
+from ._options import texts
+from ._tabular import Tabular, text_table
 
 
-def nulls_of(data, null):
-    """Which of the values are none; None: all are there."""
-    if null == _c.GPUTIME_NULL_NEVER:
-        return None
-    values = numpy.frombuffer(data, dtype=data.format) if numpy and len(data) else data
-    if null == _c.GPUTIME_NULL_NEGATIVE:
-        is_null = values < 0 if values is not data else [value < 0 for value in data]
-    else:
-        bits = 8 * data.itemsize
-        none = 2**bits - 1 if null == _c.GPUTIME_NULL_MAX else -2**(bits - 1)
-        is_null = values == none if values is not data else [value == none for value in data]
-    return is_null if (is_null.any() if values is not data else any(is_null)) else None
+
+def keys_of(get, *place):
+    """Keys that the library has by number, up to the first that is not there."""
+    keys = []
+    while (key := get(*place, len(keys))) is not None:
+        keys.append(text(key))
+    return keys
 
 
-def category_keys(rows):
-    """{row of categories: its key}, of the same reading as the rows that refer to them."""
-    key = lib.gputime_rows_find_field(rows, b"key")
-    return {row: counted(lib.gputime_rows_text(rows, row, key)) for row in range(lib.gputime_rows_count(rows))}
+# Frame: keys of all its columns.
+FRAMES = {key: keys_of(lib.gputime_frame_column_key, number)
+          for number, key in enumerate(keys_of(lib.gputime_frame_key))}
 
 
 class Frame(Tabular):
-    """Rows of one kind. A column is an array on the trace's memory, without a copy: text is ids there, and what the trace
-    lacks a special value (docs/rows.md). to_dict(), to_pandas() and rows have texts and None instead."""
+    """Events of one kind, as docs/frames.md lists them. Nothing is made before it is asked for: frame["name"] makes one
+    column, even one that more must be read of the file for; `columns`, rows, to_pandas() and the like have all columns
+    that can be had from what was read. Numbers are not copied on their way to numpy and pandas."""
 
-    def __init__(self, owner, address, categories, run=None):
-        self._owner, self._rows, self._run = owner, address, run
-        self.key = self.title = text(lib.gputime_rows_key(address))
-        self._fields = [lib.gputime_rows_field(address, i) for i in range(lib.gputime_rows_field_count(address))]
-        self.columns = tuple(self._column(field) for field in self._fields)
-        self._categories = category_keys(categories)
-
-    @staticmethod
-    def _column(field):
-        choices = text(field.choices)
-        return Column(text(field.key), "", text(field.unit) or "", None, text(field.refers_to),
-                      tuple(choices.split("|")) if choices else None)
+    def __init__(self, trace, key, run=None):
+        self._owner, self._gate, self.key, self._run = trace._owner, trace._gate, key, run
+        self._prepare = trace._read_for  # reads what the rows need, if that was not read
+        self.title, self._chosen = key, ()
+        self._all, self._single = None, {}
 
     def __call__(self, **options):
         """The command or analysis of that name."""
         if self._run is None:
-            raise TypeError(f"{self.key} are rows; there is no command of that name")
+            raise TypeError(f"{self.key} is a frame; there is no command of that name")
         return self._run(**options)
 
-    def __len__(self):
-        return lib.gputime_rows_count(self._rows)
+    def _stream(self, *columns):
+        columns = columns or self._chosen
+        stream, (keys, count) = _c.ArrowArrayStream(), texts(columns)
+        if not columns:
+            self._prepare(self.key)
+        with self._gate.shared():
+            call(lib.gputime_trace_arrow, self._owner, encoded(self.key), keys if columns else None, count,
+                 ctypes.byref(stream))
+        return stream
 
-    def _raw(self, index):
-        field = self._fields[index]
-        if field.type == _c.GPUTIME_FIELD_TEXT:
-            return [text(item) for item in ctypes.cast(field.data, ctypes.POINTER(ctypes.c_char_p))[:len(self)]]
-        return view(self._owner, field.data, LETTERS[field.type], len(self))
+    def _data(self):
+        if self._all is None:
+            self._all = _arrow.Columns(self._stream())
+        return self._all
+
+    @property
+    def columns(self):
+        return self._data().columns
+
+    def __len__(self):
+        made = self._all or next(iter(self._single.values()), None)
+        if made is None:
+            made = self._single[FRAMES[self.key][0]] = _arrow.Columns(self._stream(FRAMES[self.key][0]))
+        return made.length
+
+    def __contains__(self, key):
+        return key in FRAMES[self.key]
 
     def __getitem__(self, key):
-        if isinstance(key, str):
-            return Values(self._raw(self._index(key))).to_numpy()
-        return super().__getitem__(key)
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in FRAMES[self.key]:
+            raise KeyError(f"no column '{key}' in {self.key}; there are {', '.join(FRAMES[self.key])}")
+        if key not in self._single:
+            self._single[key] = _arrow.Columns(self._stream(key))
+        return self._single[key].values(0).to_numpy()
 
     def _values(self, index):
-        field, column, data = self._fields[index], self.columns[index], self._raw(index)
-        if isinstance(data, list):
-            return Values(data)
-        words = dict(enumerate(column.choices)) if column.choices else None
-        if column.refers_to == "strings":
-            words = self._words(index, data)
-        elif column.refers_to == "categories":
-            words = self._categories
-        return Values(data, nulls_of(data, field.null), words)
-
-    def _words(self, index, data):
-        """{id: text} of the ids in a column, by a row that has each: ids are those of the reading that the rows are of."""
-        if numpy and len(data):
-            ids, rows = numpy.unique(numpy.frombuffer(data, dtype=data.format), return_index=True)
-            rows = dict(zip(ids.tolist(), rows.tolist()))
-        else:
-            rows = {number: row for row, number in enumerate(data)}
-        return {number: counted(lib.gputime_rows_text(self._rows, row, index)) or None for number, row in rows.items()}
+        return self._data().values(index)
 
     def _row(self, row):
-        return {column.key: self._value(row, index) for index, column in enumerate(self.columns)}
+        return {column.key: self._values(index).at(row) for index, column in enumerate(self.columns)}
 
-    def _value(self, row, index):
-        field = self._fields[index]
-        if lib.gputime_rows_is_null(self._rows, row, index):
-            return None
-        if field.type == _c.GPUTIME_FIELD_TEXT or field.choices or self.columns[index].refers_to == "strings":
-            value = lib.gputime_rows_text(self._rows, row, index)
-            return counted(value) or (None if self.columns[index].refers_to == "strings" else "")
-        if field.type == _c.GPUTIME_FIELD_F64:
-            return lib.gputime_rows_real(self._rows, row, index)
-        value = lib.gputime_rows_int(self._rows, row, index)
-        if self.columns[index].refers_to == "categories":
-            return self._categories.get(value)
-        return value % 2**64 if field.type == _c.GPUTIME_FIELD_U64 else value
-
-    def texts(self, key):
-        """The texts of a column whose values are ids of strings or choices."""
-        return self._values(self._index(key)).to_list()
+    def select(self, *columns):
+        """The same events with these columns, in this order."""
+        chosen = copy.copy(self)
+        chosen._chosen, chosen._all, chosen._single = columns, None, {}
+        return chosen
 
     def __repr__(self):
-        shown = [self._row(row) for row in range(min(len(self), SHOWN_ROWS))]
-        lines = [", ".join(f"{key}={value!r}" for key, value in row.items()) for row in shown]
-        more = [f"... {len(self) - SHOWN_ROWS:,} more"] if len(self) > SHOWN_ROWS else []
-        return "\n  ".join([f"{self.key}: {len(self):,} rows"] + lines + more)
+        return f"{self.key}: {len(self):,} rows\n{text_table(self)}"

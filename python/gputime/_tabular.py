@@ -15,6 +15,32 @@ def number_text(value, unit):
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def shown_text(value, width):
+    """One cell: nothing from a trace reaches a terminal that could command it."""
+    text = "-" if value is None else value if isinstance(value, str) else number_text(value, "")
+    text = "".join(character if character.isprintable() else "?" for character in text)
+    return text if len(text) <= width else f"{text[:width - 1]}…"
+
+
+def text_table(source, rows=10, width=80, cell=28):
+    """The first rows, with as many columns as fit."""
+    shown = [list(source._row(row).values()) for row in range(min(len(source), rows))]
+    columns, used, hidden = [], 0, 0
+    for index, column in enumerate(source.columns):
+        cells = [shown_text(column.key, cell)] + [shown_text(row[index], cell) for row in shown]
+        wide = max(map(len, cells))
+        is_name = any(isinstance(row[index], str) for row in shown)
+        if columns and used + wide + 2 > width:
+            hidden += 1
+            continue
+        used += wide + 2 * bool(columns)
+        columns.append([text.ljust(wide) if is_name else text.rjust(wide) for text in cells])
+    lines = ["  ".join(cells).rstrip() for cells in zip(*columns)]
+    more = [f"{len(source) - rows:,} more rows"] if len(source) > rows else []
+    more += [f"{hidden} more columns"] if hidden else []
+    return "\n".join([*lines, *([f"({', '.join(more)})"] if more else [])])
+
+
 class Tabular:
     """Columns by key (`table["total_ns"]`), rows by number or in a loop. Subclasses have a length, `columns`,
     `_values(index)` of a column, `_row(row)` as a dictionary, and `_stream()`, a struct ArrowArrayStream."""

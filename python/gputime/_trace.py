@@ -12,11 +12,12 @@ import weakref
 from . import _c
 from ._arrow import sweep
 from ._commands import COMMANDS
-from ._frame import Frame
+from ._frame import FRAMES, Frame
 from ._library import Error, UsageError, call, counted, encoded, lib, text
 from ._options import fact_names, facts_of, listed, opening, run, texts
 from ._owner import Owner
 from ._report import Report
+from ._rows import Rows
 from ._requests import ANALYSES, Request, analysis_command, request_of
 
 # Commands that are not about one trace are functions of the package.
@@ -126,26 +127,33 @@ class Trace:
 
     @property
     def kinds(self):
-        """Kinds of rows: "ops", "calls", "ranges" ..."""
+        """Kinds of rows that rows() takes: "ops", "calls", "kernel_configs" ..."""
         owner = self._owner
         with self._gate.shared():
             rows = [lib.gputime_trace_rows_at(owner, i) for i in range(lib.gputime_trace_rows_count(owner))]
         return tuple(text(lib.gputime_rows_key(one)) for one in rows)
 
-    def rows(self, kind, run=None):
-        """Rows of a kind; what the trace was not asked for yet is read now."""
+    def rows(self, kind):
+        """Rows of a kind as they are stored (docs/rows.md); what the trace was not asked for yet is read now."""
         facts = _c.FACTS_OF_ROWS.get(kind)
         if facts is None:
             raise UsageError(f"no rows '{kind}'; kinds are {', '.join(_c.FACTS_OF_ROWS)}")
         owner = self._owner
+        self._read_for(kind)
+        with self._gate.shared():
+            address = lib.gputime_trace_rows(owner, encoded(kind))
+            categories = lib.gputime_trace_rows(owner, b"categories")
+        return Rows(owner, address, categories)
+
+    def _read_for(self, kind):
+        """Reads what rows of a kind need. Of a closed trace there is what was read."""
+        owner, facts = self._held, _c.FACTS_OF_ROWS.get(kind, 0)
+        if owner is None or not facts:
+            return
         with self._gate.shared():
             lacks = facts & ~lib.gputime_trace_describe(owner).facts_read
         if lacks:
             self.read(*fact_names(lacks))
-        with self._gate.shared():
-            address = lib.gputime_trace_rows(owner, encoded(kind))
-            categories = lib.gputime_trace_rows(owner, b"categories")
-        return Frame(owner, address, categories, run)
 
     def read(self, *facts):
         """Reads these facts, too ("memory", "comms", "all"), unless they were read already."""
@@ -153,28 +161,17 @@ class Trace:
         with self._gate.alone():
             call(lib.gputime_trace_read, owner, bits)
 
-    def counter(self, track):
-        """(times in ns, values) of a row of counter_tracks, as arrays of ctypes."""
-        owner = self.counter_tracks._owner
-        with self._gate.shared():
-            count = lib.gputime_trace_counter_count(owner, track)
-            times, values = (ctypes.c_int64 * count)(), (ctypes.c_double * count)()
-            lib.gputime_trace_counter_read(owner, track, 0, count, times, values)
-        return times, values
-
-    def __getattr__(self, name):
-        if name in _c.FACTS_OF_ROWS:
-            return self.rows(name)
-        raise AttributeError(f"no attribute '{name}'; see dir() of the trace")
-
-    def __dir__(self):
-        return sorted({*super().__dir__(), *_c.FACTS_OF_ROWS})
+    def frame(self, key):
+        """Events of a kind as a wide table: t.frame("ops") is t.ops."""
+        if key not in FRAMES:
+            raise UsageError(f"no frame '{key}'; frames are {', '.join(FRAMES)}")
+        return Frame(self, key)
 
 
 # ---- methods ----
 
 class Method:
-    """The command or analysis of a name. Where events have the same name (ranges, steps), the attribute is these, and
+    """The command or analysis of a name. Where events have the same name (ranges, gaps), the attribute is these, and
     calling it runs the command."""
 
     def __init__(self, name, help):
@@ -183,19 +180,25 @@ class Method:
     def __get__(self, trace, _=None):
         if trace is None:
             return self
+
         def run(**options):
             return trace._make(request_of(self.name, options), self.name)
+
         run.__name__, run.__qualname__, run.__doc__ = self.name, f"Trace.{self.name}", self.__doc__
-        return trace.rows(self.name, run) if self.name in _c.FACTS_OF_ROWS else run
+        return Frame(trace, self.name, run) if self.name in FRAMES else run
 
 
 def add_methods():
-    for name, command in COMMANDS.items():
-        if name not in FUNCTIONS:
-            setattr(Trace, name, Method(name, f"{command['help']}\n\n{command['details']}"))
+    """Commands, then analyses that are not commands as well, then frames that are neither."""
+    about = {name: f"{command['help']}\n\n{command['details']}" for name, command in COMMANDS.items()}
     for name, (title, tables) in ANALYSES.items():
-        if not hasattr(Trace, name) and name not in FUNCTIONS:
-            setattr(Trace, name, Method(name, f"{title}\n\nTables: {', '.join(tables)}"))
+        about.setdefault(name, f"{title}\n\nTables: {', '.join(tables)}")
+    for name, help in about.items():
+        if name not in FUNCTIONS:
+            setattr(Trace, name, Method(name, help))
+    for name in FRAMES:
+        if name not in about:
+            setattr(Trace, name, property(lambda trace, name=name: trace.frame(name), doc=f"events: {name}"))
 
 
 add_methods()

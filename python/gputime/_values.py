@@ -41,6 +41,12 @@ class Values:
             values = [None if is_null else value for value, is_null in zip(values, self.is_null)]
         return values
 
+    def at(self, row):
+        """One value."""
+        if self.is_null is not None and self.is_null[row]:
+            return None
+        return self.data[row] if self.words is None else self.words.get(self.data[row])
+
     def is_text(self):
         return isinstance(self.data, list)
 

@@ -127,7 +127,7 @@ def threads(path):
         for _ in range(2):
             assert own.kernels().to_dict() == expected[0] == shared.kernels().to_dict()
             assert total(shared.ops["start_ns"]) == expected[1]
-            rows = [shared.kernel_configs, shared.memory_events, shared.syncs, shared.operator_args][number % 4]
+            rows = [shared.rows("kernel_configs"), shared.memory_events, shared.syncs, shared.collectives][number % 4]
             assert len(rows.to_dict()) == len(rows.columns)
         if number % 2:
             own.close()

@@ -103,8 +103,9 @@ def test_arrays_of_tables():
     total = kernels["total_ns"]
     assert total.dtype == numpy.int64 and total.tolist() == kernels.to_dict()["total_ns"]
     assert kernels["avg_ns"].dtype == numpy.float64 and kernels["name"].dtype == object
-    steps = opened(LLAMA).ops["range"]
-    assert steps.dtype == numpy.uint32
+    gaps = opened(LLAMA).ops["gap_ns"]
+    assert isinstance(gaps, numpy.ma.MaskedArray) and gaps.dtype == numpy.int64 and gaps.mask[0] and not gaps.mask[1]
+    assert opened(LLAMA).rows("ops")["name"].dtype == numpy.uint32  # ids, as they are stored
 
 
 def test_data_frames():
@@ -117,17 +118,61 @@ def test_data_frames():
     assert frame.attrs["units"]["total_ns"] == "ns"
     ops = trace.ops
     frame = ops.to_pandas()
-    for key in ("start_ns", "end_ns", "correlation", "lane"):
-        address = ops[key].__array_interface__["data"][0]
-        assert frame[key].to_numpy().__array_interface__["data"][0] == address, f"{key} was copied"
-        assert numpy.shares_memory(frame[key].to_numpy(), ops[key]) and not ops[key].flags.writeable
     assert frame["name"].tolist() == ops.to_dict()["name"] and frame["category"].tolist() == ops.to_dict()["category"]
-    assert frame["range"].isna().tolist() == [value is None for value in ops.to_dict()["range"]]
-    by_category = (frame["end_ns"] - frame["start_ns"]).groupby(frame["category"].astype(str)).sum().to_dict()
+    assert frame["gap_ns"].isna().tolist() == [value is None for value in ops.to_dict()["gap_ns"]]
+    assert frame["gap_ns"].sum() == sum(value for value in ops.to_dict()["gap_ns"] if value is not None)
+    by_category = frame["dur_ns"].groupby(frame["category"].astype(str)).sum().to_dict()
     expected = dict(zip(trace.categories().to_dict()["category"], trace.categories().to_dict()["total_ns"]))
     assert {key: value for key, value in by_category.items() if value} == \
         {key: value for key, value in expected.items() if value}
-    assert isinstance(trace.ranges.to_pandas(), pandas.DataFrame)
+    rows = trace.rows("ops")
+    stored = rows.to_pandas()
+    for key in ("start_ns", "end_ns", "correlation", "lane"):
+        assert numpy.shares_memory(stored[key].to_numpy(), rows[key]) and not rows[key].flags.writeable
+    for one in (trace.ranges, trace.gaps, trace.inputs, rows):
+        assert isinstance(one.to_pandas(), pandas.DataFrame)
+
+
+def test_a_million_ops_are_not_copied(tmp_path):
+    """From the library's memory to numpy and pandas, shown by addresses: also where Arrow has them in several arrays."""
+    numpy = pytest.importorskip("numpy")
+    pytest.importorskip("pandas")
+    from gputime import _arrow
+    count = (1 << 20) + 1000
+    names = '"k"'
+    lines = (f'{{"ph":"X","cat":"kernel","name":{names},"pid":0,"tid":7,"ts":{2 * i},"dur":1,"args":{{"stream":7,"device":0}}}}'
+             for i in range(count))
+    path = tmp_path / "many.json"
+    path.write_text('{"traceEvents":[' + ",\n".join(lines) + "]}")
+    trace = opened(path)
+    seen = []
+    original = _arrow.next_array
+
+    def spy(stream):
+        found = original(stream)
+        if found:
+            seen.append(found[0].children[0].contents.buffers[1])
+        return found
+
+    _arrow.next_array = spy
+    try:
+        durations = trace.ops["dur_ns"]
+    finally:
+        _arrow.next_array = original
+    assert len(durations) == count and int(durations.sum()) == 1000 * count and len(seen) == 2
+    assert durations.__array_interface__["data"][0] == seen[0]  # the array of the library itself
+    frame = trace.ops.select("dur_ns", "start_ns", "name").to_pandas()
+    assert frame["name"].nunique() == 1 and len(frame) == count
+    rows = trace.rows("ops")
+    field = rows._fields[rows._index("start_ns")]
+    assert rows["start_ns"].__array_interface__["data"][0] == field.data
+    assert rows.to_pandas()["start_ns"].to_numpy().__array_interface__["data"][0] == field.data
+    selected = trace.ops.select("dur_ns", "start_ns")
+    array = selected["start_ns"]
+    trace.close()
+    del trace, rows, frame, durations
+    assert array[-1] == 2000 * (count - 1)
+    assert numpy.shares_memory(selected.to_pandas()["dur_ns"].to_numpy(), selected._values(0).numbers())
 
 
 @pytest.mark.parametrize("sample", [LLAMA, DATA / "hostile.json", own_capture("train").report], ids=lambda path: path.name)
@@ -160,11 +205,13 @@ def as_text(value):
 def test_facts_are_read_when_rows_are_asked_for(dump_rows):
     trace = opened(LLAMA)
     assert "configs" not in trace.info.facts_read
-    names = trace.ops.to_dict()["name"]
-    early = trace.ops
-    configs = trace.kernel_configs
+    early = trace.rows("ops")
+    names = trace.rows("ops").to_dict()["name"]
+    configs = trace.rows("kernel_configs")
     assert "configs" in trace.info.facts_read and len(configs) == len(dump_rows(LLAMA)["kernel_configs"]) > 0
-    assert early.to_dict()["name"] == names == trace.ops.to_dict()["name"]  # ids of another reading are others
+    assert early.to_dict()["name"] == names == trace.rows("ops").to_dict()["name"]  # ids of another reading are others
+    assert len(trace.collectives) == 117 and len(trace.collectives.columns) > 10 and "comms" in trace.info.facts_read
+    assert opened(LLAMA).ops["grid_x"][0] > 0  # read for this column
 
 
 def test_rows_and_command_of_one_name():
@@ -173,10 +220,14 @@ def test_rows_and_command_of_one_name():
     assert trace.ranges().main.key == "ranges" and "phases" in trace.ranges().tables
     with pytest.raises(TypeError):
         trace.ops()
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="nothing"):
         trace.nothing
     with pytest.raises(package.UsageError, match="no rows 'nothing'; kinds are ops"):
         trace.rows("nothing")
+    with pytest.raises(package.UsageError, match="no frame 'nothing'; frames are ops"):
+        trace.frame("nothing")
+    with pytest.raises(KeyError, match="no column 'nothing' in ops; there are id, start_ns"):
+        trace.ops["nothing"]
 
 
 def test_info():
@@ -281,12 +332,13 @@ class Tags(html.parser.HTMLParser):
 def test_hostile_names_are_shown_as_text():
     trace = opened(DATA / "hostile.json")
     shown = {("table",), ("caption",), ("thead",), ("tbody",), ("tr",), ("th",), ("td",), ("td", "style"), ("pre",), ("p",)}
-    for part in (trace.kernels().main, trace.ops, trace.ranges, trace.calls, trace.summary(), trace.kernels()):
+    for part in (trace.kernels().main, trace.ops, trace.ranges, trace.calls, trace.summary(), trace.kernels(),
+                 trace.rows("ops")):
         page = Tags(part._repr_html_())
         assert page.tags <= shown, part
     names = trace.ops.to_dict()["name"]
     assert any("<" in name for name in names if name)
-    for part in (trace.kernels(), trace.kernels().main, trace.summary(), trace.ops):
+    for part in (trace.kernels(), trace.kernels().main, trace.summary(), trace.ops, trace.rows("ops")):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(part)), "control characters reach the terminal"
 
 
@@ -351,10 +403,3 @@ def test_errors_of_python_alone():
         opened(LLAMA, reader="nothing")
     with pytest.raises(package.UsageError, match="no command 'nothing'; commands are summary"):
         opened(LLAMA).command("nothing")
-
-
-def test_counters(dump_rows):
-    trace = opened(LLAMA, facts="all")
-    for track in range(len(trace.counter_tracks)):
-        times, values = trace.counter(track)
-        assert len(times) == len(values)

@@ -39,18 +39,19 @@ def total(values):
 
 
 def views(path):
-    """Arrays, frames and reports outlive the trace that they are of; then its memory is freed."""
+    """Arrays, rows, frames and reports outlive the trace that they are of; then its memory is freed."""
     trace = opened(path)
-    starts, frame, report = trace.ops["start_ns"], trace.ops, trace.kernels()
-    expected, kernels = total(starts), report.to_dict()
+    starts, rows, frame, report = trace.rows("ops")["start_ns"], trace.rows("ops"), trace.ops, trace.kernels()
+    late, expected, kernels = trace.ops["end_ns"], total(starts), report.to_dict()
+    ends = total(late)
     trace.close()
     trace.close()
     del trace
     gc.collect()
     assert COUNT["freed"] == 0
-    assert total(starts) == expected == total(frame["start_ns"]) and frame.to_dict()["name"]
+    assert total(starts) == expected == total(rows["start_ns"]) and frame.to_dict()["name"] == rows.to_dict()["name"]
     table = report["kernels"]
-    del report, frame
+    del report, frame, rows
     assert table.to_dict() == kernels and repr(table) and table._repr_html_()
     part = starts[2:5]
     del starts, table
@@ -58,7 +59,7 @@ def views(path):
     assert COUNT["freed"] == 0 and total(part)
     del part
     gc.collect()
-    assert COUNT["freed"] == 1
+    assert COUNT["freed"] == 1 and total(late) == ends  # a column of a frame keeps what it needs by itself
 
 
 def closed(path):

@@ -735,6 +735,24 @@ const struct cli_command cli_command_table[] = {
                {"quiet", "do not print what was written"}},
      .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/"}},
 
+    {.name = "sql",
+     .help = "SQL queries over the events of traces",
+     .usage = "TRACE... 'SELECT ...'|-f FILE",
+     .details = "Runs one SELECT of SQLite's dialect. Tables are the events with their joins already made (ops has the "
+                "launch call, range, operator, step, collective and idle gap of each GPU op; calls, ranges, cpu_ops, "
+                "gaps, steps, counters and others), and report_KEY for each table of 'gputime list analyses'. Times "
+                "are ns since the first GPU op. With several traces the columns 'input' and 'rank' tell their rows "
+                "apart. median(), percentile() and stddev() are there too. Only what the query uses is read. Tables "
+                "cannot be changed. docs/sql.md has examples.",
+     .action = CLI_ACTION_SQL,
+     .groups = CLI_GROUP_SQL | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_OUTPUT | CLI_GROUP_TERMINAL |
+               CLI_GROUP_READING | CLI_GROUP_RULES,
+     .takes_directories = true,
+     .parts = {{.main_table = "rows"}},
+     .examples = {"gputime sql trace.json.gz 'select name, sum(dur_ns) from ops group by name'",
+                  "gputime sql r0.json r1.json 'select rank, sum(gap_ns) from gaps group by rank'",
+                  "gputime sql profile.nsys-rep -f query.sql --csv", "gputime sql --schema"}},
+
     {.name = "list",
      .help = "supported inputs, analyses, outputs, exports, rules ...",
      .usage = "LIST",

@@ -673,6 +673,37 @@ enum gputime_status gputime_traces_export(struct gputime_trace *const *traces, s
    them. 0: the options are not valid. Any thread. */
 uint64_t gputime_export_facts(const struct gputime_export_options *options, const char *path);
 
+/* ---- Queries ---- */
+
+/* Limits of a query. 0: automatic, below 0: none. */
+struct gputime_sql_options {
+    size_t size;
+    int64_t max_rows;   /* of the result, the rest is left out with a note; automatic: 1000000 */
+    int64_t max_bytes;  /* of the result, likewise; automatic: 1 GiB */
+    int64_t timeout_ns; /* automatic: 5 minutes, then the query fails */
+    const struct gputime_report_options *reporting; /* shape of the result, its names; options of the analyses that
+                                                       report_ tables are made by. Their analyses and selections do not
+                                                       count; NULL: all automatic */
+};
+#define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
+    { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
+
+/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are the
+   events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each analysis.
+   Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was read without
+   facts that the query needs is read again. The report is the caller's and does not need the traces any more. Several
+   threads may query one trace. */
+enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_t trace_count, const char *text,
+                                      const struct gputime_sql_options *options, struct gputime_report **out,
+                                      struct gputime_error *err);
+
+/* What a query reads: bits of enum gputime_trace_fact, for gputime_open_options.facts. Any thread. */
+uint64_t gputime_sql_facts(const char *text);
+
+/* The tables and columns of queries as a report: table "schema". options: only their shape counts. Any thread. */
+enum gputime_status gputime_sql_schema(const struct gputime_report_options *options, struct gputime_report **out,
+                                       struct gputime_error *err);
+
 /* ---- Reading reports ---- */
 
 enum gputime_cell_type { GPUTIME_CELL_NULL, GPUTIME_CELL_INT, GPUTIME_CELL_REAL, GPUTIME_CELL_TEXT };

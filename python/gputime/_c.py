@@ -162,6 +162,10 @@ class gputime_export_options(Structure):
     pass
 
 
+class gputime_sql_options(Structure):
+    pass
+
+
 class gputime_cell(Structure):
     pass
 
@@ -423,6 +427,13 @@ gputime_export_options._fields_ = [
     ("table_count", c_size_t),
     ("threads", c_int64),
 ]
+gputime_sql_options._fields_ = [
+    ("size", c_size_t),
+    ("max_rows", c_int64),
+    ("max_bytes", c_int64),
+    ("timeout_ns", c_int64),
+    ("reporting", POINTER(gputime_report_options)),
+]
 gputime_cell._fields_ = [
     ("type", c_int),
     ("integer", c_int64),
@@ -598,6 +609,9 @@ FUNCTIONS = {
     "gputime_remove_unfinished": (None, []),
     "gputime_traces_export": (c_int, [POINTER(c_void_p), c_size_t, POINTER(gputime_export_options), c_char_p, POINTER(gputime_error)]),
     "gputime_export_facts": (c_uint64, [POINTER(gputime_export_options), c_char_p]),
+    "gputime_sql_query": (c_int, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(gputime_sql_options), POINTER(c_void_p), POINTER(gputime_error)]),
+    "gputime_sql_facts": (c_uint64, [c_char_p]),
+    "gputime_sql_schema": (c_int, [POINTER(gputime_report_options), POINTER(c_void_p), POINTER(gputime_error)]),
     "gputime_report_section_count": (c_size_t, [c_void_p]),
     "gputime_report_section_title": (c_char_p, [c_void_p, c_size_t]),
     "gputime_report_fact_count": (c_size_t, [c_void_p, c_size_t]),

@@ -237,3 +237,10 @@ def define(key):
             body = f"{header.strip()}\n{rule}\n{body}"
         parts.append(f"### {section}\n\n{body}")
     return Definition("\n\n".join(parts))
+
+
+def schema():
+    """The tables and columns that t.sql() can query."""
+    options, out = Request({"parts": []}, {}).options("sql"), ctypes.c_void_p()
+    call(lib.gputime_sql_schema, ctypes.byref(options), ctypes.byref(out))
+    return Report(Owner(out.value, lib.gputime_report_free), "schema")

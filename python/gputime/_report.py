@@ -29,11 +29,11 @@ def writing(width=80, unit=None, color=False, full_names=False):
 
 
 def printed(function, source, options):
-    """The text that one of the library's print functions makes."""
+    """The bytes that one of the library's print functions makes."""
     out = _c.gputime_text()
     call(function, source, ctypes.byref(options), ctypes.byref(out))
     try:
-        return counted(out)
+        return ctypes.string_at(out.bytes, out.size)
     finally:
         lib.gputime_text_free(out)
 
@@ -72,7 +72,7 @@ class Table(Tabular):
 
     def text(self, **how):
         """As text that fits a terminal. how: width=80, unit="us", color=True, full_names=True."""
-        shown = printed(lib.gputime_table_print, self._table, writing(**how))
+        shown = printed(lib.gputime_table_print, self._table, writing(**how)).decode("utf-8", "replace")
         return shown.rstrip("\n") or f"{self.title}: no rows"
 
     def __repr__(self):
@@ -108,6 +108,13 @@ class Issue:
         return f"<{self.id}: {self.help} ({self.count})>"
 
 
+class Tables(dict):
+    """Tables by key."""
+
+    def __repr__(self):
+        return "\n".join(f"{key}: {len(table):,} rows ({table.title})" for key, table in self.items())
+
+
 def listed(count, item, report, section=0):
     return [item(report, section, index) for index in range(count(report, section))]
 
@@ -120,7 +127,7 @@ class Report(Tabular):
         self._owner, self._report = owner, owner.address
         self._layout = layout
         tables = listed(lib.gputime_report_table_count, lib.gputime_report_table_at, self._report)
-        self.tables = {table.key: table for table in (Table(owner, address) for address in tables)}
+        self.tables = Tables((table.key, table) for table in (Table(owner, address) for address in tables))
         self.main = self.tables.get(main) or next(iter(self.tables.values()), None)
         self.broken = 0  # limits that do not hold
 
@@ -184,14 +191,18 @@ class Report(Tabular):
         options = writing(**how)
         if self._layout and not options.unit:
             options.format = encoded(self._layout)
-        return printed(lib.gputime_report_print, self._report, options)
+        return printed(lib.gputime_report_print, self._report, options).decode("utf-8", "replace")
 
-    def to_string(self, format="json", table=None):
-        """In any output format of one file: "json", "csv", "md", "html", "text"."""
+    def to_bytes(self, format="json", table=None):
+        """In any output format of one file: "json", "csv", "md", "html", "parquet"."""
         options = sized(_c.gputime_write_options, format=encoded(format))
         if table is not None:
             options.table = encoded(table)
         return printed(lib.gputime_report_print, self._report, options)
+
+    def to_string(self, format="json", table=None):
+        """The same as text."""
+        return self.to_bytes(format, table).decode("utf-8", "replace")
 
     def write(self, path, format=None, table=None, columns=None):
         """To a file, in the format of its suffix; a path that ends in '/' is a directory of tables."""

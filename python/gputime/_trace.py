@@ -14,7 +14,7 @@ from ._arrow import sweep
 from ._commands import COMMANDS
 from ._frame import FRAMES, Frame
 from ._library import Error, UsageError, call, counted, encoded, lib, text
-from ._options import fact_names, facts_of, listed, opening, run, texts
+from ._options import fact_names, facts_of, listed, opening, run, sized, texts
 from ._owner import Owner
 from ._report import Report
 from ._rows import Rows
@@ -22,6 +22,7 @@ from ._requests import ANALYSES, Request, analysis_command, request_of
 
 # Commands that are not about one trace are functions of the package.
 FUNCTIONS = ("diff", "ranks", "check")
+SQL_ROWS = 40  # shown of a result
 Info = collections.namedtuple("Info", "path format producer host rank world_size rank_source origin_ns base_ns "
                               "skipped_events loss facts facts_read facts_possible")
 
@@ -48,6 +49,11 @@ class Gate:
         with self._condition:
             self._condition.wait_for(lambda: self._users == 0)
             yield
+
+
+def no_limit(value):
+    """None: automatic, 0: none, as the library has them."""
+    return 0 if value is None else int(value) or -1
 
 
 class Trace:
@@ -117,6 +123,22 @@ class Trace:
     def report(self, *analyses, **options):
         """Analyses by name, in one report: t.report("kernels", "gaps", step=3)."""
         return self._make(Request(analysis_command(analyses), options), "report")
+
+    def sql(self, query, max_rows=None, timeout=None, max_bytes=None, **options):
+        """The result of a SELECT over the events (ops, calls, ranges ...) and the tables of analyses (report_kernels ...):
+        t.sql("select name, sum(dur_ns) from ops group by name"). timeout: seconds; 0 for max_rows, timeout or max_bytes:
+        no limit. options: those of the analyses."""
+        request = Request(analysis_command([]), options)
+        request.shapes["rows"] = {"table": "rows", "screen_limit": SQL_ROWS}
+        reporting = request.options("sql", self._threads)
+        how = sized(_c.gputime_sql_options, max_rows=no_limit(max_rows), max_bytes=no_limit(max_bytes),
+                    timeout_ns=no_limit(timeout * 1e9 if timeout else timeout))
+        how.reporting = ctypes.pointer(reporting)
+        owner, out = self._owner, ctypes.c_void_p()
+        with self._gate.shared():
+            call(lib.gputime_sql_query, ctypes.byref(ctypes.c_void_p(owner.address)), 1, encoded(query),
+                 ctypes.byref(how), ctypes.byref(out))
+        return Report(Owner(out.value, lib.gputime_report_free), "rows")
 
     def check(self, *limits, **options):
         """Judges limits: t.check("idle<20%", "each kernel:*<10%").broken is how many do not hold."""

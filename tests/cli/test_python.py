@@ -44,6 +44,62 @@ def test_numbers_are_those_of_the_program(gputime, unpacked, sample):
             assert [finding.title for finding in report.findings] == [one["title"] for one in expected["findings"]]
 
 
+@pytest.mark.parametrize("sample", ALL, ids=lambda path: path.name)
+def test_events_sum_to_the_tables(unpacked, gputime, sample):
+    """By SQL and by Python loops over frames: kernels, exposed communication, idle time by cause, ranges."""
+    path = unpacked(sample)
+    if gputime("summary", path, "--no-cache").returncode != 0:
+        pytest.skip("is no trace")
+    trace = opened(path)
+    if not len(trace.ops):
+        pytest.skip("has no ops with times")
+    expected = {(row["name"], row["count"], row["total_ns"]) for row in trace.kernels()}
+    query = "select name, count(*) as n, sum(dur_ns) as total from ops where kind in ('kernel', 'graph') group by name"
+    assert {tuple(row.values()) for row in trace.sql(query)} == expected
+    asked = json.loads(gputime("sql", query, path, "--json", "--no-cache").stdout)
+    assert {tuple(row.values()) for row in json_rows(asked, "rows")} == expected
+    summed = {}
+    for row in trace.ops:
+        if row["kind"] in ("kernel", "graph"):
+            count, total = summed.get(row["name"], (0, 0))
+            summed[row["name"]] = count + 1, total + row["dur_ns"]
+    assert {(name, *sums) for name, sums in summed.items()} == expected
+    idle = {row["cause"]: row["total_ns"] for row in trace.gaps(per="device")["idle_causes_all"]} \
+        if "idle_causes_all" in trace.gaps(per="device").tables else {}
+    causes = {}
+    for row in trace.gaps:
+        causes[row["cause"]] = causes.get(row["cause"], 0) + row["gap_ns"]
+    by_query = {row["cause"]: row["total"] for row in trace.sql("select cause, sum(gap_ns) as total from gaps group by 1")}
+    assert causes == by_query
+    if idle:
+        assert {key: value for key, value in causes.items() if value} == {key: value for key, value in idle.items() if value}
+    report = trace.summary()
+    parts = {part: sum(row["total_ns"] for row in report["time_parts"] if row["part"] == part)
+             for part in ("exposed communication", "idle")}
+    accounting = report["accounting"].to_dict()
+    assert parts["exposed communication"] == sum(accounting["exposed_comm_ns"])
+    assert parts["idle"] == sum(accounting["idle_ns"])
+    named = {row["name"] for row in trace.ranges if row["ops"]}
+    assert {row["name"] for row in trace.ranges() if row["busy_ns"]} <= named | {None}
+
+
+def test_queries():
+    trace = opened(LLAMA)
+    result = trace.sql("select kind, count(*) as n from ops group by kind order by n desc")
+    assert result.to_dict() == {"kind": ["kernel", "memset", "memcpy"], "n": [654, 102, 6]}
+    assert "Query result" in repr(result) and result["n"].sum() == 762
+    assert len(trace.sql("select * from ops", max_rows=5)) == 5
+    assert "more rows" in repr(trace.sql("select name from ops")) and len(trace.sql("select name from ops")) == 762
+    with pytest.raises(package.Error, match="SQL error at line 1, column 8: no such column: nowhere"):
+        trace.sql("select nowhere from ops")
+    with pytest.raises(package.Error):
+        trace.sql("delete from ops")
+    with pytest.raises(package.Error):
+        trace.sql("with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r", timeout=0.05)
+    schema = package.schema()
+    assert {"ops", "ranges", "gaps"} <= set(schema.to_dict()["table"]) and len(schema["report_tables"]) > 50
+
+
 @pytest.mark.parametrize("command, options", [one for one in COMMANDS], ids=lambda value: str(value))
 def test_text_is_that_of_the_program(gputime, command, options):
     done = gputime(command, *arguments(options), LLAMA, "--no-cache")

@@ -44,7 +44,7 @@ LIBS         := $(CONFIG_LIBS) $(COMMON_LIBS) $(LDLIBS)
 files_of    = $(sort $(shell find $1 -type f -name '$2'))
 objects_of  = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 
-LIB_SOURCES := $(call files_of,lib,*.c)
+LIB_SOURCES := $(filter-out lib/extension.c,$(call files_of,lib,*.c))
 LIB_OBJECTS := $(call objects_of,$(LIB_SOURCES)) $(BUILD)/obj/lib/write/page.o $(BUILD)/obj/lib/definitions.text.o
 CLI_OBJECTS := $(call objects_of,$(call files_of,cli,*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
@@ -60,7 +60,7 @@ SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit test
 .PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
     lint-all format install uninstall clean FORCE
 
-all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
+all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
 
 setup:
 	@./setup.sh build
@@ -109,6 +109,17 @@ $(BUILD)/libgputime.so: $(BUILD)/$(SONAME)
 
 $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(LINK) $(CONFIG_HARDEN_PROGRAM) -o $@ $^ $(LIBS)
+
+# The extension of SQLite, under the name that `.load gputime` looks for. It calls the SQLite of the program that loads it, so
+# it has its own objects of lib/sql.
+EXTENSION_SOURCES := lib/extension.c $(addprefix lib/sql/sql_,filter.c frames.c functions.c plan.c reports.c)
+EXTENSION_OBJECTS := $(EXTENSION_SOURCES:%.c=$(BUILD)/extension/%.o)
+$(BUILD)/extension/%.o: %.c $(BUILD)/config.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -DGT_SQL_EXTENSION=1 -c -o $@ $<
+
+$(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(BUILD)/obj/lib/sql/% %/lib/querying.o,$(LIB_OBJECTS))
+	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(LIBS)
 
 # ---- the program for several processes ----
 
@@ -217,7 +228,7 @@ JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -446,7 +457,7 @@ datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 docdir     ?= $(datadir)/doc/gputime
 
-LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
+LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so gputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
 SHELLS    := $(addprefix $(datadir)/,bash-completion/completions/gputime zsh/site-functions/_gputime \
     fish/vendor_completions.d/gputime.fish)
 DOCUMENTS := $(mandir)/man1/gputime.1 $(docdir)/LICENSE $(docdir)/NOTICE
@@ -465,6 +476,7 @@ install: all
 	install -m 644 $(BUILD)/libgputime.a $(call there,$(libdir)/libgputime.a)
 	install -m 755 $(BUILD)/$(SONAME) $(call there,$(libdir)/$(SONAME))
 	ln -sf $(SONAME) $(call there,$(libdir)/libgputime.so)
+	install -m 755 $(BUILD)/gputime.so $(call there,$(libdir)/gputime.so)
 	install -m 644 include/gputime.h $(call there,$(includedir)/gputime.h)
 	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(patsubst $(prefix)/%,$${prefix}/%,$(libdir))' \
 	    'includedir=$(patsubst $(prefix)/%,$${prefix}/%,$(includedir))' '' 'Name: gputime' \

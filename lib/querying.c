@@ -187,6 +187,20 @@ static void describe(const struct work *work, const struct gt_str *names, struct
     section->input.rank_source = gt_trace_rank_source_key(reading->rank.source);
 }
 
+/* What could not be read concerns every result. */
+static void add_losses(const struct work *work, struct gt_section *section) {
+    for (size_t i = 0; i < work->count; i++)
+        for (int k = 0; k < GT_ISSUE_COUNT; k++) {
+            struct gt_issue issue = gt_store_issue(work->traces[i]->shown->store, (enum gt_issue_id)k, work->facts);
+            if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && issue.count)
+                gt_section_issue(section, &(struct gt_report_issue){.id = gt_issue_infos[k].id,
+                                                                    .help = gt_issue_infos[k].help,
+                                                                    .count = issue.count,
+                                                                    .first_offset = issue.first_offset,
+                                                                    .is_loss = true});
+        }
+}
+
 static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
                            struct gt_error *err) {
     struct work *work = context;
@@ -203,6 +217,7 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
                                  .is_read = true,
                                  .report = report_of};
     describe(work, names, section);
+    add_losses(work, section);
     return gt_sql_query_run(&world, &work->query, section, err);
 }
 

@@ -20,6 +20,8 @@ static void consider(struct likeness *likeness, const char *prefix, const char *
     char full[80];
     snprintf(full, sizeof full, "%s%s", prefix, name);
     size_t distance = gt_str_distance_nocase(likeness->wanted, gt_str_of(full));
+    size_t without = gt_str_distance_nocase(likeness->wanted, gt_str_of(name)); /* people forget the prefix */
+    distance = without < distance ? without : distance;
     if (distance >= likeness->distance)
         return;
     likeness->distance = distance;

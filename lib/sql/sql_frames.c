@@ -54,6 +54,8 @@ struct cursor {
     struct gt_frames *frames;
     struct gt_frame_values *values; /* by column */
     bool *is_loaded;
+    bool is_gathered; /* values are copied in the order of the rows, since in it they are far apart in memory */
+    void **gathered;  /* by column: those copies */
     struct gt_sql_filter filters[GT_SQL_PLAN_MOST];
     size_t filter_count;
     const uint32_t *order; /* NULL: as they are */
@@ -230,6 +232,7 @@ static void take_order(const struct table *table, sqlite3_index_info *info, stru
     for (int i = 0; i < info->nOrderBy; i++)
         plan->order[plan->order_count++] = table->columns[info->aOrderBy[i].iColumn].of;
     plan->is_descending = is_ordered && info->aOrderBy[0].desc;
+    plan->is_grouping = is_grouping;
     info->orderByConsumed = 1;
 }
 
@@ -252,6 +255,46 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
 
 /* ---- rows of one input ---- */
 
+#define GATHER(type)                                                                                                   \
+    for (size_t i = 0; i < count; i++)                                                                                 \
+    ((type *)to)[i] = ((const type *)from)[order[i]]
+
+/* A loop that does nothing else keeps many requests to memory under way. */
+static void gather(void *to, const void *from, const uint32_t *order, size_t count, size_t elem_bytes) {
+    if (elem_bytes == 1)
+        GATHER(uint8_t);
+    else if (elem_bytes == 2)
+        GATHER(uint16_t);
+    else if (elem_bytes == 4)
+        GATHER(uint32_t);
+    else
+        GATHER(uint64_t);
+}
+
+static size_t bytes_of(enum gputime_field_type type) {
+    return type == GPUTIME_FIELD_U8 ? 1 : type == GPUTIME_FIELD_U16 ? 2 : type == GPUTIME_FIELD_U32 ? 4 : 8;
+}
+
+static enum gt_status gather_column(struct cursor *cursor, size_t column, struct gt_error *err) {
+    struct gt_frame_values *values = &cursor->values[column];
+    size_t elem_bytes = bytes_of(values->type);
+    void *copy = gt_mem_uninitialised(values->count, elem_bytes);
+    if (!copy)
+        return gt_fail_memory(err);
+    gt_mem_huge(copy, values->count * elem_bytes);
+    gather(copy, values->data, cursor->order, values->count, elem_bytes);
+    cursor->gathered[column] = copy;
+    values->data = copy;
+    return GT_OK;
+}
+
+static void release_gathered(const struct table *table, struct cursor *cursor) {
+    for (size_t i = 0; i < table->column_count && cursor->gathered; i++) {
+        gt_mem_free(cursor->gathered[i]);
+        cursor->gathered[i] = NULL;
+    }
+}
+
 static enum gt_status load(struct cursor *cursor, size_t column, struct gt_error *err) {
     const struct table *table = (const struct table *)cursor->base.pVtab;
     const struct column *about = &table->columns[column];
@@ -259,6 +302,8 @@ static enum gt_status load(struct cursor *cursor, size_t column, struct gt_error
     enum gt_status status = gt_frame_values(cursor->frames, table->frame, about->of, values, err);
     if (status == GT_OK && about->kind == NUMBER_OF_TEXT)
         values->texts = NULL;
+    if (status == GT_OK && cursor->is_gathered)
+        status = gather_column(cursor, column, err);
     cursor->is_loaded[column] = status == GT_OK;
     return status;
 }
@@ -286,8 +331,9 @@ static enum gt_status find_order(struct table *table, struct cursor *cursor, con
     return status;
 }
 
+/* Where the values of a row are. */
 static uint32_t row_at(const struct cursor *cursor, size_t place) {
-    return cursor->order ? cursor->order[place] : (uint32_t)place;
+    return cursor->order && !cursor->is_gathered ? cursor->order[place] : (uint32_t)place;
 }
 
 static uint32_t current_row(const struct cursor *cursor) {
@@ -460,8 +506,10 @@ static bool is_left_out(const struct table *table, const struct cursor *cursor) 
 static enum gt_status open_input(struct table *table, struct cursor *cursor, struct gt_error *err) {
     const struct gt_sql_world *world = table->world;
     release_filters(cursor);
+    release_gathered(table, cursor);
     cursor->at = cursor->end = 0;
     cursor->order = NULL;
+    cursor->is_gathered = false;
     memset(cursor->is_loaded, 0, table->column_count * sizeof *cursor->is_loaded);
     enum gt_status status = world->frames(world->context, cursor->input, cursor->facts, &cursor->frames, err);
     if (status != GT_OK)
@@ -472,19 +520,25 @@ static enum gt_status open_input(struct table *table, struct cursor *cursor, str
     status = gt_frame_rows(cursor->frames, table->frame, &cursor->end, err);
     if (status == GT_OK && cursor->plan.order_count)
         status = find_order(table, cursor, cursor->plan.order, cursor->plan.order_count, &cursor->order, err);
+    cursor->is_gathered = cursor->order && cursor->plan.is_grouping;
     if (status == GT_OK)
         status = narrow(table, cursor, err);
     return status == GT_OK ? make_filters(table, cursor, err) : status;
 }
 
+static __attribute__((noinline)) int open_late(struct table *table, struct cursor *cursor) {
+    struct gt_error err = {0};
+    return open_input(table, cursor, &err) == GT_OK ? SQLITE_OK : fail(table, &err);
+}
+
 /* Goes on to a row that passes, in this input or one after it. */
 static int settle(struct cursor *cursor) {
     struct table *table = (struct table *)cursor->base.pVtab;
-    struct gt_error err = {0};
     for (skip(cursor); cursor->at == cursor->end && cursor->input + 1 < table->world->input_count; skip(cursor)) {
         cursor->input++;
-        if (open_input(table, cursor, &err) != GT_OK)
-            return fail(table, &err);
+        int code = open_late(table, cursor);
+        if (code != SQLITE_OK)
+            return code;
     }
     return SQLITE_OK;
 }
@@ -520,20 +574,22 @@ static void read_plan(struct table *table, struct cursor *cursor, const char *te
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     struct cursor *cursor = (struct cursor *)base;
     struct table *table = (struct table *)base->pVtab;
-    struct gt_error err = {0};
     (void)number;
     read_plan(table, cursor, text);
     table->searches++;
     if (!keep_values(cursor, count, values))
         return SQLITE_NOMEM;
     cursor->input = 0;
-    return open_input(table, cursor, &err) == GT_OK ? settle(cursor) : fail(table, &err);
+    int code = open_late(table, cursor);
+    return code == SQLITE_OK ? settle(cursor) : code;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base) {
     struct cursor *cursor = (struct cursor *)base;
     release_filters(cursor);
     release_values(cursor);
+    release_gathered((const struct table *)base->pVtab, cursor);
+    gt_mem_free(cursor->gathered);
     gt_mem_free(cursor->values);
     gt_mem_free(cursor->is_loaded);
     gt_mem_free(cursor);
@@ -548,7 +604,9 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
         return SQLITE_NOMEM;
     cursor->values = gt_mem_array(table->column_count, sizeof *cursor->values);
     cursor->is_loaded = gt_mem_array(table->column_count, sizeof *cursor->is_loaded);
-    if (!cursor->values || !cursor->is_loaded) {
+    cursor->gathered = gt_mem_array(table->column_count, sizeof *cursor->gathered);
+    cursor->base.pVtab = base;
+    if (!cursor->values || !cursor->is_loaded || !cursor->gathered) {
         close_cursor(&cursor->base);
         return SQLITE_NOMEM;
     }
@@ -571,11 +629,15 @@ static void give_text(sqlite3_context *result, struct gt_str text) {
     sqlite3_result_text64(result, text.ptr ? text.ptr : "", text.len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+static __attribute__((noinline)) int load_late(struct cursor *cursor, size_t number) {
+    struct gt_error err = {0};
+    return load(cursor, number, &err) == GT_OK ? SQLITE_OK : fail((struct table *)cursor->base.pVtab, &err);
+}
+
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number) {
     struct cursor *cursor = (struct cursor *)base;
     struct table *table = (struct table *)base->pVtab;
     enum kind kind = table->columns[number].kind;
-    struct gt_error err = {0};
     if (kind == INPUT) {
         give_text(result, table->world->names[cursor->input]);
         return SQLITE_OK;
@@ -585,8 +647,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
             sqlite3_result_int64(result, cursor->rank);
         return SQLITE_OK;
     }
-    if (!cursor->is_loaded[number] && load(cursor, (size_t)number, &err) != GT_OK)
-        return fail(table, &err);
+    if (!cursor->is_loaded[number] && load_late(cursor, (size_t)number) != SQLITE_OK)
+        return SQLITE_ERROR;
     const struct gt_frame_values *values = &cursor->values[number];
     uint32_t row = current_row(cursor);
     if (gt_frame_is_null(values, row))
@@ -602,7 +664,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     const struct cursor *cursor = (const struct cursor *)base;
-    *out = (sqlite3_int64)((uint64_t)cursor->input << 32 | current_row(cursor));
+    size_t place = cursor->plan.is_descending ? cursor->end - 1 : cursor->at;
+    uint32_t row = cursor->order ? cursor->order[place] : (uint32_t)place;
+    *out = (sqlite3_int64)((uint64_t)cursor->input << 32 | row);
     return SQLITE_OK;
 }
 

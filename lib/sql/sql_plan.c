@@ -1,4 +1,4 @@
-/* Plans as text: "used;column:op,column:op;column,column;d". */
+/* Plans as text: "used;column:op,column:op;column,column;d" and "g". */
 #include "sql/sql_plan.h"
 
 #include <stdlib.h>
@@ -14,7 +14,8 @@ char *gt_sql_plan_write(const struct gt_sql_plan *plan) {
         text = sqlite3_mprintf("%z;", text);
     for (size_t i = 0; i < plan->order_count && text; i++)
         text = sqlite3_mprintf("%z%d,", text, (int)plan->order[i]);
-    return text ? sqlite3_mprintf("%z;%s", text, plan->is_descending ? "d" : "a") : NULL;
+    return text ? sqlite3_mprintf("%z;%s%s", text, plan->is_descending ? "d" : "a", plan->is_grouping ? "g" : "")
+                : NULL;
 }
 
 void gt_sql_plan_read(struct gt_sql_plan *plan, const char *text) {
@@ -28,4 +29,5 @@ void gt_sql_plan_read(struct gt_sql_plan *plan, const char *text) {
     for (at++; *at != ';' && *at && plan->order_count < GT_SQL_PLAN_ORDERS; at++)
         plan->order[plan->order_count++] = (size_t)strtoul(at, &at, 10);
     plan->is_descending = *at && at[1] == 'd';
+    plan->is_grouping = *at && at[1] && at[2] == 'g';
 }

@@ -22,6 +22,7 @@ struct gt_sql_plan {
     size_t order[GT_SQL_PLAN_ORDERS]; /* rows come in the order of these columns */
     size_t order_count;
     bool is_descending; /* all of them */
+    bool is_grouping;   /* all rows will be read */
 };
 
 /* As text, to be freed with sqlite3_free; NULL: memory was short. */

@@ -18,11 +18,8 @@
 /* SQLite's own memory, as for sorting, is not part of the result. */
 #define MEMORY_MOST ((sqlite3_int64)4 << 30)
 
-struct session;
-
 /* What a module is told: which table it is. */
 struct binding {
-    struct session *session;
     const struct gt_sql_world *world;
     size_t frame;
     const char *report_key; /* NULL: it is a frame */
@@ -34,8 +31,7 @@ struct session {
     sqlite3 *db;
     sqlite3_module frames, reports;
     struct binding *bindings;
-    bool is_connecting; /* SQLite asks about its own schema while a virtual table says which columns it has */
-    int64_t end_ns;     /* when it must be done; INT64_MAX: any time */
+    int64_t end_ns; /* when it must be done; INT64_MAX: any time */
     enum stop stop;
 };
 
@@ -43,10 +39,7 @@ struct session {
 
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger) {
-    const struct session *session = context;
-    (void)first, (void)database, (void)trigger;
-    if (session->is_connecting)
-        return SQLITE_OK;
+    (void)context, (void)database, (void)trigger;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
@@ -57,6 +50,9 @@ static int authorize(void *context, int action, const char *first, const char *s
                           sqlite3_stricmp(second, "fts3_tokenizer") == 0)
                    ? SQLITE_DENY
                    : SQLITE_OK;
+    case SQLITE_UPDATE: /* so SQLite itself asks when a virtual table says which columns it has; statements that change
+                           something are refused as such */
+        return first && sqlite3_stricmp(first, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
     default:
         return SQLITE_DENY;
     }
@@ -101,7 +97,7 @@ static void set_limits(struct session *session, const struct gt_sql_limits *limi
     if (limits->timeout_ns && limits->timeout_ns < INT64_MAX - begin_ns)
         session->end_ns = begin_ns + limits->timeout_ns;
     sqlite3_progress_handler(session->db, OPS_BETWEEN_LOOKS, watch, session);
-    sqlite3_set_authorizer(session->db, authorize, session);
+    sqlite3_set_authorizer(session->db, authorize, NULL);
 }
 
 /* ---- tables ---- */
@@ -110,11 +106,8 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
                          char **message) {
     const struct binding *binding = context;
     (void)count, (void)words;
-    binding->session->is_connecting = true;
-    int code = binding->report_key ? gt_sql_reports_connect(db, binding->world, binding->report_key, out, message)
-                                   : gt_sql_frames_connect(db, binding->world, binding->frame, out, message);
-    binding->session->is_connecting = false;
-    return code;
+    return binding->report_key ? gt_sql_reports_connect(db, binding->world, binding->report_key, out, message)
+                               : gt_sql_frames_connect(db, binding->world, binding->frame, out, message);
 }
 
 static int add_table(struct session *session, const char *prefix, const char *key, const struct binding *binding) {
@@ -139,12 +132,12 @@ static int add_tables(struct session *session, const struct gt_sql_world *world,
         return SQLITE_NOMEM;
     for (size_t f = 0; f < frames && code == SQLITE_OK; f++) {
         struct binding *binding = &session->bindings[added++];
-        *binding = (struct binding){.session = session, .world = world, .frame = f};
+        *binding = (struct binding){.world = world, .frame = f};
         code = add_table(session, "", gt_frame_key(f), binding);
     }
     for (size_t i = 0; i < query->report_count && code == SQLITE_OK; i++) {
         struct binding *binding = &session->bindings[added++];
-        *binding = (struct binding){.session = session, .world = world, .report_key = query->report_keys[i]};
+        *binding = (struct binding){.world = world, .report_key = query->report_keys[i]};
         code = add_table(session, GT_SQL_REPORTS_PREFIX, query->report_keys[i], binding);
     }
     return code;

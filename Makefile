@@ -57,7 +57,7 @@ REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
 SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
-.PHONY: all static mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
+.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
     lint-all format install uninstall clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
@@ -143,6 +143,22 @@ mpi-both:
 	@for name in $(MPIS); do $(MAKE) --no-print-directory -s mpi MPICC=mpicc.$$name \
 	    MPI_PROGRAM=$(BUILD)/mpi/$$name/gputime-mpi || exit 1; done
 
+# ---- the Python package ----
+
+# The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
+# the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
+WHEEL_INSIDE := sqlite3 zstd lz4 pcre2-8
+WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
+$(BUILD)/wheel/$(SONAME): $(LIB_OBJECTS) python/exports.map
+	@mkdir -p $(@D)
+	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE:%=-l%) -Wl,-Bdynamic $(CONFIG_LIBS) -pthread -lm $(LDLIBS) 2>$@.log || \
+	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
+	      $(WHEEL_LINK) $(LIB_OBJECTS) $(LIBS); }
+
+wheel: $(BUILD)/wheel/$(SONAME)
+	@rm -f $(BUILD)/wheel/*.whl
+	@$(PYTHON) python/make_wheel.py $< $(BUILD)/wheel
+
 # ---- the program with all libraries inside ----
 
 static:
@@ -203,12 +219,16 @@ $(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/muta
 $(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
+# Prints the command table, for the Python package.
+$(BUILD)/dump_commands: $(BUILD)/obj/tests/tools/dump_commands.o $(IN_PROCESS)
+	$(LINK) -o $@ $^ $(LIBS)
+
 # Makes traces of simulated jobs with many ranks, for measuring and for tests that know the truth.
 JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -224,7 +244,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/dump_commands $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
@@ -287,7 +307,7 @@ ASAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) $(SANITIZE)" LDFLAGS="$(SANITIZE)"
 TSAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) -fsanitize=thread" LDFLAGS="-fsanitize=thread"
 
 asan:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime build/asan/libgputime.so
 
 # Not the torture tests: they make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan:

@@ -1,7 +1,17 @@
 /* Looks up models and parses arguments, each once. */
 #include "measure/efficiency/work_entries.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+
+/* Entries met lately: programs call the same operators with the same arguments over and over. */
+enum { RECENT_SLOTS = 1024 };
+
+struct gt_work_recent {
+    gt_strid name, dims, types, strides, inputs;
+    uint32_t entry_plus_1; /* 0: the slot is free */
+};
 
 bool gt_work_entries_init(struct gt_work_entries *entries, const struct gt_store *store) {
     const struct gt_operator_args *args = &store->operator_args;
@@ -9,11 +19,11 @@ bool gt_work_entries_init(struct gt_work_entries *entries, const struct gt_store
         .store = store,
         .args_of = gt_mem_uninitialised(store->cpu_ops.count, sizeof *entries->args_of),
         .model_of = gt_mem_array(store->strings.count, sizeof *entries->model_of),
+        .recent = gt_mem_array(RECENT_SLOTS, sizeof *entries->recent),
     };
-    if (!entries->args_of || !entries->model_of)
+    if (!entries->args_of || !entries->model_of || !entries->recent)
         return false;
-    for (size_t i = 0; i < store->cpu_ops.count; i++)
-        entries->args_of[i] = GT_NO_ROW;
+    memset(entries->args_of, 0xff, store->cpu_ops.count * sizeof *entries->args_of); /* GT_NO_ROW */
     for (size_t i = 0; i < args->count; i++)
         entries->args_of[args->cpu_op[i]] = (uint32_t)i;
     return true;
@@ -24,6 +34,7 @@ void gt_work_entries_release(struct gt_work_entries *entries) {
     gt_arena_release(&entries->scratch);
     gt_mem_free(entries->args_of);
     gt_mem_free(entries->model_of);
+    gt_mem_free(entries->recent);
     gt_mem_free(entries->models);
     gt_mem_free(entries->items);
     gt_map_release(&entries->shapes);
@@ -97,9 +108,8 @@ static uint64_t both(uint32_t high, uint32_t low) {
     return (uint64_t)high << 32 | low;
 }
 
-uint32_t gt_work_entries_get(struct gt_work_entries *entries, uint32_t operator_row) {
+static uint32_t find_entry(struct gt_work_entries *entries, uint32_t operator_row, uint32_t args) {
     const struct gt_operator_args *rows = &entries->store->operator_args;
-    uint32_t args = entries->args_of[operator_row];
     gt_strid name = entries->store->cpu_ops.name[operator_row];
     uint32_t shape = gt_map_put_if_new(&entries->shapes, both(rows->dims[args], rows->types[args]),
                                        both(rows->strides[args], rows->inputs[args]), (uint32_t)entries->shapes.count);
@@ -111,4 +121,25 @@ uint32_t gt_work_entries_get(struct gt_work_entries *entries, uint32_t operator_
     }
     entries->failed |= entries->shapes.failed || entries->entry_of.failed;
     return entries->failed ? GT_NO_ROW : entry;
+}
+
+uint32_t gt_work_entries_get(struct gt_work_entries *entries, uint32_t operator_row) {
+    const struct gt_operator_args *rows = &entries->store->operator_args;
+    uint32_t args = entries->args_of[operator_row];
+    struct gt_work_recent wanted = {.name = entries->store->cpu_ops.name[operator_row],
+                                    .dims = rows->dims[args],
+                                    .types = rows->types[args],
+                                    .strides = rows->strides[args],
+                                    .inputs = rows->inputs[args]};
+    struct gt_work_recent *recent =
+        &entries->recent[(wanted.dims + wanted.name * 61 + wanted.strides * 7 + wanted.inputs * 3) % RECENT_SLOTS];
+    if (recent->entry_plus_1 && recent->dims == wanted.dims && recent->name == wanted.name &&
+        recent->strides == wanted.strides && recent->inputs == wanted.inputs && recent->types == wanted.types)
+        return recent->entry_plus_1 - 1;
+    uint32_t entry = find_entry(entries, operator_row, args);
+    if (entry != GT_NO_ROW) {
+        wanted.entry_plus_1 = entry + 1;
+        *recent = wanted;
+    }
+    return entry;
 }

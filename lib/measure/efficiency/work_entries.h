@@ -15,6 +15,8 @@ struct gt_work_entry {
     bool is_known; /* false: the arguments do not suffice */
 };
 
+struct gt_work_recent;
+
 struct gt_work_entries {
     const struct gt_store *store;
     struct gt_arena arena; /* of shapes */
@@ -24,6 +26,7 @@ struct gt_work_entries {
     const struct gt_work_model **models;
     size_t model_count, model_capacity;
     struct gt_map shapes, entry_of; /* of texts, and of name and texts */
+    struct gt_work_recent *recent;
     struct gt_work_entry *items;
     size_t count, capacity;
     bool failed; /* memory was short */

@@ -7,6 +7,13 @@
 #include "measure/efficiency/kernel_work.h"
 #include "measure/efficiency/work_set.h"
 
+/* The roofline of a kind on the device where it was met last. */
+struct gt_work_roof {
+    uint32_t device; /* GT_NO_TRACK: on none so far */
+    uint8_t bound;
+    int64_t ns;
+};
+
 struct gt_work_making {
     const struct gt_view *view;
     const struct gt_store *store;
@@ -14,6 +21,8 @@ struct gt_work_making {
     struct gt_work_links links;
     struct gt_kernel_work *names; /* by string: read when first needed */
     struct gt_map kind_of;        /* entry and what else decides -> kind */
+    struct gt_work_roof *roofs;   /* by kind, as many as there are */
+    size_t roof_capacity;
     bool failed;                  /* memory was short */
 };
 

@@ -200,10 +200,11 @@ bool gt_work_making_add_operators(struct gt_work_making *it) {
     bool ok = kernels;
     for (size_t i = 0, first = 0; i < operators && ok && !it->failed; first = ends[i++]) {
         size_t count = ends[i] - first;
+        if (!count)
+            continue;
         for (size_t k = 0; k < count; k++)
             kernels[k] = ordered_of(it->store, sorted[first + k]);
-        if (count)
-            add_operator(it, (uint32_t)i, kernels, count);
+        add_operator(it, (uint32_t)i, kernels, count);
     }
     gt_mem_free(ends);
     gt_mem_free(sorted);

@@ -40,7 +40,7 @@ static void add_model(struct gt_table *table, const struct gt_view_device *devic
 
 enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
-    const struct gt_idle *idle = set ? gt_results_idle(view, err) : NULL;
+    const struct gt_idle_causes *idle = set ? gt_results_idle_causes(view, err) : NULL;
     const struct gt_counter_set *counters = idle ? gt_results_counters(view, err) : NULL;
     struct gt_efficiency_words words = {.view = view, .set = set, .section = section};
     if (!counters)

@@ -49,12 +49,10 @@ static void charge(void *context, size_t position, int64_t start_ns, int64_t end
 }
 
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,
-                           const struct gt_idle *idle, size_t device) {
+                           const struct gt_idle_causes *idle, size_t device) {
     const struct gt_view_device *at = &view->devices[device];
     struct dividing it = {.view = view, .set = set, .out = out, .op = SIZE_MAX};
-    struct gt_idle_sums sums = gt_idle_sums_of(idle, device);
     *out = (struct gt_model_waterfall){.rest.span_ns = gt_ns_between(at->span_start_ns, at->span_end_ns)};
     gt_charging_device(view, at, charge, &it);
-    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
-        out->rest.idle_ns[i] = gt_ns_of_sum(sums.causes[i].gaps.sum);
+    gt_idle_causes_sum(idle, device, out->rest.idle_ns);
 }

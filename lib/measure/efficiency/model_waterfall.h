@@ -15,6 +15,6 @@ struct gt_model_waterfall {
 
 /* Of a device by its number in the view. */
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,
-                           const struct gt_idle *idle, size_t device);
+                           const struct gt_idle_causes *idle, size_t device);
 
 #endif

@@ -267,6 +267,16 @@ GT_SIMD const char *simd_skip_lists(const struct simd_constants *k, const char *
     return NULL;
 }
 
+/* Whether there is a brace after p and no ] before it. */
+GT_SIMD bool simd_has_no_lists(const struct simd_constants *k, const char *p, const char *end) {
+    for (; p < end; p += 64) {
+        uint64_t braces = SIMD_BITS(simd_braces, k, p), lists = SIMD_BITS(simd_list_ends, k, p);
+        if (braces | lists)
+            return (lists & (braces ^ (braces - 1))) == 0 && braces;
+    }
+    return false;
+}
+
 /* Every bit becomes the parity of itself and all lower ones: what lies between quotes is set, the first one included.
  */
 GT_SIMD uint64_t simd_parity(uint64_t bits) {

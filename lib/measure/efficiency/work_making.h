@@ -14,6 +14,12 @@ struct gt_work_roof {
     int64_t ns;
 };
 
+/* The kind that an entry had with what else decided then. */
+struct gt_work_latest {
+    uint64_t what;
+    uint32_t kind_plus_1; /* 0: none so far */
+};
+
 struct gt_work_making {
     const struct gt_view *view;
     const struct gt_store *store;
@@ -21,6 +27,7 @@ struct gt_work_making {
     struct gt_work_links links;
     struct gt_kernel_work *names; /* by string: read when first needed */
     struct gt_map kind_of;        /* entry and what else decides -> kind */
+    struct gt_work_latest *latest; /* by entry: what its last instance was, and mostly is again */
     struct gt_work_roof *roofs;   /* by kind, as many as there are */
     size_t roof_capacity;
     bool failed;                  /* memory was short */

@@ -82,6 +82,7 @@ enum gt_status gt_work_set_init(struct gt_work_set *set, const struct gt_view *v
     gt_work_links_release(&it.links);
     gt_mem_free(it.names);
     gt_mem_free(it.roofs);
+    gt_mem_free(it.latest);
     gt_map_release(&it.kind_of);
     if (status != GT_OK)
         gt_work_set_release(set);

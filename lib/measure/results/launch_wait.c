@@ -59,8 +59,6 @@ static inline void take_after(struct gt_host_spans_sweep *sweep, uint32_t thread
 static inline bool take_call(struct call_sweeps *it, size_t row) {
     const struct gt_calls *calls = it->calls;
     uint32_t thread = calls->thread[row];
-    if (!it->all.report && !it->waits[calls->name[row]])
-        return true;
     int64_t start_ns = calls->start_ns[row], end_ns = calls->end_ns[row];
     if (!gt_host_spans_has(it->waiting.spans, thread))
         return true;
@@ -81,9 +79,11 @@ static void start_calls(struct call_sweeps *it) {
 }
 
 static bool take_calls_as_they_are(struct call_sweeps *it) {
+    const gt_strid *name = it->calls->name;
+    bool takes_all = it->all.report;
     start_calls(it);
     for (size_t row = 0; row < it->calls->count; row++)
-        if (!take_call(it, row))
+        if ((takes_all || it->waits[name[row]]) && !take_call(it, row))
             return false;
     return true;
 }
@@ -98,7 +98,8 @@ static bool take_calls_sorted(struct call_sweeps *it) {
         gt_host_spans_sweep_restart(&it->all);
     gt_host_spans_sweep_restart(&it->waiting);
     for (size_t i = 0; i < count && rows; i++)
-        take_call(it, rows[i]);
+        if (it->all.report || it->waits[calls->name[rows[i]]])
+            take_call(it, rows[i]);
     gt_mem_free(rows);
     return rows;
 }

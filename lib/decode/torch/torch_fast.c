@@ -109,7 +109,7 @@ GT_SIMD_TARGET __attribute__((noinline)) static const char *
 take_repeated(const struct gt_torch_fast *fast, const char *p, const char *end, struct reading *reading) {
     const struct gt_torch_repeat *guess = gt_torch_repeats_guess(&fast->repeats);
     if (guess && (size_t)(end - p) > guess->text_bytes &&
-        simd_matches(p, guess->text, guess->text_bytes, guess->last_bits) &&
+        simd_matches_long(p, guess->text, guess->text_bytes, guess->last_bits) &&
         simd_has_no_lists(&fast->constants, p + guess->text_bytes, end)) {
         reading->repeat = guess;
         return p + guess->text_bytes;

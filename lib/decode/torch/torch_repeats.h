@@ -32,6 +32,7 @@ struct gt_torch_repeats {
     size_t count[2];                     /* of operators, of kernels */
     const struct gt_torch_repeat **guesses; /* by context: what came next there; NULL: nothing so far */
     uint32_t context;                       /* of the next text: which came last */
+    int trust;                              /* in guesses: whether of late most were right */
     struct gt_arena arena;
 };
 
@@ -44,14 +45,18 @@ const struct gt_torch_repeat *gt_torch_repeats_find(const struct gt_torch_repeat
 
 /* Programs run in loops, so what came after the last few texts will most likely come again. NULL: who knows. */
 static inline const struct gt_torch_repeat *gt_torch_repeats_guess(const struct gt_torch_repeats *repeats) {
-    return repeats->guesses ? repeats->guesses[repeats->context] : NULL;
+    return repeats->guesses && repeats->trust >= 0 ? repeats->guesses[repeats->context] : NULL;
 }
 
 /* Remembers what came now. */
 static inline void gt_torch_repeats_met(struct gt_torch_repeats *repeats, const struct gt_torch_repeat *repeat) {
     enum { NUMBER_BITS = 5 }; /* what is left of a number when as many have come after it as the context has room for */
+    enum { MOST_TRUST = 64, COST_OF_ERROR = 3 };
     if (!repeats->guesses)
         return;
+    bool was_right = repeats->guesses[repeats->context] == repeat;
+    repeats->trust += was_right && repeats->trust < MOST_TRUST ? 1 : 0;
+    repeats->trust -= !was_right && repeats->trust > -MOST_TRUST ? COST_OF_ERROR : 0;
     repeats->guesses[repeats->context] = repeat;
     repeats->context =
         (repeats->context << NUMBER_BITS ^ repeat->number * UINT32_C(0x9e3779b1) >> 16) % GT_TORCH_GUESSES;

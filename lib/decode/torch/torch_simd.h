@@ -47,6 +47,19 @@ GT_SIMD bool simd_matches(const char *p, const char *literal, size_t size, uint3
     return (last_bits & ~simd_equal(simd_load(p), simd_load(literal))) == 0;
 }
 
+/* The same of long ones, which mostly match. */
+GT_SIMD bool simd_matches_long(const char *p, const char *text, size_t size, uint32_t last_bits) {
+    for (; size > 128; p += 128, text += 128, size -= 128) {
+        __m256i first = _mm256_and_si256(_mm256_cmpeq_epi8(simd_load(p), simd_load(text)),
+                                         _mm256_cmpeq_epi8(simd_load(p + 32), simd_load(text + 32)));
+        __m256i second = _mm256_and_si256(_mm256_cmpeq_epi8(simd_load(p + 64), simd_load(text + 64)),
+                                          _mm256_cmpeq_epi8(simd_load(p + 96), simd_load(text + 96)));
+        if (_mm256_movemask_epi8(_mm256_and_si256(first, second)) != -1)
+            return false;
+    }
+    return simd_matches(p, text, size, last_bits);
+}
+
 /* ---- texts ---- */
 
 /* Where a text ends: quotes, and all that makes it more than a run of bytes. */

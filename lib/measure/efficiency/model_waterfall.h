@@ -3,6 +3,7 @@
 #define GT_MEASURE_EFFICIENCY_MODEL_WATERFALL_H
 
 #include "measure/efficiency/waterfall_rows.h"
+#include "measure/efficiency/waterfall_spread.h"
 #include "measure/efficiency/work_set.h"
 
 struct gt_model_waterfall {
@@ -13,8 +14,8 @@ struct gt_model_waterfall {
     struct gt_waterfall_rest rest;
 };
 
-/* Of a device by its number in the view. */
+/* Of a device by its number in the view. spread: takes the pieces; NULL: they are not wanted. */
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,
-                           const struct gt_idle_causes *idle, size_t device);
+                           const struct gt_idle_causes *idle, size_t device, struct gt_waterfall_spread *spread);
 
 #endif

@@ -25,6 +25,9 @@ struct gt_waterfall_rows {
     int64_t span_ns;
 };
 
+/* "lost (gemm)", "idle (host)" */
+struct gt_str gt_waterfall_rows_words(struct gt_arena *arena, const char *part, const char *key);
+
 void gt_waterfall_rows_add(const struct gt_waterfall_rows *rows, const char *part, const char *key, int64_t ns);
 /* By time, longest first; equal ones by key. Sorts the parts. */
 void gt_waterfall_rows_add_sorted(const struct gt_waterfall_rows *rows, struct gt_waterfall_part *parts, size_t count);

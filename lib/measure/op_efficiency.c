@@ -23,9 +23,9 @@ static const struct gt_report_column columns[] = {
     {"gflops_per_s", "GFLOP/s", GT_UNIT_NONE, NULL, 0},
     {"gbytes_per_s", "GB/s", GT_UNIT_NONE, NULL, 0},
     {"roofline_ns", "Roofline", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"bound", "Bound", GT_UNIT_NONE, NULL, 0},
-    {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_SPARSE},
+    {"bound", "Bound", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
     {"provenance", "Source of work", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"recompute", "Recomputed", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };

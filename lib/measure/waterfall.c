@@ -35,6 +35,8 @@ static void add_model(struct gt_table *table, const struct gt_view_device *devic
     gt_waterfall_rows_add_sorted(&rows, ideal, count);
     gt_waterfall_rows_add_sorted(&rows, lost, count);
     gt_waterfall_rows_add(&rows, "unmodelled", "", it->unmodelled_ns);
+    if (it->peak_unknown_ns > 0)
+        gt_waterfall_rows_add(&rows, "unmodelled", GT_WATERFALL_NO_PEAK, it->peak_unknown_ns);
     gt_waterfall_rows_add_rest(&rows, &it->rest);
 }
 

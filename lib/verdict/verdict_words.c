@@ -448,7 +448,7 @@ static void note_unknown(const struct gt_compare_sides *sides, struct gt_section
     const char *unknown = role_of(table)->unknown;
     double a_ns = 0, b_ns = 0;
     for (size_t row = 0; row < table->row_count && unknown; row++)
-        if (is_part(table, row) && gt_str_eq(text_at(&naming, row, naming.name), gt_str_of(unknown))) {
+        if (is_part(table, row) && gt_str_starts(text_at(&naming, row, naming.name), gt_str_of(unknown))) {
             a_ns += gt_compare_number(table, row, time.a);
             b_ns += gt_compare_number(table, row, time.b);
         }

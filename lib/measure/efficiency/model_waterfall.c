@@ -27,8 +27,9 @@ static void note(const struct dividing *it, size_t position, size_t part, int64_
 static void divide(struct dividing *it, size_t position, int64_t ns) {
     struct gt_work_part part = gt_work_set_part(it->view, it->set, position);
     if (part.roofline_ns < 0) {
-        add_to(&it->out->unmodelled_ns, ns);
-        note(it, position, GT_WATERFALL_UNMODELLED, ns);
+        bool is_known = part.instance != GT_NO_ROW;
+        add_to(is_known ? &it->out->peak_unknown_ns : &it->out->unmodelled_ns, ns);
+        note(it, position, is_known ? GT_WATERFALL_PEAK_UNKNOWN : GT_WATERFALL_UNMODELLED, ns);
         return;
     }
     if (it->op != position) {

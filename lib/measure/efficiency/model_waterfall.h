@@ -10,7 +10,7 @@ struct gt_model_waterfall {
     bool has_family[GT_FAMILY_COUNT];
     int64_t ideal_ns[GT_FAMILY_COUNT], lost_ns[GT_FAMILY_COUNT];
     int64_t lost_bound_ns[GT_FAMILY_COUNT][GT_BOUND_COUNT]; /* the second by what bounds the kernels */
-    int64_t unmodelled_ns;
+    int64_t unmodelled_ns, peak_unknown_ns; /* the work is not known; it is, but not the GPU's peak for it */
     struct gt_waterfall_rest rest;
 };
 

@@ -5,6 +5,9 @@
 #include "measure/results/idle.h"
 #include "report/row.h"
 
+/* Key of the unmodelled part whose work is known, but not the peak of the GPU for it. */
+#define GT_WATERFALL_NO_PEAK "peak_unknown"
+
 /* A part of the span of a device. */
 struct gt_waterfall_part {
     const char *part, *key; /* "inefficiency", "gemm"; key may be empty */

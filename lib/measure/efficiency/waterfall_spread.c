@@ -36,13 +36,14 @@ static bool take_pieces(struct gt_spread *steps, const struct gt_waterfall_sprea
 }
 
 static struct gt_waterfall_part part_of(size_t number) {
-    static const char *const others[] = {"unmodelled", "exposed_comm", "exposed_memory"};
+    static const char *const others[] = {"unmodelled", "unmodelled", "exposed_comm", "exposed_memory"};
     if (number < GT_WATERFALL_LOST)
         return (struct gt_waterfall_part){"ideal", gt_family_infos[number].key, 0};
     if (number < GT_WATERFALL_UNMODELLED)
         return (struct gt_waterfall_part){"inefficiency", gt_family_infos[number - GT_WATERFALL_LOST].key, 0};
     if (number < GT_WATERFALL_IDLE)
-        return (struct gt_waterfall_part){others[number - GT_WATERFALL_UNMODELLED], "", 0};
+        return (struct gt_waterfall_part){others[number - GT_WATERFALL_UNMODELLED],
+                                          number == GT_WATERFALL_PEAK_UNKNOWN ? GT_WATERFALL_NO_PEAK : "", 0};
     return (struct gt_waterfall_part){"idle", gt_idle_cause_names[number - GT_WATERFALL_IDLE], 0};
 }
 

@@ -24,8 +24,7 @@ static const struct gt_report_column columns[] = {
     {"mfu", "MFU", GT_UNIT_SHARE, "dense peak",
      GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_LEADS},
     {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},
-    {"hfu_counter", "HFU (counters)", GT_UNIT_SHARE, "dense peak",
-     GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_SPARSE},
+    {"hfu_counter", "HFU (counters)", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_SPARSE},
 };
 
 /* Peaks of the GPUs are mostly from one source. */
@@ -75,9 +74,8 @@ static void add_row(struct gt_table *table, const struct scope *of, const struct
 
 /* ---- the trace ---- */
 
-static void add_trace(const struct gt_view *view, const struct gt_work_set *set,
-                      const struct gt_counter_set *counters, struct gt_table *table,
-                      struct gt_measure_fact_group *facts) {
+static void add_trace(const struct gt_view *view, const struct gt_work_set *set, const struct gt_counter_set *counters,
+                      struct gt_table *table, struct gt_measure_fact_group *facts) {
     double hfu = -1, mfu = -1;
     for (size_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
@@ -85,10 +83,10 @@ static void add_trace(const struct gt_view *view, const struct gt_work_set *set,
         int64_t span_ns = gt_ns_between(device->span_start_ns, device->span_end_ns);
         struct gt_mfu_sums sums = {0};
         gt_mfu_sums_add_device(&sums, view, set, device);
-        add_row(table,
-                &(struct scope){"trace", GT_STR(""), device->id, span_ns, peaks,
-                                gt_counter_set_hfu(&counters->devices[d])},
-                &sums);
+        add_row(
+            table,
+            &(struct scope){"trace", GT_STR(""), device->id, span_ns, peaks, gt_counter_set_hfu(&counters->devices[d])},
+            &sums);
         hfu = gt_mfu_sums_share(&sums, GT_FLOPS_EXECUTED, peaks, span_ns);
         mfu = gt_mfu_sums_share(&sums, GT_FLOPS_MODEL, peaks, span_ns);
     }

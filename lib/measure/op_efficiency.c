@@ -120,9 +120,9 @@ struct rows {
     const struct gt_work_set *set;
     struct row *items;
     size_t count, capacity;
-    struct gt_map place; /* kind, device -> row */
-    uint32_t *latest;    /* by kind: its last row; GT_NO_ROW */
-    uint32_t *device_of; /* by track: device of the view */
+    struct gt_map place;       /* kind, device -> row */
+    uint32_t *latest;          /* by kind: its last row; GT_NO_ROW */
+    uint32_t *device_of;       /* by track: device of the view */
     struct selected *selected; /* by instance; those of one op are not used */
     bool failed;
 };
@@ -171,8 +171,7 @@ static void sum_instances(const struct gt_view *view, struct rows *rows) {
             rows->selected[i] = (struct selected){0};
     for (size_t i = 0; i < view->op_count && !rows->failed; i++) {
         struct gt_work_part part = gt_work_set_part(view, set, i);
-        const struct gt_work_instance *instance =
-            part.instance == GT_NO_ROW ? NULL : &set->instances[part.instance];
+        const struct gt_work_instance *instance = part.instance == GT_NO_ROW ? NULL : &set->instances[part.instance];
         if (!instance || !gt_work_set_kind(set, instance)->op.len)
             continue;
         int64_t ns = gt_view_op_ns(view, i);

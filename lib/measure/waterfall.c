@@ -19,8 +19,11 @@ static const struct gt_report_column columns[] = {
 };
 
 /* Comparisons have a sentence on the parts by model, which every trace has. */
-static const struct gt_parts parts_role = {
-    .whole = "GPU span against ideal kernels", .column = "basis", .text = "model", .is_by_gpu = true, .unknown = "unmodelled"};
+static const struct gt_parts parts_role = {.whole = "GPU span against ideal kernels",
+                                           .column = "basis",
+                                           .text = "model",
+                                           .is_by_gpu = true,
+                                           .unknown = "unmodelled"};
 
 static void add_model(struct gt_table *table, const struct gt_view_device *device,
                       const struct gt_model_waterfall *it) {

@@ -72,10 +72,9 @@ void gt_verdict_note_per(const struct gt_compare_sides *sides, struct gt_section
     const char *warm_up = has_warm_up(sides) ? " Warm-up is included." : "";
     const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", mean over the captures of a side" : "";
     struct gt_str text =
-        *sides->unit
-            ? gt_arena_printf(arena, "Amounts are %s: %s%s.%s", sides->unit, counts_of(sides, arena).ptr,
-                              undivided_tables(section, arena).ptr, warm_up)
-            : gt_arena_printf(arena, "Amounts are totals of captures%s.%s%s", mean, warm_up, sides->why);
+        *sides->unit ? gt_arena_printf(arena, "Amounts are %s: %s%s.%s", sides->unit, counts_of(sides, arena).ptr,
+                                       undivided_tables(section, arena).ptr, warm_up)
+                     : gt_arena_printf(arena, "Amounts are totals of captures%s.%s%s", mean, warm_up, sides->why);
     if (sides->is_named)
         text =
             gt_arena_printf(arena, "%s A is %s, B is %s.", text.ptr, sides->names[GT_SIDE_A], sides->names[GT_SIDE_B]);

@@ -28,8 +28,8 @@ struct gt_torch_repeats_slot {
 enum { GT_TORCH_GUESSES = 1 << 14 };
 
 struct gt_torch_repeats {
-    struct gt_torch_repeats_slot *slots; /* NULL: nothing was learned */
-    size_t count[2];                     /* of operators, of kernels */
+    struct gt_torch_repeats_slot *slots;    /* NULL: nothing was learned */
+    size_t count[2];                        /* of operators, of kernels */
     const struct gt_torch_repeat **guesses; /* by context: what came next there; NULL: nothing so far */
     uint32_t context;                       /* of the next text: which came last */
     int trust;                              /* in guesses: whether of late most were right */

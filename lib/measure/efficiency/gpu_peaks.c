@@ -239,7 +239,8 @@ static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const
     };
     for (size_t i = 0; i < GT_PEAK_COUNT; i++) {
         int64_t clock_hz = is_matrix[i] ? peaks->matrix_clock_hz : peaks->vector_clock_hz;
-        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], peaks->peak_multiprocessors), clock_hz) : 0;
+        int64_t rate = arch ? arch->rates[i] : 0;
+        gt_big flops = gt_work_math_mul(gt_work_math_mul(rate, peaks->peak_multiprocessors), clock_hz);
         peaks->flops[i] = given->flops[i] ? given->flops[i] : gt_work_math_fits(flops) ? (int64_t)flops : 0;
         peaks->is_known |= peaks->flops[i] > 0;
         if (given->flops[i])

@@ -74,9 +74,8 @@ static bool number_launch(struct numbering *it, size_t row) {
 }
 
 bool gt_launch_ids_init(struct gt_launch_ids *ids, const struct gt_store *store) {
-    struct numbering it = {.ids = ids,
-                           .store = store,
-                           .latest = gt_mem_uninitialised(store->strings.count, sizeof *it.latest)};
+    struct numbering it = {
+        .ids = ids, .store = store, .latest = gt_mem_uninitialised(store->strings.count, sizeof *it.latest)};
     *ids = (struct gt_launch_ids){.of_op = gt_mem_uninitialised(store->ops.count, sizeof *ids->of_op)};
     bool ok = ids->of_op && it.latest;
     if (ok) { /* GT_NO_ROW */

@@ -11,8 +11,8 @@ struct dividing {
     const struct gt_work_set *set;
     struct gt_model_waterfall *out;
     struct gt_waterfall_spread *spread; /* NULL: nobody asks for it */
-    size_t op;       /* of the last piece of compute */
-    int64_t left_ns; /* of its roofline */
+    size_t op;                          /* of the last piece of compute */
+    int64_t left_ns;                    /* of its roofline */
 };
 
 static void add_to(int64_t *sum, int64_t ns) {

@@ -52,8 +52,8 @@ bool gt_waterfall_spread_tell(const struct gt_waterfall_spread *spread, const st
     double stddev_ns[GT_WATERFALL_PART_COUNT];
     size_t step_count = 0;
     struct gt_spread steps;
-    bool ok = gt_spread_init(&steps, view, GT_WATERFALL_PART_COUNT) && !spread->failed &&
-              take_pieces(&steps, spread) && gt_spread_measure(&steps, view, stddev_ns, &step_count);
+    bool ok = gt_spread_init(&steps, view, GT_WATERFALL_PART_COUNT) && !spread->failed && take_pieces(&steps, spread) &&
+              gt_spread_measure(&steps, view, stddev_ns, &step_count);
     for (size_t i = 0; i < GT_WATERFALL_PART_COUNT && ok && step_count; i++) {
         struct gt_waterfall_part part = part_of(i);
         if (!isnan(stddev_ns[i]))

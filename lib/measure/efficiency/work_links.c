@@ -168,8 +168,8 @@ static uint32_t families_of(const struct gt_work_entry *entry) {
 /* All operators around one have its work inside. Walks end where another one has been. */
 static void spread(struct linking *it, uint32_t row, uint32_t entry) {
     uint32_t families = families_of(&it->entries->items[entry]);
-    for (uint32_t outer = it->tree.parent[row];
-         outer != GT_NO_ROW && (it->around[outer].inside & families) != families; outer = it->tree.parent[outer])
+    for (uint32_t outer = it->tree.parent[row]; outer != GT_NO_ROW && (it->around[outer].inside & families) != families;
+         outer = it->tree.parent[outer])
         it->around[outer].inside |= families;
 }
 
@@ -375,8 +375,8 @@ static bool allocate(struct linking *it) {
     it->around = gt_mem_uninitialised(operators, sizeof *it->around);
     it->graph_calls = gt_mem_array(strings, sizeof *it->graph_calls);
     it->name_facts = gt_mem_array(strings, sizeof *it->name_facts);
-    if (!links->operator_of || !links->reason || !links->entry_of || !links->flags || !it->around ||
-        !it->graph_calls || !it->name_facts)
+    if (!links->operator_of || !links->reason || !links->entry_of || !links->flags || !it->around || !it->graph_calls ||
+        !it->name_facts)
         return false;
     memset(links->operator_of, 0xff, ops * sizeof *links->operator_of); /* GT_NO_ROW */
     return true;

@@ -25,12 +25,12 @@ struct gt_work_making {
     const struct gt_store *store;
     struct gt_work_set *set;
     struct gt_work_links links;
-    struct gt_kernel_work *names; /* by string: read when first needed */
-    struct gt_map kind_of;        /* entry and what else decides -> kind */
+    struct gt_kernel_work *names;  /* by string: read when first needed */
+    struct gt_map kind_of;         /* entry and what else decides -> kind */
     struct gt_work_latest *latest; /* by entry: what its last instance was, and mostly is again */
-    struct gt_work_roof *roofs;   /* by kind, as many as there are */
+    struct gt_work_roof *roofs;    /* by kind, as many as there are */
     size_t roof_capacity;
-    bool failed;                  /* memory was short */
+    bool failed; /* memory was short */
 };
 
 /* What the name of a kernel says. */

@@ -49,7 +49,7 @@ struct gt_work_part {
     uint32_t instance; /* GT_NO_ROW: its work is not known */
     uint8_t reason;    /* enum gt_no_work: why not */
     bool is_helper;
-    bool is_first_of_product; /* the instance is matrix work, and counts where this op, its first one, does */
+    bool is_first_of_product;          /* the instance is matrix work, and counts where this op, its first one, does */
     int64_t flops, bytes, roofline_ns; /* -1: not known */
 };
 

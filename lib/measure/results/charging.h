@@ -22,7 +22,7 @@ struct gt_charging {
     const struct gt_view *view;
     int64_t at_ns;         /* the start of the latest op */
     int64_t reached_ns[3]; /* by class: the latest end so far */
-    int64_t latest_ns; /* of all classes */
+    int64_t latest_ns;     /* of all classes */
     struct gt_charging_owner owners[3];
 };
 

@@ -21,8 +21,8 @@ struct gt_operator_set_rows {
 uint32_t *gt_operator_set_around_calls(const struct gt_view *view, const uint32_t *calls, size_t count,
                                        struct gt_operator_set_rows *around);
 
-/* The same as the first, but of operators of one library that enclose each other (aten::to, aten::_to_copy, aten::copy_) the
-   outermost: the one that the program called. */
+/* The same as the first, but of operators of one library that enclose each other (aten::to, aten::_to_copy,
+   aten::copy_) the outermost: the one that the program called. */
 uint32_t *gt_operator_set_callers_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count);
 
 #endif

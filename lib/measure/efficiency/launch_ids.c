@@ -11,15 +11,11 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-static uint64_t both(uint32_t high, uint32_t low) {
-    return (uint64_t)high << 32 | low;
-}
-
 static uint64_t hash_of(const struct gt_kernel_configs *configs, size_t row, gt_strid name) {
-    uint64_t hash = mixed(both(configs->registers[row], name), configs->shared_bytes[row]);
-    hash = mixed(hash, both(configs->grid_x[row], configs->grid_y[row]));
-    hash = mixed(hash, both(configs->grid_z[row], configs->block_x[row]));
-    hash = mixed(hash, both(configs->block_y[row], configs->block_z[row]));
+    uint64_t hash = mixed(gt_map_key(configs->registers[row], name), configs->shared_bytes[row]);
+    hash = mixed(hash, gt_map_key(configs->grid_x[row], configs->grid_y[row]));
+    hash = mixed(hash, gt_map_key(configs->grid_z[row], configs->block_x[row]));
+    hash = mixed(hash, gt_map_key(configs->block_y[row], configs->block_z[row]));
     return mixed(mixed(hash, configs->static_shared_bytes[row]), configs->dynamic_shared_bytes[row]);
 }
 

@@ -6,13 +6,6 @@
 
 #include "base/mem.h"
 
-static size_t most_ops(const struct gt_view *view) {
-    size_t most = 0;
-    for (size_t d = 0; d < view->device_count; d++)
-        most = view->devices[d].count > most ? view->devices[d].count : most;
-    return most;
-}
-
 bool gt_range_flops_init(struct gt_range_flops *flops, const struct gt_view *view, const struct gt_work_set *set,
                          const struct gt_range_set *ranges) {
     *flops = (struct gt_range_flops){.view = view, .set = set};
@@ -22,7 +15,7 @@ bool gt_range_flops_init(struct gt_range_flops *flops, const struct gt_view *vie
     flops->inside = gt_mem_uninitialised(count, sizeof *flops->inside);
     flops->overlapping = flops->trees.knee ? gt_mem_uninitialised(count, sizeof *flops->overlapping) : NULL;
     flops->before = gt_mem_uninitialised(count + 1, sizeof *flops->before);
-    flops->products = gt_mem_uninitialised(most_ops(view), sizeof *flops->products);
+    flops->products = gt_mem_uninitialised(gt_view_most_ops(view), sizeof *flops->products);
     flops->found_at = gt_mem_array(ranges->name_count, sizeof *flops->found_at);
     flops->projected_ns = gt_mem_array(ranges->name_count, sizeof *flops->projected_ns);
     return flops->inside && (flops->overlapping || !flops->trees.knee) && flops->before && flops->products &&

@@ -169,13 +169,6 @@ static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
     device->twice_floor_ns = floor_ns < 0x1p63 ? (uint64_t)(2 * floor_ns) : UINT64_MAX;
 }
 
-static size_t most_ops(const struct gt_view *view) {
-    size_t most = 0;
-    for (size_t d = 0; d < view->device_count; d++)
-        most = view->devices[d].count > most ? view->devices[d].count : most;
-    return most;
-}
-
 /* All gaps, each with its cause as far as launch waits do not change it. */
 static bool find_gaps(struct finder *finder) {
     const struct gt_view *view = finder->view;
@@ -184,7 +177,7 @@ static bool find_gaps(struct finder *finder) {
     idle->gaps = gt_mem_uninitialised(most, sizeof *idle->gaps);
     idle->devices = gt_mem_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
-    finder->samples = gt_mem_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
+    finder->samples = gt_mem_uninitialised(gt_view_most_ops(view) + 1, sizeof *finder->samples);
     bool ok = gt_host_spans_init(&finder->launch_waits, most, view->store->threads.count) && idle->gaps &&
               idle->devices && finder->samples;
     for (size_t d = 0; d < view->device_count && ok; d++) {

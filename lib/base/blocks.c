@@ -4,9 +4,6 @@
 #include "base/blocks.h"
 
 #include <pthread.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "base/crc.h"
 #include "base/deflate.h"
@@ -14,13 +11,15 @@
 #include "base/mem.h"
 
 /* Bytes of the file in a piece: a few blocks, so that most pieces have one that begins in them and few threads wait. */
-enum { PIECE_BYTES = 64 * 1024, MORE_BYTES = 64 * 1024, MAX_PACKED_BYTES = 4 << 20 };
+enum { PIECE_BYTES = 128 * 1024, MORE_BYTES = 64 * 1024, MAX_PACKED_BYTES = 4 << 20 };
 /* Symbols of a piece, at first and at most: more are packed so well that one thread is fast enough. */
 enum { FIRST_ROOM = 1 << 20, MAX_ROOM = 8 << 20 };
 /* Places where a block seems to begin are tried so often. */
 enum { MAX_TRIES = 8 };
 /* With fewer threads, or less to do, inflating as one stream is as fast. */
 enum { MIN_THREADS = 4, MAX_THREADS = 32, MIN_PIECES = 8, MORE_SLOTS = 2, MAX_SLOTS = MAX_THREADS + MORE_SLOTS };
+
+enum { BYTES_OF = GT_DEFLATE_MARKER + GT_DEFLATE_WINDOW };
 
 enum slot_state {
     DECODING,
@@ -36,7 +35,7 @@ struct slot {
     struct gt_deflate *deflate;  /* its buffers, too */
     unsigned char *packed;
     size_t packed_room;
-    unsigned char window[GT_DEFLATE_WINDOW]; /* what comes before the first block */
+    unsigned char bytes_of[BYTES_OF]; /* by symbol: its byte; markers stand for the window before the first block */
     size_t byte_count;
     uint32_t crc;
 };
@@ -183,38 +182,28 @@ static bool decode_again(const struct gt_blocks *blocks, struct slot *slot, uint
 
 /* ---- markers to bytes ---- */
 
-static inline unsigned char byte_of(uint16_t symbol, const unsigned char *window) {
-    return symbol < GT_DEFLATE_MARKER ? (unsigned char)symbol : window[symbol - GT_DEFLATE_MARKER];
-}
-
-/* May be in place: a byte is never after its symbol. */
-static void fill_in(const uint16_t *symbols, size_t count, const unsigned char *window, unsigned char *out) {
+/* May be in place: a byte is never after its symbol. Traces are full of copies from far back, so that most symbols are
+   markers. */
+static void fill_in(const uint16_t *symbols, size_t count, const unsigned char *bytes_of, unsigned char *out) {
     size_t i = 0;
-#ifdef __SSE2__
-    const __m128i high = _mm_set1_epi16((short)0xff00);
-    for (; i + 16 <= count; i += 16) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(symbols + i));
-        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(symbols + i + 8));
-        __m128i markers = _mm_and_si128(_mm_or_si128(a, b), high);
-        if (_mm_movemask_epi8(_mm_cmpeq_epi8(markers, _mm_setzero_si128())) == 0xffff)
-            _mm_storeu_si128((__m128i *)(void *)(out + i), _mm_packus_epi16(a, b));
-        else
-            for (size_t k = i; k < i + 16; k++)
-                out[k] = byte_of(symbols[k], window);
+    for (; i + 4 <= count; i += 4) {
+        out[i] = bytes_of[symbols[i]];
+        out[i + 1] = bytes_of[symbols[i + 1]];
+        out[i + 2] = bytes_of[symbols[i + 2]];
+        out[i + 3] = bytes_of[symbols[i + 3]];
     }
-#endif
     for (; i < count; i++)
-        out[i] = byte_of(symbols[i], window);
+        out[i] = bytes_of[symbols[i]];
 }
 
-static unsigned char *bytes_of(const struct slot *slot) {
+static unsigned char *bytes_in(const struct slot *slot) {
     return (unsigned char *)slot->deflate->out;
 }
 
 /* The symbols of the slot become bytes, at the beginning of the same memory. */
 static void fill_slot(struct slot *slot) {
-    fill_in(slot->deflate->out + GT_DEFLATE_WINDOW, slot->byte_count, slot->window, bytes_of(slot));
-    slot->crc = gt_crc_of(bytes_of(slot), slot->byte_count);
+    fill_in(slot->deflate->out + GT_DEFLATE_WINDOW, slot->byte_count, slot->bytes_of, bytes_in(slot));
+    slot->crc = gt_crc_of(bytes_in(slot), slot->byte_count);
 }
 
 /* ---- pieces in order ---- */
@@ -228,11 +217,11 @@ static void move_window(struct gt_blocks *blocks, const struct slot *slot) {
     const uint16_t *symbols = slot->deflate->out + GT_DEFLATE_WINDOW + slot->byte_count;
     size_t count = slot->byte_count < GT_DEFLATE_WINDOW ? slot->byte_count : GT_DEFLATE_WINDOW;
     memmove(blocks->window, blocks->window + count, GT_DEFLATE_WINDOW - count);
-    fill_in(symbols - count, count, slot->window, blocks->window + GT_DEFLATE_WINDOW - count);
+    fill_in(symbols - count, count, slot->bytes_of, blocks->window + GT_DEFLATE_WINDOW - count);
 }
 
 static void chain(struct gt_blocks *blocks, struct slot *slot) {
-    memcpy(slot->window, blocks->window, sizeof slot->window);
+    memcpy(slot->bytes_of + GT_DEFLATE_MARKER, blocks->window, sizeof blocks->window);
     move_window(blocks, slot);
     if (slot->begin_bit < slot->end_bit)
         blocks->chain_bit = slot->end_bit;
@@ -381,9 +370,12 @@ static bool add_slot(struct gt_blocks *blocks) {
         free_slot(slot);
         slot = NULL;
     }
-    if (slot)
-        blocks->slots[blocks->slot_count++] = slot;
-    return slot;
+    if (!slot)
+        return false;
+    for (unsigned i = 0; i < GT_DEFLATE_MARKER; i++)
+        slot->bytes_of[i] = (unsigned char)i;
+    blocks->slots[blocks->slot_count++] = slot;
+    return true;
 }
 
 struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads) {
@@ -464,7 +456,7 @@ size_t gt_blocks_read(struct gt_blocks *blocks, void *buf, size_t size) {
     struct slot *slot;
     while (got < size && (slot = wait_for_slot(blocks))) {
         size_t left = slot->byte_count - blocks->position, piece = size - got < left ? size - got : left;
-        memcpy((char *)buf + got, bytes_of(slot) + blocks->position, piece);
+        memcpy((char *)buf + got, bytes_in(slot) + blocks->position, piece);
         got += piece;
         blocks->position += piece;
         blocks->read_bytes += piece;

@@ -151,20 +151,29 @@ enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate) {
     return is_last ? GT_DEFLATE_STREAM_END : GT_DEFLATE_BLOCK_END;
 }
 
-/* What a code of so many bits takes of all bit patterns, in 128ths: of two lengths of three bits each. */
+/* What codes of these lengths, of three bits each, take of all bit patterns, in 128ths. */
 #define PART(length) ((length) ? 128 >> (length) : 0)
-#define PARTS(length)                                                                                                  \
-    PART(0) + PART(length), PART(1) + PART(length), PART(2) + PART(length), PART(3) + PART(length),                    \
-        PART(4) + PART(length), PART(5) + PART(length), PART(6) + PART(length), PART(7) + PART(length)
+#define PARTS_8(sum)                                                                                                   \
+    (sum) + PART(0), (sum) + PART(1), (sum) + PART(2), (sum) + PART(3), (sum) + PART(4), (sum) + PART(5),              \
+        (sum) + PART(6), (sum) + PART(7)
+#define PARTS_64(sum)                                                                                                  \
+    PARTS_8((sum) + PART(0)), PARTS_8((sum) + PART(1)), PARTS_8((sum) + PART(2)), PARTS_8((sum) + PART(3)),            \
+        PARTS_8((sum) + PART(4)), PARTS_8((sum) + PART(5)), PARTS_8((sum) + PART(6)), PARTS_8((sum) + PART(7))
+static const unsigned char parts_of_three[512] = {
+    PARTS_64(PART(0)), PARTS_64(PART(1)), PARTS_64(PART(2)), PARTS_64(PART(3)),
+    PARTS_64(PART(4)), PARTS_64(PART(5)), PARTS_64(PART(6)), PARTS_64(PART(7)),
+};
 
 /* Whether the code of the lengths of codes is whole: few random bits are, so that most places are ruled out here. */
 static bool has_whole_code(uint64_t lengths, unsigned count) {
-    static const unsigned char parts[64] = {PARTS(0), PARTS(1), PARTS(2), PARTS(3),
-                                            PARTS(4), PARTS(5), PARTS(6), PARTS(7)};
-    unsigned sum = 0;
-    for (lengths &= (UINT64_C(1) << 3 * count) - 1; lengths; lengths >>= 6)
-        sum += parts[lengths & 63];
-    return sum == 128;
+    lengths &= (UINT64_C(1) << 3 * count) - 1;
+    unsigned sum = parts_of_three[lengths & 511] + parts_of_three[lengths >> 9 & 511];
+    if (sum > 128)
+        return false;
+    return sum + parts_of_three[lengths >> 18 & 511] + parts_of_three[lengths >> 27 & 511] +
+               parts_of_three[lengths >> 36 & 511] + parts_of_three[lengths >> 45 & 511] +
+               parts_of_three[lengths >> 54 & 511] ==
+           128;
 }
 
 /* Which of the bits from here on, FIND_BITS of them, may be the first of a block: not the last one, with codes of its

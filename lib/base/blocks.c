@@ -16,8 +16,8 @@ enum { PIECE_BYTES = 128 * 1024, MORE_BYTES = 64 * 1024, MAX_PACKED_BYTES = 4 <<
 enum { FIRST_ROOM = 1 << 20, MAX_ROOM = 8 << 20 };
 /* Places where a block seems to begin are tried so often. */
 enum { MAX_TRIES = 8 };
-/* With fewer threads, or less to do, inflating as one stream is as fast. */
-enum { MIN_THREADS = 4, MAX_THREADS = 32, MIN_PIECES = 8, MORE_SLOTS = 2, MAX_SLOTS = MAX_THREADS + MORE_SLOTS };
+/* With fewer threads, or less to do, inflating as one stream is as fast; more inflate faster than one thread reads. */
+enum { MIN_THREADS = 4, MAX_THREADS = 8, MIN_PIECES = 8, MORE_SLOTS = 2, MAX_SLOTS = MAX_THREADS + MORE_SLOTS };
 
 enum { BYTES_OF = GT_DEFLATE_MARKER + GT_DEFLATE_WINDOW };
 

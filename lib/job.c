@@ -179,6 +179,7 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
     const struct gputime_option *match = &request->options[GT_OPTION_match];
     struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
                                           .threads = request->threads,
+                                          .keeps_exposed = gt_rank_report_has_members(request),
                                           .join = job->team ? gt_job_team_join : NULL,
                                           .join_context = (void *)(uintptr_t)job->team};
     for (size_t i = 0; i < job->input_count; i++) {

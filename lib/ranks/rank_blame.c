@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "events/comms.h"
+#include "ranks/rank_links.h"
 #include "ranks/rank_tiles.h"
 
 enum { ROUNDS_MAX = 10000 };
@@ -59,7 +60,7 @@ static void charge_rest(struct charging *it, const struct gt_rank_collective *c,
     int64_t of_bytes = 0;
     if (there != GT_RANK_NONE && last != GT_RANK_NONE && last != there &&
         job->collectives[n->before].op == GT_COMM_all_to_all) {
-        int64_t own = job->members[there].load, other = job->members[last].load;
+        int64_t own = gt_rank_job_load(job, &job->members[there]), other = gt_rank_job_load(job, &job->members[last]);
         if (own >= 0 && other > own)
             of_bytes = (int64_t)((__int128)rest_ns * (other - own) / other);
     }
@@ -93,7 +94,7 @@ static size_t list_waiting(struct charging *it, const struct gt_rank_lane *rank,
         if (tile->start_ns >= end_ns || !make_room(it, count + 1))
             break;
         int64_t from_ns = tile->start_ns > start_ns ? tile->start_ns : start_ns;
-        int64_t until_ns = tile->end_ns < end_ns ? tile->end_ns : end_ns;
+        int64_t tile_end_ns = gt_rank_tiles_end_ns(tile), until_ns = tile_end_ns < end_ns ? tile_end_ns : end_ns;
         if (count && it->kernels[count - 1] == tile->kernel) { /* tiles of a kernel follow each other */
             it->weights[count - 1] += until_ns - from_ns;
             continue;
@@ -146,7 +147,7 @@ static void settle(struct charging *it, uint32_t number, int64_t cost_ns) {
         charge(it, GT_RANK_NONE, GT_REASON_WINDOW, c, cost_ns);
         return;
     }
-    int64_t charged_ns = (int64_t)((__int128)cost_ns * n->late_ns / n->wait_ns);
+    int64_t charged_ns = (int64_t)((__int128)cost_ns * gt_rank_links_late(it->job, n) / n->wait_ns);
     if (cost_ns > charged_ns)
         charge_rest(it, c, n, cost_ns - charged_ns);
     if (charged_ns)
@@ -168,8 +169,11 @@ static void swap_rounds(struct charging *it) {
 
 static void run_rounds(struct charging *it) {
     struct gt_rank_job *job = it->job;
-    for (uint32_t i = 0; i < job->member_count; i++)
-        pass_on(it, i, job->members[i].exposed_wait_ns);
+    for (size_t r = 0; r < job->rank_count; r++)
+        for (size_t t = 0; t < job->ranks[r].tile_count; t++) {
+            const struct gt_rank_tile *tile = &job->ranks[r].tiles[t];
+            pass_on(it, job->ranks[r].kernel_member[tile->kernel], gt_rank_tiles_end_ns(tile) - tile->start_ns);
+        }
     swap_rounds(it);
     for (; it->due_count && job->rounds < ROUNDS_MAX && !it->failed; job->rounds++) {
         for (size_t i = 0; i < it->due_count; i++) {

@@ -48,6 +48,13 @@ uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, 
     return low < end && job->members[low].rank == rank ? low : GT_RANK_NONE;
 }
 
+size_t gt_rank_job_most_members(const struct gt_rank_job *job) {
+    size_t most = 0;
+    for (size_t c = 0; c < job->collective_count; c++)
+        most = job->collectives[c].member_count > most ? job->collectives[c].member_count : most;
+    return most;
+}
+
 int64_t gt_rank_job_stepping_ns(const struct gt_rank_job *job) {
     bool is_less = job->steps_ns > 0 && job->replay_ns != GT_RANK_NO_NS && job->steps_ns < job->replay_ns;
     return is_less ? job->steps_ns : job->replay_ns;
@@ -75,11 +82,15 @@ enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summa
     gt_rank_items_release(job);
     ok = ok && gt_rank_tiles_make(job) && gt_rank_links_make(job) && gt_rank_blame_charge(job) &&
          gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_clocks_align(job) &&
-         gt_rank_bubbles_measure(job) && gt_rank_replay_run(job);
+         gt_rank_bubbles_measure(job);
+    gt_rank_tiles_release(job);
+    ok = ok && gt_rank_replay_run(job);
     return ok && !gt_arena_failed(&job->arena) ? GT_OK : gt_fail_memory(err);
 }
 
 void gt_rank_job_release(struct gt_rank_job *job) {
+    gt_rank_items_release(job);
+    gt_rank_tiles_release(job);
     gt_arena_release(&job->arena);
     *job = (struct gt_rank_job){0};
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "ranks/rank_sums.h"
 
 /* ---- members of kernels ---- */
 
@@ -60,8 +61,8 @@ static struct moment *new_moments(const struct gt_rank_lane *rank, size_t *count
             continue;
         const struct gt_rank_kernel *kernel = &summary->kernels[k];
         enum phase end = kernel->end_ns > kernel->start_ns ? PHASE_END : PHASE_END_AT_ONCE;
-        moments[(*count)++] = (struct moment){kernel->start_ns, PHASE_START, {k, false}};
-        moments[(*count)++] = (struct moment){kernel->end_ns, end, {k, true}};
+        moments[(*count)++] = (struct moment){kernel->start_ns, PHASE_START, {k & GT_RANK_EVENT_KERNELS, false}};
+        moments[(*count)++] = (struct moment){kernel->end_ns, end, {k & GT_RANK_EVENT_KERNELS, true}};
     }
     if (moments && *count)
         qsort(moments, *count, sizeof *moments, by_time);
@@ -77,13 +78,16 @@ static uint32_t point_of(const struct gt_rank_summary *summary, const struct mom
 static void fill_pieces(struct gt_rank_lane_events *lane, const struct gt_rank_job *job,
                         const struct gt_rank_lane *rank, const struct moment *moments, size_t count) {
     const struct gt_rank_summary *summary = rank->summary;
-    uint32_t at = 0, last = (uint32_t)summary->points_count - 1;
+    uint32_t last = (uint32_t)summary->head.points - 1;
     size_t running = 0, step = 0;
+    struct gt_rank_sums_walk walk;
+    gt_rank_sums_begin(&walk, summary);
     for (size_t i = 0; i <= count; i++) {
         uint32_t next = i < count ? point_of(summary, &moments[i]) : last;
-        int64_t from_ns = gt_rank_summary_time(summary, at);
-        lane->pieces[i] = running ? gt_rank_summary_between(summary, at, next, GT_PART_COMPUTE)
-                                  : gt_rank_summary_time(summary, next) - from_ns;
+        int64_t from_ns = walk.time_ns, compute_ns = walk.ns[GT_PART_COMPUTE];
+        while (walk.next <= next && gt_rank_sums_next(&walk))
+            continue;
+        lane->pieces[i] = running ? walk.ns[GT_PART_COMPUTE] - compute_ns : walk.time_ns - from_ns;
         while (step < summary->steps_count && summary->steps[step].end_ns <= from_ns)
             step++;
         bool is_inside = step < summary->steps_count && summary->steps[step].start_ns <= from_ns;
@@ -94,7 +98,6 @@ static void fill_pieces(struct gt_rank_lane_events *lane, const struct gt_rank_j
             break;
         running += moments[i].event.is_end ? (size_t)-1 : 1;
         lane->events[i] = moments[i].event;
-        at = next;
     }
 }
 
@@ -120,6 +123,13 @@ bool gt_rank_lanes_init(struct gt_rank_lanes *lanes, const struct gt_rank_job *j
         lanes->event_count += lanes->items[r].count;
     }
     return ok;
+}
+
+void gt_rank_lanes_forget_steps(struct gt_rank_lanes *lanes) {
+    for (size_t r = 0; r < lanes->count; r++) {
+        gt_mem_free(lanes->items[r].steps);
+        lanes->items[r].steps = NULL;
+    }
 }
 
 void gt_rank_lanes_release(struct gt_rank_lanes *lanes) {

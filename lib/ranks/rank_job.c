@@ -81,10 +81,9 @@ enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summa
               gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_speeds_compare(job);
     gt_rank_items_release(job);
     ok = ok && gt_rank_tiles_make(job) && gt_rank_links_make(job) && gt_rank_blame_charge(job) &&
-         gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_clocks_align(job) &&
-         gt_rank_bubbles_measure(job);
+         gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_bubbles_measure(job);
     gt_rank_tiles_release(job);
-    ok = ok && gt_rank_replay_run(job);
+    ok = ok && gt_rank_clocks_align(job) && gt_rank_replay_run(job);
     return ok && !gt_arena_failed(&job->arena) ? GT_OK : gt_fail_memory(err);
 }
 

@@ -73,7 +73,7 @@ static enum gt_status fill(const struct gt_rank_reduce_input *input, const struc
                            struct gt_rank_summary *summary, struct gt_error *err) {
     struct gt_idle idle;
     struct gt_rank_windows windows = {0};
-    enum gt_status status = gt_idle_init(&idle, view, err);
+    enum gt_status status = gt_idle_init_causes(&idle, view, err);
     if (status != GT_OK)
         return status;
     status = gt_rank_windows_init(&windows, view, process, input->step_tag, summary, err);

@@ -56,6 +56,7 @@ struct finder {
     struct gt_host_spans launch_waits; /* of the gaps that have one, in their order */
     int64_t *samples;                  /* of the current device */
     size_t sample_count;
+    bool are_causes_all; /* nobody asks for code */
     bool has_failed;
 };
 
@@ -227,6 +228,8 @@ static bool judge_launch_waits(struct finder *finder) {
     struct gt_idle *idle = finder->idle;
     if (finder->launch_waits.count == 0)
         return true;
+    if (finder->are_causes_all)
+        return gt_launch_wait_calls(finder->view, &finder->launch_waits, note_calls, note_waits, finder);
     idle->launch_wait_code = gt_mem_uninitialised(finder->launch_waits.count, sizeof *idle->launch_wait_code);
     return idle->launch_wait_code &&
            gt_launch_wait_calls(finder->view, &finder->launch_waits, note_calls, note_waits, finder) &&
@@ -288,9 +291,10 @@ struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
     return sums;
 }
 
-enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
+static enum gt_status find(struct gt_idle *idle, const struct gt_view *view, bool are_causes_all,
+                           struct gt_error *err) {
     *idle = (struct gt_idle){0};
-    struct finder finder = {.view = view, .idle = idle};
+    struct finder finder = {.view = view, .idle = idle, .are_causes_all = are_causes_all};
     bool ok = find_gaps(&finder) && judge_launch_waits(&finder) && split_late_starts(&finder);
     gt_host_spans_release(&finder.launch_waits);
     if (!ok) {
@@ -298,6 +302,14 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
         return gt_fail_memory(err);
     }
     return GT_OK;
+}
+
+enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
+    return find(idle, view, false, err);
+}
+
+enum gt_status gt_idle_init_causes(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
+    return find(idle, view, true, err);
 }
 
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {

@@ -68,6 +68,8 @@ struct gt_idle_sums {
 };
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
+/* Only gaps and their causes, without the code and activities of threads. */
+enum gt_status gt_idle_init_causes(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
 void gt_idle_release(struct gt_idle *idle);
 
 /* Of the gaps of one device; one pass over them. */

@@ -76,6 +76,23 @@ void gt_rank_sums_until(const struct gt_rank_summary *summary, size_t point, int
         continue;
 }
 
+void gt_rank_sums_between(const struct gt_rank_summary *summary, size_t from, size_t to, int64_t from_ns[GT_PART_COUNT],
+                          int64_t to_ns[GT_PART_COUNT]) {
+    const struct gt_rank_anchor *anchor = &summary->anchors[from / GT_RANK_SUMS_STRIDE];
+    size_t at = anchor->first_byte, point = from - from % GT_RANK_SUMS_STRIDE;
+    int64_t time_ns = 0;
+    memcpy(from_ns, anchor->ns, sizeof anchor->ns);
+    for (; point <= from && take_point(summary, &at, from_ns, &time_ns); point++)
+        continue;
+    if (to - from > GT_RANK_SUMS_STRIDE) {
+        gt_rank_sums_until(summary, to, to_ns);
+        return;
+    }
+    memcpy(to_ns, from_ns, sizeof anchor->ns);
+    for (; point <= to && take_point(summary, &at, to_ns, &time_ns); point++)
+        continue;
+}
+
 int64_t gt_rank_sums_time(const struct gt_rank_summary *summary, size_t point) {
     int64_t ns[GT_PART_COUNT], time_ns = summary->head.first_ns;
     gt_rank_sums_until(summary, point, ns);

@@ -5,7 +5,7 @@
 
 #include "ranks/rank_summary.h"
 
-enum { GT_RANK_SUMS_STRIDE = 32 }; /* points from one anchor to the next */
+enum { GT_RANK_SUMS_STRIDE = 16 }; /* points from one anchor to the next */
 
 /* ---- points ---- */
 
@@ -15,6 +15,10 @@ void gt_rank_sums_add(struct gt_rank_summary *summary, int64_t before_ns[GT_PART
 
 /* ns of all parts from the first op to a point, transfer and wait as one. */
 void gt_rank_sums_until(const struct gt_rank_summary *summary, size_t point, int64_t ns[GT_PART_COUNT]);
+
+/* The same for two points, the first of which is not after the other. Points that are close take one pass. */
+void gt_rank_sums_between(const struct gt_rank_summary *summary, size_t from, size_t to, int64_t from_ns[GT_PART_COUNT],
+                          int64_t to_ns[GT_PART_COUNT]);
 
 /* All points in their order, without looking for each. */
 struct gt_rank_sums_walk {

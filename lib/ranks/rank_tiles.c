@@ -151,8 +151,7 @@ int64_t gt_rank_tiles_wait_ns(const struct gt_rank_lane *rank, int64_t start_ns,
 
 void gt_rank_tiles_parts(const struct gt_rank_lane *rank, uint32_t from, uint32_t to, int64_t ns[GT_PART_COUNT]) {
     int64_t from_ns = rank->summary->head.first_ns, to_ns = from_ns, before_ns[GT_PART_COUNT];
-    gt_rank_sums_until(rank->summary, from, before_ns);
-    gt_rank_sums_until(rank->summary, to, ns);
+    gt_rank_sums_between(rank->summary, from, to, before_ns, ns);
     for (int part = 0; part < GT_PART_COUNT; part++) {
         from_ns += before_ns[part];
         to_ns += ns[part];

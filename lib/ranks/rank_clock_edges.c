@@ -34,11 +34,12 @@ static bool list_pairs(struct gt_rank_clock_edges *edges, const struct gt_rank_j
         const struct gt_rank_member *members = &job->members[collective->first_member];
         for (size_t m = 1; m < collective->member_count && collective->kind == GT_COMM_KIND_SYNC; m++) {
             struct gt_rank_clock_edge *items = gt_mem_room(edges->items, edges->count, &capacity, sizeof *items);
-            uint32_t place = items ? gt_map_put_if_new(edge_of, members[0].rank, members[m].rank, (uint32_t)edges->count)
-                                   : GT_MAP_NONE;
-            if (place == GT_MAP_NONE || edge_of->failed)
+            if (!items)
                 return false;
             edges->items = items;
+            uint32_t place = gt_map_put_if_new(edge_of, members[0].rank, members[m].rank, (uint32_t)edges->count);
+            if (edge_of->failed)
+                return false;
             if (place == edges->count)
                 items[edges->count++] = (struct gt_rank_clock_edge){
                     .low = members[0].rank, .high = members[m].rank, .by = GT_CLOCK_ENDS};

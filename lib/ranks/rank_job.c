@@ -1,6 +1,7 @@
 /* The analysis of a job, part by part, and look-ups in what it found. */
 #include "ranks/rank_job.h"
 
+#include "base/threads.h"
 #include "ranks/all_to_all.h"
 #include "ranks/rank_blame.h"
 #include "ranks/rank_bubbles.h"
@@ -71,6 +72,39 @@ size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number) {
     }
     return low < job->step_count && job->steps[low] == number ? low : job->step_count;
 }
+
+/* ---- work on threads ---- */
+
+enum { SHARE = 2048 };
+
+struct sharing {
+    size_t count;
+    void (*work)(void *context, size_t first, size_t end);
+    void *context;
+};
+
+static void work_share(void *context, size_t index) {
+    const struct sharing *it = context;
+    size_t first = index * SHARE, end = it->count - first < SHARE ? it->count : first + SHARE;
+    it->work(it->context, first, end);
+}
+
+static size_t threads_of(const struct gt_rank_job *job) {
+    enum { WORTH_THREADS = 20000 };
+    return job->item_count + job->member_count < WORTH_THREADS ? 1 : gt_threads_count(job->options.threads);
+}
+
+void gt_rank_job_share(const struct gt_rank_job *job, size_t count, void (*work)(void *, size_t first, size_t end),
+                       void *context) {
+    struct sharing it = {count, work, context};
+    gt_threads_deal(threads_of(job), (count + SHARE - 1) / SHARE, work_share, &it);
+}
+
+void gt_rank_job_each_rank(const struct gt_rank_job *job, void (*work)(void *, size_t rank), void *context) {
+    gt_threads_deal(threads_of(job), job->rank_count, work, context);
+}
+
+/* ---- the analysis ---- */
 
 enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summary *const *summaries, size_t count,
                                    const struct gt_rank_job_options *options, struct gt_error *err) {

@@ -301,6 +301,15 @@ static inline int64_t *gt_rank_job_charge(const struct gt_rank_job *job, size_t 
     return &job->charges[(rank * GT_REASON_COUNT + reason) * (job->step_count + 1) + step];
 }
 
+/* ---- work on threads ---- */
+
+/* Calls work(context, first, end) for shares of 0 .. count - 1, of collectives, members or the like, on threads where
+   the job is large. Shares come in any order. */
+void gt_rank_job_share(const struct gt_rank_job *job, size_t count, void (*work)(void *, size_t first, size_t end),
+                       void *context);
+/* The same for each rank. */
+void gt_rank_job_each_rank(const struct gt_rank_job *job, void (*work)(void *, size_t rank), void *context);
+
 /* ---- the analysis ---- */
 
 /* Sorts the summaries by rank, gives numbers to those that have none, and analyses all. The summaries are borrowed as

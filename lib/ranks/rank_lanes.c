@@ -1,6 +1,7 @@
 /* Makes lanes: matched kernels of a rank come in, events and pieces of own time between them go out. */
 #include "ranks/rank_lanes.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -114,15 +115,29 @@ static bool fill_lane(struct gt_rank_lane_events *lane, const struct gt_rank_job
     return ok;
 }
 
+struct filling {
+    struct gt_rank_lanes *lanes;
+    const struct gt_rank_job *job;
+    atomic_bool failed;
+};
+
+static void fill_one(void *context, size_t rank) {
+    struct filling *it = context;
+    if (!fill_lane(&it->lanes->items[rank], it->job, &it->job->ranks[rank]))
+        atomic_store(&it->failed, true);
+}
+
 bool gt_rank_lanes_init(struct gt_rank_lanes *lanes, const struct gt_rank_job *job) {
     lanes->items = gt_mem_array(job->rank_count, sizeof *lanes->items);
     lanes->count = lanes->items ? job->rank_count : 0;
     bool ok = lanes->items && list_members(lanes, job);
-    for (size_t r = 0; ok && r < job->rank_count; r++) {
-        ok = fill_lane(&lanes->items[r], job, &job->ranks[r]);
+    struct filling filling = {.lanes = lanes, .job = job};
+    atomic_init(&filling.failed, !ok);
+    if (ok)
+        gt_rank_job_each_rank(job, fill_one, &filling);
+    for (size_t r = 0; ok && r < job->rank_count; r++)
         lanes->event_count += lanes->items[r].count;
-    }
-    return ok;
+    return !atomic_load(&filling.failed);
 }
 
 void gt_rank_lanes_forget_steps(struct gt_rank_lanes *lanes) {

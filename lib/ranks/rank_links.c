@@ -63,6 +63,13 @@ static struct exit exit_of(const struct gt_rank_job *job, const struct gt_rank_m
     return (struct exit){gt_rank_job_kernel(job, member)->end_ns, key, member->rank, member->collective};
 }
 
+/* Rank by rank: sorting takes as much room again. */
+static void sort_exits(void *context, size_t rank) {
+    const struct linking *linking = context;
+    size_t first = linking->first_exit[rank];
+    qsort(linking->exits + first, linking->first_exit[rank + 1] - first, sizeof *linking->exits, by_run);
+}
+
 static bool list_exits(struct linking *linking) {
     struct gt_rank_job *job = linking->job;
     linking->exits = gt_mem_uninitialised(job->member_count, sizeof *linking->exits);
@@ -78,9 +85,7 @@ static bool list_exits(struct linking *linking) {
     for (size_t i = 0; i < job->member_count; i++)
         if (has_exit(job, &job->members[i]))
             linking->exits[next[job->members[i].rank]++] = exit_of(job, &job->members[i]);
-    for (size_t r = 0; r < job->rank_count; r++) /* one by one: sorting takes as much room again */
-        qsort(linking->exits + linking->first_exit[r], linking->first_exit[r + 1] - linking->first_exit[r],
-              sizeof *linking->exits, by_run);
+    gt_rank_job_each_rank(job, sort_exits, linking);
     for (size_t i = 0; i < linking->exit_count; i++)
         gt_map_put_if_new(&linking->run_of, linking->exits[i].rank, linking->exits[i].key, (uint32_t)i);
     return !linking->run_of.failed;
@@ -333,11 +338,18 @@ static void link_one(struct linking *linking, uint32_t number) {
     judge(job, c);
 }
 
+/* Each with checks of its own. */
+static void link_some(void *context, size_t first, size_t end) {
+    struct linking linking = *(const struct linking *)context;
+    for (size_t c = first; c < end; c++)
+        link_one(&linking, (uint32_t)c);
+}
+
 bool gt_rank_links_make(struct gt_rank_job *job) {
     struct linking linking = {.job = job, .checked_for = GT_RANK_NONE};
     bool ok = list_exits(&linking) && list_supersets(&linking);
-    for (uint32_t c = 0; ok && c < job->collective_count; c++)
-        link_one(&linking, c);
+    if (ok)
+        gt_rank_job_share(job, job->collective_count, link_some, &linking);
     gt_map_release(&linking.run_of);
     gt_mem_free(linking.exits);
     gt_mem_free(linking.first_exit);

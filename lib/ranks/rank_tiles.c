@@ -2,6 +2,7 @@
    instant in which any kernel moves data is transfer; of several that wait, the one that began first does. */
 #include "ranks/rank_tiles.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -102,7 +103,6 @@ static bool end_tiles(struct tiling *it) {
         return false;
     rank->tiles = tiles;
     tiles[rank->tile_count] = (struct gt_rank_tile){INT64_MAX, it->sum_ns, GT_RANK_NONE, 0};
-    it->job->exposed_wait_ns += it->sum_ns;
     return true;
 }
 
@@ -234,6 +234,17 @@ static bool make_windows(struct gt_rank_job *job) {
     return true;
 }
 
+struct tilings {
+    struct gt_rank_job *job;
+    atomic_bool failed;
+};
+
+static void tile_one(void *context, size_t rank) {
+    struct tilings *it = context;
+    if (!tile_rank(it->job, &it->job->ranks[rank]))
+        atomic_store(&it->failed, true);
+}
+
 void gt_rank_tiles_release(struct gt_rank_job *job) {
     for (size_t r = 0; r < job->rank_count; r++) {
         gt_mem_free(job->ranks[r].tiles);
@@ -248,7 +259,12 @@ bool gt_rank_tiles_make(struct gt_rank_job *job) {
         job->exposed_waits_ns = gt_arena_array(&job->arena, job->member_count, sizeof *job->exposed_waits_ns);
         ok = job->exposed_waits_ns != NULL;
     }
+    struct tilings tilings = {.job = job};
+    atomic_init(&tilings.failed, !ok);
+    if (ok)
+        gt_rank_job_each_rank(job, tile_one, &tilings);
+    ok = !atomic_load(&tilings.failed);
     for (size_t r = 0; ok && r < job->rank_count; r++)
-        ok = tile_rank(job, &job->ranks[r]);
+        job->exposed_wait_ns += job->ranks[r].ns[GT_PART_WAIT];
     return ok && list_steps(job) && make_windows(job);
 }

@@ -202,13 +202,18 @@ static void choose_members(struct gt_rank_job *job) {
     }
 }
 
-bool gt_rank_waits_measure(struct gt_rank_job *job) {
-    for (size_t c = 0; c < job->collective_count; c++) {
+static void measure_some(void *context, size_t first, size_t end) {
+    struct gt_rank_job *job = context;
+    for (size_t c = first; c < end; c++) {
         struct gt_rank_collective *collective = &job->collectives[c];
         measure_waits(job, collective);
         collective->bytes = whole_bytes(job, collective);
         collective->bus_bytes = bus_bytes(job, collective);
     }
+}
+
+bool gt_rank_waits_measure(struct gt_rank_job *job) {
+    gt_rank_job_share(job, job->collective_count, measure_some, job);
     choose_members(job);
     return sum_groups(job);
 }

@@ -26,6 +26,8 @@ struct gt_rank_set_group {
     uint32_t rungs;        /* those of its collectives, by bits */
     size_t ops, outside, unmatched;
     int64_t first_mismatch; /* -1: none */
+    uint32_t worst_rank;    /* of the first group with a mismatch: who has most ops without a partner, and how many */
+    size_t worst_unmatched;
     int64_t transfer_ns, wait_ns;
     double busbw_p50; /* NAN: not known */
     double busbw;     /* of all sync collectives together; NAN likewise */

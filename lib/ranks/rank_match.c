@@ -402,6 +402,29 @@ static bool join_all(struct matching *matching) {
     return true;
 }
 
+/* Who differs most from the others of the first group that does not do the same everywhere. */
+static bool find_worst(struct gt_rank_job *job) {
+    uint32_t g = 0;
+    while (g < job->group_count && job->groups[g].first_mismatch < 0)
+        g++;
+    if (g == job->group_count)
+        return true;
+    size_t *counts = gt_mem_array(job->rank_count, sizeof *counts);
+    struct gt_rank_set_group *group = &job->groups[g];
+    for (size_t i = 0; counts && i < job->item_count; i++) {
+        const struct gt_rank_item *item = &job->items[i];
+        if (item->group != g || (item->state != GT_ITEM_UNMATCHED && item->state != GT_ITEM_MISMATCH))
+            continue;
+        size_t count = ++counts[item->rank];
+        if (count > group->worst_unmatched || (count == group->worst_unmatched && item->rank < group->worst_rank)) {
+            group->worst_unmatched = count;
+            group->worst_rank = item->rank;
+        }
+    }
+    gt_mem_free(counts);
+    return counts != NULL;
+}
+
 static void matching_release(struct matching *matching) {
     gt_mem_free(matching->order);
     gt_mem_free(matching->runs);
@@ -422,7 +445,7 @@ bool gt_rank_match(struct gt_rank_job *job) {
     for (size_t r = 0; ok && r < matching.run_count; r++)
         ok = end_run(&matching.runs[r], &collect);
     matching_release(&matching);
-    ok = ok && gt_rank_collect_finish(&collect, job);
+    ok = ok && find_worst(job) && gt_rank_collect_finish(&collect, job);
     gt_rank_collect_release(&collect);
     return ok;
 }

@@ -12,11 +12,11 @@ struct taking {
     const struct gt_view *view;
     const struct gt_rank_windows *windows;
     struct gt_rank_summary *summary;
-    struct gt_map texts;  /* by string: index into kept */
-    struct gt_map splits; /* by string: index into lists */
+    struct gt_map texts;    /* by string: index into kept */
+    struct gt_map splits;   /* by string: index into lists */
     struct gt_strtab calls; /* as bytes: one more than their numbers */
     bool has_comms_ids, has_sequences;
-    uint32_t *group_of;   /* by group of the labels: number in the summary; GT_RANK_NONE: not there yet */
+    uint32_t *group_of; /* by group of the labels: number in the summary; GT_RANK_NONE: not there yet */
     struct list *lists;
     size_t list_count, list_capacity;
     struct gt_rank_text *kept;
@@ -225,8 +225,8 @@ void gt_rank_carried_take(const struct gt_view *view, const struct gt_rank_windo
         summary->comms_ids_count = 0;
     if (!taking.has_sequences)
         summary->sequences_count = 0;
-    summary->failed |= !taking.group_of || !has_calls || taking.texts.failed || taking.splits.failed ||
-                       taking.calls.failed;
+    summary->failed |=
+        !taking.group_of || !has_calls || taking.texts.failed || taking.splits.failed || taking.calls.failed;
     if (has_calls)
         gt_strtab_release(&taking.calls);
     summary->head.ambiguous = view->labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP];

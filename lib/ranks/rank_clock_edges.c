@@ -41,8 +41,8 @@ static bool list_pairs(struct gt_rank_clock_edges *edges, const struct gt_rank_j
             if (edge_of->failed)
                 return false;
             if (place == edges->count)
-                items[edges->count++] = (struct gt_rank_clock_edge){
-                    .low = members[0].rank, .high = members[m].rank, .by = GT_CLOCK_ENDS};
+                items[edges->count++] =
+                    (struct gt_rank_clock_edge){.low = members[0].rank, .high = members[m].rank, .by = GT_CLOCK_ENDS};
             items[place].count++;
         }
     }
@@ -62,15 +62,13 @@ static void fill_samples(struct gt_rank_clock_edges *edges, const struct gt_rank
         const struct gt_rank_member *members = &job->members[collective->first_member];
         int64_t low_ns = gt_rank_job_kernel(job, &members[0])->end_ns;
         for (size_t m = 1; m < collective->member_count && collective->kind == GT_COMM_KIND_SYNC; m++) {
-            struct gt_rank_clock_edge *edge =
-                &edges->items[gt_map_get(edge_of, members[0].rank, members[m].rank)];
+            struct gt_rank_clock_edge *edge = &edges->items[gt_map_get(edge_of, members[0].rank, members[m].rank)];
             edges->samples[edge->first + edge->count++] =
                 (struct gt_rank_clock_sample){low_ns, gt_rank_job_kernel(job, &members[m])->end_ns};
         }
     }
     for (size_t e = 0; e < edges->count; e++)
-        qsort(edges->samples + edges->items[e].first, edges->items[e].count, sizeof *edges->samples,
-              by_time_of_higher);
+        qsort(edges->samples + edges->items[e].first, edges->items[e].count, sizeof *edges->samples, by_time_of_higher);
 }
 
 static bool take_samples(struct gt_rank_clock_edges *edges, const struct gt_rank_job *job) {

@@ -20,9 +20,9 @@ struct gt_rank_clock_edges {
     struct gt_rank_clock_edge *items;
     size_t count;
     struct gt_rank_clock_sample *samples; /* edge by edge, in order of time of the higher rank */
-    uint32_t *of_rank; /* edges of each rank */
-    size_t *first_of;  /* by rank, and the end */
-    int64_t *scratch;  /* room for three numbers for each sample of an edge */
+    uint32_t *of_rank;                    /* edges of each rank */
+    size_t *first_of;                     /* by rank, and the end */
+    int64_t *scratch;                     /* room for three numbers for each sample of an edge */
 };
 
 /* false: memory was short; to be released all the same. */

@@ -221,9 +221,9 @@ bool gt_rank_clocks_waits(const struct gt_rank_job *job, const struct gt_rank_co
     int64_t last_ns = INT64_MIN;
     bool is_known = gt_rank_clocks_floor(job, collective) != GT_RANK_NO_NS;
     for (size_t m = 0; m < collective->member_count; m++) { /* starts at first */
-        waits_ns[m] = is_known ? gt_rank_clocks_aligned(job, members[m].rank,
-                                                        gt_rank_job_kernel(job, &members[m])->start_ns)
-                               : GT_RANK_NO_NS;
+        waits_ns[m] = is_known
+                          ? gt_rank_clocks_aligned(job, members[m].rank, gt_rank_job_kernel(job, &members[m])->start_ns)
+                          : GT_RANK_NO_NS;
         last_ns = waits_ns[m] > last_ns ? waits_ns[m] : last_ns;
     }
     for (size_t m = 0; m < collective->member_count && is_known; m++) {

@@ -83,8 +83,8 @@ static struct gt_rank_item *add_carried(struct making *making, uint32_t rank, ui
     enum gt_comm_op op = (enum gt_comm_op)call->op;
     struct gt_rank_item *item = add_item(making, rank, kernel, group, op);
     item->carried = carried;
-    item->label = number_of(making, label_of(op, bytes_of(op, in_bytes, call->out_bytes),
-                                             gt_rank_summary_text(summary, call->dtype)));
+    item->label = number_of(
+        making, label_of(op, bytes_of(op, in_bytes, call->out_bytes), gt_rank_summary_text(summary, call->dtype)));
     return item;
 }
 
@@ -138,8 +138,8 @@ static void add_message(struct making *making, uint32_t rank, uint32_t kernel, u
     struct gt_rank_job *job = making->job;
     const struct gt_rank_set_group *it = &job->groups[group];
     const struct gt_rank_call *call = gt_rank_summary_call(job->ranks[rank].summary, carried);
-    struct gt_rank_item *item = add_carried(making, rank, kernel, carried, group,
-                                            bytes_of(GT_COMM_send, call->in_bytes, call->out_bytes));
+    struct gt_rank_item *item =
+        add_carried(making, rank, kernel, carried, group, bytes_of(GT_COMM_send, call->in_bytes, call->out_bytes));
     int64_t number = peer_number(it, call->peer, it->are_peers_places);
     uint32_t peer = number < 0 ? GT_RANK_NONE : gt_rank_job_find(job, number);
     item->src = call->op == GT_COMM_send ? rank : peer;
@@ -255,8 +255,7 @@ static bool add_exchange(struct making *making, uint32_t rank, uint32_t kernel, 
         return ok;
     *is_one = true;
     struct gt_rank_item *item = add_item(making, rank, kernel, group, GT_COMM_all_to_all);
-    struct gt_rank_made made = {
-        .in_splits = in, .out_splits = out, .count = (uint32_t)size, .carried = GT_RANK_NONE};
+    struct gt_rank_made made = {.in_splits = in, .out_splits = out, .count = (uint32_t)size, .carried = GT_RANK_NONE};
     for (size_t i = 0; i < size; i++) {
         made.in_bytes += (uint64_t)in[i];
         made.out_bytes += (uint64_t)out[i];

@@ -119,7 +119,7 @@ struct gt_rank_lane {
     const struct gt_rank_summary *summary;
     int64_t number;
     const char *source;
-    uint32_t *kernel_member; /* by kernel: the member it waits as; GT_RANK_NONE: it is in no collective */
+    uint32_t *kernel_member;    /* by kernel: the member it waits as; GT_RANK_NONE: it is in no collective */
     struct gt_rank_tile *tiles; /* until waits are charged */
     size_t tile_count;
     int64_t ns[GT_PART_COUNT]; /* of its span */

@@ -114,9 +114,9 @@ static bool are_kernels(const struct checked *it) {
         const struct gt_rank_kernel *kernel = &summary->kernels[i];
         bool is_sorted = i == 0 || kernel->start_ns >= kernel[-1].start_ns;
         if (!is_sorted || !is_span(it, kernel->start_ns, kernel->end_ns, kernel->start_point, kernel->end_point) ||
-            (kernel->step != GT_RANK_NONE && kernel->step >= summary->steps_count) ||
-            kernel->first_carried < carried || kernel->first_carried > summary->carried_count ||
-            (i == 0 && kernel->first_carried) || kernel->named_op >= GT_COMM_OP_COUNT)
+            (kernel->step != GT_RANK_NONE && kernel->step >= summary->steps_count) || kernel->first_carried < carried ||
+            kernel->first_carried > summary->carried_count || (i == 0 && kernel->first_carried) ||
+            kernel->named_op >= GT_COMM_OP_COUNT)
             return false;
         carried = kernel->first_carried;
     }

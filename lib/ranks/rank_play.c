@@ -38,7 +38,8 @@ static inline void arrive(struct playing *it, const struct times *now, uint32_t 
 static inline void leave(struct playing *it, struct times *now, uint32_t number) {
     const struct gt_rank_visit *visit = &it->schedule->visits[number];
     const struct times *since = &it->slots[visit->own != GT_RANK_VISIT_MEETS ? visit->own : visit->arrival];
-    int64_t takes_ns = visit->takes_ns, more_ns = it->is_any_by_need ? gt_rank_schedule_need(it->schedule, number) - takes_ns : 0;
+    int64_t takes_ns = visit->takes_ns,
+            more_ns = it->is_any_by_need ? gt_rank_schedule_need(it->schedule, number) - takes_ns : 0;
     for (int k = 0; k < LANES; k++) {
         int64_t end_ns = since->ns[k] + takes_ns + (it->by_need.ns[k] & more_ns);
         now->ns[k] = end_ns > now->ns[k] ? end_ns : now->ns[k];

@@ -12,7 +12,7 @@ struct sweep {
     const struct gt_idle *idle;
     struct gt_rank_summary *summary;
     int64_t at_ns;
-    int64_t reached_ns[3]; /* by enum gt_class: latest end so far */
+    int64_t reached_ns[3];                             /* by enum gt_class: latest end so far */
     int64_t ns[GT_PART_COUNT], kept_ns[GT_PART_COUNT]; /* up to now, and up to the last point */
     struct gt_interval exposed;                        /* that may still go on */
     int64_t exposed_until_ns;                          /* end of the one before it */

@@ -62,8 +62,8 @@ static void fill_visits(struct gt_rank_schedule *schedule, const struct gt_rank_
         size_t i = collective->first_member + m;
         const struct gt_rank_member *member = &job->members[i];
         int64_t end_ns = gt_rank_clocks_aligned(job, member->rank, gt_rank_job_kernel(job, member)->end_ns);
-        schedule->visits[i] = (struct gt_rank_visit){.takes_ns = end_ns > last_ns ? end_ns - last_ns : 0,
-                                                     .own = GT_RANK_VISIT_MEETS};
+        schedule->visits[i] =
+            (struct gt_rank_visit){.takes_ns = end_ns > last_ns ? end_ns - last_ns : 0, .own = GT_RANK_VISIT_MEETS};
         if (leaves_alone(job, member))
             set_alone(schedule, (uint32_t)i, 0);
     }

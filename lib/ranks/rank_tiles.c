@@ -91,8 +91,8 @@ static void add_wait(struct tiling *it, int64_t start_ns, int64_t end_ns, uint32
     while (it->next_exposed < exposed->count && exposed->items[it->next_exposed].end_ns <= start_ns)
         it->next_exposed++;
     for (size_t e = it->next_exposed; e < exposed->count && exposed->items[e].start_ns < end_ns; e++)
-        add_without_transfers(it, later(start_ns, exposed->items[e].start_ns), earlier(end_ns, exposed->items[e].end_ns),
-                              kernel);
+        add_without_transfers(it, later(start_ns, exposed->items[e].start_ns),
+                              earlier(end_ns, exposed->items[e].end_ns), kernel);
 }
 
 /* No more room than they need, with the one after the last. */

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "ranks/rank_reasons.h"
 #include "ranks/rank_links.h"
+#include "ranks/rank_reasons.h"
 #include "ranks/rank_tiles.h"
 
 /* Guilt by step, then by rank or host. */

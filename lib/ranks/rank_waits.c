@@ -47,9 +47,9 @@ static uint32_t fastest(const struct gt_rank_job *job, const struct gt_rank_coll
         int64_t load = gt_rank_job_load(job, member);
         if (load == 0)
             continue;
-        if (best == GT_RANK_NONE || (__int128)gt_rank_job_length(job, member) *
-                                            gt_rank_job_load(job, &job->members[best]) <
-                                        (__int128)gt_rank_job_length(job, &job->members[best]) * load)
+        if (best == GT_RANK_NONE ||
+            (__int128)gt_rank_job_length(job, member) * gt_rank_job_load(job, &job->members[best]) <
+                (__int128)gt_rank_job_length(job, &job->members[best]) * load)
             best = number;
     }
     return best;

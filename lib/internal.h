@@ -70,6 +70,10 @@ bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
 
+/* gputime.c: the name of a trace among several: its title, else its file. */
+struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t count, size_t index,
+                                struct gt_arena *arena);
+
 /* gputime.c: how many kernels and graphs a store has. */
 uint64_t gt_internal_count_kernels(const struct gt_store *store);
 

@@ -6,12 +6,6 @@
 #include "export/perfetto_fields.h"
 #include "export/perfetto_part.h"
 
-uint32_t gt_perfetto_facts(void) {
-    return gt_store_facts_closed(GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_RANGES | GT_FACT_CPU_OPS |
-                                 GT_FACT_BYTES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_COUNTERS |
-                                 GT_FACT_CONFIGS | GT_FACT_STACKS);
-}
-
 /* Times of a Perfetto trace are not negative. Where one would be, all are moved. */
 static uint64_t offset_of_all(const struct gt_perfetto_input *inputs, size_t count) {
     int64_t first_ns = 0;

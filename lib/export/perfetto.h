@@ -12,9 +12,6 @@ struct gt_perfetto_input {
     int64_t ahead_ns; /* of its clock, before that of the others */
 };
 
-/* What the views must have read. */
-uint32_t gt_perfetto_facts(void);
-
 /* Writes all inputs to one trace. Several have process and GPU numbers of their own: each is a machine of the trace. The
    bytes do not depend on the number of threads. */
 enum gt_status gt_perfetto_write(const struct gt_perfetto_input *inputs, size_t count, size_t threads,

@@ -2,7 +2,7 @@
 #include "export/wire.h"
 
 #include "base/mem.h"
-#include "write/escape.h"
+#include "base/utf8.h"
 
 void gt_wire_release(struct gt_wire *wire) {
     gt_mem_free(wire->bytes);
@@ -61,8 +61,8 @@ void gt_wire_text(struct gt_wire *wire, uint32_t field, struct gt_str text) {
     }
     size_t begin = gt_wire_begin(wire, field);
     for (const char *at = text.ptr, *end = at + text.len; at < end && gt_wire_has_room(wire, 4);) {
-        uint32_t c = gt_escape_char_next(&at, end);
-        wire->count += gt_escape_char_encode((char *)wire->bytes + wire->count, c ? c : GT_CHAR_UNKNOWN);
+        uint32_t c = gt_utf8_next(&at, end);
+        wire->count += gt_utf8_encode((char *)wire->bytes + wire->count, c ? c : GT_UTF8_UNKNOWN);
     }
     gt_wire_end(wire, begin);
 }

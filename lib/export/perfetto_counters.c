@@ -41,15 +41,18 @@ static size_t lower(const int64_t *times_ns, size_t count, int64_t time_ns) {
     return low;
 }
 
-/* Only values of the window, with the state at its begin. */
-static void cut(struct counter *counter, const struct gt_view *view, bool is_state) {
-    if (!view->has_window)
+/* Only values of the selected time, with the state at its begin. */
+static void cut(struct counter *counter, const struct gt_intervals *times, bool is_state) {
+    if (!times->count) {
+        counter->count = 0;
         return;
-    size_t first = lower(counter->times_ns, counter->count, view->window_start_ns);
-    size_t end = lower(counter->times_ns, counter->count, view->window_end_ns);
-    bool begins_before = first && (first == counter->count || counter->times_ns[first] > view->window_start_ns);
-    if (is_state && begins_before && end >= first)
-        counter->times_ns[--first] = view->window_start_ns;
+    }
+    int64_t from_ns = times->items[0].start_ns, to_ns = times->items[times->count - 1].end_ns;
+    size_t first = lower(counter->times_ns, counter->count, from_ns);
+    size_t end = to_ns == INT64_MAX ? counter->count : lower(counter->times_ns, counter->count, to_ns);
+    bool begins_before = first && (first == counter->count || counter->times_ns[first] > from_ns);
+    if (is_state && begins_before)
+        counter->times_ns[--first] = from_ns;
     counter->times_ns += first;
     counter->values += first;
     counter->count = end > first ? end - first : 0;
@@ -114,7 +117,7 @@ static bool add_counter(struct gt_perfetto_part *part, uint32_t track, struct co
     if (!counter->times_ns || !counter->values)
         return count == 0;
     counter->count = gt_counter_track_read(store, track, 0, count, counter->times_ns, counter->values);
-    cut(counter, part->view, store->counter_tracks.kind[track] == GT_COUNTER_STATE);
+    cut(counter, &part->times, store->counter_tracks.kind[track] == GT_COUNTER_STATE);
     if (counter->count)
         describe(part, track);
     gt_perfetto_file_add(

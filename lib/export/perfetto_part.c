@@ -105,6 +105,26 @@ int64_t gt_perfetto_part_first_ns(const struct gt_view *view) {
     return earlier(store->sample_times.time_ns, store->sample_times.count, first_ns);
 }
 
+static bool is_selected(const struct gputime_selection *selection, int64_t step) {
+    for (size_t i = 0; i < selection->step_count; i++)
+        if (step >= selection->steps[i].first && step <= selection->steps[i].last)
+            return true;
+    return false;
+}
+
+static bool find_times(struct gt_perfetto_part *part) {
+    const struct gputime_selection *selection = &part->view->request->selection;
+    const struct gt_labels *labels = part->labels;
+    if (part->view->has_window)
+        gt_intervals_add(&part->times, part->view->window_start_ns, part->view->window_end_ns);
+    else if (!selection->step_count)
+        gt_intervals_add(&part->times, INT64_MIN, INT64_MAX);
+    for (size_t i = 0; i < labels->step_count && !part->view->has_window; i++)
+        if (is_selected(selection, labels->steps[i].number))
+            gt_intervals_add(&part->times, labels->steps[i].start_ns, labels->steps[i].end_ns);
+    return !part->times.failed;
+}
+
 enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct gt_perfetto_input *input,
                                      struct gt_perfetto_file *file, struct gt_error *err) {
     const struct gputime_selection *selection = &input->view->request->selection;
@@ -121,7 +141,7 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
     part->idle = gt_results_idle(part->view, err);
     if (!part->idle)
         return GT_ERR;
-    bool is_done = find_rows(part) && find_ops_of_calls(part);
+    bool is_done = find_rows(part) && find_ops_of_calls(part) && find_times(part);
     if (is_done && (selection->device_count || selection->stream_count || selection->process_count)) {
         part->processes = gt_view_processes(part->view);
         is_done = part->processes != NULL;
@@ -142,5 +162,6 @@ void gt_perfetto_part_release(struct gt_perfetto_part *part) {
     gt_mem_free(part->call_first);
     gt_mem_free(part->call_ops);
     gt_mem_free(part->processes);
+    gt_intervals_release(&part->times);
     gt_arena_release(&part->arena);
 }

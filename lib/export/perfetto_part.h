@@ -3,6 +3,7 @@
 #define GT_EXPORT_PERFETTO_PART_H
 
 #include "base/arena.h"
+#include "base/intervals.h"
 #include "export/nest.h"
 #include "export/perfetto.h"
 #include "export/perfetto_file.h"
@@ -38,6 +39,7 @@ struct gt_perfetto_part {
     uint64_t event_id; /* of the op at position 0 of the view */
     uint64_t uuid;     /* of track 0 */
     bool *processes;   /* whose threads are selected; NULL: all */
+    struct gt_intervals times; /* what of threads and counters is selected: the window, or the steps */
 
     uint32_t *call_first; /* by call, and one more: where its ops begin in call_ops; NULL: no op has a call */
     uint32_t *call_ops;   /* positions of ops in the view */
@@ -90,7 +92,7 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
                                      struct gt_perfetto_file *file, struct gt_error *err);
 void gt_perfetto_part_release(struct gt_perfetto_part *part);
 
-/* The first time that is written, in the input's own clock. */
+/* The first time that is written, in the input's own clock, or an earlier one. */
 int64_t gt_perfetto_part_first_ns(const struct gt_view *view);
 
 /* Numbers as Perfetto can hold them: made up where the trace has none. */

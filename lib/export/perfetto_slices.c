@@ -19,23 +19,47 @@ enum { ARG_OF_DOMAIN = 1, ARG_OF_NEXT };
 /* Goes over all rows that have slices twice: to count those of each track, then to place them. */
 struct gathering {
     struct gt_perfetto_part *part;
-    int64_t from_ns, to_ns; /* the window */
-    size_t *counts;         /* by track; NULL: place them */
+    size_t *counts; /* by track; NULL: place them */
 };
 
-static void gather(struct gathering *it, size_t track, struct gt_nest_item item) {
+static void place(struct gathering *it, size_t track, struct gt_nest_item item) {
     struct gt_perfetto_track *into = &it->part->tracks[track];
-    bool is_in = item.start_ns < it->to_ns && (item.end_ns > it->from_ns || item.start_ns >= it->from_ns);
-    if (!is_in)
-        return;
     if (it->counts) {
         it->counts[track]++;
         return;
     }
-    item.start_ns = item.start_ns < it->from_ns ? it->from_ns : item.start_ns;
-    item.end_ns = item.end_ns > it->to_ns ? it->to_ns : item.end_ns;
     item.end_ns = item.end_ns < item.start_ns ? item.start_ns : item.end_ns;
     into->items[into->item_count++] = item;
+}
+
+/* The first interval that ends after a time; count: none. */
+static size_t interval_at(const struct gt_intervals *times, int64_t time_ns) {
+    size_t low = 0, high = times->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (times->items[middle].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What is selected of it, from the first interval that it reaches to the last. */
+static void gather(struct gathering *it, size_t track, struct gt_nest_item item) {
+    const struct gt_intervals *times = &it->part->times;
+    size_t first = interval_at(times, item.start_ns), last = interval_at(times, item.end_ns);
+    if (first == times->count)
+        return;
+    int64_t from_ns = times->items[first].start_ns;
+    if (item.start_ns < from_ns && item.end_ns <= from_ns)
+        return;
+    if (last == times->count || (last > first && times->items[last].start_ns >= item.end_ns))
+        last--;
+    int64_t to_ns = times->items[last].end_ns;
+    item.start_ns = item.start_ns < from_ns ? from_ns : item.start_ns;
+    item.end_ns = item.end_ns > to_ns ? to_ns : item.end_ns;
+    place(it, track, item);
 }
 
 /* Rows of a table whose columns are named alike. */
@@ -86,7 +110,7 @@ static void gather_gaps(struct gathering *it) {
     const struct gt_idle *idle = it->part->idle;
     for (size_t d = 0; d < idle->device_count; d++)
         for (size_t i = idle->devices[d].first; i < idle->devices[d].first + idle->devices[d].count; i++)
-            gather(it, gt_perfetto_part_gaps(it->part, it->part->view->devices[d].device),
+            place(it, gt_perfetto_part_gaps(it->part, it->part->view->devices[d].device),
                    (struct gt_nest_item){idle->gaps[i].start_ns, idle->gaps[i].end_ns, (uint32_t)i, GT_SLICE_GAP,
                                          false});
 }
@@ -104,10 +128,8 @@ static void gather_all(struct gathering *it) {
 }
 
 static bool gather_tracks(struct gt_perfetto_part *part) {
-    const struct gt_view *view = part->view;
     size_t tracks = gt_perfetto_part_process(part, 0), sum = 0;
-    struct gathering it = {part, view->has_window ? view->window_start_ns : INT64_MIN,
-                           view->has_window ? view->window_end_ns : INT64_MAX, NULL};
+    struct gathering it = {part, NULL};
     part->tracks = gt_mem_array(tracks, sizeof *part->tracks);
     it.counts = gt_mem_array(tracks, sizeof *it.counts);
     if (part->tracks && it.counts) {

@@ -152,14 +152,14 @@ static void add_gpu_info(const struct gt_perfetto_part *part, uint32_t device, s
     add_info(wire, "max_shared_bytes", devices->max_shared_bytes[device]);
 }
 
-/* GPUs have no numbers in this list but their places, so those that are not known have empty ones. */
+/* GPUs have no numbers in this list but their places: all up to the last that has work are in it. */
 static void describe_gpus(struct gt_perfetto_part *part) {
     enum { MOST = 1024 };
     const struct gt_devices *devices = &part->store->devices;
     struct gt_wire *wire = &part->file->single;
     int64_t last = -1;
-    for (size_t i = 0; i < devices->count; i++)
-        last = devices->id[i] > last && devices->id[i] < MOST ? devices->id[i] : last;
+    for (size_t i = 0; i < part->view->device_count; i++)
+        last = part->view->devices[i].id > last && part->view->devices[i].id < MOST ? part->view->devices[i].id : last;
     if (last < 0)
         return;
     size_t packet = gt_perfetto_file_begin(part->file, part->machine), info = gt_wire_begin(wire, PACKET_GPU_INFO);

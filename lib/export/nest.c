@@ -1,88 +1,31 @@
 /* Lays intervals out in lanes: intervals of a track come in, begins and ends in the order of time go out. */
 #include "export/nest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 
 /* ---- order ---- */
 
-/* Of items with the same start: row numbers of the sorted array keep what is equal in the order given. */
-struct tie {
-    struct gt_nest_item item;
-    size_t place;
-};
-
-static int by_end(const void *x, const void *y) {
-    const struct tie *a = x, *b = y;
-    if (a->item.end_ns != b->item.end_ns)
-        return a->item.end_ns > b->item.end_ns ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
-static void insert_by_end(struct gt_nest_item *items, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        struct gt_nest_item item = items[i];
-        size_t k = i;
-        for (; k && items[k - 1].end_ns < item.end_ns; k--)
-            items[k] = items[k - 1];
-        items[k] = item;
-    }
-}
-
-/* The longer first. */
-static bool sort_ties(struct gt_nest_item *items, size_t count) {
-    enum { FEW = 16 };
-    if (count <= FEW) {
-        insert_by_end(items, count);
-        return true;
-    }
-    struct tie *ties = gt_mem_uninitialised(count, sizeof *ties);
-    if (!ties)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        ties[i] = (struct tie){items[i], i};
-    qsort(ties, count, sizeof *ties, by_end);
-    for (size_t i = 0; i < count; i++)
-        items[i] = ties[i].item;
-    gt_mem_free(ties);
-    return true;
-}
-
-static bool sort_by_start(struct gt_nest_item *items, size_t count) {
-    bool is_sorted = true;
-    for (size_t i = 1; i < count && is_sorted; i++)
-        is_sorted = items[i - 1].start_ns <= items[i].start_ns;
-    if (is_sorted)
-        return true;
-    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
-    struct gt_nest_item *copy = gt_mem_uninitialised(count, sizeof *copy);
-    bool is_done = order && copy;
-    for (size_t i = 0; is_done && i < count; i++)
-        order[i] = (struct gt_radix_item){gt_radix_key(items[i].start_ns), (uint32_t)i};
-    is_done = is_done && gt_radix_sort(order, count);
-    if (is_done) {
-        memcpy(copy, items, count * sizeof *copy);
-        for (size_t i = 0; i < count; i++)
-            items[i] = copy[order[i].value];
-    }
-    gt_mem_free(copy);
-    gt_mem_free(order);
-    return is_done;
+static struct gt_interval span_of(const void *context, uint32_t row) {
+    const struct gt_nest_item *items = context;
+    return (struct gt_interval){items[row].start_ns, items[row].end_ns};
 }
 
 static bool sort_items(struct gt_nest_item *items, size_t count) {
-    if (!sort_by_start(items, count))
-        return false;
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && items[end].start_ns == items[first].start_ns;)
-            end++;
-        if (end - first > 1 && !sort_ties(items + first, end - first))
-            return false;
-    }
-    return true;
+    uint32_t *order = gt_mem_uninitialised(count, sizeof *order);
+    struct gt_nest_item *copy = gt_mem_uninitialised(count, sizeof *copy);
+    for (size_t i = 0; order && i < count; i++)
+        order[i] = (uint32_t)i;
+    bool is_done = order && copy && gt_spans_sort_by(order, count, span_of, items);
+    if (is_done && count)
+        memcpy(copy, items, count * sizeof *copy);
+    for (size_t i = 0; is_done && i < count; i++)
+        items[i] = copy[order[i]];
+    gt_mem_free(copy);
+    gt_mem_free(order);
+    return is_done;
 }
 
 /* ---- the lane of the track itself ---- */

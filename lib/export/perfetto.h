@@ -12,8 +12,8 @@ struct gt_perfetto_input {
     int64_t ahead_ns; /* of its clock, before that of the others */
 };
 
-/* Writes all inputs to one trace. Several have process and GPU numbers of their own: each is a machine of the trace. The
-   bytes do not depend on the number of threads. */
+/* Writes all inputs to one trace. Several have process and GPU numbers of their own: each is a machine of the trace.
+   The bytes do not depend on the number of threads. */
 enum gt_status gt_perfetto_write(const struct gt_perfetto_input *inputs, size_t count, size_t threads,
                                  struct gt_out *out, struct gt_error *err);
 

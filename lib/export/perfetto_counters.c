@@ -86,7 +86,8 @@ static void describe(struct gt_perfetto_part *part, uint32_t track) {
     const struct gt_store *store = part->store;
     const struct gt_counter_tracks *tracks = &store->counter_tracks;
     struct gt_wire *wire = &part->file->single;
-    struct gt_str series = gt_store_string(store, tracks->series[track]), unit = gt_store_string(store, tracks->unit[track]);
+    struct gt_str series = gt_store_string(store, tracks->series[track]),
+                  unit = gt_store_string(store, tracks->unit[track]);
     struct gt_str name = gt_store_string(store, tracks->name[track]);
     size_t packet = gt_perfetto_file_begin(part->file, part->machine);
     size_t descriptor = gt_wire_begin(wire, PACKET_TRACK_DESCRIPTOR);
@@ -120,14 +121,13 @@ static bool add_counter(struct gt_perfetto_part *part, uint32_t track, struct co
     cut(counter, &part->times, store->counter_tracks.kind[track] == GT_COUNTER_STATE);
     if (counter->count)
         describe(part, track);
-    gt_perfetto_file_add(
-        part->file,
-        (struct gt_perfetto_sequence){.kind = &kind,
-                                      .context = counter,
-                                      .count = counter->count,
-                                      .track = gt_perfetto_part_uuid(part, gt_perfetto_part_counter(part, track)),
-                                      .add_ns = part->add_ns,
-                                      .machine = part->machine});
+    gt_perfetto_file_add(part->file, (struct gt_perfetto_sequence){
+                                         .kind = &kind,
+                                         .context = counter,
+                                         .count = counter->count,
+                                         .track = gt_perfetto_part_uuid(part, gt_perfetto_part_counter(part, track)),
+                                         .add_ns = part->add_ns,
+                                         .machine = part->machine});
     return true;
 }
 

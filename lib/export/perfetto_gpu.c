@@ -124,7 +124,8 @@ static void intern_constants(const struct gpu *gpu, struct gt_wire *wire) {
     for (size_t i = 0; i < GT_ARRAY_COUNT(memory_names); i++)
         gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_MEMORY + i, gt_str_of(memory_names[i]));
     for (size_t i = 0; i < labels->category_count; i++)
-        gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_CATEGORY + i, gt_str_of(labels->categories[i].key));
+        gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_CATEGORY + i,
+                              gt_str_of(labels->categories[i].key));
 }
 
 static size_t begin_arg(struct gt_wire *wire, uint32_t field, enum arg arg) {
@@ -240,7 +241,8 @@ static void add_launch(const struct gt_perfetto_part *part, size_t position, str
     const struct gt_store *store = part->store;
     uint32_t op = part->view->row[position];
     uint32_t config = row_of(part->config, op), copy = row_of(part->copy, op), graph = row_of(part->graph, op);
-    bool is_kernel = gt_store_kind_is_kernel(part->view->kind[position]), is_in_graph = store->ops.flags[op] & GT_OP_IN_GRAPH;
+    bool is_kernel = gt_store_kind_is_kernel(part->view->kind[position]),
+         is_in_graph = store->ops.flags[op] & GT_OP_IN_GRAPH;
     if (is_kernel && config == GT_NO_ROW && graph == GT_NO_ROW && !is_in_graph)
         return;
     size_t launch = gt_wire_begin(wire, STAGE_LAUNCH);

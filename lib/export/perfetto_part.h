@@ -33,12 +33,12 @@ struct gt_perfetto_part {
     struct gt_perfetto_file *file;
     struct gt_arena arena;
     int64_t rank;
-    uint64_t add_ns;   /* to every time */
-    uint32_t machine;  /* 0: the only one */
-    uint32_t api;      /* of the GPU work */
-    uint64_t event_id; /* of the op at position 0 of the view */
-    uint64_t uuid;     /* of track 0 */
-    bool *processes;   /* whose threads are selected; NULL: all */
+    uint64_t add_ns;           /* to every time */
+    uint32_t machine;          /* 0: the only one */
+    uint32_t api;              /* of the GPU work */
+    uint64_t event_id;         /* of the op at position 0 of the view */
+    uint64_t uuid;             /* of track 0 */
+    bool *processes;           /* whose threads are selected; NULL: all */
     struct gt_intervals times; /* what of threads and counters is selected: the window, or the steps */
 
     uint32_t *call_first; /* by call, and one more: where its ops begin in call_ops; NULL: no op has a call */

@@ -1,5 +1,5 @@
-/* Slices of a Perfetto trace: what threads did, ranges, steps and idle gaps come in, begins and ends on tracks go out, a
-   sequence for each track. */
+/* Slices of a Perfetto trace: what threads did, ranges, steps and idle gaps come in, begins and ends on tracks go out,
+   a sequence for each track. */
 #include "base/mem.h"
 #include "base/threads.h"
 #include "export/perfetto_names.h"
@@ -110,9 +110,9 @@ static void gather_gaps(struct gathering *it) {
     const struct gt_idle *idle = it->part->idle;
     for (size_t d = 0; d < idle->device_count; d++)
         for (size_t i = idle->devices[d].first; i < idle->devices[d].first + idle->devices[d].count; i++)
-            place(it, gt_perfetto_part_gaps(it->part, it->part->view->devices[d].device),
-                   (struct gt_nest_item){idle->gaps[i].start_ns, idle->gaps[i].end_ns, (uint32_t)i, GT_SLICE_GAP,
-                                         false});
+            place(
+                it, gt_perfetto_part_gaps(it->part, it->part->view->devices[d].device),
+                (struct gt_nest_item){idle->gaps[i].start_ns, idle->gaps[i].end_ns, (uint32_t)i, GT_SLICE_GAP, false});
 }
 
 static void gather_all(struct gathering *it) {

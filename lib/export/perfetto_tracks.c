@@ -107,7 +107,10 @@ static void add_info(struct gt_wire *wire, const char *key, uint64_t value) {
 }
 
 static int digit_of(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* "GPU-5b9e...": 16 bytes as text, with or without dashes. */

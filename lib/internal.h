@@ -64,6 +64,12 @@ bool gt_internal_list_rows(struct gt_reading *reading);
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
 
+/* framing.c: the frames of a trace (frame/frame.h), with all that was read; the files are read again if no reading was
+   asked for these facts. To be freed before the trace. Any thread. */
+struct gt_frames;
+enum gt_status gt_internal_frames(struct gputime_trace *trace, uint32_t facts, struct gt_frames **out,
+                                  struct gt_error *err);
+
 /* traces.c: whether all inputs are files, so that several can be read at the same time. */
 bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
 

@@ -44,6 +44,15 @@ static void add_attribute(struct gt_wire *wire, const char *key, struct gt_str t
     gt_wire_end(wire, attribute);
 }
 
+static void add_number(struct gt_wire *wire, const char *key, int64_t number) {
+    if (number < 0)
+        return;
+    size_t attribute = gt_wire_begin(wire, ATTRIBUTES_ATTRIBUTE);
+    gt_wire_text(wire, ATTRIBUTE_KEY, gt_str_of(key));
+    gt_wire_int(wire, ATTRIBUTE_LONG, number);
+    gt_wire_end(wire, attribute);
+}
+
 /* Who wrote the file, and of what. */
 static void describe_origin(struct gt_perfetto_part *part) {
     const struct gt_store *store = part->store;
@@ -56,6 +65,8 @@ static void describe_origin(struct gt_perfetto_part *part) {
         add_attribute(wire, "gputime.producer", gt_store_string(store, store->meta.producer));
     if (store->meta.host != GT_STRID_EMPTY)
         add_attribute(wire, "gputime.host", gt_store_string(store, store->meta.host));
+    add_number(wire, "gputime.rank", part->rank);
+    add_number(wire, "gputime.world_size", store->meta.world_size);
     gt_wire_end(wire, attributes);
     gt_perfetto_file_end(part->file, packet);
 }

@@ -99,6 +99,11 @@ static void describe(struct gt_perfetto_part *part, uint32_t track) {
         name = gt_arena_printf(&part->arena, "%.*s: %.*s", (int)(name.len < 1000000 ? name.len : 1000000), name.ptr,
                                (int)(series.len < 1000000 ? series.len : 1000000), series.ptr);
     gt_wire_text(wire, TRACK_NAME, name);
+    if (tracks->kind[track] == GT_COUNTER_SAMPLED)
+        gt_wire_text(wire, TRACK_DESCRIPTION,
+                     tracks->period_ns[track] > 0
+                         ? gt_arena_printf(&part->arena, "sampled every %lld ns", (long long)tracks->period_ns[track])
+                         : GT_STR("sampled"));
     size_t counter = gt_wire_begin(wire, TRACK_COUNTER);
     if (gt_str_eq(unit, GT_STR("bytes")))
         gt_wire_uint(wire, COUNTER_UNIT, UNIT_SIZE_BYTES);

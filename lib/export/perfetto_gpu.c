@@ -76,15 +76,18 @@ static int64_t time_ns(const void *context, size_t event) {
 
 /* ---- names ---- */
 
-static void intern_specification(struct gt_wire *wire, uint64_t iid, struct gt_str name, uint32_t category) {
+static void intern_specification(struct gt_wire *wire, uint64_t iid, struct gt_str name, struct gt_str description,
+                                 uint32_t category) {
     size_t entry = gt_wire_begin(wire, INTERNED_GPU_SPECIFICATIONS);
     gt_wire_uint(wire, INTERNED_IID, iid);
     gt_wire_text(wire, INTERNED_NAME, name);
+    if (description.len)
+        gt_wire_text(wire, SPECIFICATION_DESCRIPTION, description);
     gt_wire_uint(wire, SPECIFICATION_CATEGORY, category);
     gt_wire_end(wire, entry);
 }
 
-/* Streams of a GPU have the number of their process in their name where several use it. */
+/* Streams of a GPU are described by their process, and have it in their name where several use the GPU. */
 static void intern_queues(const struct gpu *gpu, struct gt_wire *wire) {
     const struct gt_view *view = gpu->part->view;
     const struct gt_lanes *lanes = &view->store->lanes;
@@ -94,12 +97,13 @@ static void intern_queues(const struct gpu *gpu, struct gt_wire *wire) {
                        lanes->process[view->lanes[gpu->device->first_lane].lane];
     for (size_t i = 0; i < gpu->device->lane_count; i++) {
         uint32_t lane = view->lanes[gpu->device->first_lane + i].lane;
-        char name[80];
-        int length = snprintf(name, sizeof name, "Stream %lld", (long long)lanes->stream[lane]);
-        if (has_several && lanes->process[lane] != GT_NO_TRACK)
-            length += snprintf(name + length, sizeof name - (size_t)length, " of process %d",
-                               (int)gt_perfetto_part_pid(gpu->part, lanes->process[lane]));
-        intern_specification(wire, IID_QUEUE + (uint64_t)lane, (struct gt_str){name, (size_t)length}, STAGE_COMPUTE);
+        char process[40] = "", name[80];
+        if (lanes->process[lane] != GT_NO_TRACK)
+            snprintf(process, sizeof process, "process %d", (int)gt_perfetto_part_pid(gpu->part, lanes->process[lane]));
+        int length = snprintf(name, sizeof name, "Stream %lld%s%s", (long long)lanes->stream[lane],
+                              has_several && process[0] ? " of " : "", has_several ? process : "");
+        intern_specification(wire, IID_QUEUE + (uint64_t)lane, (struct gt_str){name, (size_t)length},
+                             gt_str_of(process), STAGE_COMPUTE);
     }
 }
 
@@ -118,7 +122,7 @@ static void intern_constants(const struct gpu *gpu, struct gt_wire *wire) {
     static const char *const memory_names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", "static"};
     const struct gt_labels *labels = gpu->part->labels;
     for (size_t i = 0; i < GT_ARRAY_COUNT(stages); i++)
-        intern_specification(wire, IID_STAGE + i, gt_str_of(stages[i].name), stages[i].category);
+        intern_specification(wire, IID_STAGE + i, gt_str_of(stages[i].name), GT_STR(""), stages[i].category);
     for (size_t i = 1; i < ARG_COUNT; i++)
         gt_perfetto_names_add(wire, INTERNED_COMPUTE_ARG_NAMES, i, gt_str_of(arg_names[i]));
     for (size_t i = 0; i < GT_ARRAY_COUNT(memory_names); i++)

@@ -12,7 +12,7 @@ static const char *const categories[GT_SLICE_COUNT] = {
 };
 
 /* Interned numbers of arguments. */
-enum { ARG_OF_DOMAIN = 1, ARG_OF_NEXT };
+enum { ARG_OF_DOMAIN = 1, ARG_OF_NEXT, ARG_OF_TID, ARG_OF_END_TID };
 
 /* ---- gathering ---- */
 
@@ -207,6 +207,8 @@ static void intern_constants(struct gt_wire *wire) {
         gt_perfetto_names_add(wire, INTERNED_EVENT_CATEGORIES, i + 1, gt_str_of(categories[i]));
     gt_perfetto_names_add(wire, INTERNED_ANNOTATION_NAMES, ARG_OF_DOMAIN, GT_STR("domain"));
     gt_perfetto_names_add(wire, INTERNED_ANNOTATION_NAMES, ARG_OF_NEXT, GT_STR("next_op"));
+    gt_perfetto_names_add(wire, INTERNED_ANNOTATION_NAMES, ARG_OF_TID, GT_STR("tid"));
+    gt_perfetto_names_add(wire, INTERNED_ANNOTATION_NAMES, ARG_OF_END_TID, GT_STR("end_tid"));
 }
 
 static bool intern(const void *context, struct gt_wire *wire) {
@@ -241,6 +243,15 @@ static void add_text(struct gt_wire *wire, uint32_t arg, gt_strid text) {
     gt_wire_end(wire, annotation);
 }
 
+static void add_thread(struct gt_wire *wire, uint32_t arg, const struct gt_perfetto_part *part, uint32_t thread) {
+    if (thread == GT_NO_TRACK)
+        return;
+    size_t annotation = gt_wire_begin(wire, EVENT_DEBUG_ANNOTATIONS);
+    gt_wire_uint(wire, ANNOTATION_NAME_IID, arg);
+    gt_wire_int(wire, ANNOTATION_INT, gt_perfetto_part_tid(part, thread));
+    gt_wire_end(wire, annotation);
+}
+
 /* Which ops a call launched, as Perfetto draws arrows from it. */
 static void add_correlation(const struct gt_perfetto_part *part, uint32_t call, struct gt_wire *wire) {
     uint32_t first = part->call_first[call], end = part->call_first[call + 1];
@@ -261,6 +272,10 @@ static void encode_begin(const struct gt_perfetto_part *part, const struct gt_ne
     add_text(wire, ARG_OF_DOMAIN, domain_of(part, item));
     if (next != GT_NO_ROW)
         add_text(wire, ARG_OF_NEXT, part->view->name[next]);
+    if (item->kind == GT_SLICE_START_END) {
+        add_thread(wire, ARG_OF_TID, part, part->store->ranges.thread[item->row]);
+        add_thread(wire, ARG_OF_END_TID, part, part->store->ranges.end_thread[item->row]);
+    }
     if (item->kind == GT_SLICE_CALL)
         add_correlation(part, item->row, wire);
 }

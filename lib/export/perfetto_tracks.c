@@ -31,6 +31,20 @@ static void describe_named(struct gt_perfetto_part *part, uint64_t uuid, uint64_
     end(&it);
 }
 
+/* Ranges of a stream, with the process that it is of where that is known. */
+static void describe_lane(struct gt_perfetto_part *part, uint64_t uuid, uint32_t lane) {
+    const struct gt_lanes *lanes = &part->store->lanes;
+    struct describing it =
+        begin(part, uuid, gt_perfetto_part_uuid(part, gt_perfetto_part_device(part, lanes->device[lane])));
+    gt_wire_text(it.wire, TRACK_NAME,
+                 gt_arena_printf(&part->arena, "Ranges of stream %lld", (long long)lanes->stream[lane]));
+    if (lanes->process[lane] != GT_NO_TRACK)
+        gt_wire_text(
+            it.wire, TRACK_DESCRIPTION,
+            gt_arena_printf(&part->arena, "process %d", (int)gt_perfetto_part_pid(part, lanes->process[lane])));
+    end(&it);
+}
+
 /* ---- processes and threads ---- */
 
 /* Its name, else the text that the trace has instead of a number. */
@@ -149,6 +163,8 @@ static void add_gpu_info(const struct gt_perfetto_part *part, uint32_t device, s
     add_info(wire, "bandwidth", devices->bandwidth[device]);
     add_info(wire, "clock_hz", devices->clock_hz[device]);
     add_info(wire, "l2_bytes", devices->l2_bytes[device]);
+    add_info(wire, "compute_major", devices->compute_major[device]);
+    add_info(wire, "compute_minor", devices->compute_minor[device]);
     add_info(wire, "max_warps", devices->max_warps[device]);
     add_info(wire, "max_blocks", devices->max_blocks[device]);
     add_info(wire, "max_registers", devices->max_registers[device]);
@@ -205,9 +221,7 @@ void gt_perfetto_part_describe_track(struct gt_perfetto_part *part, size_t track
         describe_named(part, uuid, process_uuid(part, process == none ? GT_NO_TRACK : (uint32_t)process),
                        track < steps ? GT_STR("Ranges (start/end)") : GT_STR("Steps"));
     } else if (track < gaps) {
-        uint32_t lane = (uint32_t)(track - lanes), device = store->lanes.device[lane];
-        describe_named(part, uuid, gt_perfetto_part_uuid(part, gt_perfetto_part_device(part, device)),
-                       gt_arena_printf(&part->arena, "Ranges of stream %lld", (long long)store->lanes.stream[lane]));
+        describe_lane(part, uuid, (uint32_t)(track - lanes));
     } else {
         uint32_t device = (uint32_t)(track - gaps);
         describe_named(part, uuid, gt_perfetto_part_uuid(part, gt_perfetto_part_device(part, device)),

@@ -124,7 +124,7 @@ class Trace:
             self.read_track(packet[60], machine)
         if 126 in packet:
             found = (message(one) for one in all_of(packet[126], 1))
-            self.attributes[machine] = {text(one[1]): text(one[3]) for one in found}
+            self.attributes[machine] = {text(one[1]): text(one[3]) if 3 in one else one[2] for one in found}
         if 128 in packet:
             self.gpus[machine] = [message(one) for one in all_of(packet[128], 1)]
 
@@ -180,7 +180,7 @@ class Trace:
 
     def annotations(self, sequence, data):
         found = (message(one) for one in all_of(data, 4))
-        return {sequence.name(3, one[1]): sequence.name(29, one[17]) for one in found}
+        return {sequence.name(3, one[1]): sequence.name(29, one[17]) if 17 in one else signed(one[4]) for one in found}
 
     def args(self, sequence, found):
         values = {}

@@ -1,6 +1,8 @@
 /* Writes Perfetto traces: each input becomes a part with its tracks, GPU work, slices and counters. */
 #include "export/perfetto.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "export/perfetto_fields.h"
@@ -53,6 +55,17 @@ static void add_number(struct gt_wire *wire, const char *key, int64_t number) {
     gt_wire_end(wire, attribute);
 }
 
+/* Data problems of the input are those of what is made from it. */
+static void add_issues(struct gt_wire *wire, const struct gt_perfetto_part *part) {
+    for (int i = 0; i < GT_ISSUE_COUNT; i++) {
+        struct gt_issue issue = gt_store_issue(part->store, (enum gt_issue_id)i, part->view->request->facts);
+        char key[80];
+        snprintf(key, sizeof key, "gputime.issue.%s", gt_issue_infos[i].id);
+        if (issue.count)
+            add_number(wire, key, (int64_t)issue.count);
+    }
+}
+
 /* Who wrote the file, and of what. */
 static void describe_origin(struct gt_perfetto_part *part) {
     const struct gt_store *store = part->store;
@@ -67,6 +80,7 @@ static void describe_origin(struct gt_perfetto_part *part) {
         add_attribute(wire, "gputime.host", gt_store_string(store, store->meta.host));
     add_number(wire, "gputime.rank", part->rank);
     add_number(wire, "gputime.world_size", store->meta.world_size);
+    add_issues(wire, part);
     gt_wire_end(wire, attributes);
     gt_perfetto_file_end(part->file, packet);
 }

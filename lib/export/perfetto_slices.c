@@ -255,6 +255,9 @@ static void add_thread(struct gt_wire *wire, uint32_t arg, const struct gt_perfe
 /* Which ops a call launched, as Perfetto draws arrows from it. */
 static void add_correlation(const struct gt_perfetto_part *part, uint32_t call, struct gt_wire *wire) {
     uint32_t first = part->call_first[call], end = part->call_first[call + 1];
+    uint64_t number = part->store->calls.correlation[call];
+    if (first == end && number != GT_NO_CORRELATION) /* there is something that it could be matched with */
+        gt_wire_uint(wire, EVENT_CORRELATION_ID, number);
     if (first == end)
         return;
     size_t correlation = gt_wire_begin(wire, EVENT_GPU_CORRELATION);

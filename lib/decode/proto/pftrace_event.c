@@ -71,6 +71,10 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
         memcpy(&event->real, &field->value, sizeof event->real);
         event->has_real = true;
         break;
+    case PF_EVENT_CORRELATION_ID: /* of a call that launched nothing: apart from the numbers of ops */
+        begin_details(event);
+        event->details.correlation = field->value ^ UINT64_C(1) << 62;
+        break;
     case PF_EVENT_CORRELATION:
         event->correlation = field->bytes;
         break;
@@ -84,6 +88,7 @@ static void take_submissions(struct gt_pftrace_reading *reading, struct event *e
     struct gt_proto message = gt_proto_of(event->correlation);
     struct gt_proto_field field;
     begin_details(event);
+    event->details.correlation = GT_NO_CORRELATION;
     while (gt_proto_next(&message, &field)) {
         if (field.tag != GT_PROTO_VARINT(1))
             continue;

@@ -128,6 +128,13 @@ static int64_t time_of(struct gt_pftrace_reading *reading, struct gt_pftrace_seq
 
 /* ---- attributes ---- */
 
+/* What gputime met when it read the trace that this one was made of. Problems of its rows are found anew. */
+static void take_issue(struct gt_pftrace_reading *reading, struct gt_str id, uint64_t count) {
+    for (int i = 0; i < GT_ISSUE_COUNT; i++)
+        if (gt_str_eq(id, gt_str_of(gt_issue_infos[i].id)) && i != GT_ISSUE_OP_ZERO_LENGTH && count < INT64_MAX)
+            gt_builder_issue_of(reading->builder, (enum gt_issue_id)i, gt_issue_infos[i].facts, count, GT_NO_OFFSET);
+}
+
 static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str attributes) {
     struct gt_proto message = gt_proto_of(attributes);
     struct gt_proto_field field;
@@ -143,6 +150,8 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
             meta->host = gt_builder_string(reading->builder, text);
         else if (gt_str_eq(key, GT_STR("gputime.rank")) && number <= INT32_MAX)
             meta->rank = (int64_t)number;
+        else if (gt_str_take_start(&key, GT_STR("gputime.issue.")))
+            take_issue(reading, key, number);
         else if (gt_str_eq(key, GT_STR("gputime.world_size")) && number <= INT32_MAX)
             meta->world_size = (int64_t)number;
     }

@@ -125,9 +125,15 @@ uint32_t gt_pftrace_reading_process_of(struct gt_pftrace_reading *reading, int64
     return gt_builder_process(reading->builder, pid, gt_str_of(label));
 }
 
+static bool is_of_process(const struct gt_pftrace_track *track) {
+    return track->is_process;
+}
+
+/* A thread has its process's name from the track above it. */
 static uint32_t process_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_track *track) {
     const struct gt_store *store = &reading->builder->store;
-    struct gt_str name = gt_store_string(store, track->process_name);
+    const struct gt_pftrace_track *named = find_above(reading, (uint32_t)(track - reading->tracks), is_of_process);
+    struct gt_str name = gt_store_string(store, named && named->pid == track->pid ? named->process_name : GT_STRID_EMPTY);
     if (reading->is_of_gputime && track->pid >= MADE_UP && name.len)
         return gt_builder_process(reading->builder, -1, name);
     uint32_t process = gt_pftrace_reading_process_of(reading, track->pid, track->machine);

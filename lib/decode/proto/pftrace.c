@@ -7,6 +7,11 @@
 
 enum { READ_BYTES = 1 << 20, PACKET_TAG = GT_PROTO_BYTES(1) };
 
+/* Facts that track events give. */
+#define OF_EVENTS                                                                                                      \
+    (GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_STACKS |     \
+     GT_FACT_METRICS | GT_FACT_COUNTERS)
+
 /* The part of the file that is in memory. */
 struct window {
     unsigned char *bytes;
@@ -132,6 +137,7 @@ enum gt_status gt_pftrace_decode(struct gt_source *const *sources, size_t count,
     if (reading) {
         reading->builder = &builder;
         reading->facts = gt_decoder_facts(options);
+        reading->needs_events = reading->facts & OF_EVENTS;
         status = decode(reading, sources[0], options, err);
         release(reading);
     }

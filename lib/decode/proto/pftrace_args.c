@@ -163,7 +163,7 @@ static void keep_number(struct value *value, uint64_t number) {
     value->has_number = true;
 }
 
-void gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                                    struct gt_str annotation, struct gt_pftrace_details *details) {
     struct gt_proto message = gt_proto_of(annotation);
     struct gt_proto_field field;
@@ -201,8 +201,10 @@ void gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
         default:
             break;
         }
-    if (arg != GT_PF_ARG_NONE && arg != GT_PFTRACE_NONE)
-        keep(reading, (enum gt_pftrace_arg)arg, &value, details);
+    if (arg == GT_PF_ARG_NONE || arg == GT_PFTRACE_NONE)
+        return false;
+    keep(reading, (enum gt_pftrace_arg)arg, &value, details);
+    return true;
 }
 
 /* ---- launches of render stages ---- */

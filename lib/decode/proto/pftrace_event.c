@@ -1,15 +1,17 @@
 /* Track events: begins, ends and moments are kept until they can be matched; values of counters go to the store. */
+#include <stddef.h>
+
 #include "base/mem.h"
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
 
 /* The fields of an event, which come in any order. */
 struct event {
-    uint64_t type, track, name_iid, category_iid, counter;
-    struct gt_str name, category, correlation;
-    struct gt_pftrace_details details;
+    uint64_t type, track, name_iid, category_iid, counter, correlation;
+    struct gt_str name, category, submitted;
     double real;
-    bool has_track, has_details, has_counter, has_real;
+    bool has_track, has_counter, has_real, has_annotations, has_details;
+    struct gt_pftrace_details details; /* set where there are annotations */
 };
 
 static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence, uint64_t uuid) {
@@ -22,10 +24,12 @@ static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_s
 
 /* ---- fields ---- */
 
-static void begin_details(struct event *event) {
-    if (!event->has_details)
+static void take_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                            struct event *event, struct gt_str annotation) {
+    if (!event->has_annotations)
         event->details = gt_pftrace_no_details;
-    event->has_details = true;
+    event->has_annotations = true;
+    event->has_details |= gt_pftrace_reading_annotation(reading, sequence, annotation, &event->details);
 }
 
 static uint64_t first_packed(struct gt_str bytes) {
@@ -54,8 +58,7 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
         event->has_track = true;
         break;
     case PF_EVENT_ANNOTATION:
-        begin_details(event);
-        gt_pftrace_reading_annotation(reading, sequence, field->bytes, &event->details);
+        take_annotation(reading, sequence, event, field->bytes);
         break;
     case PF_EVENT_CATEGORY:
         event->category = event->category.ptr ? event->category : field->bytes;
@@ -72,11 +75,10 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
         event->has_real = true;
         break;
     case PF_EVENT_CORRELATION_ID: /* of a call that launched nothing: apart from the numbers of ops */
-        begin_details(event);
-        event->details.correlation = field->value ^ UINT64_C(1) << 62;
+        event->correlation = field->value ^ UINT64_C(1) << 62;
         break;
     case PF_EVENT_CORRELATION:
-        event->correlation = field->bytes;
+        event->submitted = field->bytes;
         break;
     default:
         break;
@@ -85,17 +87,16 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
 
 /* The ops that a call submitted have its first one's number. */
 static void take_submissions(struct gt_pftrace_reading *reading, struct event *event) {
-    struct gt_proto message = gt_proto_of(event->correlation);
+    struct gt_proto message = gt_proto_of(event->submitted);
     struct gt_proto_field field;
-    begin_details(event);
-    event->details.correlation = GT_NO_CORRELATION;
+    event->correlation = GT_NO_CORRELATION;
     while (gt_proto_next(&message, &field)) {
         if (field.tag != GT_PROTO_VARINT(1))
             continue;
-        if (event->details.correlation == GT_NO_CORRELATION)
-            event->details.correlation = field.value;
-        else if (event->details.correlation <= UINT32_MAX - 1)
-            gt_map_put(&reading->submitted, 0, field.value, (uint32_t)event->details.correlation);
+        if (event->correlation == GT_NO_CORRELATION)
+            event->correlation = field.value;
+        else if (event->correlation < UINT32_MAX)
+            gt_map_put(&reading->submitted, 0, field.value, (uint32_t)event->correlation);
         reading->has_submissions = true;
     }
 }
@@ -162,9 +163,10 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
     struct gt_proto message = gt_proto_of(bytes);
     struct gt_proto_field field;
     struct event event;
+    if (!reading->needs_events && reading->is_of_gputime)
+        return;
     memset(&event, 0, offsetof(struct event, details));
-    event.real = 0;
-    event.has_track = event.has_details = event.has_counter = event.has_real = false;
+    event.correlation = GT_NO_CORRELATION;
     while (gt_proto_next(&message, &field))
         take_field(reading, sequence, &event, &field);
     if (message.is_damaged) {
@@ -181,8 +183,11 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
     }
     struct gt_pftrace_event kept = {.time_ns = time_ns, .track = track, .type = (uint8_t)event.type};
     if (event.type != GT_PF_END) {
-        if (event.correlation.ptr)
+        if (event.submitted.ptr)
             take_submissions(reading, &event);
+        else if (event.has_details && event.details.correlation != GT_NO_CORRELATION)
+            event.correlation = event.details.correlation;
+        kept.correlation = event.correlation;
         kept.name = name_of(reading, sequence, &event);
         kept.kind = kind_of(reading, sequence, &event);
         kept.details = keep_details(reading, &event);

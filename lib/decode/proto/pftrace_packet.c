@@ -1,4 +1,6 @@
 /* Packets: bytes of one come in, its sequence's state is updated, and its payload goes to those who know it. */
+#include <stddef.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "decode/proto/pftrace_fields.h"
@@ -6,11 +8,12 @@
 
 /* The fields of a packet, which come in any order. */
 struct packet {
-    uint64_t timestamp;
+    uint64_t timestamp, flags;
     uint32_t sequence, clock, machine;
-    uint64_t flags;
     bool has_timestamp, has_clock, is_cleared, is_dropped;
-    struct gt_str event, stage, interned, defaults, snapshot, descriptor, info, attributes;
+    bool is_rare; /* more than one event: what follows is set */
+    struct gt_str event, stage;
+    struct gt_str interned, defaults, snapshot, descriptor, info, attributes;
 };
 
 /* ---- sequences ---- */
@@ -159,24 +162,9 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
 
 /* ---- the packet ---- */
 
-static void take_field(struct gt_pftrace_reading *reading, struct packet *packet, const struct gt_proto_field *field) {
+/* All that few packets have. */
+static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet, const struct gt_proto_field *field) {
     switch (field->tag) {
-    case PF_PACKET_TIMESTAMP:
-        packet->timestamp = field->value;
-        packet->has_timestamp = true;
-        break;
-    case PF_PACKET_SEQUENCE:
-        packet->sequence = (uint32_t)field->value;
-        break;
-    case PF_PACKET_FLAGS:
-        packet->flags = field->value;
-        break;
-    case PF_PACKET_TRACK_EVENT:
-        packet->event = field->bytes;
-        break;
-    case PF_PACKET_STAGE:
-        packet->stage = field->bytes;
-        break;
     case PF_PACKET_INTERNED:
         packet->interned = field->bytes;
         break;
@@ -188,13 +176,6 @@ static void take_field(struct gt_pftrace_reading *reading, struct packet *packet
         break;
     case PF_PACKET_TRACK_DESCRIPTOR:
         packet->descriptor = field->bytes;
-        break;
-    case PF_PACKET_CLOCK:
-        packet->clock = (uint32_t)field->value;
-        packet->has_clock = true;
-        break;
-    case PF_PACKET_MACHINE:
-        packet->machine = (uint32_t)field->value;
         break;
     case PF_PACKET_STATE_CLEARED:
         packet->is_cleared = field->value;
@@ -217,21 +198,72 @@ static void take_field(struct gt_pftrace_reading *reading, struct packet *packet
     }
 }
 
+static void begin_rare(struct packet *packet) {
+    const struct gt_str none = {NULL, 0};
+    packet->interned = packet->defaults = packet->snapshot = packet->descriptor = packet->info = packet->attributes = none;
+    packet->is_rare = true;
+}
+
+static inline __attribute__((always_inline)) void
+take_field(struct gt_pftrace_reading *reading, struct packet *packet, const struct gt_proto_field *field) {
+    switch (field->tag) {
+    case PF_PACKET_TIMESTAMP:
+        packet->timestamp = field->value;
+        packet->has_timestamp = true;
+        break;
+    case PF_PACKET_SEQUENCE:
+        packet->sequence = (uint32_t)field->value;
+        break;
+    case PF_PACKET_FLAGS:
+        packet->flags = field->value;
+        break;
+    case PF_PACKET_TRACK_EVENT:
+        packet->event = field->bytes;
+        break;
+    case PF_PACKET_STAGE:
+        packet->stage = field->bytes;
+        break;
+    case PF_PACKET_CLOCK:
+        packet->clock = (uint32_t)field->value;
+        packet->has_clock = true;
+        break;
+    case PF_PACKET_MACHINE:
+        packet->machine = (uint32_t)field->value;
+        break;
+    default:
+        if (!packet->is_rare)
+            begin_rare(packet);
+        take_rare(reading, packet, field);
+    }
+}
+
 /* A writer whose packets were lost says so. Until it states its names anew, its events cannot be understood. */
 static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                          const struct packet *packet) {
-    if (packet->is_dropped) {
+    if (packet->is_rare && packet->is_dropped) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENTS_DROPPED, 1, reading->offset);
         sequence->is_valid = false;
     }
     if (packet->is_cleared || packet->flags & PF_FLAG_CLEARED)
         clear(reading, sequence);
+    if (!packet->is_rare)
+        return;
     if (packet->defaults.ptr)
         read_defaults(sequence, packet->defaults);
     if (packet->snapshot.ptr)
         read_snapshot(reading, sequence, packet->snapshot);
     if (packet->interned.ptr)
         gt_pftrace_reading_intern(reading, sequence, packet->interned);
+}
+
+/* What packets say about the trace. */
+static void take_descriptions(struct gt_pftrace_reading *reading, const struct packet *packet) {
+    if (packet->descriptor.ptr)
+        gt_pftrace_reading_describe(reading, packet->descriptor, packet->machine);
+    if (packet->info.ptr)
+        gt_pftrace_reading_gpus(reading, packet->info);
+    if (packet->attributes.ptr)
+        read_attributes(reading, packet->attributes);
 }
 
 static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
@@ -252,7 +284,8 @@ static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_s
 void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
     struct gt_proto message = gt_proto_of(bytes);
     struct gt_proto_field field;
-    struct packet packet = {0};
+    struct packet packet;
+    memset(&packet, 0, offsetof(struct packet, interned));
     while (gt_proto_next(&message, &field))
         take_field(reading, &packet, &field);
     if (message.is_damaged) {
@@ -262,15 +295,10 @@ void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str
     struct gt_pftrace_sequence *sequence = sequence_of(reading, packet.sequence);
     if (!sequence)
         return;
-    if (packet.is_dropped || packet.is_cleared || packet.flags & PF_FLAG_CLEARED || packet.defaults.ptr ||
-        packet.snapshot.ptr || packet.interned.ptr)
+    if (packet.is_rare || packet.flags & PF_FLAG_CLEARED)
         update_state(reading, sequence, &packet);
     if (packet.event.ptr || packet.stage.ptr)
         take_payload(reading, sequence, &packet);
-    if (packet.descriptor.ptr)
-        gt_pftrace_reading_describe(reading, packet.descriptor, packet.machine);
-    if (packet.info.ptr)
-        gt_pftrace_reading_gpus(reading, packet.info);
-    if (packet.attributes.ptr)
-        read_attributes(reading, packet.attributes);
+    if (packet.is_rare)
+        take_descriptions(reading, &packet);
 }

@@ -106,6 +106,7 @@ enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER 
 
 struct gt_pftrace_event {
     int64_t time_ns;
+    uint64_t correlation; /* GT_NO_CORRELATION */
     uint32_t track;
     gt_strid name;
     uint32_t details; /* GT_PFTRACE_NONE: none */
@@ -152,6 +153,7 @@ struct gt_pftrace_reading {
     size_t clock_count;
 
     bool is_of_gputime, has_submissions, failed;
+    bool needs_events; /* of threads and counters; GPU work of others may be among them, that of gputime is not */
     int64_t last_ns; /* the latest time */
     uint64_t offset; /* of the packet that is read */
 };
@@ -179,8 +181,8 @@ uint32_t gt_pftrace_reading_counter(struct gt_pftrace_reading *reading, uint32_t
 int64_t gt_pftrace_reading_number_in(struct gt_str text, struct gt_str after); /* INT64_MIN: there is none */
 
 /* pftrace_args.c: what arguments mean. */
-void gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
-                                   struct gt_str annotation, struct gt_pftrace_details *details);
+bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                                   struct gt_str annotation, struct gt_pftrace_details *details); /* false: it is not needed */
 void gt_pftrace_reading_launch(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                                struct gt_str launch, struct gt_pftrace_details *details);
 

@@ -28,7 +28,7 @@ static enum gt_pftrace_kind guess_kind(const struct gt_pftrace_reading *reading,
         return gt_str_starts_nocase(name, GT_STR("memcpy"))   ? GT_PF_MEMCPY
                : gt_str_starts_nocase(name, GT_STR("memset")) ? GT_PF_MEMSET
                                                               : GT_PF_KERNEL;
-    if (slice->details->correlation != GT_NO_CORRELATION && is_call_name(name))
+    if (slice->begin->correlation != GT_NO_CORRELATION && is_call_name(name))
         return GT_PF_CALL;
     return GT_PF_RANGE;
 }
@@ -51,7 +51,7 @@ static void add_op(struct gt_pftrace_reading *reading, const struct slice *slice
     uint32_t lane = gt_builder_lane(reading->builder, GT_NO_TRACK, device < 0 ? 0 : device, stream < 0 ? 0 : stream);
     struct gt_ops_row row = {.start_ns = slice->begin->time_ns,
                              .end_ns = slice->end_ns,
-                             .correlation = slice->details->correlation,
+                             .correlation = slice->begin->correlation,
                              .name = slice->begin->name,
                              .lane = lane,
                              .kind = (uint8_t)kind};
@@ -102,7 +102,7 @@ static void add_work(struct gt_pftrace_reading *reading, const struct slice *sli
         return;
     uint32_t thread = thread_of(reading, slice, slice->details->tid);
     if (kind == GT_PF_CALL)
-        gt_builder_call(builder, &(struct gt_calls_row){start_ns, end_ns, slice->details->correlation, name, thread});
+        gt_builder_call(builder, &(struct gt_calls_row){start_ns, end_ns, slice->begin->correlation, name, thread});
     else if (kind == GT_PF_OPERATOR)
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){start_ns, end_ns, name, thread});
     else if (kind == GT_PF_PYTHON)

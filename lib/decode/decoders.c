@@ -29,8 +29,8 @@ const struct gt_decoder gt_decoders[] = {
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", ".csv .csv.gz",
      USUAL_FACTS | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_CONFIGS, gt_nsys_csv_sniff, gt_nsys_csv_decode,
      gt_nsys_csv_capture_prefix},
-    {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)", ".pftrace .perfetto-trace .pftrace.gz",
-     PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
+    {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)",
+     ".pftrace .perfetto-trace .pftrace.gz", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

@@ -1,5 +1,5 @@
-/* Fuzzes the decoder of Perfetto traces and everything after it: with every fact there is, and again with the usual ones;
-   then as any report is read. What is read can be exported. */
+/* Fuzzes the decoder of Perfetto traces and everything after it: with every fact there is, and again with the usual
+   ones; then as any report is read. What is read can be exported. */
 #include "decode/proto/pftrace.h"
 #include "run_report.h"
 

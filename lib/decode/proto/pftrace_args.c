@@ -209,8 +209,8 @@ bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
 
 /* ---- launches of render stages ---- */
 
-static void read_arg(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence, struct gt_str bytes,
-                     struct gt_pftrace_details *details) {
+static void read_arg(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                     struct gt_str bytes, struct gt_pftrace_details *details) {
     struct gt_proto message = gt_proto_of(bytes);
     struct gt_proto_field field;
     struct value value = {.text = {"", 0}};

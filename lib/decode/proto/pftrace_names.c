@@ -7,13 +7,15 @@
 static const struct {
     struct gt_str text;
     uint8_t meaning;
-} categories[] = {
+} categories[] =
+    {
 #define PFTRACE_CATEGORY(kind, text) {GT_STR(text), GT_PF_##kind},
 #define PFTRACE_ARG(arg, text)
 #include "decode/proto/pftrace_words.def"
 #undef PFTRACE_CATEGORY
 #undef PFTRACE_ARG
-}, args[] = {
+},
+  args[] = {
 #define PFTRACE_CATEGORY(kind, text)
 #define PFTRACE_ARG(arg, text) {GT_STR(text), GT_PF_ARG_##arg},
 #include "decode/proto/pftrace_words.def"
@@ -44,8 +46,8 @@ int64_t gt_pftrace_reading_number_in(struct gt_str text, struct gt_str after) {
         return INT64_MIN;
     struct gt_str digits = {found + after.len, 0};
     const char *end = text.ptr + text.len;
-    while (digits.ptr + digits.len < end && ((digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9') ||
-                                             (!digits.len && digits.ptr[0] == '-')))
+    while (digits.ptr + digits.len < end &&
+           ((digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9') || (!digits.len && digits.ptr[0] == '-')))
         digits.len++;
     return digits.len && gt_num_parse_int(digits, &number) ? number : INT64_MIN;
 }

@@ -42,8 +42,8 @@ static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace_reading *readin
 }
 
 static void clear(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence) {
-    *sequence = (struct gt_pftrace_sequence){
-        .names = ++reading->states, .is_valid = true, .last_track = GT_PFTRACE_NONE};
+    *sequence =
+        (struct gt_pftrace_sequence){.names = ++reading->states, .is_valid = true, .last_track = GT_PFTRACE_NONE};
 }
 
 static void read_defaults(struct gt_pftrace_sequence *sequence, struct gt_str defaults) {
@@ -92,12 +92,11 @@ static void read_snapshot(struct gt_pftrace_reading *reading, struct gt_pftrace_
         if (field.tag != GT_PROTO_BYTES(1))
             continue;
         uint64_t multiplier = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(4), 1);
-        struct gt_pftrace_clock clock = {
-            .id = (uint32_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0),
-            .is_incremental = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(3), 0),
-            .multiplier = multiplier && multiplier <= 1000000000 ? multiplier : 1,
-            .from = (int64_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0),
-            .trace_ns = (int64_t)trace_ns};
+        struct gt_pftrace_clock clock = {.id = (uint32_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0),
+                                         .is_incremental = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(3), 0),
+                                         .multiplier = multiplier && multiplier <= 1000000000 ? multiplier : 1,
+                                         .from = (int64_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0),
+                                         .trace_ns = (int64_t)trace_ns};
         clock.now = clock.from;
         if (clock.id >= FIRST_OWN)
             keep_clock(sequence->clocks, &sequence->clock_count, &clock);
@@ -200,12 +199,13 @@ static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet,
 
 static void begin_rare(struct packet *packet) {
     const struct gt_str none = {NULL, 0};
-    packet->interned = packet->defaults = packet->snapshot = packet->descriptor = packet->info = packet->attributes = none;
+    packet->interned = packet->defaults = packet->snapshot = packet->descriptor = packet->info = packet->attributes =
+        none;
     packet->is_rare = true;
 }
 
-static inline __attribute__((always_inline)) void
-take_field(struct gt_pftrace_reading *reading, struct packet *packet, const struct gt_proto_field *field) {
+static inline __attribute__((always_inline)) void take_field(struct gt_pftrace_reading *reading, struct packet *packet,
+                                                             const struct gt_proto_field *field) {
     switch (field->tag) {
     case PF_PACKET_TIMESTAMP:
         packet->timestamp = field->value;

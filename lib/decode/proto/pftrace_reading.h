@@ -59,9 +59,9 @@ enum gt_pftrace_arg {
 
 /* What arguments say about a slice or render stage. */
 struct gt_pftrace_details {
-    uint64_t correlation;                          /* GT_NO_CORRELATION */
-    int64_t device, stream, queue, tid, end_tid;   /* INT64_MIN: not known */
-    uint64_t bytes;                                /* UINT64_MAX likewise */
+    uint64_t correlation;                        /* GT_NO_CORRELATION */
+    int64_t device, stream, queue, tid, end_tid; /* INT64_MIN: not known */
+    uint64_t bytes;                              /* UINT64_MAX likewise */
     struct gt_kernel_configs_row config;
     uint32_t graph; /* UINT32_MAX likewise */
     gt_strid domain;
@@ -148,14 +148,14 @@ struct gt_pftrace_reading {
     size_t details_count, details_capacity;
     struct gt_pftrace_spec *specs;
     size_t spec_count, spec_capacity;
-    struct gt_map submitted; /* by op: the number that its call has for all of its ops */
+    struct gt_map submitted;                           /* by op: the number that its call has for all of its ops */
     struct gt_pftrace_clock clocks[GT_PFTRACE_CLOCKS]; /* that all sequences share */
     size_t clock_count;
 
     bool is_of_gputime, has_submissions, failed;
     bool needs_events; /* of threads and counters; GPU work of others may be among them, that of gputime is not */
-    int64_t last_ns; /* the latest time */
-    uint64_t offset; /* of the packet that is read */
+    int64_t last_ns;   /* the latest time */
+    uint64_t offset;   /* of the packet that is read */
 };
 
 /* pftrace_packet.c: one packet. Damage is counted. */
@@ -182,7 +182,8 @@ int64_t gt_pftrace_reading_number_in(struct gt_str text, struct gt_str after); /
 
 /* pftrace_args.c: what arguments mean. */
 bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
-                                   struct gt_str annotation, struct gt_pftrace_details *details); /* false: it is not needed */
+                                   struct gt_str annotation,
+                                   struct gt_pftrace_details *details); /* false: it is not needed */
 void gt_pftrace_reading_launch(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                                struct gt_str launch, struct gt_pftrace_details *details);
 

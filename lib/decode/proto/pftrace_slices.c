@@ -76,16 +76,16 @@ static void add_range(struct gt_pftrace_reading *reading, const struct slice *sl
     if (!(reading->facts & GT_FACT_RANGES))
         return;
     uint32_t thread = is_gpu || (is_free && tid == INT64_MIN) ? GT_NO_TRACK : thread_of(reading, slice, tid);
-    gt_builder_range(reading->builder,
-                     &(struct gt_ranges_row){
-                         .start_ns = slice->begin->time_ns,
-                         .end_ns = slice->end_ns,
-                         .name = slice->begin->name,
-                         .domain = slice->details->domain,
-                         .thread = thread,
-                         .end_thread = end_tid == INT64_MIN ? GT_NO_TRACK : thread_of(reading, slice, end_tid),
-                         .lane = is_gpu ? gt_pftrace_reading_lane(reading, slice->begin->track) : GT_NO_TRACK,
-                         .kind = (uint8_t)kind});
+    gt_builder_range(
+        reading->builder,
+        &(struct gt_ranges_row){.start_ns = slice->begin->time_ns,
+                                .end_ns = slice->end_ns,
+                                .name = slice->begin->name,
+                                .domain = slice->details->domain,
+                                .thread = thread,
+                                .end_thread = end_tid == INT64_MIN ? GT_NO_TRACK : thread_of(reading, slice, end_tid),
+                                .lane = is_gpu ? gt_pftrace_reading_lane(reading, slice->begin->track) : GT_NO_TRACK,
+                                .kind = (uint8_t)kind});
 }
 
 /* What a thread did, but for ranges. */

@@ -99,8 +99,8 @@ static uint32_t lane_of(struct gt_pftrace_reading *reading, const struct gt_pftr
 
 void gt_pftrace_reading_op_details(struct gt_pftrace_reading *reading, const struct gt_pftrace_details *details) {
     if (details->bytes != UINT64_MAX)
-        gt_builder_copy(reading->builder, &(struct gt_copies_row){
-                                              .bytes = details->bytes, .src = details->src, .dst = details->dst});
+        gt_builder_copy(reading->builder,
+                        &(struct gt_copies_row){.bytes = details->bytes, .src = details->src, .dst = details->dst});
     if (details->graph != UINT32_MAX)
         gt_builder_graph_op(reading->builder, &(struct gt_graph_ops_row){.graph = details->graph});
     if (details->has_config && reading->facts & GT_FACT_CONFIGS)

@@ -7,9 +7,9 @@
 #include "decode/proto/pftrace_reading.h"
 
 enum {
-    DEEPEST = 16,          /* tracks above a track that are looked at: they may form a circle */
-    MADE_UP = 0x40000000,  /* gputime's numbers of what has only a name begin here */
-    GPUS_MAX = 4096,       /* in a list of them */
+    DEEPEST = 16,         /* tracks above a track that are looked at: they may form a circle */
+    MADE_UP = 0x40000000, /* gputime's numbers of what has only a name begin here */
+    GPUS_MAX = 4096,      /* in a list of them */
 };
 
 uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t uuid) {
@@ -133,7 +133,8 @@ static bool is_of_process(const struct gt_pftrace_track *track) {
 static uint32_t process_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_track *track) {
     const struct gt_store *store = &reading->builder->store;
     const struct gt_pftrace_track *named = find_above(reading, (uint32_t)(track - reading->tracks), is_of_process);
-    struct gt_str name = gt_store_string(store, named && named->pid == track->pid ? named->process_name : GT_STRID_EMPTY);
+    struct gt_str name =
+        gt_store_string(store, named && named->pid == track->pid ? named->process_name : GT_STRID_EMPTY);
     if (reading->is_of_gputime && track->pid >= MADE_UP && name.len)
         return gt_builder_process(reading->builder, -1, name);
     uint32_t process = gt_pftrace_reading_process_of(reading, track->pid, track->machine);
@@ -222,11 +223,16 @@ static void keep_info(struct gt_devices *devices, uint32_t device, struct gt_str
         uint64_t *wide;
         uint32_t *narrow;
     } columns[] = {
-        {"memory_bytes", devices->memory_bytes, NULL},   {"multiprocessors", NULL, devices->multiprocessors},
-        {"bandwidth", devices->bandwidth, NULL},         {"clock_hz", devices->clock_hz, NULL},
-        {"l2_bytes", devices->l2_bytes, NULL},           {"max_warps", NULL, devices->max_warps},
-        {"max_blocks", NULL, devices->max_blocks},       {"max_registers", NULL, devices->max_registers},
-        {"compute_major", NULL, devices->compute_major}, {"compute_minor", NULL, devices->compute_minor},
+        {"memory_bytes", devices->memory_bytes, NULL},
+        {"multiprocessors", NULL, devices->multiprocessors},
+        {"bandwidth", devices->bandwidth, NULL},
+        {"clock_hz", devices->clock_hz, NULL},
+        {"l2_bytes", devices->l2_bytes, NULL},
+        {"max_warps", NULL, devices->max_warps},
+        {"max_blocks", NULL, devices->max_blocks},
+        {"max_registers", NULL, devices->max_registers},
+        {"compute_major", NULL, devices->compute_major},
+        {"compute_minor", NULL, devices->compute_minor},
         {"max_shared_bytes", NULL, devices->max_shared_bytes},
     };
     for (size_t i = 0; i < GT_ARRAY_COUNT(columns); i++) {

@@ -26,9 +26,9 @@ struct value {
 
 static uint8_t memory_kind(struct gt_str text) {
     static const char *const names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", "static"};
-    for (uint8_t i = 0; i < GT_ARRAY_COUNT(names); i++)
+    for (size_t i = 0; i < GT_ARRAY_COUNT(names); i++)
         if (gt_str_eq(text, gt_str_of(names[i])))
-            return i;
+            return (uint8_t)i;
     return GT_MEMORY_UNKNOWN;
 }
 

@@ -28,6 +28,7 @@ SAMPLES = [
     DATA / "nsys-more/two_part.sqlite.gz",
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
     DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv",
+    DATA / "perfetto/sampled.pftrace",
 ]
 
 

@@ -122,6 +122,11 @@ static gt_strid copy_name(const struct gt_xla_rows *rows, const struct gt_xla_ev
     return name_of(rows, event);
 }
 
+static gt_strid set_name(const struct gt_xla_rows *rows, const struct gt_copies_row *copy) {
+    return gt_builder_string(rows->builder,
+                             copy->dst == GT_MEMORY_DEVICE ? GT_STR("Memset (Device)") : GT_STR("Memset"));
+}
+
 /* AMD's copies have no kinds of memory. */
 static struct gt_copies_row copy_of(const struct gt_xla_event *event, enum gt_op_kind kind) {
     struct gt_str details = event->texts[kind == GT_OP_MEMCPY ? GT_XLA_STAT_MEMCPY : GT_XLA_STAT_MEMSET];
@@ -192,7 +197,9 @@ static void add_op(struct gt_xla_rows *rows, const struct gt_xla_event *event, u
         .start_ns = event->start_ns,
         .end_ns = event->end_ns,
         .correlation = number(event, GT_XLA_STAT_CORRELATION, GT_NO_CORRELATION),
-        .name = kind == GT_OP_MEMCPY ? copy_name(rows, event, &copy) : name_of(rows, event),
+        .name = kind == GT_OP_MEMCPY   ? copy_name(rows, event, &copy)
+                : kind == GT_OP_MEMSET ? set_name(rows, &copy)
+                                       : name_of(rows, event),
         .lane = track_of(rows),
         .kind = (uint8_t)kind,
         .flags = kind != GT_OP_GRAPH && (graph || number(event, GT_XLA_STAT_GRAPH_NODE, 0)) ? GT_OP_IN_GRAPH : 0,

@@ -175,7 +175,7 @@ static void take_complete(struct decoding *decoding, const struct gt_torch_subje
     take_args(event, at->event, line);
     event->name = gt_torch_subject_text(at, GT_TORCH_NAME);
     event->host = gt_xla_names_host(event->name);
-    gt_xla_rows_begin(&decoding->rows, &line->track_line);
+    gt_xla_rows_begin(&decoding->rows, &line->track_line, (uint64_t)(line - decoding->lines));
     decoding->rows.track = line->track;
     gt_xla_rows_add(&decoding->rows, event, at->offset);
     line->track = decoding->rows.track;
@@ -222,10 +222,13 @@ static enum gt_status finish(struct decoding *decoding, const struct gt_source *
     for (size_t i = 0; i < decoding->process_count; i++)
         if (decoding->processes[i].plane == GT_XLA_PLANE_GPU)
             gt_builder_device(builder, decoding->processes[i].device);
+    if (!gt_xla_rows_join(&(struct gt_xla_rows *){&decoding->rows}, 1))
+        return gt_fail_memory(err);
     return gt_store_seal(builder, 1, out, err);
 }
 
 static void release(struct decoding *decoding) {
+    gt_xla_rows_release(&decoding->rows);
     gt_torch_reader_release(&decoding->reader);
     gt_torch_sink_release(&decoding->sink);
     gt_builder_release(&decoding->builder);

@@ -186,6 +186,7 @@ enum gt_xla_stat gt_xla_names_stat(struct gt_str name) {
         {GT_STR("memalloc_details"), GT_XLA_STAT_MEMORY},
         {GT_STR("MemFree_details"), GT_XLA_STAT_MEMORY},
         {GT_STR("MemoryResidency_details"), GT_XLA_STAT_MEMORY},
+        {GT_STR("name"), GT_XLA_STAT_OPERATION},
         {GT_STR("step_num"), GT_XLA_STAT_STEP},
         {GT_STR("allocator_name"), GT_XLA_STAT_ALLOCATOR},
         {GT_STR("addr"), GT_XLA_STAT_ADDRESS},

@@ -76,6 +76,7 @@ enum gt_xla_stat {
     GT_XLA_STAT_MEMSET,
     GT_XLA_STAT_MEMORY, /* ... or about memory that was allocated, freed or moved */
     GT_XLA_STAT_OCCUPANCY,
+    GT_XLA_STAT_OPERATION, /* text: the operation of the program that a kernel is of, with its scopes */
     GT_XLA_STAT_STEP,
     GT_XLA_STAT_ALLOCATOR,
     GT_XLA_STAT_ADDRESS,
@@ -89,6 +90,6 @@ enum gt_xla_stat gt_xla_names_stat(struct gt_str name);
 /* Those that are texts; one is a real number, the others are whole numbers. */
 #define GT_XLA_STAT_TEXTS                                                                                              \
     (1u << GT_XLA_STAT_KERNEL | 1u << GT_XLA_STAT_MEMCPY | 1u << GT_XLA_STAT_MEMSET | 1u << GT_XLA_STAT_MEMORY |       \
-     1u << GT_XLA_STAT_ALLOCATOR)
+     1u << GT_XLA_STAT_ALLOCATOR | 1u << GT_XLA_STAT_OPERATION)
 
 #endif

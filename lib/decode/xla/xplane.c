@@ -72,7 +72,7 @@ static void work(void *context, size_t index) {
         gt_builder_begin(&decoding->builders[index], i);
         worker->status = load(worker, decoding->source, piece, &bytes);
         if (worker->status == GT_OK)
-            gt_xplane_events_take(&worker->events, piece, bytes);
+            gt_xplane_events_take(&worker->events, i, bytes);
         if (index == 0)
             report_progress(decoding, piece);
     }
@@ -182,6 +182,15 @@ static void count_losses(const struct decoding *decoding, const char *packing_da
         gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, decoding->space.loss_count, GT_NO_OFFSET);
 }
 
+static bool join_workers(struct decoding *decoding) {
+    struct gt_xla_rows **rows = gt_mem_array(decoding->count, sizeof *rows);
+    for (size_t i = 0; rows && i < decoding->count; i++)
+        rows[i] = &decoding->workers[i].events.rows;
+    bool is_done = rows && gt_xla_rows_join(rows, decoding->count);
+    gt_mem_free(rows);
+    return is_done;
+}
+
 static enum gt_status finish(struct decoding *decoding, const char *packing_damage, struct gt_store **out,
                              struct gt_error *err) {
     struct gt_xplane_space *space = &decoding->space;
@@ -198,7 +207,7 @@ static enum gt_status finish(struct decoding *decoding, const char *packing_dama
         if (space->planes[i].kind == GT_XLA_PLANE_GPU)
             add_device(decoding, &space->planes[i]);
     count_losses(decoding, packing_damage);
-    if (gt_arena_failed(&space->arena))
+    if (!join_workers(decoding) || gt_arena_failed(&space->arena))
         return gt_fail_memory(err);
     return gt_store_seal(decoding->builders, decoding->count, out, err);
 }

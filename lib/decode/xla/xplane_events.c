@@ -20,6 +20,7 @@ void gt_xplane_events_release(struct gt_xplane_events *events) {
         gt_mem_free(events->names[i]);
     gt_mem_free(events->names);
     events->names = NULL;
+    gt_xla_rows_release(&events->rows);
 }
 
 /* One piece while it is read. */
@@ -208,7 +209,8 @@ static gt_strid *names_of(struct gt_xplane_events *events, uint32_t plane) {
     return events->names[plane];
 }
 
-void gt_xplane_events_take(struct gt_xplane_events *events, const struct gt_xplane_piece *piece, struct gt_str bytes) {
+void gt_xplane_events_take(struct gt_xplane_events *events, size_t piece_number, struct gt_str bytes) {
+    const struct gt_xplane_piece *piece = &events->space->pieces[piece_number];
     const struct gt_xplane_line *line = &events->space->lines[piece->line];
     struct reading reading = {
         .events = events,
@@ -221,7 +223,7 @@ void gt_xplane_events_take(struct gt_xplane_events *events, const struct gt_xpla
     reading.wanted = gt_xla_rows_stats(events->rows.capture, &line->track, &is_read);
     struct gt_proto fields = gt_proto_of(bytes);
     struct gt_proto_field field;
-    gt_xla_rows_begin(&events->rows, &line->track);
+    gt_xla_rows_begin(&events->rows, &line->track, piece_number);
     while (reading.names && gt_proto_next(&fields, &field)) {
         if (field.tag != GT_PROTO_BYTES(4))
             continue;

@@ -18,7 +18,7 @@ enum gt_status gt_xplane_events_init(struct gt_xplane_events *events, const stru
                                      struct gt_error *err);
 void gt_xplane_events_release(struct gt_xplane_events *events);
 
-/* Takes all events of a piece. GT_PROTO_PADDING bytes are readable after them. */
-void gt_xplane_events_take(struct gt_xplane_events *events, const struct gt_xplane_piece *piece, struct gt_str bytes);
+/* Takes all events of a piece of the space. GT_PROTO_PADDING bytes are readable after them. */
+void gt_xplane_events_take(struct gt_xplane_events *events, size_t piece_number, struct gt_str bytes);
 
 #endif

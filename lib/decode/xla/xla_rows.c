@@ -178,6 +178,20 @@ static void add_config(struct gt_xla_rows *rows, const struct gt_xla_event *even
     gt_builder_kernel_config(rows->builder, &config);
 }
 
+static void add_scope(struct gt_xla_rows *rows, const struct gt_xla_event *event, const struct gt_ops_row *op) {
+    bool has_name = gt_xla_rows_has(event, GT_XLA_STAT_OPERATION);
+    gt_xla_scopes_add(&rows->scopes,
+                      &(struct gt_xla_scope_op){
+                          .order = rows->order,
+                          .device = rows->line->device,
+                          .stream = rows->line->number,
+                          .start_ns = op->start_ns,
+                          .end_ns = op->end_ns,
+                          .correlation = op->correlation,
+                          .scope = has_name ? gt_xla_scopes_of(event->texts[GT_XLA_STAT_OPERATION]) : GT_STR(""),
+                      });
+}
+
 static void add_op(struct gt_xla_rows *rows, const struct gt_xla_event *event, uint64_t offset) {
     /* Memory that is allocated, freed or moved on demand stands on the same lines. */
     if (gt_xla_rows_has(event, GT_XLA_STAT_MEMORY) || gt_str_eq(event->name, GT_STR("UnifiedMemory"))) {
@@ -212,10 +226,7 @@ static void add_op(struct gt_xla_rows *rows, const struct gt_xla_event *event, u
     if (gt_xla_rows_has(event, GT_XLA_STAT_KERNEL) && gt_xla_rows_reads(rows, GT_FACT_CONFIGS))
         add_config(rows, event);
     if (gt_xla_rows_reads(rows, GT_FACT_RANGES))
-        gt_xla_scopes_add(&rows->scopes, rows->order, rows->line,
-                          gt_xla_rows_has(event, GT_XLA_STAT_OPERATION) ? event->texts[GT_XLA_STAT_OPERATION]
-                                                                        : GT_STR(""),
-                          row.start_ns, row.end_ns);
+        add_scope(rows, event, &row);
 }
 
 static void add_counter(struct gt_xla_rows *rows, const struct gt_xla_event *event) {
@@ -253,14 +264,16 @@ void gt_xla_rows_add(struct gt_xla_rows *rows, const struct gt_xla_event *event,
 
 bool gt_xla_rows_join(struct gt_xla_rows *const *rows, size_t count) {
     struct gt_xla_scopes **scopes = gt_mem_array(count, sizeof *scopes);
-    bool has_runs = false;
-    if (!scopes)
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    struct gt_builder **builders = gt_mem_array(count, sizeof *builders);
+    bool has_scopes = false, is_done = scopes && builders;
+    for (size_t i = 0; is_done && i < count; i++) {
         scopes[i] = &rows[i]->scopes;
-        has_runs |= scopes[i]->count > 0 || scopes[i]->failed;
+        builders[i] = rows[i]->builder;
+        has_scopes |= scopes[i]->count > 0 || scopes[i]->failed;
     }
-    bool is_done = !has_runs || gt_xla_scopes_join(scopes, count, rows[0]->builder, gt_xla_rows_process(rows[0]));
+    if (is_done && has_scopes)
+        is_done = gt_xla_scopes_join(scopes, builders, count, gt_xla_rows_process(rows[0]));
     gt_mem_free(scopes);
+    gt_mem_free(builders);
     return is_done;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "actions.h"
 #include "browser.h"
@@ -61,6 +62,10 @@ static enum gputime_status check_job(const struct job *job, struct gputime_error
     return GPUTIME_OK;
 }
 
+static bool names_file(const struct cli_destination *destination) {
+    return destination->path && strcmp(destination->path, "-") != 0;
+}
+
 /* Finds all errors that can be found before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
     enum gputime_status status =
@@ -85,6 +90,9 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
         if (cli_format_is_missing(destination->format))
             status = cli_fail(err, "this build of gputime cannot write %s; build with 'make WEB=1' (needs npm)",
                               destination->format);
+        else if (cli_format_is_binary(destination->format) && !names_file(destination) && isatty(STDOUT_FILENO))
+            status = cli_fail_usage(err, "%s is binary and not for a terminal; use -o FILE.%s or a pipe",
+                                    destination->format, destination->format);
         else if (destination->path)
             status = cli_target_check(destination->path, destination->makes_directory || destination->makes_itself,
                                       &job->captures, err);

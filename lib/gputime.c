@@ -86,6 +86,13 @@ static struct gt_str label_of(const struct naming *naming, size_t index, struct 
     return turn == 1 ? name : gt_arena_printf(arena, "%s (%zu)", name.ptr, turn);
 }
 
+struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t count, size_t index,
+                                struct gt_arena *arena) {
+    struct gt_run run = {0};
+    struct naming naming = naming_of(traces, count, &run);
+    return label_of(&naming, index, arena);
+}
+
 uint64_t gt_internal_count_kernels(const struct gt_store *store) {
     uint64_t count = 0;
     for (size_t i = 0; i < store->ops.count; i++)

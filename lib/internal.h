@@ -3,6 +3,7 @@
 #define GT_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "events/cache.h"
 #include "events/trace_rank.h"
@@ -34,6 +35,7 @@ struct gputime_rows {
 };
 
 struct gputime_trace {
+    atomic_size_t users; /* the caller, and what was handed out to live longer */
     char **paths;
     size_t path_count;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
@@ -64,11 +66,24 @@ bool gt_internal_list_rows(struct gt_reading *reading);
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
 
+/* trace.c: one more user; each ends with gputime_trace_free. */
+struct gputime_trace *gt_internal_hold(struct gputime_trace *trace);
+
+/* framing.c: the frames of a trace (frame/frame.h), with all that was read; the files are read again if no reading was
+   asked for these facts. To be freed before the trace. Any thread. */
+struct gt_frames;
+enum gt_status gt_internal_frames(struct gputime_trace *trace, uint32_t facts, struct gt_frames **out,
+                                  struct gt_error *err);
+
 /* traces.c: whether all inputs are files, so that several can be read at the same time. */
 bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
 
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
+
+/* gputime.c: the name of a trace among several: its title, else its file. */
+struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t count, size_t index,
+                                struct gt_arena *arena);
 
 /* gputime.c: how many kernels and graphs a store has. */
 uint64_t gt_internal_count_kernels(const struct gt_store *store);

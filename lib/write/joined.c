@@ -121,6 +121,11 @@ void gt_joined_limit(struct gt_joined *joined, size_t rows) {
     joined->row_count = count_rows(joined, least);
 }
 
+void gt_joined_rewind(struct gt_joined *joined) {
+    joined->section = joined->block = joined->next_row = 0;
+    joined->table = NULL;
+}
+
 void gt_joined_release(struct gt_joined *joined) {
     gt_mem_free(joined->columns);
     gt_mem_free(joined->places);

@@ -36,6 +36,9 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
 void gt_joined_limit(struct gt_joined *joined, size_t rows);
 void gt_joined_release(struct gt_joined *joined);
 
+/* Before the first row again. */
+void gt_joined_rewind(struct gt_joined *joined);
+
 /* column_count cells, valid until the next call; NULL after the last row. */
 const struct gt_cell *gt_joined_next(struct gt_joined *joined);
 

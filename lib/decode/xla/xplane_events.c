@@ -29,7 +29,8 @@ struct reading {
     const struct gt_xplane_plane *plane;
     const struct gt_xplane_line *line;
     gt_strid *names;
-    uint32_t wanted; /* stats, by bits */
+    uint32_t wanted;     /* stats, by bits */
+    bool passes_by[128]; /* stats whose words have these numbers are not asked for */
     bool is_counter;
     struct gt_xla_event event;
 };
@@ -119,6 +120,14 @@ static void take_counter_stat(struct reading *reading, struct gt_str bytes) {
     }
 }
 
+/* Moves on after stats that nobody asks for. Most are, and most are short and have words with small numbers. */
+static const unsigned char *pass_by(const struct reading *reading, const unsigned char *p, const unsigned char *end) {
+    while (end - p >= 4 && p[0] == GT_PROTO_BYTES(4) && p[1] < 0x80 && p[1] >= 2 && p[1] <= end - p - 2 &&
+           p[2] == GT_PROTO_VARINT(1) && p[3] < 0x80 && reading->passes_by[p[3]])
+        p += 2 + p[1];
+    return p;
+}
+
 static struct raw read_event(struct reading *reading, struct gt_str bytes) {
     struct raw raw = {0};
     struct gt_proto fields = gt_proto_of(bytes);
@@ -126,7 +135,7 @@ static struct raw read_event(struct reading *reading, struct gt_str bytes) {
     reading->event.seen = 0;
     reading->event.has_value = false;
     raw.has_time = true; /* an offset of 0 is not written */
-    while (gt_proto_next(&fields, &field)) {
+    while (fields.p = pass_by(reading, fields.p, fields.end), gt_proto_next(&fields, &field)) {
         switch (field.tag) {
         case GT_PROTO_VARINT(1):
             raw.word = field.value;
@@ -141,14 +150,6 @@ static struct raw read_event(struct reading *reading, struct gt_str bytes) {
             raw.has_time = false;
             break;
         case GT_PROTO_BYTES(4):
-            /* Most are not asked for, and most numbers of words have one byte. */
-            if (field.bytes.len >= 2 && field.bytes.ptr[0] == GT_PROTO_VARINT(1) && field.bytes.ptr[1] >= 0 &&
-                !reading->is_counter) {
-                const struct gt_xplane_words *words = &reading->plane->stats;
-                uint32_t index = words->dense[(unsigned char)field.bytes.ptr[1]];
-                if (!(reading->wanted >> words->list[index].stat & 1))
-                    break;
-            }
             if (reading->is_counter)
                 take_counter_stat(reading, field.bytes);
             else
@@ -221,6 +222,10 @@ void gt_xplane_events_take(struct gt_xplane_events *events, size_t piece_number,
     };
     bool is_read;
     reading.wanted = gt_xla_rows_stats(events->rows.capture, &line->track, &is_read);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(reading.passes_by); i++) {
+        enum gt_xla_stat stat = reading.plane->stats.list[gt_xplane_space_word(&reading.plane->stats, i)].stat;
+        reading.passes_by[i] = !reading.is_counter && !(reading.wanted >> stat & 1);
+    }
     struct gt_proto fields = gt_proto_of(bytes);
     struct gt_proto_field field;
     gt_xla_rows_begin(&events->rows, &line->track, piece_number);

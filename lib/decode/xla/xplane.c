@@ -12,12 +12,20 @@
 /* Pieces do not depend on the number of threads. */
 enum { PIECE_BYTES = 512 << 10, PROGRESS_BYTES = 4 << 20 };
 
+/* Going to a line costs about as much as so many bytes of it. */
+enum { LINE_BYTES = 256 };
+
 struct worker {
     struct gt_xplane_events events;
     char *buffer;
     size_t capacity;
     enum gt_status status;
     struct gt_error error;
+};
+
+/* What a worker reads at once: a piece of a long line, or short lines that follow each other. */
+struct job {
+    size_t first, count; /* of pieces */
 };
 
 struct decoding {
@@ -27,6 +35,8 @@ struct decoding {
     struct gt_xplane_space space;
     struct gt_xla_capture capture;
     int64_t base_ns; /* what is taken off the times of lines */
+    struct job *jobs;
+    size_t job_count, job_capacity;
     struct gt_builder *builders;
     struct worker *workers;
     size_t count; /* of both */
@@ -62,25 +72,51 @@ static void report_progress(struct decoding *decoding, const struct gt_xplane_pi
     decoding->options->progress(decoding->options->progress_context, done_bytes, decoding->window.size);
 }
 
+static void read_piece(struct decoding *decoding, struct worker *worker, size_t number) {
+    const struct gt_xplane_piece *piece = &decoding->space.pieces[number];
+    struct gt_str bytes;
+    worker->status = load(worker, decoding->source, piece, &bytes);
+    if (worker->status == GT_OK)
+        gt_xplane_events_take(&worker->events, number, bytes);
+}
+
 static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
     size_t i;
     while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &i)) {
-        const struct gt_xplane_piece *piece = &decoding->space.pieces[i];
-        struct gt_str bytes;
+        const struct job *job = &decoding->jobs[i];
         gt_builder_begin(&decoding->builders[index], i);
-        worker->status = load(worker, decoding->source, piece, &bytes);
-        if (worker->status == GT_OK)
-            gt_xplane_events_take(&worker->events, i, bytes);
+        for (size_t p = 0; p < job->count && worker->status == GT_OK; p++)
+            read_piece(decoding, worker, job->first + p);
         if (index == 0)
-            report_progress(decoding, piece);
+            report_progress(decoding, &decoding->space.pieces[job->first]);
     }
 }
 
+/* A job takes about as long as a whole piece, however many lines there are. */
+static enum gt_status make_jobs(struct decoding *decoding, struct gt_error *err) {
+    const struct gt_xplane_space *space = &decoding->space;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < space->piece_count; i++) {
+        if (i == 0 || bytes >= space->piece_bytes) {
+            struct job *grown =
+                gt_mem_room(decoding->jobs, decoding->job_count, &decoding->job_capacity, sizeof *grown);
+            if (!grown)
+                return gt_fail_memory(err);
+            decoding->jobs = grown;
+            decoding->jobs[decoding->job_count++] = (struct job){.first = i};
+            bytes = 0;
+        }
+        decoding->jobs[decoding->job_count - 1].count++;
+        bytes += space->pieces[i].span.size + LINE_BYTES;
+    }
+    return GT_OK;
+}
+
 static enum gt_status init_workers(struct decoding *decoding, struct gt_error *err) {
-    size_t threads = decoding->options->threads, pieces = decoding->space.piece_count;
-    size_t count = pieces < 1 ? 1 : pieces < threads ? pieces : threads;
+    size_t threads = decoding->options->threads, jobs = decoding->job_count;
+    size_t count = jobs < 1 ? 1 : jobs < threads ? jobs : threads;
     decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
     decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
     if (!decoding->builders || !decoding->workers)
@@ -99,9 +135,9 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
 }
 
 static enum gt_status read_events(struct decoding *decoding, struct gt_error *err) {
-    if (init_workers(decoding, err) != GT_OK)
+    if (make_jobs(decoding, err) != GT_OK || init_workers(decoding, err) != GT_OK)
         return GT_ERR;
-    gt_threads_deal_init(&decoding->deal, decoding->space.piece_count, decoding->count);
+    gt_threads_deal_init(&decoding->deal, decoding->job_count, decoding->count);
     gt_threads_run(decoding->count, work, decoding);
     for (size_t i = 0; i < decoding->count; i++)
         if (decoding->workers[i].status != GT_OK) {
@@ -196,7 +232,7 @@ static enum gt_status finish(struct decoding *decoding, const char *packing_dama
     struct gt_xplane_space *space = &decoding->space;
     struct gt_builder *builder = &decoding->builders[0];
     struct gt_meta *meta = &builder->store.meta;
-    gt_builder_begin(builder, space->piece_count);
+    gt_builder_begin(builder, decoding->job_count);
     meta->base_ns = space->start_ns;
     meta->producer = gt_builder_string(builder, producer(space));
     meta->host = gt_builder_string(builder, space->host);
@@ -220,6 +256,7 @@ static void release(struct decoding *decoding) {
     }
     gt_mem_free(decoding->workers);
     gt_mem_free(decoding->builders);
+    gt_mem_free(decoding->jobs);
     gt_xplane_space_release(&decoding->space);
     gt_xplane_walk_window_release(&decoding->window);
 }

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-enum { DENSE_SLACK = 1024, DENSE_FACTOR = 4 };
+enum { DENSE_SLACK = 128, DENSE_FACTOR = 4 };
 
 /* ---- words ---- */
 
@@ -180,11 +180,13 @@ static enum gt_status walk_line(struct gt_xplane_space *space, struct gt_xplane_
     enum gt_xplane_step step;
     struct gt_str name = {"", 0};
     int64_t id = 0;
-    uint64_t event_count = 0;
     while ((step = gt_xplane_walk_next(&walk, &field, err)) == GT_XPLANE_STEP_FIELD) {
         if (field.tag == GT_PROTO_BYTES(4)) {
-            event_count++;
-            if (!field.is_clipped && take_event(&cutting, &field, err) != GT_OK)
+            if (field.span.size > GT_XPLANE_MAX_BYTES) {
+                gt_xplane_walk_damage(window, field.offset);
+                if (end_piece(&cutting, err) != GT_OK)
+                    return GT_ERR;
+            } else if (!field.is_clipped && take_event(&cutting, &field, err) != GT_OK)
                 return GT_ERR;
         } else if (field.tag == GT_PROTO_VARINT(1)) {
             id = (int64_t)field.value;
@@ -199,7 +201,6 @@ static enum gt_status walk_line(struct gt_xplane_space *space, struct gt_xplane_
     struct gt_xplane_line *line = &space->lines[line_number];
     const struct gt_xplane_plane *plane = &space->planes[line->plane];
     line->track = gt_xla_names_line(plane->kind, plane->device, name, id);
-    line->event_count = event_count;
     return step == GT_XPLANE_STEP_FAILED ? GT_ERR : end_piece(&cutting, err);
 }
 
@@ -262,6 +263,9 @@ static enum gt_status take_plane_field(struct gt_xplane_space *space, struct gt_
 static enum gt_status take_waiting(struct gt_xplane_space *space, struct gt_xplane_window *window,
                                    struct gt_xplane_plane *plane, const struct waiting *waiting, struct gt_error *err) {
     struct gt_str bytes;
+    bool has_lines = waiting->line_count > 0 && plane->kind != GT_XLA_PLANE_OTHER;
+    if (waiting->stat_count == 0 && !has_lines)
+        return GT_OK;
     if (index_words(&plane->events, err) != GT_OK || index_words(&plane->stats, err) != GT_OK)
         return GT_ERR;
     for (size_t i = 0; i < waiting->stat_count; i++) {
@@ -270,15 +274,17 @@ static enum gt_status take_waiting(struct gt_xplane_space *space, struct gt_xpla
         struct stat stat = read_stat(plane, bytes);
         take_plane_stat(space, plane, &stat);
     }
-    for (size_t i = 0; i < waiting->line_count && plane->kind != GT_XLA_PLANE_OTHER; i++) {
+    for (size_t i = 0; has_lines && i < waiting->line_count; i++) {
         struct gt_xplane_line *grown =
             gt_mem_room(space->lines, space->line_count, &space->line_capacity, sizeof *grown);
         if (!grown)
             return gt_fail_memory(err);
         space->lines = grown;
         space->lines[space->line_count] = (struct gt_xplane_line){.plane = (uint32_t)(plane - space->planes)};
-        if (walk_line(space, window, waiting->lines[i], (uint32_t)space->line_count++, err) != GT_OK)
+        size_t pieces = space->piece_count;
+        if (walk_line(space, window, waiting->lines[i], (uint32_t)space->line_count, err) != GT_OK)
             return GT_ERR;
+        space->line_count += space->piece_count > pieces; /* empty ones cost nothing */
     }
     return gt_arena_failed(&space->arena) ? gt_fail_memory(err) : GT_OK;
 }
@@ -303,6 +309,11 @@ static enum gt_status walk_plane(struct gt_xplane_space *space, struct gt_xplane
         status = step == GT_XPLANE_STEP_FAILED ? GT_ERR : take_waiting(space, window, plane, &waiting, err);
     gt_mem_free(waiting.lines);
     gt_mem_free(waiting.stats);
+    if (status == GT_OK && plane->kind == GT_XLA_PLANE_OTHER) { /* all that it says is known now */
+        release_words(&plane->events);
+        release_words(&plane->stats);
+        space->plane_count--;
+    }
     return status;
 }
 

@@ -48,7 +48,6 @@ struct gt_xplane_line {
     struct gt_xla_line track;
     int64_t timestamp_ns;
     uint32_t plane;
-    uint64_t event_count;
 };
 
 /* Events of a line that are next to each other. */

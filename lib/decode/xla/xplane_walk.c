@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 /* A tag and a number have at most so many bytes together. */
-enum { HEADER_BYTES = 20, WINDOW_BYTES = 1 << 20, PIECE_MAX_BYTES = 64 << 20 };
+enum { HEADER_BYTES = 20, WINDOW_BYTES = 1 << 20 };
 
 enum gt_status gt_xplane_walk_window_init(struct gt_xplane_window *window, const struct gt_source *source,
                                           uint64_t size, struct gt_error *err) {
@@ -106,7 +106,12 @@ enum gt_xplane_step gt_xplane_walk_next(struct gt_xplane_walk *walk, struct gt_x
 
 enum gt_status gt_xplane_walk_bytes(struct gt_xplane_window *window, struct gt_xplane_span span, struct gt_str *bytes,
                                     struct gt_error *err) {
-    size_t wanted = span.size < PIECE_MAX_BYTES ? (size_t)span.size : PIECE_MAX_BYTES;
+    size_t wanted = (size_t)span.size;
+    if (span.size > GT_XPLANE_MAX_BYTES) {
+        gt_xplane_walk_damage(window, span.offset);
+        *bytes = (struct gt_str){"", 0};
+        return GT_OK;
+    }
     if (look(window, span.offset, wanted, bytes, err) != GT_OK)
         return GT_ERR;
     if (bytes->len > wanted)

@@ -8,6 +8,9 @@
 #include "base/source.h"
 #include "decode/proto/proto.h"
 
+/* Events, names and stats that are longer are skipped and counted as damaged. */
+enum { GT_XPLANE_MAX_BYTES = 64 << 20 };
+
 /* A window of the file that moves along; one for all walks. */
 struct gt_xplane_window {
     const struct gt_source *source;
@@ -55,8 +58,8 @@ static inline struct gt_xplane_walk gt_xplane_walk_of(struct gt_xplane_window *w
 enum gt_xplane_step gt_xplane_walk_next(struct gt_xplane_walk *walk, struct gt_xplane_field *field,
                                         struct gt_error *err);
 
-/* The bytes of a field, GT_PROTO_PADDING readable ones after them; borrowed until the next call with this window.
-   Fewer where there is no sense in so many: of names and the like only the beginning is of use. */
+/* The bytes of a field, GT_PROTO_PADDING readable ones after them; borrowed until the next call with this window. None
+   where they are too many. */
 enum gt_status gt_xplane_walk_bytes(struct gt_xplane_window *window, struct gt_xplane_span span, struct gt_str *bytes,
                                     struct gt_error *err);
 

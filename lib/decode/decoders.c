@@ -32,7 +32,7 @@ const struct gt_decoder gt_decoders[] = {
      gt_nsys_csv_capture_prefix},
     {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", ".xplane.pb", XLA_FACTS | GT_FACT_MEMORY,
      gt_xplane_sniff, gt_xplane_decode, NULL},
-    {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", ".trace.json.gz .trace.json", XLA_FACTS,
+    {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", ".json.gz .json", XLA_FACTS,
      gt_xla_json_sniff, gt_xla_json_decode, NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;

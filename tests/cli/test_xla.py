@@ -159,6 +159,12 @@ def test_both_files_of_made_up_captures_give_the_same_report(seed, gputime, tmp_
     assert without_the_input(one) == without_the_input(other)
 
 
+def test_a_folder_of_the_profiler_is_one_trace(gputime):
+    """It has both files of each host."""
+    job = gputime.json("ranks", DATA / "xla")["inputs"][0]
+    assert job["facts"]["ranks"] == 1 and job["ops"] == 752
+
+
 def test_packed_files_and_pipes_are_the_same(gputime, tmp_path):
     packed = tmp_path / "jax.xplane.pb.gz"
     packed.write_bytes(gzip.compress(PB.read_bytes()))

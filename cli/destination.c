@@ -123,9 +123,10 @@ static enum gputime_status plan_directory(const struct cli_command *command, con
     return GPUTIME_OK;
 }
 
-/* A page is not printed if it is written to a file. */
+/* A page or a binary format is not printed if it is written to a file. */
 static const char *printed_format(const char *asked, const char *output) {
-    return asked && !(output && cli_format_is_page(asked)) ? asked : "text";
+    bool is_for_file = asked && (cli_format_is_page(asked) || cli_format_is_binary(asked));
+    return asked && !(output && is_for_file) ? asked : "text";
 }
 
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,

@@ -14,9 +14,11 @@ struct gt_frame_batch {
 /* Types and names of these columns of a frame, without values: a schema. Release also after a failure. */
 enum gt_status gt_frame_batch_init(struct gt_frame_batch *batch, size_t frame, const size_t *columns, size_t count,
                                    size_t leading, struct gt_error *err);
-/* Their values, made if need be; they live as long as the frames. */
+/* Their values, made if need be; they live as long as the frames. A column that needs facts beyond those that were read
+   has none: all its rows are null, or where it has no null, what the frame makes of the lack. */
 enum gt_status gt_frame_batch_fill(struct gt_frame_batch *batch, struct gt_frames *frames, size_t frame,
-                                   const size_t *columns, size_t count, size_t leading, struct gt_error *err);
+                                   const size_t *columns, size_t count, size_t leading, uint32_t read,
+                                   struct gt_error *err);
 void gt_frame_batch_release(struct gt_frame_batch *batch);
 
 #endif

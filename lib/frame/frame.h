@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "events/labels.h"
 #include "events/trace_rank.h"
+#include "events/view.h"
 #include "gputime.h"
 
 /* ---- what there is: constant, the same for every trace ---- */
@@ -49,6 +50,7 @@ struct gt_frame_trace {
     const struct gt_labels *labels;
     struct gt_trace_rank rank;
     struct gt_str path;
+    const struct gt_view *view; /* of all ops, for no other frames; NULL: made when one is needed */
 };
 
 /* Costs nothing: everything is made when it is asked for. Frames are for one thread at a time; several frames of one

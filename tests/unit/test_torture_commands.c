@@ -57,6 +57,8 @@ static const struct command_line {
     {{"sql", trace, other_trace, "select * from gaps g join ops o on o.id = g.next_id order by o.range", "-o", output}},
     {{"sql", trace, "select median(total_ns) from report_kernels"}},
     {{"sql", "--schema"}},
+    {{"export", trace, "--format", "perfetto", "-o", output}},
+    {{"export", trace, other_trace, "--format", "perfetto", "-o", output}},
     {{"list", "rules"}},
     {{"list", "inputs", "--json"}},
     {{"define", "idle_ns"}},

@@ -192,11 +192,11 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
     threads timeline torch_broken torch_facts torch_fast torch_json view view_slots
-THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,members torch_broken timeline,$(THREADED)))
+THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o

@@ -212,8 +212,9 @@ static const char *const diff_asked_tables[] = {"gaps", NULL};
 
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
-static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
-                                             "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
+/* What else limits are about runs because of them: other analyses have things to say that nobody asked for. */
+static const char *const check_analyses[] = {"overview", "accounting", "steps", "measures", "categories",
+                                             "kernels",  "memory",     "gaps",  "launches", NULL};
 
 static const char *const no_tables[] = {NULL};
 static const char *const check_tables[] = {"idle_causes_all", NULL};

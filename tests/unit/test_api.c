@@ -451,7 +451,8 @@ static void reports_are_printed(void **state) {
     struct gputime_report *report;
     struct gputime_text text, table;
     struct gputime_error err;
-    char path[] = "/tmp/gputime-api-XXXXXX", written[1 << 14];
+    static char written[1 << 20];
+    char path[] = "/tmp/gputime-api-XXXXXX";
     int fd = mkstemp(path);
     writing.format = "json";
     assert_int_equal(report_of(*state, "kernels", options, &report, NULL), GPUTIME_OK);

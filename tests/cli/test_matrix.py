@@ -30,6 +30,7 @@ SAMPLES = [
     DATA / "xla/jax.trace.json.gz",
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
     DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv",
+    DATA / "perfetto/sampled.pftrace",
 ]
 
 

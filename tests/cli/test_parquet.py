@@ -6,6 +6,8 @@ import json
 import os
 import pty
 import resource
+import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +16,7 @@ from arrow_by_hand import Table
 from conftest import DATA, sample_name
 from library import Library
 from parquet_by_hand import BYTES, DOUBLE, INT64
+from samples import ROOT
 
 SAMPLES = [*sorted(DATA.glob("*.json")), DATA / "torch/tpdp_rank0.json.gz", DATA / "nsys/train.nsys-rep",
            DATA / "nsys/graph_whole.nsys-rep", DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
@@ -251,6 +254,11 @@ def test_many_rows(gputime, tmp_path):
     assert ops.columns["start_ns"] == [3000 * i for i in range(rows)]
     assert ops.columns["name"] == [f"k{i % 300}" for i in range(rows)]
     assert ops.columns["correlation"] == [None if i % 3 == 0 else i for i in range(rows)]
+
+
+def test_the_page_on_frames_is_current():
+    done = subprocess.run([sys.executable, ROOT / "docs/make_frames.py"], stdout=subprocess.PIPE, check=True, text=True)
+    assert (ROOT / "docs/frames.md").read_text() == done.stdout, "python3 docs/make_frames.py > docs/frames.md"
 
 
 def test_the_reader_sees_mistakes(gputime):

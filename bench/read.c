@@ -12,6 +12,7 @@
 #include "decode/torch/torch_json.h"
 #include "events/cache.h"
 #include "events/labels.h"
+#include "gputime.h"
 #include "label/label.h"
 
 /* What every reader of the benchmark must agree on, then what this one keeps. */

@@ -319,7 +319,7 @@ def arguments_case(bench, build, size):
 
 def export_case(bench, build, size):
     """Events as Parquet, next to reading what is written, and to reading what other commands need."""
-    path = make_trace(bench, size, "kineto")
+    path = make_trace(bench, size, "multi")
     contenders = [
         Contender("reading what is exported, 2 threads", [bench / "read", 2, path, "exported"]),
         Contender("reading alone, 2 threads", [bench / "read", 2, path]),

@@ -638,6 +638,12 @@ enum gputime_status gputime_report_write(const struct gputime_report *report,
                                          const struct gputime_write_options *options, const char *path,
                                          struct gputime_error *err);
 
+/* The same into memory, in a format of one file: *out is the caller's, to be freed by gputime_text_free. Several threads
+   may write one report. */
+enum gputime_status gputime_report_print(const struct gputime_report *report,
+                                         const struct gputime_write_options *options, struct gputime_text *out,
+                                         struct gputime_error *err);
+
 /* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
 void gputime_remove_unfinished(void);
@@ -666,6 +672,37 @@ enum gputime_status gputime_traces_export(struct gputime_trace *const *traces, s
 /* What an export with these options to this path reads: bits of enum gputime_trace_fact, as gputime_report_facts gives
    them. 0: the options are not valid. Any thread. */
 uint64_t gputime_export_facts(const struct gputime_export_options *options, const char *path);
+
+/* ---- Queries ---- */
+
+/* Limits of a query. 0: automatic, below 0: none. */
+struct gputime_sql_options {
+    size_t size;
+    int64_t max_rows;   /* of the result, the rest is left out with a note; automatic: 1000000 */
+    int64_t max_bytes;  /* of the result, likewise; automatic: 1 GiB */
+    int64_t timeout_ns; /* automatic: 5 minutes, then the query fails */
+    const struct gputime_report_options *reporting; /* shape of the result, its names; options of the analyses that
+                                                       report_ tables are made by. Their analyses and selections do not
+                                                       count; NULL: all automatic */
+};
+#define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
+    { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
+
+/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are the
+   events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each analysis.
+   Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was read without
+   facts that the query needs is read again. The report is the caller's and does not need the traces any more. Several
+   threads may query one trace. */
+enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_t trace_count, const char *text,
+                                      const struct gputime_sql_options *options, struct gputime_report **out,
+                                      struct gputime_error *err);
+
+/* What a query reads: bits of enum gputime_trace_fact, for gputime_open_options.facts. Any thread. */
+uint64_t gputime_sql_facts(const char *text);
+
+/* The tables and columns of queries as a report: table "schema". options: only their shape counts. Any thread. */
+enum gputime_status gputime_sql_schema(const struct gputime_report_options *options, struct gputime_report **out,
+                                       struct gputime_error *err);
 
 /* ---- Reading reports ---- */
 
@@ -772,6 +809,15 @@ struct gputime_cell gputime_table_cell(const struct gputime_table *table, size_t
 int64_t gputime_table_int(const struct gputime_table *table, size_t row, size_t column);
 double gputime_table_real(const struct gputime_table *table, size_t row, size_t column);
 struct gputime_text gputime_table_text(const struct gputime_table *table, size_t row, size_t column);
+
+/* One table as text for a terminal, without the rest of its report; empty for a table that is not shown without rows. Of
+   the options unit, color, width and full_names count. *out is the caller's, to be freed by gputime_text_free. Several
+   threads may ask. */
+enum gputime_status gputime_table_print(const struct gputime_table *table, const struct gputime_write_options *options,
+                                        struct gputime_text *out, struct gputime_error *err);
+
+/* Frees a text that is the caller's; one without bytes is fine. */
+void gputime_text_free(struct gputime_text text);
 
 /* ---- Arrow ---- */
 

@@ -153,6 +153,10 @@ void gt_frame_free(struct gt_frames *frames) {
     gt_mem_free(frames);
 }
 
+int64_t gt_frame_rank(const struct gt_frames *frames) {
+    return frames->trace.rank.rank;
+}
+
 enum gt_status gt_frame_rows(struct gt_frames *frames, size_t frame, size_t *count, struct gt_error *err) {
     const struct gt_frame_info *info = &gt_frame_infos[frame];
     *count = 0;

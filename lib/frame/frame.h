@@ -58,6 +58,9 @@ struct gt_frame_trace {
 struct gt_frames *gt_frame_new(const struct gt_frame_trace *trace);
 void gt_frame_free(struct gt_frames *frames); /* NULL is fine */
 
+/* The rank that the trace is of; -1: not known. */
+int64_t gt_frame_rank(const struct gt_frames *frames);
+
 /* How many rows a frame has. */
 enum gt_status gt_frame_rows(struct gt_frames *frames, size_t frame, size_t *count, struct gt_error *err);
 

@@ -24,6 +24,7 @@
 #define NO_GRAPHS GT_CONTEXT_NO_GRAPHS
 #define NSYS      GT_CONTEXT_NSYS
 #define KINETO    GT_CONTEXT_KINETO
+#define XLA       GT_CONTEXT_XLA
 #define ENGINE    GT_CONTEXT_ENGINE
 #define NO_ENGINE GT_CONTEXT_NO_ENGINE
 
@@ -198,7 +199,7 @@ static void say_more(const struct gt_view *view, struct gt_section *section) {
     if (has_shapes && view->op_count && !gt_measure_asks(view, GT_FACT_ARGUMENTS))
         gt_section_note(section, GT_FOR_SCREEN,
                         GT_STR("Operators were recorded with shapes: 'gputime efficiency' has MFU and kernels against "
-                               "their roofline."));
+                               "their roofline, and 'gputime findings' has findings on them, too."));
 }
 
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

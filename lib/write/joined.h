@@ -12,7 +12,8 @@
 struct gt_joined {
     const struct gt_report *report;
     const char *key, *title;
-    /* `input`, `rank` where several inputs know theirs, then every column any section has. */
+    /* `input`, `rank` where several inputs know theirs, unless the table stands alone; then every column any section
+       has. */
     const struct gt_report_column **columns;
     size_t column_count;
     size_t row_count, total_rows;

@@ -42,7 +42,8 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
 enum how { USUAL, PORTABLE, OPEN, ALL, EXPORTED, COUNTERS, ARGUMENTS, KEEP, CACHED };
 
 static enum how parse_how(const char *word) {
-    const char *const words[] = {"usual", "portable", "open", "all", "exported", "counters", "arguments", "keep", "cached"};
+    const char *const words[] = {"usual",    "portable",  "open", "all",   "exported",
+                                 "counters", "arguments", "keep", "cached"};
     for (enum how how = USUAL; how <= CACHED; how++)
         if (strcmp(word, words[how]) == 0)
             return how;

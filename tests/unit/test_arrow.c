@@ -33,7 +33,7 @@ struct values {
 };
 
 static struct ArrowArrayStream make_stream(void) {
-    static const struct values example = {{-5, INT64_MIN, INT64_MAX}, {1, 0, 1}, {0.5, -0.0, 1e300}, {255, 255, 255},
+    static const struct values example = {{-5, INT64_MIN, INT64_MAX},    {1, 0, 1}, {0.5, -0.0, 1e300}, {255, 255, 255},
                                           {{"a\xff", 2}, {"second", 6}}, {NULL, 0}};
     struct values *values = malloc(sizeof *values);
     struct ArrowArrayStream stream;
@@ -50,8 +50,7 @@ static struct ArrowArrayStream make_stream(void) {
     const struct gt_arrow_pair pair = {"key", "value"};
     const struct gt_arrow_table table = {"table", "A table", &pair, 1};
     freed = 0;
-    assert_int_equal(
-        gt_arrow_stream(&table, &batch, (struct gt_arrow_owner){values, note_free}, &stream, &err), GT_OK);
+    assert_int_equal(gt_arrow_stream(&table, &batch, (struct gt_arrow_owner){values, note_free}, &stream, &err), GT_OK);
     return stream;
 }
 
@@ -240,9 +239,9 @@ static void test_wrong_requests(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_order),     cmocka_unit_test(test_moved_children), cmocka_unit_test(test_several),
-        cmocka_unit_test(test_no_rows),         cmocka_unit_test(test_after_the_trace),
-        cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_every_order),     cmocka_unit_test(test_moved_children),
+        cmocka_unit_test(test_several),         cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_after_the_trace), cmocka_unit_test(test_wrong_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

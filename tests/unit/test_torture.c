@@ -228,6 +228,58 @@ static void test_writing_folder(void **state) {
     gputime_trace_free(trace);
 }
 
+/* ---- Arrow streams ---- */
+
+/* Reads a stream to its end. A failure says why, and what was made until then can be released. */
+static void drain(struct ArrowArrayStream *stream, const char *what) {
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    int schema_error = stream->get_schema(stream, &schema), array_error = stream->get_next(stream, &array);
+    if ((schema_error || array_error) && !stream->get_last_error(stream))
+        fail_msg("%s: fails without a reason", what);
+    if (schema_error ? schema.release != NULL : !schema.release)
+        fail_msg("%s: a schema that is not there", what);
+    if (!schema_error)
+        schema.release(&schema);
+    if (array_error ? array.release != NULL : !array.release)
+        fail_msg("%s: an array that is not there", what);
+    stream->release(stream);
+    if (!array_error)
+        array.release(&array);
+}
+
+struct streaming {
+    struct gputime_trace *trace;
+    const struct gputime_table *table;
+};
+
+static void run_streaming(const void *context, const char *what) {
+    const struct streaming *streaming = context;
+    struct ArrowArrayStream stream;
+    struct gputime_error err = {0};
+    enum gputime_status status = streaming->table
+                                     ? gputime_table_arrow(streaming->table, &stream, &err)
+                                     : gputime_trace_arrow(streaming->trace, "ops", NULL, 0, &stream, &err);
+    if (status != GPUTIME_OK) {
+        assert_null(stream.release);
+        expect_reason(status, &err, what);
+    } else {
+        drain(&stream, what);
+    }
+    end_faults();
+}
+
+static void test_streaming(void **state) {
+    (void)state;
+    struct streaming streaming = {.trace = open_trace(json)};
+    struct gputime_report *report = whole_report(streaming.trace, NULL);
+    torture(run_streaming, &streaming, "frame");
+    streaming.table = gputime_report_table(report, 0, "kernels");
+    torture(run_streaming, &streaming, "table");
+    gputime_report_free(report);
+    gputime_trace_free(streaming.trace);
+}
+
 static void run_redacting(const void *context, const char *what) {
     const char *target = context;
     struct gputime_error err = {0};
@@ -306,6 +358,7 @@ int main(void) {
         cmocka_unit_test_setup(test_writing, switch_faults_off),
         cmocka_unit_test_setup(test_printing, switch_faults_off),
         cmocka_unit_test_setup(test_writing_folder, switch_faults_off),
+        cmocka_unit_test_setup(test_streaming, switch_faults_off),
         cmocka_unit_test_setup(test_redacting, switch_faults_off),
         cmocka_unit_test_setup(test_keeping, switch_faults_off),
         cmocka_unit_test_setup(test_reading_what_was_kept, switch_faults_off),

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "error.h"
 #include "gather.h"
+#include "host.h"
 #include "make.h"
 #include "read.h"
 #include "target.h"
@@ -78,6 +79,8 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
     job->own.path |= cli_limits_have_kind(&job->limits, "path"); /* it costs too much to be always there */
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    if (!status && job->options->second_format)
+        job->destinations[job->destination_count++] = (struct cli_destination){.format = job->options->second_format};
     if (!status && job->options->open)
         status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
@@ -248,6 +251,14 @@ static enum gputime_status check_refusals(const struct gputime_report *report, s
     return GPUTIME_OK;
 }
 
+static enum gputime_status write_report(const struct job *job, const struct gputime_report *report,
+                                        const struct gputime_write_options *writing, const char *path,
+                                        struct gputime_error *err) {
+    const struct cli_host *host = job->options->host;
+    return host && !path ? host->write(host->context, report, writing, err)
+                         : gputime_report_write(report, writing, path, err);
+}
+
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
@@ -260,7 +271,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         if (!status && job->destinations[i].makes_directory)
             status = cli_target_make_directory(job->destinations[i].path, err);
         if (!status)
-            status = gputime_report_write(made.report, &writing, job->destinations[i].path, err);
+            status = write_report(job, made.report, &writing, job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], writing.width))
             printf("\n%s\n", job->command->hint);
     }
@@ -333,6 +344,16 @@ static void name_ranks(const struct job *job) {
                cli_terminal_text(path, sizeof path, job->directory));
 }
 
+static void close_trace(const struct cli_options *options, struct gputime_trace *trace) {
+    if (options->host) {
+        options->host->close(options->host->context, trace);
+        return;
+    }
+    if (!options->opening.no_cache)
+        gputime_trace_store_cache(trace);
+    gputime_trace_free(trace);
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
     return cli_report_run_sides(command, options, traces, traces.count, err);
@@ -401,11 +422,8 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         *err = job->failure;
         status = err->status;
     }
-    for (size_t i = 0; i < job->trace_count; i++) {
-        if (!options->opening.no_cache)
-            gputime_trace_store_cache(job->traces[i]);
-        gputime_trace_free(job->traces[i]);
-    }
+    for (size_t i = 0; i < job->trace_count; i++)
+        close_trace(options, job->traces[i]);
     free(job->traces);
     free(job->names);
     gputime_job_free(job->ranks);

@@ -91,6 +91,8 @@ API enum gputime_status gputime_report_write(const struct gputime_report *report
         status = gt_take_choice("color", (unsigned)taken.color, GPUTIME_COLOR_NEVER, &error);
     if (status == GT_OK && taken.width < 0)
         status = gt_fail_usage(&error, "the width cannot be negative");
+    if (status == GT_OK && taken.row_limit < 0)
+        status = gt_fail_usage(&error, "the number of rows cannot be negative");
     if (status == GT_OK)
         status = write_report(report->model, &taken, path, &error);
     return gt_internal_fail(status, &error, err);

@@ -46,7 +46,7 @@ ALL_OF_IT = {
 }
 RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check"}
 TRACES = {"diff": 2, "diff of jobs": 2}
-READ_NO_TRACE = {"define", "redact", "list", "cache", "help", "version"}
+READ_NO_TRACE = {"define", "mcp", "redact", "list", "cache", "help", "version"}
 
 # The traces are large, so one worker makes them for all tests.
 pytestmark = [pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions"),

@@ -54,6 +54,7 @@ static const struct command_line {
     {{"list", "rules"}},
     {{"list", "inputs", "--json"}},
     {{"define", "idle_ns"}},
+    {{"mcp"}},
     {{"cache", "show"}},
     {{"help", "kernels"}},
     {{"version"}},

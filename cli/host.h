@@ -1,0 +1,23 @@
+/* A part of the program that runs commands inside itself and hands their results on (`gputime mcp`): it says what may
+ * be read, keeps traces open, and takes reports. */
+#ifndef CLI_HOST_H
+#define CLI_HOST_H
+
+#include "options.h"
+
+struct cli_host {
+    void *context;
+    /* Changes the options of a command before it runs. */
+    void (*settle)(void *context, struct cli_options *options);
+    /* Fails if the file may not be read. */
+    enum gputime_status (*check)(void *context, const char *path, struct gputime_error *err);
+    /* As gputime_traces_open; close is called instead of gputime_trace_free. */
+    void (*open)(void *context, const struct gputime_input *inputs, size_t count, bool needs_all,
+                 struct gputime_trace **traces, struct gputime_error *errors);
+    void (*close)(void *context, struct gputime_trace *trace);
+    /* As gputime_report_write to standard output. */
+    enum gputime_status (*write)(void *context, const struct gputime_report *report,
+                                 const struct gputime_write_options *writing, struct gputime_error *err);
+};
+
+#endif

@@ -720,11 +720,27 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime redact profile.sqlite -o shared.sqlite",
                   "gputime redact --names hash profile.sqlite -o shared.sqlite"}},
 
+    {.name = "export",
+     .help = "events as tables for data frames, or for other tools",
+     .usage = "TRACE... -o DIR/",
+     .details = "Writes the events of traces: GPU ops with their launch calls, ranges, steps, categories and "
+                "idle gaps, one Parquet file per table, for DuckDB, pandas, polars and the like. Rows of several "
+                "traces are told apart by the column 'input'. A selection applies to ops; the other tables are "
+                "whole. docs/frames.md describes the columns. The end of the output decides the format.",
+     .action = CLI_ACTION_EXPORT,
+     .groups = CLI_GROUP_SELECTION | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_READING | CLI_GROUP_RULES,
+     .takes_directories = true,
+     .notes = {{"format", "see 'gputime list exports' (by the end of the output)"},
+               {"output", "the directory or file to write"},
+               {"quiet", "do not print what was written"}},
+     .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/"}},
+
     {.name = "list",
-     .help = "supported inputs, analyses, outputs, categories, rules",
-     .usage = "inputs|analyses|outputs|categories|engines|rules",
-     .words = "inputs|analyses|outputs|categories|engines|rules",
-     .details = "Prints what this build of gputime supports.",
+     .help = "supported inputs, analyses, outputs, exports, rules ...",
+     .usage = "LIST",
+     .words = "inputs|analyses|outputs|exports|categories|engines|rules",
+     .details = "Prints what this build of gputime supports: inputs, analyses, outputs, exports, categories, engines "
+                "or rules.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
@@ -794,8 +810,18 @@ bool cli_command_takes(const struct cli_command *command, const struct cli_optio
     return ((command->groups | CLI_GROUPS_ALWAYS) & (unsigned)option->group) != 0;
 }
 
+/* The list of what a command without formats of its own writes. */
+static enum gputime_registry written_by(const struct cli_command *command) {
+    return command->action == CLI_ACTION_EXPORT ? GPUTIME_EXPORTS : GPUTIME_OUTPUTS;
+}
+
 bool cli_command_writes(const struct cli_command *command, const char *format) {
-    return !command->formats || cli_choice_index(command->formats, format) >= 0;
+    return command->formats ? cli_choice_index(command->formats, format) >= 0
+                            : gputime_registry_find(written_by(command), format).key != NULL;
+}
+
+const char *cli_command_formats(const struct cli_command *command, char *text, size_t size) {
+    return command->formats ? command->formats : cli_registry_keys(written_by(command), text, size);
 }
 
 static const struct cli_note *find_note(const struct cli_command *command, const struct cli_option *option) {

@@ -67,6 +67,7 @@ enum cli_action {
     CLI_ACTION_CHECK,
     CLI_ACTION_RANKS,
     CLI_ACTION_REDACT,
+    CLI_ACTION_EXPORT,
     CLI_ACTION_LIST,
     CLI_ACTION_DEFINE,
     CLI_ACTION_CACHE,
@@ -82,7 +83,7 @@ struct cli_command {
     const char *details;     /* a paragraph */
     enum cli_action action;
     unsigned groups;     /* enum cli_group: the options it takes */
-    const char *formats; /* "a|b": values of --format; NULL: those of the library */
+    const char *formats; /* "a|b": values of --format; NULL: those of the library, for reports or exports */
     struct cli_part parts[CLI_MAX_PARTS];
     bool takes_directories; /* words may be directories of traces */
     bool takes_runs;        /* words may be FILE,ENGINE,MODEL,SECONDS as well */
@@ -102,6 +103,8 @@ extern const size_t cli_command_count;
 const struct cli_command *cli_command_find(const char *name); /* NULL if there is none */
 bool cli_command_takes(const struct cli_command *command, const struct cli_option *option);
 bool cli_command_writes(const struct cli_command *command, const char *format);
+/* Values of --format as "a|b"; writes into text if needed. */
+const char *cli_command_formats(const struct cli_command *command, char *text, size_t size);
 /* The option's line in the command's help: its note, else the option table's. */
 const char *cli_command_option_help(const struct cli_command *command, const struct cli_option *option);
 bool cli_command_has_note(const struct cli_command *command, const struct cli_option *option);

@@ -18,6 +18,7 @@ static const struct listing listings[] = {
     {"inputs", "Inputs", GPUTIME_INPUTS, "Suffixes"},
     {"analyses", "Analyses", GPUTIME_ANALYSES, "Tables"},
     {"outputs", "Outputs", GPUTIME_OUTPUTS, "Suffix"},
+    {"exports", "Exports", GPUTIME_EXPORTS, "Suffix"},
     {"categories", "Categories", GPUTIME_CATEGORIES, "Time class"},
 };
 

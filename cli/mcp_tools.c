@@ -16,6 +16,7 @@ bool cli_mcp_offers(const struct cli_command *command) {
     case CLI_ACTION_DEFINE:
         return true;
     case CLI_ACTION_REDACT:
+    case CLI_ACTION_EXPORT:
     case CLI_ACTION_CACHE:
     case CLI_ACTION_HELP:
     case CLI_ACTION_VERSION:

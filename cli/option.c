@@ -59,12 +59,11 @@ bool cli_option_names_file(const struct cli_option *option) {
     return false;
 }
 
-static const char *format_choices(char *text, size_t size) {
+const char *cli_registry_keys(enum gputime_registry registry, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
-        int written =
-            snprintf(text + used, size - used, "%s%s", i ? "|" : "", gputime_registry_entry(GPUTIME_OUTPUTS, i).key);
+    for (size_t i = 0; i < gputime_registry_count(registry); i++) {
+        int written = snprintf(text + used, size - used, "%s%s", i ? "|" : "", gputime_registry_entry(registry, i).key);
         if (written < 0 || (size_t)written >= size - used)
             break;
         used += (size_t)written;
@@ -83,7 +82,7 @@ struct gputime_option_info cli_option_analysing(const struct cli_option *option)
 
 const char *cli_option_choices(const struct cli_option *option, char *text, size_t size) {
     if (option->type == CLI_FORMAT)
-        return format_choices(text, size);
+        return cli_registry_keys(GPUTIME_OUTPUTS, text, size);
     if (option->type != CLI_CHOICE)
         return NULL;
     return option->choices ? option->choices : cli_option_analysing(option).choices;

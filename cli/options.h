@@ -182,6 +182,8 @@ struct gputime_option_info cli_option_analysing(const struct cli_option *option)
 /* Allowed values as "a|b|c", or NULL if any value is valid; formats come from the library. Writes into text if needed.
  */
 const char *cli_option_choices(const struct cli_option *option, char *text, size_t size);
+/* Keys of a registry as "a|b|c", as many as fit. */
+const char *cli_registry_keys(enum gputime_registry registry, char *text, size_t size);
 /* Placeholder of the value: its choices, else the argument's name. */
 const char *cli_option_argument(const struct cli_option *option, char *text, size_t size);
 

@@ -68,9 +68,10 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
             }
         return cli_fail_usage(err, "--%s is not valid for '%s' (only: %s)", option->name, command->name, others);
     }
+    char formats[256];
     if (arguments->options.writing.format && !cli_command_writes(command, arguments->options.writing.format))
         return cli_fail_usage(err, "'%s' cannot write %s (only: %s)", command->name, arguments->options.writing.format,
-                              command->formats);
+                              cli_command_formats(command, formats, sizeof formats));
     return GPUTIME_OK;
 }
 
@@ -108,6 +109,8 @@ static enum gputime_status run_command(const struct cli_command *command, const 
         return cli_diff_run(command, options, words, err);
     case CLI_ACTION_REDACT:
         return cli_redact_run(command, options, words, err);
+    case CLI_ACTION_EXPORT:
+        return cli_export_run(command, options, words, err);
     case CLI_ACTION_LIST:
         return cli_list_run(command, options, words, err);
     case CLI_ACTION_DEFINE:

@@ -339,7 +339,7 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
 static void name_ranks(const struct job *job) {
     char path[4096];
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
-    if (job->directory && job->trace_count > 1 && !last->path && strcmp(last->format, "text") == 0)
+    if (job->directory && !job->options->opening.redact && job->trace_count > 1 && !last->path && strcmp(last->format, "text") == 0)
         printf("\ntip: 'gputime ranks %s' compares the ranks of one job\n",
                cli_terminal_text(path, sizeof path, job->directory));
 }

@@ -260,7 +260,8 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     if (cli_option_takes_value(option) && (!value || !*value))
         return cli_fail_usage(err, "%s needs a value: %s", where,
                               cli_option_argument(option, choice_text, sizeof choice_text));
-    if (choices && cli_choice_index(choices, value) < 0)
+    bool is_export = option->type == CLI_FORMAT && gputime_registry_find(GPUTIME_EXPORTS, value).key;
+    if (choices && cli_choice_index(choices, value) < 0 && !is_export) /* the command says whether it takes exports */
         return fail_choice(choices, value, where, err);
 
     switch (option->type) {

@@ -654,6 +654,31 @@ enum gputime_status gputime_report_write(const struct gputime_report *report,
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
 void gputime_remove_unfinished(void);
 
+/* ---- Exporting events ---- */
+
+/* How events are exported. */
+struct gputime_export_options {
+    size_t size;
+    const char *format;                        /* key of an export; NULL: by the end of the path */
+    const struct gputime_selection *selection; /* which ops; NULL: all. Other events are whole */
+    const char *const *tables;                 /* formats of several tables: table_count keys; NULL: all */
+    size_t table_count;
+    int64_t threads; /* 0: one for each core; they change no result */
+};
+#define GPUTIME_EXPORT_OPTIONS_INIT                                                                                    \
+    { sizeof(struct gputime_export_options), 0, 0, 0, 0, 0 }
+
+/* Writes the events of traces to files of another format (registry GPUTIME_EXPORTS): to one file, or to a directory
+   where the path ends in '/'. Either all files are replaced or none. A trace that was read without facts that the
+   export needs is read again. */
+enum gputime_status gputime_traces_export(struct gputime_trace *const *traces, size_t count,
+                                          const struct gputime_export_options *options, const char *path,
+                                          struct gputime_error *err);
+
+/* What an export with these options to this path reads: bits of enum gputime_trace_fact, as gputime_report_facts gives
+   them. 0: the options are not valid. Any thread. */
+uint64_t gputime_export_facts(const struct gputime_export_options *options, const char *path);
+
 /* ---- Reading reports ---- */
 
 enum gputime_cell_type { GPUTIME_CELL_NULL, GPUTIME_CELL_INT, GPUTIME_CELL_REAL, GPUTIME_CELL_TEXT };
@@ -768,13 +793,14 @@ enum gputime_registry {
     GPUTIME_ANALYSES,   /* what it measures */
     GPUTIME_OUTPUTS,    /* formats it writes */
     GPUTIME_CATEGORIES, /* built-in categories of ops */
+    GPUTIME_EXPORTS,    /* formats that it exports events to */
 };
 
 /* One entry of a registry. Constant texts. */
 struct gputime_entry {
     const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables, comma-separated; outputs: suffix; categories: their
-                           time class */
+    const char *detail; /* inputs: suffixes; analyses: their tables, comma-separated; outputs and exports: suffix, "/"
+                           for a directory; categories: their time class */
     int is_data;        /* outputs: for programs, with all rows */
     int is_missing;     /* outputs: this build cannot write it */
     int fills_folders;  /* outputs: one file has one table, so a directory has them all */

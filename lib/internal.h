@@ -64,11 +64,25 @@ bool gt_internal_list_rows(struct gt_reading *reading);
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
 
+/* framing.c: the frames of a trace (frame/frame.h), with all that was read; the files are read again if no reading was
+   asked for these facts. To be freed before the trace. Any thread. */
+struct gt_frames;
+enum gt_status gt_internal_frames(struct gputime_trace *trace, uint32_t facts, struct gt_frames **out,
+                                  struct gt_error *err);
+
+/* trace.c: the first file as reports show it; of a redacted trace only that it is an input. */
+#define GT_REDACTED_PATH "input"
+const char *gt_internal_path(const struct gputime_trace *trace);
+
 /* traces.c: whether all inputs are files, so that several can be read at the same time. */
 bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
 
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
+
+/* gputime.c: the name of a trace among several: its title, else its file. */
+struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t count, size_t index,
+                                struct gt_arena *arena);
 
 /* gputime.c: how many kernels and graphs a store has. */
 uint64_t gt_internal_count_kernels(const struct gt_store *store);

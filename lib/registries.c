@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "decode/decoder.h"
 #include "events/cache.h"
+#include "export/exporter.h"
 #include "internal.h"
 #include "label/builtin.h"
 #include "label/rules_catalog.h"
@@ -26,6 +27,8 @@ API size_t gputime_registry_count(enum gputime_registry registry) {
         return gt_writer_count;
     case GPUTIME_CATEGORIES:
         return GT_CATEGORY_COUNT;
+    case GPUTIME_EXPORTS:
+        return gt_exporter_count;
     }
     return 0;
 }
@@ -51,6 +54,11 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
         return (struct gputime_entry){.key = gt_categories[index].key,
                                       .title = gt_categories[index].title,
                                       .detail = class_names[gt_categories[index].time_class]};
+    case GPUTIME_EXPORTS:
+        return (struct gputime_entry){.key = gt_exporters[index].key,
+                                      .title = gt_exporters[index].title,
+                                      .detail = gt_exporters[index].suffix,
+                                      .is_data = 1};
     }
     return (struct gputime_entry){0};
 }

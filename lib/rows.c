@@ -36,23 +36,6 @@ static const char *unit_of(const char *key) {
     return ends_in(key, "_ns") ? "ns" : ends_in(key, "bytes") ? "bytes" : "";
 }
 
-static enum gputime_null null_of(const struct gt_column_info *info) {
-    switch (info->refers) {
-    case GT_REFERS_OR_MIN:
-        return GPUTIME_NULL_MIN;
-    case GT_REFERS_OR_NEGATIVE:
-        return GPUTIME_NULL_NEGATIVE;
-    case GT_REFERS_OR_MAX:
-    case GT_REFERS_PROCESS:
-    case GT_REFERS_THREAD:
-    case GT_REFERS_LANE:
-    case GT_REFERS_COMM_GROUP:
-        return GPUTIME_NULL_MAX;
-    default: /* a record about a collective is carried by one of several kinds of rows */
-        return info->table == GT_TABLE_comms && info->refers >= GT_REFERS_OP ? GPUTIME_NULL_MAX : GPUTIME_NULL_NEVER;
-    }
-}
-
 static void add_field(struct gputime_rows *rows, struct gt_arena *arena, struct gputime_field field) {
     struct gputime_field *fields =
         gt_arena_room(arena, rows->fields, rows->field_count, &rows->field_capacity, sizeof *fields);
@@ -67,7 +50,7 @@ static struct gputime_field field_of_column(const struct gt_column_info *info, c
     return (struct gputime_field){
         .key = info->name,
         .type = (enum gputime_field_type)info->element,
-        .null = null_of(info),
+        .null = gt_store_column_null(info),
         .refers_to = referred_table(info),
         .choices = gt_store_choices(info->refers),
         .data = data,

@@ -70,6 +70,23 @@ enum gt_issue_id gt_store_loss(const struct gt_store *store, uint32_t wanted) {
     return (enum gt_issue_id)issue;
 }
 
+enum gputime_null gt_store_column_null(const struct gt_column_info *info) {
+    switch (info->refers) {
+    case GT_REFERS_OR_MIN:
+        return GPUTIME_NULL_MIN;
+    case GT_REFERS_OR_NEGATIVE:
+        return GPUTIME_NULL_NEGATIVE;
+    case GT_REFERS_OR_MAX:
+    case GT_REFERS_PROCESS:
+    case GT_REFERS_THREAD:
+    case GT_REFERS_LANE:
+    case GT_REFERS_COMM_GROUP:
+        return GPUTIME_NULL_MAX;
+    default: /* a record about a collective is carried by one of several kinds of rows */
+        return info->table == GT_TABLE_comms && info->refers >= GT_REFERS_OP ? GPUTIME_NULL_MAX : GPUTIME_NULL_NEVER;
+    }
+}
+
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table) {
     return &head_of(store, table)->count;
 }

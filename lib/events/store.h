@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/map.h"
 #include "base/strtab.h"
+#include "gputime.h"
 
 #define GT_NO_TRACK       UINT32_MAX
 #define GT_NO_ROW         UINT32_MAX
@@ -219,6 +220,9 @@ extern const size_t gt_column_count;
 static inline bool gt_store_column_refers(const struct gt_column_info *info) {
     return info->refers > GT_REFERS_GROUP_SOURCE;
 }
+
+/* Which of its values mean that the trace lacks the value. */
+enum gputime_null gt_store_column_null(const struct gt_column_info *info);
 
 /* The words for codes 0, 1, ...: "kernel|memcpy|memset|graph"; NULL: the column has no codes. */
 const char *gt_store_choices(enum gt_refers refers);

@@ -229,27 +229,6 @@ static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_i
     return operators;
 }
 
-/* Launch waits are counted up to each listed gap, so the listed gaps are visited in the order of idle->gaps. */
-static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
-    gt_strid *code = gt_mem_array(count, sizeof *code);
-    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
-    for (uint32_t i = 0; i < count && order; i++)
-        order[i] = (struct gt_radix_item){gaps[i], i};
-    bool ok = code && order && gt_radix_sort(order, count);
-    for (size_t i = 0, gap = 0, wait = 0; i < count && ok; i++) {
-        for (; gap < order[i].key; gap++)
-            wait += idle->gaps[gap].has_launch_wait;
-        if (idle->gaps[gap].has_launch_wait && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
-            code[order[i].value] = idle->launch_wait_code[wait];
-    }
-    gt_mem_free(order);
-    if (!ok) {
-        gt_mem_free(code);
-        code = NULL;
-    }
-    return code;
-}
-
 static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
     if (call == GT_NO_ROW)
         return gt_cell_null();
@@ -312,9 +291,9 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
     if (longest)
-        around =
-            (struct surroundings){gt_gap_calls(view, idle, longest, count),
-                                  operators_of_gaps(view, idle, longest, count), code_of_gaps(idle, longest, count)};
+        around = (struct surroundings){gt_gap_calls(view, idle, longest, count),
+                                       operators_of_gaps(view, idle, longest, count),
+                                       gt_gap_calls_code(idle, longest, count)};
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);

@@ -39,11 +39,8 @@ struct launch {
     int64_t total_ns, max_ns;
 };
 
-/* From the end of its launch call to the start of an op, as traced; negative when the op started first or has no
-   launch call. */
 static inline int64_t queue_ns_of(const struct gt_view *view, uint32_t op) {
-    uint32_t call = view->labels->op_call[op];
-    return call == GT_NO_ROW ? -1 : gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[op]);
+    return gt_calls_queue_ns(view->store, view->labels, op);
 }
 
 static void add_queue_cells(struct gt_row *row, struct gt_samples *queues, size_t set) {

@@ -1,57 +1,5 @@
-/* UTF-8 decoding that never fails, and text made safe for JSON, CSV and Markdown. */
+/* Text made safe for JSON, CSV and Markdown. */
 #include "write/escape.h"
-
-uint32_t gt_escape_char_next(const char **ptr, const char *end) {
-    const unsigned char *at = (const unsigned char *)*ptr;
-    size_t left = (size_t)(end - *ptr), more;
-    uint32_t lead = at[0], c;
-    unsigned low = 0x80, high = 0xbf; /* of the second byte: no overlong forms, no surrogates, nothing above 10ffff */
-    if (lead < 0x80) {
-        *ptr += 1;
-        return lead;
-    }
-    if (lead >= 0xc2 && lead <= 0xdf) {
-        more = 1;
-        c = lead & 0x1f;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-        more = 2;
-        c = lead & 0x0f;
-        low = lead == 0xe0 ? 0xa0 : low;
-        high = lead == 0xed ? 0x9f : high;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-        more = 3;
-        c = lead & 0x07;
-        low = lead == 0xf0 ? 0x90 : low;
-        high = lead == 0xf4 ? 0x8f : high;
-    } else {
-        *ptr += 1;
-        return GT_CHAR_UNKNOWN;
-    }
-    for (size_t i = 1; i <= more; i++) {
-        if (i >= left || at[i] < low || at[i] > high) {
-            *ptr += i;
-            return GT_CHAR_UNKNOWN;
-        }
-        c = c << 6 | (at[i] & 0x3f);
-        low = 0x80;
-        high = 0xbf;
-    }
-    *ptr += more + 1;
-    return c;
-}
-
-size_t gt_escape_char_encode(char bytes[4], uint32_t c) {
-    if (c < 0x80) {
-        bytes[0] = (char)c;
-        return 1;
-    }
-    size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
-    bytes[0] = (char)(leads[more] | c >> (6 * more));
-    for (size_t i = 1; i <= more; i++)
-        bytes[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
-    return more + 1;
-}
 
 bool gt_escape_char_is_control(uint32_t c) {
     static const uint32_t ranges[][2] = {
@@ -69,7 +17,7 @@ bool gt_escape_char_is_control(uint32_t c) {
 
 static void put_char(struct gt_out *out, uint32_t c) {
     char bytes[4];
-    gt_out_write(out, bytes, gt_escape_char_encode(bytes, c));
+    gt_out_write(out, bytes, gt_utf8_encode(bytes, c));
 }
 
 /* ---- JSON ---- */
@@ -126,7 +74,7 @@ void gt_escape_json(struct gt_out *out, struct gt_str text) {
         if (at > plain)
             gt_out_write(out, plain, (size_t)(at - plain));
         if (at < end) {
-            uint32_t c = gt_escape_char_next(&at, end);
+            uint32_t c = gt_utf8_next(&at, end);
             put_json_char(out, c, at < end ? *at : '\0');
         }
     }
@@ -163,11 +111,11 @@ void gt_escape_csv(struct gt_out *out, struct gt_str text) {
             gt_out_write(out, plain, (size_t)(at - plain));
         if (at == end)
             break;
-        uint32_t c = gt_escape_char_next(&at, end);
+        uint32_t c = gt_utf8_next(&at, end);
         if (c == '"')
             gt_out_text(out, "\"\"");
         else
-            put_char(out, c < 0x20 || (c >= 0x7f && c <= 0x9f) ? GT_CHAR_UNKNOWN : c);
+            put_char(out, c < 0x20 || (c >= 0x7f && c <= 0x9f) ? GT_UTF8_UNKNOWN : c);
     }
     if (quotes)
         gt_out_char(out, '"');
@@ -179,7 +127,7 @@ void gt_escape_csv(struct gt_out *out, struct gt_str text) {
 static uint32_t one_line(uint32_t c) {
     if (c == '\t' || c == '\n' || c == '\r')
         return ' ';
-    return gt_escape_char_is_control(c) ? GT_CHAR_UNKNOWN : c;
+    return gt_escape_char_is_control(c) ? GT_UTF8_UNKNOWN : c;
 }
 
 static bool is_word(uint32_t c) {
@@ -217,7 +165,7 @@ static void put_code_span(struct gt_out *out, struct gt_str text) {
         if (at > plain)
             gt_out_write(out, plain, (size_t)(at - plain));
         if (at < end)
-            put_char(out, one_line(gt_escape_char_next(&at, end)));
+            put_char(out, one_line(gt_utf8_next(&at, end)));
     }
     gt_out_text(out, apart ? " " : "");
     gt_out_repeat(out, "`", fence);
@@ -227,7 +175,7 @@ static void put_code_span(struct gt_out *out, struct gt_str text) {
 static void put_code_element(struct gt_out *out, struct gt_str text) {
     gt_out_text(out, "<code>");
     for (const char *at = text.ptr, *end = at + text.len; at < end;) {
-        uint32_t c = one_line(gt_escape_char_next(&at, end));
+        uint32_t c = one_line(gt_utf8_next(&at, end));
         if (c < 0x80 && c != ' ' && !is_word(c))
             gt_out_printf(out, "&#%u;", c);
         else
@@ -247,7 +195,7 @@ void gt_escape_markdown_name(struct gt_out *out, struct gt_str text) {
 
 void gt_escape_markdown_sentence(struct gt_out *out, struct gt_str text) {
     for (const char *at = text.len ? text.ptr : "", *end = at + text.len; at < end;) {
-        uint32_t c = gt_escape_char_next(&at, end);
+        uint32_t c = gt_utf8_next(&at, end);
         if (c < 0x80 && c && memchr("\\`*_[]<>|~&$#@", (int)c, 14))
             gt_out_char(out, '\\');
         put_char(out, one_line(c));

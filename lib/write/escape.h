@@ -1,4 +1,4 @@
-/* Names come from anywhere: UTF-8 decoding that never fails, and text made safe for JSON, CSV and Markdown. */
+/* Names come from anywhere: text made safe for JSON, CSV and Markdown. */
 #ifndef GT_WRITE_ESCAPE_H
 #define GT_WRITE_ESCAPE_H
 
@@ -7,13 +7,7 @@
 
 #include "base/out.h"
 #include "base/str.h"
-
-#define GT_CHAR_UNKNOWN 0xfffdu /* represents bytes that are no text */
-
-/* The character at *ptr (before end), which is moved past it. Bytes that are not UTF-8 give GT_CHAR_UNKNOWN, one for
-   each longest broken sequence, as web browsers and Python decode them. */
-uint32_t gt_escape_char_next(const char **ptr, const char *end);
-size_t gt_escape_char_encode(char bytes[4], uint32_t c); /* its length, 1 to 4 */
+#include "base/utf8.h"
 
 /* Characters that steer a terminal, reorder the text around them or hide: never shown raw to people. */
 bool gt_escape_char_is_control(uint32_t c);

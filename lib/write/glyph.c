@@ -74,15 +74,15 @@ bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph) {
     if (!glyphs->rest.len)
         return false;
     const char *at = glyphs->rest.ptr, *end = at + glyphs->rest.len;
-    uint32_t c = gt_escape_char_next(&at, end);
+    uint32_t c = gt_utf8_next(&at, end);
     glyphs->rest = (struct gt_str){at, (size_t)(end - at)};
     if (gt_escape_char_is_control(c))
-        c = c < 0x20 ? 0x2400 + c : c == 0x7f ? 0x2421 : GT_CHAR_UNKNOWN;
+        c = c < 0x20 ? 0x2400 + c : c == 0x7f ? 0x2421 : GT_UTF8_UNKNOWN;
     unsigned char width = width_of(c);
     if (width)
         glyphs->marks = 0;
     else if (++glyphs->marks > 2 || !glyphs->utf8) {
-        c = GT_CHAR_UNKNOWN;
+        c = GT_UTF8_UNKNOWN;
         width = 1;
     }
     if (c >= 0x80 && !glyphs->utf8) {
@@ -90,7 +90,7 @@ bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph) {
         width = 1;
     }
     glyph->width = width;
-    glyph->length = (unsigned char)gt_escape_char_encode(glyph->bytes, c);
+    glyph->length = (unsigned char)gt_utf8_encode(glyph->bytes, c);
     return true;
 }
 

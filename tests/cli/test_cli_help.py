@@ -98,7 +98,7 @@ def test_manual_page_is_whole(run):
 
 
 def test_lists_in_json_have_the_shape_of_reports(run):
-    for name in ("inputs", "analyses", "outputs", "categories"):
+    for name in ("inputs", "analyses", "outputs", "exports", "categories"):
         report = json.loads(text_of(run("list", name, "--json")))
         assert report["command"] == "list" and report["inputs"] == []
         table = report["tables"][name]
@@ -161,7 +161,7 @@ def test_bash_completes_values(run, bash_script, folder):
     assert complete(bash_script, folder, "gaps", "--gap-sort", "max") == {"max", "maxgap"}
     assert complete(bash_script, folder, "a.json", "-o", "a") == {"a.json"}
     assert complete(bash_script, folder, "a.json", "--top", "") == set()
-    assert complete(bash_script, folder, "list", "") == {"inputs", "analyses", "outputs", "categories", "engines", "rules"}
+    assert complete(bash_script, folder, "list", "") == {"inputs", "analyses", "outputs", "exports", "categories", "engines", "rules"}
     assert complete(bash_script, folder, "help", "k") == {"kernels"}
     formats = {row["key"] for row in json.loads(text_of(run("list", "outputs", "--json")))["tables"]["outputs"]["rows"]}
     assert complete(bash_script, folder, "--format", "") == formats

@@ -42,9 +42,11 @@ ALL_OF_IT = {
     "ranks": ["--json"],
     "diff of jobs": ["--ranks", "--json"],
     "check of a job": ["--ranks", "--limit", "idle<=100%", "--json"],
+    "export": ["--format", "parquet"],
     "page": ["--html"],
 }
 RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check"}
+OUTPUTS = {"export": "exported/"}
 TRACES = {"diff": 2, "diff of jobs": 2}
 READ_NO_TRACE = {"define", "mcp", "redact", "list", "cache", "help", "version"}
 
@@ -97,8 +99,8 @@ def costs(traces, tmp_path_factory):
         for size in sorted(SIZES, reverse=True):
             path, events = traces[size]
             for name, options in ALL_OF_IT.items():
-                arguments = [RUNS_AS.get(name, name), *options, "--threads", "1", "-o", "/dev/null",
-                             *[path] * TRACES.get(name, 1)]
+                arguments = [RUNS_AS.get(name, name), *options, "--threads", "1", "-o",
+                             OUTPUTS.get(name, "/dev/null"), *[path] * TRACES.get(name, 1)]
                 counts[name, size] = pool.submit(count_instructions, arguments, folder), events
         return {key: future.result() / events for key, (future, events) in counts.items()}
 

@@ -50,7 +50,7 @@ static void assert_chars(struct gt_str text, const uint32_t *expected, size_t co
     const char *at = text.ptr, *end = text.ptr + text.len;
     for (size_t i = 0; i < count; i++) {
         assert_true(at < end);
-        assert_int_equal(gt_escape_char_next(&at, end), expected[i]);
+        assert_int_equal(gt_utf8_next(&at, end), expected[i]);
     }
     assert_ptr_equal(at, end);
 }
@@ -73,9 +73,9 @@ static void every_character_survives_encoding(void **state) {
         char bytes[4];
         if (c >= 0xd800 && c <= 0xdfff)
             continue;
-        size_t length = gt_escape_char_encode(bytes, c);
+        size_t length = gt_utf8_encode(bytes, c);
         const char *at = bytes;
-        assert_int_equal(gt_escape_char_next(&at, bytes + length), c);
+        assert_int_equal(gt_utf8_next(&at, bytes + length), c);
         assert_ptr_equal(at, bytes + length);
     }
 }

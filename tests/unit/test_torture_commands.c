@@ -22,6 +22,7 @@ int gputime_main(int argc, char **argv); /* cli/main.c */
 
 static char folder[PATH_BYTES];
 static char trace[2 * PATH_BYTES], output[2 * PATH_BYTES], out_dir[2 * PATH_BYTES], wanted_dir[2 * PATH_BYTES];
+static char exported_dir[2 * PATH_BYTES];
 static char cache[2 * PATH_BYTES];
 static const char other_trace[] = "tests/data/overlap.json";
 static const char export[] = "tests/fuzz/seeds/fuzz_nsys_sqlite/small.sqlite";
@@ -51,9 +52,11 @@ static const struct command_line {
     {{"check", trace, "--limit", "idle<100%"}},
     {{"check", trace, "--limit", "each kernel:*<101%", "--limit", "cause:sync<101%"}},
     {{"redact", export, "-o", output}},
+    {{"export", trace, "-o", exported_dir}},
     {{"list", "rules"}},
     {{"list", "inputs", "--json"}},
     {{"define", "idle_ns"}},
+    {{"kernels", trace, "--redact-names", "--json"}},
     {{"mcp"}},
     {{"cache", "show"}},
     {{"help", "kernels"}},
@@ -71,6 +74,7 @@ static int make_world(void **state) {
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
     snprintf(output, sizeof output, "%s/output", folder);
     snprintf(out_dir, sizeof out_dir, "%s/results", folder);
+    snprintf(exported_dir, sizeof exported_dir, "%s/results/", folder);
     snprintf(wanted_dir, sizeof wanted_dir, "%s/wanted", folder);
     snprintf(cache, sizeof cache, "%s/cache", folder);
     setenv("GPUTIME_CACHE", cache, 1);

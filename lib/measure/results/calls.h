@@ -3,6 +3,7 @@
 #define GT_MEASURE_RESULTS_CALLS_H
 
 #include "base/fail.h"
+#include "base/ns.h"
 #include "events/view.h"
 
 /* The name without the table versions Nsight appends (_v3020) and the per-thread stream suffixes (_ptsz, _ptds).
@@ -17,6 +18,13 @@ uint8_t *gt_calls_blocking_names_new(const struct gt_store *store);
 
 /* The call launches kernels or graphs. */
 bool gt_call_is_launch(struct gt_str name);
+
+/* From the end of its launch call to the start of an op, as traced; negative when the op started first or has no
+   launch call. */
+static inline int64_t gt_calls_queue_ns(const struct gt_store *store, const struct gt_labels *labels, uint32_t op) {
+    uint32_t call = labels->op_call[op];
+    return call == GT_NO_ROW ? -1 : gt_ns_between(store->calls.end_ns[call], store->ops.start_ns[op]);
+}
 
 struct gt_launch_marks {
     uint8_t *of_call; /* 1: it launched an op of the view or, when the view is whole, is a launch by its name; else 0 */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/radix.h"
 #include "measure/results/measure.h"
 
 /* From the start of a gap to the launch that ends it, on the launching thread. Those of one thread and device are
@@ -121,4 +122,25 @@ uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, c
         longest = NULL;
     }
     return longest;
+}
+
+/* Launch waits are counted up to each listed gap, so the listed gaps are visited in the order of idle->gaps. */
+gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
+    gt_strid *code = gt_mem_array(count, sizeof *code);
+    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
+    for (uint32_t i = 0; i < count && order; i++)
+        order[i] = (struct gt_radix_item){gaps[i], i};
+    bool ok = code && order && gt_radix_sort(order, count);
+    for (size_t i = 0, gap = 0, wait = 0; i < count && ok; i++) {
+        for (; gap < order[i].key; gap++)
+            wait += idle->gaps[gap].has_launch_wait;
+        if (idle->gaps[gap].has_launch_wait && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
+            code[order[i].value] = idle->launch_wait_code[wait];
+    }
+    gt_mem_free(order);
+    if (!ok) {
+        gt_mem_free(code);
+        code = NULL;
+    }
+    return code;
 }

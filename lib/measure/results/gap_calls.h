@@ -9,4 +9,8 @@
    memory was short. One pass over the calls, with a binary search for each device where many gaps are wanted. */
 uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps, size_t count);
 
+/* By place in a list of gaps: the code that the CPU was in for most of a gap that it is to blame for, as
+   idle->launch_wait_code has it; else GT_STRID_EMPTY. To be freed with gt_mem_free; NULL: memory was short. */
+gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const uint32_t *gaps, size_t count);
+
 #endif

@@ -37,24 +37,22 @@ static void sorting_release(struct sorting *sorting) {
 
 /* A map says what each name is. Where names are guessed, ranges with other names belong to the range around them:
    layers of a model are part of its forward pass. */
-static bool sort_ranges(struct sorting *sorting) {
-    const struct gt_store *store = sorting->view->store;
-    const struct gt_labels *labels = sorting->view->labels;
-    struct gt_phase_set *set = sorting->set;
-    uint32_t unmapped = (uint32_t)set->map.phase_count;
+bool gt_phase_set_of_ranges(const struct gt_phase_map *map, const struct gt_store *store,
+                            const struct gt_labels *labels, uint32_t *phase_of) {
+    uint32_t unmapped = (uint32_t)map->phase_count;
     uint32_t *phase_of_name = gt_mem_array(store->strings.count, sizeof *phase_of_name); /* + 1; 0: not asked */
     for (size_t i = 0; i < store->ranges.count && phase_of_name; i++) {
         gt_strid name = store->ranges.name[i];
         if (store->ranges.kind[i] != GT_RANGE_MARK && !phase_of_name[name]) {
-            uint32_t phase = gt_phase_map_find(&set->map, gt_store_string(store, name));
+            uint32_t phase = gt_phase_map_find(map, gt_store_string(store, name));
             phase_of_name[name] = (phase == GT_NO_PHASE ? unmapped : phase) + 1;
         }
-        sorting->phase_of[i] = phase_of_name[name] ? phase_of_name[name] - 1 : unmapped;
+        phase_of[i] = phase_of_name[name] ? phase_of_name[name] - 1 : unmapped;
     }
-    for (size_t i = 0; i < labels->range_order_count && set->map.is_guessed; i++) {
+    for (size_t i = 0; i < labels->range_order_count && map->is_guessed && phase_of_name; i++) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
-        if (sorting->phase_of[range] == unmapped && parent != GT_NO_ROW)
-            sorting->phase_of[range] = sorting->phase_of[parent];
+        if (phase_of[range] == unmapped && parent != GT_NO_ROW)
+            phase_of[range] = phase_of[parent];
     }
     gt_mem_free(phase_of_name);
     return phase_of_name != NULL;
@@ -132,7 +130,8 @@ enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view 
     if (status != GT_OK)
         goto out;
     set->phases = gt_mem_array(set->map.phase_count + 1, sizeof *set->phases);
-    if (!set->phases || !sorting_init(&sorting, view, set) || !sort_ranges(&sorting)) {
+    if (!set->phases || !sorting_init(&sorting, view, set) ||
+        !gt_phase_set_of_ranges(&set->map, view->store, view->labels, sorting.phase_of)) {
         status = gt_fail_memory(err);
         goto out;
     }

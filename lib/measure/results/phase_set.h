@@ -26,4 +26,8 @@ struct gt_phase_set {
 enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view *view, struct gt_error *err);
 void gt_phase_set_release(struct gt_phase_set *set);
 
+/* By range row: index into map->phases; their count where it fits none. false: memory was short. */
+bool gt_phase_set_of_ranges(const struct gt_phase_map *map, const struct gt_store *store,
+                            const struct gt_labels *labels, uint32_t *phase_of);
+
 #endif

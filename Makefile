@@ -44,7 +44,7 @@ LIBS         := $(CONFIG_LIBS) $(COMMON_LIBS) $(LDLIBS)
 files_of    = $(sort $(shell find $1 -type f -name '$2'))
 objects_of  = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 
-LIB_SOURCES := $(call files_of,lib,*.c)
+LIB_SOURCES := $(filter-out lib/extension.c,$(call files_of,lib,*.c))
 LIB_OBJECTS := $(call objects_of,$(LIB_SOURCES)) $(BUILD)/obj/lib/write/page.o $(BUILD)/obj/lib/definitions.text.o
 CLI_OBJECTS := $(call objects_of,$(call files_of,cli,*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
@@ -57,10 +57,10 @@ REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
 SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
-.PHONY: all static mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
+.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
     lint-all format install uninstall dist deb deb-packages test-package clean FORCE
 
-all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
+all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
 
 setup:
 	@./setup.sh build
@@ -110,6 +110,17 @@ $(BUILD)/libgputime.so: $(BUILD)/$(SONAME)
 $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(LINK) $(CONFIG_HARDEN_PROGRAM) -o $@ $^ $(LIBS)
 
+# The extension of SQLite, under the name that `.load gputime` looks for. It calls the SQLite of the program that loads it, so
+# it has its own objects of lib/sql.
+EXTENSION_SOURCES := lib/extension.c $(addprefix lib/sql/sql_,filter.c frames.c functions.c plan.c reports.c)
+EXTENSION_OBJECTS := $(EXTENSION_SOURCES:%.c=$(BUILD)/extension/%.o)
+$(BUILD)/extension/%.o: %.c $(BUILD)/config.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -DGT_SQL_EXTENSION=1 -c -o $@ $<
+
+$(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(BUILD)/obj/lib/sql/% %/lib/querying.o,$(LIB_OBJECTS))
+	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(LIBS)
+
 # ---- the program for several processes ----
 
 # make mpi MPICC=mpicc.mpich: mpicc of Open MPI or MPICH. Nothing else needs MPI.
@@ -131,6 +142,22 @@ MPIS := $(foreach name,openmpi mpich,$(if $(shell command -v mpicc.$(name)),$(na
 mpi-both:
 	@for name in $(MPIS); do $(MAKE) --no-print-directory -s mpi MPICC=mpicc.$$name \
 	    MPI_PROGRAM=$(BUILD)/mpi/$$name/gputime-mpi || exit 1; done
+
+# ---- the Python package ----
+
+# The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
+# the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
+WHEEL_INSIDE := sqlite3 zstd lz4 pcre2-8
+WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
+$(BUILD)/wheel/$(SONAME): $(LIB_OBJECTS) python/exports.map
+	@mkdir -p $(@D)
+	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE:%=-l%) -Wl,-Bdynamic $(CONFIG_LIBS) -pthread -lm $(LDLIBS) 2>$@.log || \
+	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
+	      $(WHEEL_LINK) $(LIB_OBJECTS) $(LIBS); }
+
+wheel: $(BUILD)/wheel/$(SONAME)
+	@rm -f $(BUILD)/wheel/*.whl
+	@$(PYTHON) python/make_wheel.py $< $(BUILD)/wheel
 
 # ---- the program with all libraries inside ----
 
@@ -165,11 +192,11 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
     threads timeline torch_broken torch_facts torch_fast torch_json view view_slots
-THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,members torch_broken timeline,$(THREADED)))
+THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
@@ -192,12 +219,16 @@ $(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/muta
 $(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
+# Prints the command table, for the Python package.
+$(BUILD)/dump_commands: $(BUILD)/obj/tests/tools/dump_commands.o $(IN_PROCESS)
+	$(LINK) -o $@ $^ $(LIBS)
+
 # Makes traces of simulated jobs with many ranks, for measuring and for tests that know the truth.
 JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -213,7 +244,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/dump_commands $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
@@ -276,7 +307,7 @@ ASAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) $(SANITIZE)" LDFLAGS="$(SANITIZE)"
 TSAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) -fsanitize=thread" LDFLAGS="-fsanitize=thread"
 
 asan:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime build/asan/libgputime.so
 
 # Not the torture tests: they make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan:
@@ -426,7 +457,7 @@ datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 docdir     ?= $(datadir)/doc/gputime
 
-LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
+LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so gputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
 SHELLS    := $(addprefix $(datadir)/,bash-completion/completions/gputime zsh/site-functions/_gputime \
     fish/vendor_completions.d/gputime.fish)
 DOCUMENTS := $(mandir)/man1/gputime.1 $(docdir)/LICENSE $(docdir)/NOTICE
@@ -446,6 +477,7 @@ install: all
 	install -m 644 $(BUILD)/libgputime.a $(call there,$(libdir)/libgputime.a)
 	install -m 755 $(BUILD)/$(SONAME) $(call there,$(libdir)/$(SONAME))
 	ln -sf $(SONAME) $(call there,$(libdir)/libgputime.so)
+	install -m 755 $(BUILD)/gputime.so $(call there,$(libdir)/gputime.so)
 	install -m 644 include/gputime.h $(call there,$(includedir)/gputime.h)
 	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(patsubst $(prefix)/%,$${prefix}/%,$(libdir))' \
 	    'includedir=$(patsubst $(prefix)/%,$${prefix}/%,$(includedir))' '' 'Name: gputime' \

@@ -212,8 +212,9 @@ static const char *const diff_asked_tables[] = {"gaps", NULL};
 
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
-static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
-                                             "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
+/* What else limits are about runs because of them: other analyses have things to say that nobody asked for. */
+static const char *const check_analyses[] = {"overview", "accounting", "steps", "measures", "categories",
+                                             "kernels",  "memory",     "gaps",  "launches", NULL};
 
 static const char *const no_tables[] = {NULL};
 static const char *const check_tables[] = {"idle_causes_all", NULL};
@@ -734,6 +735,24 @@ const struct cli_command cli_command_table[] = {
                {"output", "the directory or file to write"},
                {"quiet", "do not print what was written"}},
      .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/"}},
+
+    {.name = "sql",
+     .help = "SQL queries over the events of traces",
+     .usage = "TRACE... 'SELECT ...'|-f FILE",
+     .details = "Runs one SELECT of SQLite's dialect. Tables are the events with their joins already made (ops has the "
+                "launch call, range, operator, step, collective and idle gap of each GPU op; calls, ranges, cpu_ops, "
+                "gaps, steps, counters and others), and report_KEY for each table of 'gputime list analyses'. Times "
+                "are ns since the first GPU op. With several traces the columns 'input' and 'rank' tell their rows "
+                "apart. median(), percentile() and stddev() are there too. Only what the query uses is read. Tables "
+                "cannot be changed. docs/sql.md has examples.",
+     .action = CLI_ACTION_SQL,
+     .groups = CLI_GROUP_SQL | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_OUTPUT | CLI_GROUP_TERMINAL |
+               CLI_GROUP_READING | CLI_GROUP_RULES,
+     .takes_directories = true,
+     .parts = {{.main_table = "rows"}},
+     .examples = {"gputime sql trace.json.gz 'select name, sum(dur_ns) from ops group by name'",
+                  "gputime sql r0.json r1.json 'select rank, sum(gap_ns) from gaps group by rank'",
+                  "gputime sql profile.nsys-rep -f query.sql --csv", "gputime sql --schema"}},
 
     {.name = "list",
      .help = "supported inputs, analyses, outputs, exports, rules ...",

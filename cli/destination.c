@@ -37,8 +37,10 @@ static const char *format_of_suffix(const char *suffix) {
     return NULL;
 }
 
-/* The format that writes one file per table; text, if there is none. */
-static const char *format_of_directorys(void) {
+/* Formats that write one file per table: the asked one if it does, else the first; text, if there is none. */
+static const char *format_of_directory(const char *asked) {
+    if (asked && gputime_registry_find(GPUTIME_OUTPUTS, asked).fills_folders)
+        return asked;
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
         if (gputime_registry_entry(GPUTIME_OUTPUTS, i).fills_folders)
             return gputime_registry_entry(GPUTIME_OUTPUTS, i).key;
@@ -61,10 +63,10 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
 
     *destination = (struct cli_destination){.path = path, .is_complete = prints_too};
     if (cli_target_is_directory(path)) {
-        const char *filler = format_of_directorys();
+        const char *filler = format_of_directory(asked);
         if (asked && !prints_too && strcmp(asked, filler) != 0)
-            return cli_fail_usage(err, "a directory gets %s files, not %s; remove the '/' at the end of '%s'", filler,
-                                  asked, path);
+            return cli_fail_usage(
+                err, "a directory gets csv or parquet files, not %s; remove the '/' at the end of '%s'", asked, path);
         destination->format = filler;
     } else if (asked && (!prints_too || !format)) {
         destination->format = asked;
@@ -121,9 +123,10 @@ static enum gputime_status plan_directory(const struct cli_command *command, con
     return GPUTIME_OK;
 }
 
-/* A page is not printed if it is written to a file. */
+/* A page or a binary format is not printed if it is written to a file. */
 static const char *printed_format(const char *asked, const char *output) {
-    return asked && !(output && cli_format_is_page(asked)) ? asked : "text";
+    bool is_for_file = asked && (cli_format_is_page(asked) || cli_format_is_binary(asked));
+    return asked && !(output && is_for_file) ? asked : "text";
 }
 
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
@@ -162,6 +165,8 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         status = plan_own_files(command, options, destinations, count, err);
     if (!status && !options->quiet && (!options->output || command->prints_too))
         destinations[(*count)++] = (struct cli_destination){.format = printed_format(asked, options->output)};
+    if (!status && options->second_format)
+        destinations[(*count)++] = (struct cli_destination){.format = options->second_format};
     if (!status && *count == 0) /* quiet: the report is still made, so that errors are found */
         destinations[(*count)++] = (struct cli_destination){.path = "/dev/null", .format = "text"};
     return status;

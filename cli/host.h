@@ -20,4 +20,11 @@ struct cli_host {
                                  const struct gputime_write_options *writing, struct gputime_error *err);
 };
 
+/* Closes a trace of cli_captures_read, which may be NULL: caches and frees it, unless a host keeps it. */
+void cli_host_close(const struct cli_options *options, struct gputime_trace *trace);
+/* As gputime_report_write; what is printed goes to the host. */
+enum gputime_status cli_host_write(const struct cli_options *options, const struct gputime_report *report,
+                                   const struct gputime_write_options *writing, const char *path,
+                                   struct gputime_error *err);
+
 #endif

@@ -69,6 +69,8 @@ bool cli_mcp_offers_option(const struct cli_command *command, const struct cli_o
 bool cli_mcp_offers_format(const struct cli_command *command, const char *format);
 /* Name of the argument that is a command's only word ("key" of define); traces have none. */
 const char *cli_mcp_word(const struct cli_command *command, char *name, size_t size);
+/* Name of the argument that is a query over the traces; NULL: the command has none. */
+const char *cli_mcp_query(const struct cli_command *command);
 void cli_mcp_list_tools(FILE *out); /* the JSON array of all tools */
 
 /* ---- the server ---- */

@@ -132,7 +132,7 @@ static void add_left_out(struct content *content, const struct cli_mcp *server, 
     char note[512];
     static const char total_rows[] = ",\"total_rows\":";
     static const char how[] =
-        "ask for one table (table, max_rows, sort), or for less (name, category, device, step, from, to)";
+        "ask for one table (table, table_rows, sort), or for less (name, category, device, step, from, to)";
     if (text->whole_size > whole_lines(text)) {
         snprintf(note, sizeof note, "Left out: the last %zu of %zu bytes; %s.", text->whole_size - whole_lines(text),
                  text->whole_size, how);

@@ -12,6 +12,7 @@ bool cli_mcp_offers(const struct cli_command *command) {
     case CLI_ACTION_DIFF:
     case CLI_ACTION_CHECK:
     case CLI_ACTION_RANKS:
+    case CLI_ACTION_SQL:
     case CLI_ACTION_LIST:
     case CLI_ACTION_DEFINE:
         return true;
@@ -48,6 +49,10 @@ const char *cli_mcp_word(const struct cli_command *command, char *name, size_t s
             name[bytes++] = (char)tolower((unsigned char)*c);
     name[bytes] = '\0';
     return name;
+}
+
+const char *cli_mcp_query(const struct cli_command *command) {
+    return command->action == CLI_ACTION_SQL ? "query" : NULL;
 }
 
 /* ---- schemas ---- */
@@ -168,16 +173,25 @@ static bool has_places(const struct cli_command *command) {
     return false;
 }
 
+static void write_query(FILE *out, const struct cli_command *command) {
+    if (!cli_mcp_query(command))
+        return;
+    fprintf(out, ",\"%s\":{\"type\":\"string\"", cli_mcp_query(command));
+    write_description(out, "one SELECT of SQLite's dialect");
+    fputc('}', out);
+}
+
 static void write_schema(FILE *out, const struct cli_command *command) {
     char name[64];
     const char *word = cli_mcp_word(command, name, sizeof name);
     fputs("{\"type\":\"object\",\"properties\":{", out);
     write_first(out, command);
+    write_query(out, command);
     for (size_t i = 0; i < cli_option_count; i++)
         if (cli_mcp_offers_option(command, &cli_option_table[i]))
             write_option(out, command, &cli_option_table[i]);
     fputs("},\"additionalProperties\":false", out);
-    if (!has_places(command))
+    if (!has_places(command) && !cli_mcp_query(command)) /* queries may be about the schema alone */
         fprintf(out, ",\"required\":[\"%s\"]", word ? word : "traces");
     fputc('}', out);
 }

@@ -177,14 +177,21 @@ static enum gputime_status take_rows(struct cli_mcp *server, const struct cli_js
     return GPUTIME_OK;
 }
 
+/* Whether the argument is no option. */
+static bool is_word(const struct cli_command *command, const char *key) {
+    char name[64];
+    const char *word = cli_mcp_word(command, name, sizeof name), *query = cli_mcp_query(command);
+    return strcmp(key, word ? word : "traces") == 0 || (query && strcmp(key, query) == 0);
+}
+
 /* Options first, so that none of the words is taken for a value. Unknown ones are left to the parser, for its words. */
 static enum gputime_status add_options(struct cli_mcp_words *words, struct cli_mcp *server,
                                        const struct cli_command *command, const struct cli_json *arguments,
-                                       const char *word, struct gputime_error *err) {
+                                       struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     for (const struct cli_json *value = arguments ? arguments->first : NULL; value && !status; value = value->next) {
         const struct cli_option *option = cli_option_find(value->key, strlen(value->key), command->groups);
-        if (strcmp(value->key, word ? word : "traces") == 0 || (option && option->type == CLI_PLACE))
+        if (is_word(command, value->key) || (option && option->type == CLI_PLACE))
             continue;
         if (option && cli_command_takes(command, option) && !cli_mcp_offers_option(command, option))
             status = cli_fail_usage(
@@ -215,29 +222,34 @@ static enum gputime_status add_places(struct cli_mcp_words *words, const struct 
     return status;
 }
 
+/* A text as a word that is neither an option nor a command. */
+static enum gputime_status add_text(struct cli_mcp_words *words, const struct cli_json *value,
+                                    struct gputime_error *err) {
+    char *text = malloc(TEXT_MAX);
+    enum gputime_status status = text ? text_of(value, value->key, text, TEXT_MAX, err) : cli_fail_memory(err);
+    if (!status)
+        status = add_word(words, "", "--", err);
+    if (!status)
+        status = add_word(words, "", text, err);
+    free(text);
+    return status;
+}
+
 enum gputime_status cli_mcp_words_make(struct cli_mcp_words *words, struct cli_mcp *server,
                                        const struct cli_command *command, const struct cli_json *arguments,
                                        struct gputime_error *err) {
-    char name[64], *text = NULL;
-    const char *word = cli_mcp_word(command, name, sizeof name);
+    char name[64];
+    const char *word = cli_mcp_word(command, name, sizeof name), *query = cli_mcp_query(command);
     const struct cli_json *value = cli_json_member(arguments, word ? word : "traces");
+    const struct cli_json *asked = query ? cli_json_member(arguments, query) : NULL;
     enum gputime_status status = add_word(words, "", "gputime", err);
     if (!status)
         status = add_word(words, "", command->name, err);
     if (!status)
-        status = add_options(words, server, command, arguments, word, err);
+        status = add_options(words, server, command, arguments, err);
     if (!status && !word)
         status = add_places(words, server, command, arguments, err);
-    if (!status && value && word) {
-        text = malloc(TEXT_MAX);
-        status = text ? text_of(value, value->key, text, TEXT_MAX, err) : cli_fail_memory(err);
-        if (!status)
-            status = add_word(words, "", "--", err);
-        if (!status)
-            status = add_word(words, "", text, err);
-        free(text);
-    } else if (!status && value) {
-        status = add_traces(words, server, command, value, err);
-    }
-    return status;
+    if (!status && value)
+        status = word ? add_text(words, value, err) : add_traces(words, server, command, value, err);
+    return status || !asked ? status : add_text(words, asked, err);
 }

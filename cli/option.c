@@ -33,6 +33,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_EFFICIENCY:
     case CLI_GROUP_RANKS:
     case CLI_GROUP_JOB:
+    case CLI_GROUP_SQL:
     case CLI_GROUP_WITH_PATH:
     case CLI_GROUP_EXPLAIN:
     case CLI_GROUP_GRAPH:

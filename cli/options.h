@@ -74,7 +74,11 @@ struct cli_options {
     struct cli_texts limit_files;
     int print_schema;
     int redact_names;
-    const char *root; /* directory that clients are limited to; NULL: none */
+    const char *root;       /* directory that clients are limited to; NULL: none */
+    const char *query_file; /* of sql, like the next three */
+    int64_t max_rows;       /* CLI_UNSET, or rows of a result; 0 = all */
+    int64_t timeout_ns;     /* 0: automatic, 1: none */
+    int sql_schema;
     int quiet;
     int open;
     int help, version;
@@ -137,7 +141,8 @@ enum cli_group {
     CLI_GROUP_WITH_PATH = 67108864, /* one option that diff and explain share */
     CLI_GROUP_RANKS = 268435456,
     CLI_GROUP_JOB = 536870912, /* options of all that read the ranks of a job together */
-    CLI_GROUP_MCP = 1073741824,
+    CLI_GROUP_SQL = 1073741824,
+    CLI_GROUP_MCP = 2147483648,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -147,7 +152,7 @@ enum cli_group {
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
      CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY |             \
-     CLI_GROUP_RANKS | CLI_GROUP_JOB | CLI_GROUP_MCP)
+     CLI_GROUP_RANKS | CLI_GROUP_JOB | CLI_GROUP_SQL | CLI_GROUP_MCP)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

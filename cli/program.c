@@ -111,6 +111,8 @@ static enum gputime_status run_command(const struct cli_command *command, const 
         return cli_redact_run(command, options, words, err);
     case CLI_ACTION_EXPORT:
         return cli_export_run(command, options, words, err);
+    case CLI_ACTION_SQL:
+        return cli_sql_run(command, options, words, err);
     case CLI_ACTION_LIST:
         return cli_list_run(command, options, words, err);
     case CLI_ACTION_DEFINE:

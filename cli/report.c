@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "actions.h"
 #include "browser.h"
@@ -62,6 +63,10 @@ static enum gputime_status check_job(const struct job *job, struct gputime_error
     return GPUTIME_OK;
 }
 
+static bool names_file(const struct cli_destination *destination) {
+    return destination->path && strcmp(destination->path, "-") != 0;
+}
+
 /* Finds all errors that can be found before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
     enum gputime_status status =
@@ -79,8 +84,6 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
     job->own.path |= cli_limits_have_kind(&job->limits, "path"); /* it costs too much to be always there */
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
-    if (!status && job->options->second_format)
-        job->destinations[job->destination_count++] = (struct cli_destination){.format = job->options->second_format};
     if (!status && job->options->open)
         status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
@@ -88,6 +91,9 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
         if (cli_format_is_missing(destination->format))
             status = cli_fail(err, "this build of gputime cannot write %s; build with 'make WEB=1' (needs npm)",
                               destination->format);
+        else if (cli_format_is_binary(destination->format) && !names_file(destination) && isatty(STDOUT_FILENO))
+            status = cli_fail_usage(err, "%s is binary and not for a terminal; use -o FILE.%s or a pipe",
+                                    destination->format, destination->format);
         else if (destination->path)
             status = cli_target_check(destination->path, destination->makes_directory || destination->makes_itself,
                                       &job->captures, err);
@@ -251,14 +257,6 @@ static enum gputime_status check_refusals(const struct gputime_report *report, s
     return GPUTIME_OK;
 }
 
-static enum gputime_status write_report(const struct job *job, const struct gputime_report *report,
-                                        const struct gputime_write_options *writing, const char *path,
-                                        struct gputime_error *err) {
-    const struct cli_host *host = job->options->host;
-    return host && !path ? host->write(host->context, report, writing, err)
-                         : gputime_report_write(report, writing, path, err);
-}
-
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
@@ -271,7 +269,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         if (!status && job->destinations[i].makes_directory)
             status = cli_target_make_directory(job->destinations[i].path, err);
         if (!status)
-            status = write_report(job, made.report, &writing, job->destinations[i].path, err);
+            status = cli_host_write(job->options, made.report, &writing, job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], writing.width))
             printf("\n%s\n", job->command->hint);
     }
@@ -339,19 +337,10 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
 static void name_ranks(const struct job *job) {
     char path[4096];
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
-    if (job->directory && !job->options->opening.redact && job->trace_count > 1 && !last->path && strcmp(last->format, "text") == 0)
+    if (job->directory && !job->options->opening.redact && job->trace_count > 1 && !last->path &&
+        strcmp(last->format, "text") == 0)
         printf("\ntip: 'gputime ranks %s' compares the ranks of one job\n",
                cli_terminal_text(path, sizeof path, job->directory));
-}
-
-static void close_trace(const struct cli_options *options, struct gputime_trace *trace) {
-    if (options->host) {
-        options->host->close(options->host->context, trace);
-        return;
-    }
-    if (!options->opening.no_cache)
-        gputime_trace_store_cache(trace);
-    gputime_trace_free(trace);
 }
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
@@ -423,7 +412,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         status = err->status;
     }
     for (size_t i = 0; i < job->trace_count; i++)
-        close_trace(options, job->traces[i]);
+        cli_host_close(options, job->traces[i]);
     free(job->traces);
     free(job->names);
     gputime_job_free(job->ranks);

@@ -21,6 +21,10 @@ bool cli_format_is_missing(const char *format) {
     return gputime_registry_find(GPUTIME_OUTPUTS, format).is_missing;
 }
 
+bool cli_format_is_binary(const char *format) {
+    return gputime_registry_find(GPUTIME_OUTPUTS, format).is_binary;
+}
+
 bool cli_format_is_page(const char *format) {
     return strcmp(format, "html") == 0;
 }

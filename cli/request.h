@@ -64,6 +64,7 @@ void cli_request_add_table(struct cli_request *request, const char *table);
 struct gputime_shaping cli_request_shaping(const struct cli_request *request);
 
 bool cli_format_is_data(const char *format);    /* for programs: has all rows */
+bool cli_format_is_binary(const char *format);  /* not for a terminal */
 bool cli_format_is_page(const char *format);    /* for browsers */
 bool cli_format_is_missing(const char *format); /* this build cannot write it */
 

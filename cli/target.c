@@ -23,7 +23,9 @@ struct file_walk {
     const char *path;
     bool is_over; /* of a path that is one file */
     struct cli_table_walk tables;
-    char file[PATH_MAX]; /* in a directory: the file of the table; longer ones cannot be opened anyway */
+    const char *table;   /* whose files are being named */
+    size_t format;       /* the next output that may write one */
+    char file[PATH_MAX]; /* in a directory: a file of the table; longer ones cannot be opened anyway */
 };
 
 static const char *next_file(struct file_walk *walk) {
@@ -32,11 +34,20 @@ static const char *next_file(struct file_walk *walk) {
         walk->is_over = true;
         return file;
     }
-    const char *table = cli_table_next(&walk->tables);
-    if (!table)
-        return NULL;
-    snprintf(walk->file, sizeof walk->file, "%s%s.csv", walk->path, table);
-    return walk->file;
+    for (;; walk->format++) {
+        if (!walk->table || walk->format >= gputime_registry_count(GPUTIME_OUTPUTS)) {
+            walk->table = cli_table_next(&walk->tables);
+            walk->format = 0;
+        }
+        if (!walk->table)
+            return NULL;
+        struct gputime_entry output = gputime_registry_entry(GPUTIME_OUTPUTS, walk->format);
+        if (output.fills_folders) {
+            snprintf(walk->file, sizeof walk->file, "%s%s%s", walk->path, walk->table, output.detail);
+            walk->format++;
+            return walk->file;
+        }
+    }
 }
 
 static bool is_same(const struct stat *a, const struct stat *b) {

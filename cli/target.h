@@ -7,7 +7,7 @@
 #include "capture.h"
 #include "gputime.h"
 
-/* A path that ends in '/': a directory that gets one CSV file per table. */
+/* A path that ends in '/': a directory that gets one file per table. */
 bool cli_target_is_directory(const char *path);
 
 /* Fails if writing to path would replace one of the traces, or if its directory does not exist (and cannot be created,

@@ -38,7 +38,8 @@ void cli_options_init(struct cli_options *options) {
                                     .diff = GPUTIME_DIFF_OPTIONS_INIT,
                                     .top = CLI_UNSET,
                                     .gap_top = CLI_UNSET,
-                                    .kernel_limit = CLI_UNSET};
+                                    .kernel_limit = CLI_UNSET,
+                                    .max_rows = CLI_UNSET};
 }
 
 void cli_options_release(struct cli_options *options) {

@@ -227,7 +227,8 @@ enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size
    the trace at the same time. A usage error where the files cannot be read again, as standard input. */
 enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t facts, struct gputime_error *err);
 
-/* Frees a trace and everything handed out from it; may be NULL. No report made from it may be left. */
+/* Frees a trace and everything handed out from it, except for Arrow streams and arrays, which keep what they need; may
+   be NULL. No report made from it may be left. */
 void gputime_trace_free(struct gputime_trace *trace);
 
 /* A sentence about what could not be read of the file; NULL: nothing was lost. Constant text. */
@@ -650,6 +651,12 @@ enum gputime_status gputime_report_write(const struct gputime_report *report,
                                          const struct gputime_write_options *options, const char *path,
                                          struct gputime_error *err);
 
+/* The same into memory, in a format of one file: *out is the caller's, to be freed by gputime_text_free. Several threads
+   may write one report. */
+enum gputime_status gputime_report_print(const struct gputime_report *report,
+                                         const struct gputime_write_options *options, struct gputime_text *out,
+                                         struct gputime_error *err);
+
 /* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
 void gputime_remove_unfinished(void);
@@ -678,6 +685,37 @@ enum gputime_status gputime_traces_export(struct gputime_trace *const *traces, s
 /* What an export with these options to this path reads: bits of enum gputime_trace_fact, as gputime_report_facts gives
    them. 0: the options are not valid. Any thread. */
 uint64_t gputime_export_facts(const struct gputime_export_options *options, const char *path);
+
+/* ---- Queries ---- */
+
+/* Limits of a query. 0: automatic, below 0: none. */
+struct gputime_sql_options {
+    size_t size;
+    int64_t max_rows;   /* of the result, the rest is left out with a note; automatic: 1000000 */
+    int64_t max_bytes;  /* of the result, likewise; automatic: 1 GiB */
+    int64_t timeout_ns; /* automatic: 5 minutes, then the query fails */
+    const struct gputime_report_options *reporting; /* shape of the result, its names; options of the analyses that
+                                                       report_ tables are made by. Their analyses and selections do not
+                                                       count; NULL: all automatic */
+};
+#define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
+    { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
+
+/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are the
+   events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each analysis.
+   Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was read without
+   facts that the query needs is read again. The report is the caller's and does not need the traces any more. Several
+   threads may query one trace. */
+enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_t trace_count, const char *text,
+                                      const struct gputime_sql_options *options, struct gputime_report **out,
+                                      struct gputime_error *err);
+
+/* What a query reads: bits of enum gputime_trace_fact, for gputime_open_options.facts. Any thread. */
+uint64_t gputime_sql_facts(const char *text);
+
+/* The tables and columns of queries as a report: table "schema". options: only their shape counts. Any thread. */
+enum gputime_status gputime_sql_schema(const struct gputime_report_options *options, struct gputime_report **out,
+                                       struct gputime_error *err);
 
 /* ---- Reading reports ---- */
 
@@ -785,6 +823,76 @@ int64_t gputime_table_int(const struct gputime_table *table, size_t row, size_t 
 double gputime_table_real(const struct gputime_table *table, size_t row, size_t column);
 struct gputime_text gputime_table_text(const struct gputime_table *table, size_t row, size_t column);
 
+/* One table as text for a terminal, without the rest of its report; empty for a table that is not shown without rows. Of
+   the options unit, color, width and full_names count. *out is the caller's, to be freed by gputime_text_free. Several
+   threads may ask. */
+enum gputime_status gputime_table_print(const struct gputime_table *table, const struct gputime_write_options *options,
+                                        struct gputime_text *out, struct gputime_error *err);
+
+/* Frees a text that is the caller's; one without bytes is fine. */
+void gputime_text_free(struct gputime_text text);
+
+/* ---- Arrow ---- */
+
+/* The structs of the Arrow C data and C stream interfaces, an ABI that data frame libraries share
+   (https://arrow.apache.org/docs/format/CDataInterface.html); other headers may have them already. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+/* The type of a column, or of a table, whose columns are its children. */
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *schema); /* NULL: it was released */
+    void *private_data;
+};
+
+/* The values of a column or table. */
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *array); /* NULL: it was released */
+    void *private_data;
+};
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+/* A table as a sequence of arrays that all have its schema. */
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out); /* 0, or an errno */
+    int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);    /* released at the end of the table */
+    const char *(*get_last_error)(struct ArrowArrayStream *stream);
+    void (*release)(struct ArrowArrayStream *stream); /* NULL: it was released */
+    void *private_data;
+};
+#endif
+
+/* A table of a report as a stream, which is the caller's to release and needs the report no more. Whole numbers are
+   int64, other numbers and shares double, texts dictionary-encoded UTF-8; docs/frames.md has the rules. On failure
+   out->release is NULL. Several threads may ask. */
+enum gputime_status gputime_table_arrow(const struct gputime_table *table, struct ArrowArrayStream *out,
+                                        struct gputime_error *err);
+
+/* A frame of a trace as a stream: its events as a wide table with the joins made ("ops", "calls", "ranges", "gaps",
+   "steps" ...; docs/frames.md lists all with their columns). columns: column_count keys, in this order, for which the
+   files are read again if need be; NULL: all that can be had from what was read. Columns of the trace itself are not
+   copied: the stream and its arrays keep the trace's memory until they are released, also after gputime_trace_free. The
+   stream is the caller's. On failure out->release is NULL. Several threads may ask. */
+enum gputime_status gputime_trace_arrow(struct gputime_trace *trace, const char *frame, const char *const *columns,
+                                        size_t column_count, struct ArrowArrayStream *out, struct gputime_error *err);
+
+/* Keys of the frames and of their columns by number, the same in every trace; NULL out of range. Constant texts. */
+const char *gputime_frame_key(size_t frame);
+const char *gputime_frame_column_key(size_t frame, size_t column);
+
 /* ---- Registries ---- */
 
 /* Lists of what this build of the library supports. */
@@ -804,6 +912,7 @@ struct gputime_entry {
     int is_data;        /* outputs: for programs, with all rows */
     int is_missing;     /* outputs: this build cannot write it */
     int fills_folders;  /* outputs: one file has one table, so a directory has them all */
+    int is_binary;      /* outputs: not for a terminal */
 };
 
 /* Length of a registry, and an entry by number or key; all zero when there is none. Any thread. */

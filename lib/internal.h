@@ -3,6 +3,7 @@
 #define GT_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "events/cache.h"
 #include "events/trace_rank.h"
@@ -34,6 +35,7 @@ struct gputime_rows {
 };
 
 struct gputime_trace {
+    atomic_size_t users; /* the caller, and what was handed out to live longer */
     char **paths;
     size_t path_count;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
@@ -63,6 +65,9 @@ bool gt_internal_list_rows(struct gt_reading *reading);
    thread. */
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
+
+/* trace.c: one more user; each ends with gputime_trace_free. */
+struct gputime_trace *gt_internal_hold(struct gputime_trace *trace);
 
 /* framing.c: the frames of a trace (frame/frame.h), with all that was read; the files are read again if no reading was
    asked for these facts. To be freed before the trace. Any thread. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "base/oserror.h"
 #include "base/out.h"
 #include "base/temporary.h"
@@ -10,6 +11,7 @@
 #include "internal.h"
 #include "take.h"
 #include "write/joined.h"
+#include "write/text_table.h"
 #include "write/writer.h"
 
 static enum gt_status choose_writer(const struct gputime_write_options *options, const char *path, bool is_folder,
@@ -79,23 +81,107 @@ static enum gt_status write_report(const struct gt_report *report, const struct 
                      : write_file(writer, report, options, path, err);
 }
 
+/* Options of any version of the header, checked. */
+static enum gt_status take_options(const struct gputime_write_options *options, struct gputime_write_options *taken,
+                                   struct gt_error *err) {
+    enum gt_status status = GT_TAKE(gputime_write_options, options, taken, err);
+    if (status == GT_OK)
+        status = gt_take_choice("unit", (unsigned)taken->unit, GPUTIME_UNIT_S, err);
+    if (status == GT_OK)
+        status = gt_take_choice("color", (unsigned)taken->color, GPUTIME_COLOR_NEVER, err);
+    if (status == GT_OK && taken->width < 0)
+        status = gt_fail_usage(err, "the width cannot be negative");
+    if (status == GT_OK && taken->row_limit < 0)
+        status = gt_fail_usage(err, "the number of rows cannot be negative");
+    return status;
+}
+
 API enum gputime_status gputime_report_write(const struct gputime_report *report,
                                              const struct gputime_write_options *options, const char *path,
                                              struct gputime_error *err) {
     struct gt_error error = {0};
     struct gputime_write_options taken;
-    enum gt_status status = GT_TAKE(gputime_write_options, options, &taken, &error);
-    if (status == GT_OK)
-        status = gt_take_choice("unit", (unsigned)taken.unit, GPUTIME_UNIT_S, &error);
-    if (status == GT_OK)
-        status = gt_take_choice("color", (unsigned)taken.color, GPUTIME_COLOR_NEVER, &error);
-    if (status == GT_OK && taken.width < 0)
-        status = gt_fail_usage(&error, "the width cannot be negative");
-    if (status == GT_OK && taken.row_limit < 0)
-        status = gt_fail_usage(&error, "the number of rows cannot be negative");
+    enum gt_status status = take_options(options, &taken, &error);
     if (status == GT_OK)
         status = write_report(report->model, &taken, path, &error);
     return gt_internal_fail(status, &error, err);
+}
+
+/* ---- into memory ---- */
+
+/* A writer's output, or a table alone where there is no report. */
+struct printing {
+    const struct gt_report *report;
+    const struct gt_writer *writer;
+    const struct gt_table *table;
+    const struct gputime_write_options *options;
+};
+
+static enum gt_status write_memory(const struct printing *printing, struct gt_out *memory, struct gt_error *err) {
+    if (printing->report)
+        return printing->writer->write(printing->report, printing->options, memory, err);
+    struct gt_screen screen;
+    gt_screen_init(&screen, printing->options, memory);
+    if (printing->table && (printing->table->row_count || printing->table->empty))
+        gt_text_table(&screen, printing->table, printing->options);
+    return GT_OK;
+}
+
+static enum gt_status print(const struct printing *printing, struct gputime_text *out, struct gt_error *err) {
+    struct gt_out *memory = NULL;
+    enum gt_status status = gt_out_open_memory(&memory, err);
+    if (status == GT_OK)
+        status = write_memory(printing, memory, err);
+    if (status == GT_OK)
+        status = gt_out_commit(memory, err);
+    if (status == GT_OK) {
+        struct gt_str text = gt_out_bytes(memory);
+        char *copy = gt_mem_alloc(text.len + 1);
+        if (copy) {
+            if (text.len)
+                memcpy(copy, text.ptr, text.len);
+            copy[text.len] = '\0';
+            *out = (struct gputime_text){copy, text.len};
+        } else {
+            status = gt_fail_memory(err);
+        }
+    }
+    gt_out_close(memory);
+    return status;
+}
+
+API enum gputime_status gputime_report_print(const struct gputime_report *report,
+                                             const struct gputime_write_options *options, struct gputime_text *out,
+                                             struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gputime_write_options taken;
+    *out = (struct gputime_text){0};
+    struct printing printing = {.report = report->model, .options = &taken};
+    enum gt_status status = take_options(options, &taken, &error);
+    if (status == GT_OK && taken.format && gt_folder_find(taken.format))
+        status = gt_fail_usage(&error, "format '%s' writes a directory; end its path with '/'", taken.format);
+    if (status == GT_OK)
+        status = choose_writer(&taken, NULL, false, &printing.writer, &error);
+    if (status == GT_OK)
+        status = print(&printing, out, &error);
+    return gt_internal_fail(status, &error, err);
+}
+
+API enum gputime_status gputime_table_print(const struct gputime_table *table,
+                                            const struct gputime_write_options *options, struct gputime_text *out,
+                                            struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gputime_write_options taken;
+    *out = (struct gputime_text){0};
+    const struct printing printing = {.table = (const struct gt_table *)(const void *)table, .options = &taken};
+    enum gt_status status = take_options(options, &taken, &error);
+    if (status == GT_OK)
+        status = print(&printing, out, &error);
+    return gt_internal_fail(status, &error, err);
+}
+
+API void gputime_text_free(struct gputime_text text) {
+    gt_mem_free((void *)(uintptr_t)text.bytes);
 }
 
 API void gputime_remove_unfinished(void) {

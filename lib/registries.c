@@ -49,7 +49,8 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
                                       .detail = gt_writers[index].suffix,
                                       .is_data = gt_writers[index].is_data,
                                       .is_missing = !gt_writer_is_built(&gt_writers[index]),
-                                      .fills_folders = gt_writers[index].fills_folders};
+                                      .fills_folders = gt_writers[index].fills_folders,
+                                      .is_binary = gt_writers[index].is_binary};
     case GPUTIME_CATEGORIES:
         return (struct gputime_entry){.key = gt_categories[index].key,
                                       .title = gt_categories[index].title,

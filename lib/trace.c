@@ -274,8 +274,10 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     if (path_count == 0)
         return gt_internal_fail(gt_fail_usage(&error, "no trace given"), &error, err);
     struct gputime_trace *trace = gt_mem_array(1, sizeof *trace);
-    if (trace)
+    if (trace) {
         pthread_mutex_init(&trace->lock, NULL); /* cannot fail without attributes */
+        atomic_init(&trace->users, 1);
+    }
     enum gt_status status = trace ? open_trace(trace, paths, path_count, options, run, &error) : gt_fail_memory(&error);
     if (status == GT_OK)
         *out = trace;
@@ -336,8 +338,13 @@ API const char *gputime_trace_loss(const struct gputime_trace *trace) {
     return loss == GT_ISSUE_COUNT ? NULL : gt_issue_infos[loss].help;
 }
 
+struct gputime_trace *gt_internal_hold(struct gputime_trace *trace) {
+    atomic_fetch_add_explicit(&trace->users, 1, memory_order_relaxed);
+    return trace;
+}
+
 API void gputime_trace_free(struct gputime_trace *trace) {
-    if (!trace)
+    if (!trace || atomic_fetch_sub_explicit(&trace->users, 1, memory_order_acq_rel) > 1)
         return;
     for (struct gt_reading *reading = trace->newest, *older; reading; reading = older) {
         older = reading->older;

@@ -23,6 +23,11 @@ void gt_map_init(struct gt_map *map); /* the same as zeroing it; allocates at th
 void gt_map_release(struct gt_map *map);
 bool gt_map_reserve(struct gt_map *map, size_t count); /* room for count keys without rehashing */
 
+/* Two halves of a key. */
+static inline uint64_t gt_map_key(uint32_t high, uint32_t low) {
+    return (uint64_t)high << 32 | low;
+}
+
 uint32_t gt_map_get(const struct gt_map *map, uint64_t key_hi, uint64_t key_lo);       /* GT_MAP_NONE if absent */
 void gt_map_put(struct gt_map *map, uint64_t key_hi, uint64_t key_lo, uint32_t value); /* replaces */
 

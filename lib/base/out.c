@@ -27,6 +27,7 @@ struct gt_out {
     struct gt_temporary temporary; /* regular files: what is written until then */
     char *buffer;
     size_t used, capacity;
+    bool is_settled; /* on the disk */
     bool failed;
     int error; /* errno of the first failure; 0: memory was short */
 };
@@ -299,9 +300,16 @@ static void sync_folder(const char *path) {
     gt_mem_free(folder);
 }
 
-static void replace_target(struct gt_out *out) {
-    if (fsync(out->fd) < 0 && errno != EINVAL && errno != EROFS) /* not every file system can */
+static void settle(struct gt_out *out) {
+    if (!out->failed && out->fd >= 0)
+        flush(out);
+    if (!out->failed && out->temporary.path && !out->is_settled && fsync(out->fd) < 0 && errno != EINVAL &&
+        errno != EROFS) /* not every file system can */
         fail_write(out, errno);
+    out->is_settled = true;
+}
+
+static void replace_target(struct gt_out *out) {
     close_fd(out);
     if (!out->failed && gt_temporary_rename(&out->temporary, out->target) < 0)
         fail_write(out, errno);
@@ -309,13 +317,7 @@ static void replace_target(struct gt_out *out) {
         sync_folder(out->target);
 }
 
-enum gt_status gt_out_commit(struct gt_out *out, struct gt_error *err) {
-    if (!out->failed && out->fd >= 0)
-        flush(out);
-    if (!out->failed && out->temporary.path)
-        replace_target(out);
-    else if (!out->failed)
-        close_fd(out);
+static enum gt_status status_of(const struct gt_out *out, struct gt_error *err) {
     if (!out->failed)
         return GT_OK;
     if (out->error == 0)
@@ -325,6 +327,20 @@ enum gt_status gt_out_commit(struct gt_out *out, struct gt_error *err) {
     if (!out->path)
         return gt_fail(err, "cannot write standard output: %s", text);
     return gt_fail(err, "cannot write '%s': %s", out->path, text);
+}
+
+enum gt_status gt_out_settle(struct gt_out *out, struct gt_error *err) {
+    settle(out);
+    return status_of(out, err);
+}
+
+enum gt_status gt_out_commit(struct gt_out *out, struct gt_error *err) {
+    settle(out);
+    if (!out->failed && out->temporary.path)
+        replace_target(out);
+    else if (!out->failed)
+        close_fd(out);
+    return status_of(out, err);
 }
 
 void gt_out_close(struct gt_out *out) {

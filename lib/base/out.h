@@ -29,6 +29,10 @@ void gt_out_printf(struct gt_out *out, const char *format, ...) __attribute__((f
 /* Memory was too short to make what was to be written: the commit fails. */
 void gt_out_fail_memory(struct gt_out *out);
 
+/* All but the last step of a commit: what is written is on the disk, under its temporary name. For files that are to be
+   replaced together, so that most failures come before the first is. */
+enum gt_status gt_out_settle(struct gt_out *out, struct gt_error *err);
+
 /* Flushes, syncs and renames. The first failure of any call above is reported here, naming the file. */
 enum gt_status gt_out_commit(struct gt_out *out, struct gt_error *err);
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/members.h"
 
@@ -11,7 +12,9 @@ enum { BUFFER_COUNT = 4, BUFFER_BYTES = 1 << 20 };
 
 struct gt_readahead {
     struct gt_source *source;
-    struct gt_members *members; /* what comes before all that the thread reads; NULL: nothing, or no longer */
+    /* What comes before all that the thread reads, one of these; NULL: nothing, or no longer. */
+    struct gt_members *members;
+    struct gt_blocks *blocks;
     bool gave_bytes;
     bool has_thread;
     pthread_t thread;
@@ -90,7 +93,9 @@ enum gt_status gt_readahead_open(struct gt_source *source, size_t threads, struc
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
     ahead->members = gt_members_open(source, threads);
-    if (ahead->members || start(ahead))
+    if (!ahead->members)
+        ahead->blocks = gt_blocks_open(source, threads);
+    if (ahead->members || ahead->blocks || start(ahead))
         *out = ahead;
     else
         release(ahead);
@@ -101,6 +106,7 @@ void gt_readahead_close(struct gt_readahead *ahead) {
     if (!ahead)
         return;
     gt_members_close(ahead->members);
+    gt_blocks_close(ahead->blocks);
     pthread_mutex_lock(&ahead->lock);
     ahead->is_closing = true;
     pthread_cond_signal(&ahead->changed);
@@ -153,15 +159,49 @@ static void leave_members(struct gt_readahead *ahead) {
     start(ahead);
 }
 
+static enum gt_status skip_bytes(struct gt_source *source, uint64_t bytes, struct gt_error *err) {
+    char *buffer = gt_mem_alloc(BUFFER_BYTES);
+    if (!buffer)
+        return gt_fail_memory(err);
+    enum gt_status status = GT_OK;
+    for (size_t got = 1; status == GT_OK && bytes > 0 && got > 0; bytes -= got)
+        status = gt_source_read(source, buffer, bytes < BUFFER_BYTES ? (size_t)bytes : BUFFER_BYTES, &got, err);
+    gt_mem_free(buffer);
+    return status;
+}
+
+/* The same after the blocks of a member, or from its beginning on if something in it is odd. */
+static enum gt_status leave_blocks(struct gt_readahead *ahead, struct gt_error *err) {
+    struct gt_blocks_rest rest = gt_blocks_rest(ahead->blocks);
+    gt_blocks_close(ahead->blocks);
+    ahead->blocks = NULL;
+    gt_source_restart(ahead->source, rest.offset, rest.offset > 0);
+    if (skip_bytes(ahead->source, rest.skipped_bytes, err) != GT_OK)
+        return GT_ERR;
+    start(ahead);
+    return GT_OK;
+}
+
+/* What several threads inflate, up to size bytes; fewer: the rest comes from the source. */
+static enum gt_status read_divided(struct gt_readahead *ahead, char *buf, size_t size, size_t *got,
+                                   struct gt_error *err) {
+    *got = ahead->members ? gt_members_read(ahead->members, buf, size) : gt_blocks_read(ahead->blocks, buf, size);
+    ahead->gave_bytes |= *got > 0;
+    if (*got == size)
+        return GT_OK;
+    if (ahead->blocks)
+        return leave_blocks(ahead, err);
+    leave_members(ahead);
+    return GT_OK;
+}
+
 enum gt_status gt_readahead_read(struct gt_readahead *ahead, void *buf, size_t size, size_t *got,
                                  struct gt_error *err) {
     *got = 0;
-    if (ahead->members) {
-        *got = gt_members_read(ahead->members, buf, size);
-        ahead->gave_bytes |= *got > 0;
-        if (*got == size)
-            return GT_OK;
-        leave_members(ahead);
+    if (ahead->members || ahead->blocks) {
+        enum gt_status status = read_divided(ahead, buf, size, got, err);
+        if (status != GT_OK || *got == size)
+            return status;
     }
     if (!ahead->has_thread) {
         size_t more;

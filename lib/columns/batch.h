@@ -22,9 +22,9 @@ struct gt_batch_column {
     enum gputime_field_type type;  /* any but text */
     enum gputime_null null;        /* values that are none */
     bool may_lack;                 /* some may be missing although no value means that; `valid` says which */
-    bool is_constant;              /* `values` has one element, which all rows have */
+    bool is_constant;              /* `values` has one element, which all rows have; without `valid` */
     const void *values;
-    const uint8_t *valid;               /* a bit for each row, the lowest first; NULL: all are there */
+    const uint8_t *valid;               /* instead of `null`: a bit for each row, the lowest first; NULL: none */
     const struct gt_batch_texts *texts; /* values are numbers of these, in an unsigned type; NULL: plain */
 };
 
@@ -43,8 +43,7 @@ static inline bool gt_batch_is_nullable(const struct gt_batch_column *column) {
 size_t gt_batch_value_bytes(enum gputime_field_type type);
 
 /* The values of rows first .. first + count - 1 that are there, one after the other, as 64 bits each (doubles by their
-   bits; unsigned types without a sign). Gives how many. present gets a byte for each row, 1: it is there; NULL: the
-   caller does not need it. */
+   bits; unsigned types without a sign). Gives how many. present gets a byte for each row, 1: it is there. */
 size_t gt_batch_gather(const struct gt_batch *batch, const struct gt_batch_column *column, size_t first, size_t count,
                        uint64_t *values, uint8_t *present);
 

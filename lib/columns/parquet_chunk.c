@@ -2,6 +2,7 @@
  * pays, and notes the smallest and the largest value. What comes out depends on the rows alone. */
 #include "columns/parquet_chunk.h"
 
+#include <endian.h>
 #include <math.h>
 #include <string.h>
 #include <zstd.h>
@@ -25,8 +26,8 @@ struct work {
     const struct gt_batch_column *column;
     struct gt_parquet_chunk *chunk;
     uint64_t *values;       /* of a page: those that are there */
-    uint32_t *numbers;      /* the same as numbers of the dictionary */
-    uint8_t *present;       /* by row of the page */
+    uint32_t *numbers;      /* of texts: of all rows that have one, their numbers in the dictionary */
+    uint8_t *present;       /* by row of the page; of texts by row of the chunk */
     uint32_t *levels;       /* the same for the encoder */
     uint8_t *page, *packed; /* encoded, compressed */
     size_t page_room, packed_room;
@@ -112,28 +113,31 @@ static enum gt_status put_page(struct work *work, int type, const uint8_t *bytes
     return GT_OK;
 }
 
+/* A page: rows, of which some are there. */
+struct page {
+    size_t rows, there;
+    const uint8_t *present; /* by row */
+    const uint32_t *numbers; /* of texts that are there */
+};
+
 /* Which values are there; gives the length. */
-static size_t put_levels(struct work *work, size_t rows, uint8_t *out) {
+static size_t put_levels(struct work *work, const struct page *page, uint8_t *out) {
+    size_t bytes;
     if (!gt_batch_is_nullable(work->column))
         return 0;
-    for (size_t i = 0; i < rows; i++)
-        work->levels[i] = work->present[i];
-    size_t bytes = gt_parquet_encode_hybrid(work->levels, rows, 1, out + LENGTH_BYTES);
+    if (page->there == page->rows || page->there == 0) {
+        bytes = gt_parquet_encode_run(page->there != 0, page->rows, 1, out + LENGTH_BYTES);
+    } else {
+        for (size_t i = 0; i < page->rows; i++)
+            work->levels[i] = page->present[i];
+        bytes = gt_parquet_encode_hybrid(work->levels, page->rows, 1, out + LENGTH_BYTES);
+    }
     for (unsigned i = 0; i < LENGTH_BYTES; i++)
         out[i] = (uint8_t)(bytes >> 8 * i);
     return bytes + LENGTH_BYTES;
 }
 
 /* ---- smallest and largest ---- */
-
-static bool is_less(const struct gt_batch_column *column, uint64_t a, uint64_t b) {
-    double x, y;
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
-    if (column->type == GPUTIME_FIELD_F64)
-        return x < y;
-    return column->type == GPUTIME_FIELD_U64 ? a < b : (int64_t)a < (int64_t)b;
-}
 
 static void put_bound(uint8_t *bound, size_t *bytes, uint64_t value) {
     *bytes = sizeof value;
@@ -146,17 +150,46 @@ struct range {
     bool is_known, is_broken; /* a NaN has no place among numbers */
 };
 
+/* One loop for each order of values. */
+#define WIDEN(type, from)                                                                                              \
+    do {                                                                                                               \
+        type low = from(range->smallest), high = from(range->largest);                                                 \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            const type value = from(values[i]);                                                                        \
+            if (value < low) {                                                                                         \
+                low = value;                                                                                           \
+                range->smallest = values[i];                                                                           \
+            }                                                                                                          \
+            if (value > high) {                                                                                        \
+                high = value;                                                                                          \
+                range->largest = values[i];                                                                            \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+static double real_of(uint64_t bits) {
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static bool has_nan(const uint64_t *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (isnan(real_of(values[i])))
+            return true;
+    return false;
+}
+
 static void widen(struct range *range, const struct gt_batch_column *column, const uint64_t *values, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        double real;
-        memcpy(&real, &values[i], sizeof real);
-        if (column->type == GPUTIME_FIELD_F64 && isnan(real))
-            range->is_broken = true;
-        if (!range->is_known || is_less(column, values[i], range->smallest))
-            range->smallest = values[i];
-        if (!range->is_known || is_less(column, range->largest, values[i]))
-            range->largest = values[i];
-        range->is_known = true;
+    if (count && !range->is_known)
+        *range = (struct range){.smallest = values[0], .largest = values[0], .is_known = true};
+    if (column->type == GPUTIME_FIELD_F64) {
+        range->is_broken |= has_nan(values, count);
+        WIDEN(double, real_of);
+    } else if (column->type == GPUTIME_FIELD_U64) {
+        WIDEN(uint64_t, (uint64_t));
+    } else {
+        WIDEN(int64_t, (int64_t));
     }
 }
 
@@ -173,18 +206,17 @@ static void note_range(struct gt_parquet_chunk *chunk, const struct gt_batch_col
 
 /* ---- numbers ---- */
 
-static enum gt_status put_numbers(struct work *work, size_t rows, size_t there) {
-    bool is_real = work->column->type == GPUTIME_FIELD_F64;
-    size_t at = put_levels(work, rows, work->page);
-    if (is_real) {
-        for (size_t i = 0; i < there; i++, at += sizeof(uint64_t)) {
-            size_t bytes;
-            put_bound(work->page + at, &bytes, work->values[i]);
+static enum gt_status put_numbers(struct work *work, const struct page *page) {
+    size_t at = put_levels(work, page, work->page);
+    if (work->column->type == GPUTIME_FIELD_F64) {
+        for (size_t i = 0; i < page->there; i++, at += sizeof(uint64_t)) {
+            uint64_t value = htole64(work->values[i]);
+            memcpy(work->page + at, &value, sizeof value);
         }
     } else {
-        at += gt_parquet_encode_delta(work->values, there, work->page + at);
+        at += gt_parquet_encode_delta(work->values, page->there, work->page + at);
     }
-    return put_page(work, DATA_PAGE, work->page, at, rows, (int)work->chunk->encoding);
+    return put_page(work, DATA_PAGE, work->page, at, page->rows, (int)work->chunk->encoding);
 }
 
 /* ---- texts ---- */
@@ -202,29 +234,26 @@ static enum gt_status put_dictionary(struct work *work) {
     return status;
 }
 
-static enum gt_status put_text_numbers(struct work *work, size_t rows, size_t there) {
+static enum gt_status put_text_numbers(struct work *work, const struct page *page) {
     unsigned bits = gt_parquet_encode_bits(work->texts.count ? work->texts.count - 1 : 0);
-    size_t at = put_levels(work, rows, work->page);
-    for (size_t i = 0; i < there; i++)
-        work->numbers[i] = gt_parquet_texts_number(&work->texts, work->values[i]);
+    size_t at = put_levels(work, page, work->page);
     work->page[at++] = (uint8_t)bits;
-    at += gt_parquet_encode_hybrid(work->numbers, there, bits, work->page + at);
-    return put_page(work, DATA_PAGE, work->page, at, rows, GT_PARQUET_DICTIONARY);
+    at += gt_parquet_encode_hybrid(page->numbers, page->there, bits, work->page + at);
+    return put_page(work, DATA_PAGE, work->page, at, page->rows, GT_PARQUET_DICTIONARY);
 }
 
 /* Where texts are too long for a dictionary. */
-static enum gt_status put_plain_texts(struct work *work, size_t rows, size_t there) {
-    size_t bytes = gt_parquet_encode_hybrid_room(rows, 1) + LENGTH_BYTES;
-    for (size_t i = 0; i < there; i++)
-        bytes += LENGTH_BYTES + gt_parquet_texts_bytes(&work->texts, work->values[i]);
+static enum gt_status put_plain_texts(struct work *work, const struct page *page) {
+    size_t bytes = gt_parquet_encode_hybrid_room(page->rows, 1) + LENGTH_BYTES;
+    for (size_t i = 0; i < page->there; i++)
+        bytes += LENGTH_BYTES + gt_parquet_texts_bytes(&work->texts, page->numbers[i]);
     enum gt_status status = grow(&work->page, &work->page_room, bytes, work->err);
     if (status != GT_OK)
         return status;
-    size_t at = put_levels(work, rows, work->page);
-    for (size_t i = 0; i < there; i++)
-        at +=
-            gt_parquet_texts_put(&work->texts, gt_parquet_texts_number(&work->texts, work->values[i]), work->page + at);
-    return put_page(work, DATA_PAGE, work->page, at, rows, GT_PARQUET_PLAIN);
+    size_t at = put_levels(work, page, work->page);
+    for (size_t i = 0; i < page->there; i++)
+        at += gt_parquet_texts_put(&work->texts, page->numbers[i], work->page + at);
+    return put_page(work, DATA_PAGE, work->page, at, page->rows, GT_PARQUET_PLAIN);
 }
 
 static void note_text_range(struct gt_parquet_chunk *chunk, const struct gt_parquet_texts *texts) {
@@ -238,66 +267,78 @@ static void note_text_range(struct gt_parquet_chunk *chunk, const struct gt_parq
     chunk->largest_bytes = largest.len;
 }
 
-/* ---- all of it ---- */
-
-static size_t page_rows(const struct work *work) {
-    return work->chunk->encoding == GT_PARQUET_PLAIN && work->column->texts && work->texts.count
-               ? gt_parquet_texts_page(&work->texts, PAGE_ROWS)
-               : PAGE_ROWS;
-}
-
-static enum gt_status put_rows(struct work *work, size_t first, size_t count) {
-    struct gt_parquet_chunk *chunk = work->chunk;
-    struct range range = {0};
-    enum gt_status status = GT_OK;
-    size_t most = page_rows(work);
-    for (size_t done = 0; done < count && status == GT_OK;) {
-        size_t rows = count - done < most ? count - done : most;
-        size_t there = gt_batch_gather(work->batch, work->column, first + done, rows, work->values, work->present);
-        chunk->null_count += (int64_t)(rows - there);
-        if (!work->column->texts) {
-            widen(&range, work->column, work->values, there);
-            status = put_numbers(work, rows, there);
-        } else {
-            status = chunk->encoding == GT_PARQUET_DICTIONARY ? put_text_numbers(work, rows, there)
-                                                              : put_plain_texts(work, rows, there);
-        }
-        done += rows;
-    }
-    if (work->column->texts)
-        note_text_range(chunk, &work->texts);
-    else
-        note_range(chunk, work->column, range);
-    return status;
-}
-
 /* The texts that the rows have, before the first page: a dictionary comes before the pages that use it. */
 static enum gt_status find_texts(struct work *work, size_t first, size_t count) {
+    struct gt_parquet_chunk *chunk = work->chunk;
+    size_t found = 0;
     enum gt_status status = gt_parquet_texts_init(&work->texts, work->column->texts, work->err);
-    for (size_t done = 0; done < count && status == GT_OK;) {
-        size_t rows = count - done < PAGE_ROWS ? count - done : PAGE_ROWS;
-        size_t there = gt_batch_gather(work->batch, work->column, first + done, rows, work->values, NULL);
-        status = gt_parquet_texts_add(&work->texts, work->values, there, work->err);
-        done += rows;
+    for (size_t done = 0, rows; done < count && status == GT_OK; done += rows) {
+        rows = count - done < PAGE_ROWS ? count - done : PAGE_ROWS;
+        size_t there =
+            gt_batch_gather(work->batch, work->column, first + done, rows, work->values, work->present + done);
+        status = gt_parquet_texts_add(&work->texts, work->values, there, work->numbers + found, work->err);
+        found += there;
     }
     if (status != GT_OK)
         return status;
-    work->chunk->encoding = gt_parquet_texts_fit(&work->texts) ? GT_PARQUET_DICTIONARY : GT_PARQUET_PLAIN;
-    return work->chunk->encoding == GT_PARQUET_DICTIONARY ? put_dictionary(work) : GT_OK;
+    chunk->null_count = (int64_t)(count - found);
+    chunk->encoding = gt_parquet_texts_fit(&work->texts) ? GT_PARQUET_DICTIONARY : GT_PARQUET_PLAIN;
+    return chunk->encoding == GT_PARQUET_DICTIONARY ? put_dictionary(work) : GT_OK;
+}
+
+static size_t count_there(const uint8_t *present, size_t rows) {
+    size_t there = 0;
+    for (size_t i = 0; i < rows; i++)
+        there += present[i];
+    return there;
+}
+
+static enum gt_status put_texts(struct work *work, size_t first, size_t count) {
+    enum gt_status status = find_texts(work, first, count);
+    bool is_dictionary = work->chunk->encoding == GT_PARQUET_DICTIONARY;
+    size_t most = is_dictionary ? PAGE_ROWS : gt_parquet_texts_page(&work->texts, PAGE_ROWS);
+    struct page page = {.present = work->present, .numbers = work->numbers};
+    for (size_t done = 0; done < count && status == GT_OK; done += page.rows) {
+        page.present = work->present + done;
+        page.rows = count - done < most ? count - done : most;
+        page.there = count_there(page.present, page.rows);
+        status = is_dictionary ? put_text_numbers(work, &page) : put_plain_texts(work, &page);
+        page.numbers += page.there;
+    }
+    note_text_range(work->chunk, &work->texts);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static enum gt_status put_values(struct work *work, size_t first, size_t count) {
+    struct range range = {0};
+    enum gt_status status = GT_OK;
+    struct page page = {.present = work->present};
+    for (size_t done = 0; done < count && status == GT_OK; done += page.rows) {
+        page.rows = count - done < PAGE_ROWS ? count - done : PAGE_ROWS;
+        page.there =
+            gt_batch_gather(work->batch, work->column, first + done, page.rows, work->values, work->present);
+        work->chunk->null_count += (int64_t)(page.rows - page.there);
+        widen(&range, work->column, work->values, page.there);
+        status = put_numbers(work, &page);
+    }
+    note_range(work->chunk, work->column, range);
+    return status;
 }
 
 static enum gt_status make_room(struct work *work, size_t count) {
+    bool is_text = work->column->texts;
     size_t rows = count < PAGE_ROWS ? count : PAGE_ROWS;
     size_t values = gt_parquet_encode_delta_room(rows), numbers = gt_parquet_encode_hybrid_room(rows, 32) + 1;
     work->values = gt_mem_uninitialised(rows, sizeof *work->values);
-    work->present = gt_mem_uninitialised(rows, sizeof *work->present);
+    work->present = gt_mem_uninitialised(is_text ? count : rows, sizeof *work->present);
     work->levels = gt_mem_uninitialised(rows, sizeof *work->levels);
-    work->numbers = work->column->texts ? gt_mem_uninitialised(rows, sizeof *work->numbers) : NULL;
-    if (!work->values || !work->present || !work->levels || (work->column->texts && !work->numbers))
+    work->numbers = is_text ? gt_mem_uninitialised(count, sizeof *work->numbers) : NULL;
+    if (!work->values || !work->present || !work->levels || (is_text && !work->numbers))
         return gt_fail_memory(work->err);
     return grow(&work->page, &work->page_room,
-                gt_parquet_encode_hybrid_room(rows, 1) + LENGTH_BYTES + (values > numbers ? values : numbers),
-                work->err);
+                gt_parquet_encode_hybrid_room(rows, 1) + LENGTH_BYTES + (is_text ? numbers : values), work->err);
 }
 
 enum gt_status gt_parquet_chunk_init(struct gt_parquet_chunk *chunk, const struct gt_batch *batch,
@@ -310,10 +351,8 @@ enum gt_status gt_parquet_chunk_init(struct gt_parquet_chunk *chunk, const struc
     enum gt_status status = gt_out_open_memory(&chunk->pages, err);
     if (status == GT_OK)
         status = make_room(&work, count);
-    if (status == GT_OK && column->texts)
-        status = find_texts(&work, first, count);
     if (status == GT_OK)
-        status = put_rows(&work, first, count);
+        status = column->texts ? put_texts(&work, first, count) : put_values(&work, first, count);
     if (status == GT_OK)
         status = gt_out_commit(chunk->pages, err);
     ZSTD_freeCCtx(work.zstd);

@@ -1,6 +1,7 @@
 /* DELTA_BINARY_PACKED and the hybrid of runs and packed bits, as the format's Encodings.md describes them. */
 #include "columns/parquet_encode.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS, VARINT_MAX = 10, GROUP = 8 };
@@ -36,7 +37,9 @@ static uint8_t *pack(const uint64_t *values, size_t count, unsigned bits, uint8_
         word |= values[i] << used;
         used += bits;
         if (used >= 64) {
-            out = put_le(out, word, 8);
+            word = htole64(word);
+            memcpy(out, &word, sizeof word);
+            out += sizeof word;
             used -= 64;
             word = used ? values[i] >> (bits - used) : 0;
         }
@@ -51,7 +54,8 @@ size_t gt_parquet_encode_delta_room(size_t count) {
     return 4 * VARINT_MAX + blocks * (VARINT_MAX + MINIBLOCKS + BLOCK * sizeof(uint64_t));
 }
 
-/* One block: its smallest difference, then what is above it. count: differences in it, at most BLOCK. */
+/* One block: its smallest difference, then what is above it. count: differences in it, at most BLOCK; the rest of the
+ * block repeats the smallest. */
 static uint8_t *put_block(const uint64_t *values, size_t count, uint8_t *out) {
     uint64_t deltas[BLOCK];
     int64_t smallest = INT64_MAX;
@@ -59,9 +63,10 @@ static uint8_t *put_block(const uint64_t *values, size_t count, uint8_t *out) {
         deltas[i] = values[i + 1] - values[i];
         smallest = (int64_t)deltas[i] < smallest ? (int64_t)deltas[i] : smallest;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = count; i < BLOCK; i++)
+        deltas[i] = (uint64_t)smallest;
+    for (size_t i = 0; i < BLOCK; i++)
         deltas[i] -= (uint64_t)smallest;
-    memset(deltas + count, 0, (BLOCK - count) * sizeof *deltas);
     out = put_zigzag(out, smallest);
     uint8_t *widths = out;
     out += MINIBLOCKS;
@@ -114,6 +119,10 @@ static uint8_t *put_packed(const uint32_t *values, size_t count, unsigned bits, 
 static uint8_t *put_run(uint32_t value, size_t count, unsigned bits, uint8_t *out) {
     out = put_varint(out, (uint64_t)count << 1);
     return put_le(out, value, (bits + 7) / 8);
+}
+
+size_t gt_parquet_encode_run(uint32_t value, size_t count, unsigned bits, uint8_t *out) {
+    return count ? (size_t)(put_run(value, count, bits, out) - out) : 0;
 }
 
 size_t gt_parquet_encode_hybrid(const uint32_t *values, size_t count, unsigned bits, uint8_t *out) {

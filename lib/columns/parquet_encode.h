@@ -14,6 +14,9 @@ size_t gt_parquet_encode_delta(const uint64_t *values, size_t count, uint8_t *ou
 size_t gt_parquet_encode_hybrid_room(size_t count, unsigned bits);
 size_t gt_parquet_encode_hybrid(const uint32_t *values, size_t count, unsigned bits, uint8_t *out);
 
+/* The same of one number, count times. */
+size_t gt_parquet_encode_run(uint32_t value, size_t count, unsigned bits, uint8_t *out);
+
 /* How many bits numbers up to this one need; 0 for 0. */
 unsigned gt_parquet_encode_bits(uint64_t largest);
 

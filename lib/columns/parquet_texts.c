@@ -39,13 +39,14 @@ static enum gt_status add(struct gt_parquet_texts *texts, uint32_t text, struct 
 }
 
 enum gt_status gt_parquet_texts_add(struct gt_parquet_texts *texts, const uint64_t *values, size_t count,
-                                    struct gt_error *err) {
+                                    uint32_t *numbers, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         if (values[i] >= texts->all->count)
             return gt_fail(err, "internal error: text %llu of %zu", (unsigned long long)values[i], texts->all->count);
         if (texts->numbers[values[i]] == UINT32_MAX)
             status = add(texts, (uint32_t)values[i], err);
+        numbers[i] = texts->numbers[values[i]];
     }
     return status;
 }
@@ -59,12 +60,8 @@ size_t gt_parquet_texts_page(const struct gt_parquet_texts *texts, size_t rows) 
     return fitting == 0 ? 1 : fitting < rows ? fitting : rows;
 }
 
-uint32_t gt_parquet_texts_number(const struct gt_parquet_texts *texts, uint64_t value) {
-    return texts->numbers[value];
-}
-
-size_t gt_parquet_texts_bytes(const struct gt_parquet_texts *texts, uint64_t value) {
-    return gt_utf8_valid_bytes(texts->all->items[value]);
+size_t gt_parquet_texts_bytes(const struct gt_parquet_texts *texts, size_t number) {
+    return gt_utf8_valid_bytes(texts->all->items[texts->chosen[number]]);
 }
 
 size_t gt_parquet_texts_put(const struct gt_parquet_texts *texts, size_t number, uint8_t *out) {

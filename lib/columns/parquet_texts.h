@@ -19,17 +19,16 @@ enum gt_status gt_parquet_texts_init(struct gt_parquet_texts *texts, const struc
                                      struct gt_error *err);
 void gt_parquet_texts_release(struct gt_parquet_texts *texts);
 
-/* Adds those of some values. A text that is too long for the format is an error. */
+/* Adds those of some values, and gives their numbers. A text that is too long for the format is an error. */
 enum gt_status gt_parquet_texts_add(struct gt_parquet_texts *texts, const uint64_t *values, size_t count,
-                                    struct gt_error *err);
+                                    uint32_t *numbers, struct gt_error *err);
 
 /* Whether there are some, and they fit into one page. */
 bool gt_parquet_texts_fit(const struct gt_parquet_texts *texts);
 /* How many rows a page may have for their texts to fit, at most so many and at least one. */
 size_t gt_parquet_texts_page(const struct gt_parquet_texts *texts, size_t rows);
 
-uint32_t gt_parquet_texts_number(const struct gt_parquet_texts *texts, uint64_t value);
-size_t gt_parquet_texts_bytes(const struct gt_parquet_texts *texts, uint64_t value);
+size_t gt_parquet_texts_bytes(const struct gt_parquet_texts *texts, size_t number);
 /* Writes the text of a number in PLAIN encoding: length, then UTF-8. Gives how many bytes that are. */
 size_t gt_parquet_texts_put(const struct gt_parquet_texts *texts, size_t number, uint8_t *out);
 

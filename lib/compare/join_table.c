@@ -64,7 +64,7 @@ static void add_key_columns(struct columns *columns, const struct gt_table *shap
         struct gt_report_column column = shape->columns[c];
         if (!(column.flags & GT_COLUMN_KEY))
             continue;
-        column.flags &= GT_COLUMN_NAME | GT_COLUMN_DETAIL | GT_COLUMN_EDGE;
+        column.flags &= GT_COLUMN_NAME | GT_COLUMN_DETAIL | GT_COLUMN_EDGE | GT_COLUMN_VARIES;
         if (!has_seen) { /* a key that is a detail elsewhere is the only key here */
             column.flags = GT_COLUMN_NAME;
             has_seen = true;

@@ -94,6 +94,14 @@ static inline uint32_t gt_view_any_op_row(const struct gt_view *view, size_t ind
     return view->is_whole ? (uint32_t)index : view->row[index];
 }
 
+/* Of the device that has most. */
+static inline size_t gt_view_most_ops(const struct gt_view *view) {
+    size_t most = 0;
+    for (size_t d = 0; d < view->device_count; d++)
+        most = view->devices[d].count > most ? view->devices[d].count : most;
+    return most;
+}
+
 /* Clipped length of an op of the view. */
 static inline int64_t gt_view_op_ns(const struct gt_view *view, size_t position) {
     return gt_ns_between(view->start_ns[position], view->end_ns[position]);

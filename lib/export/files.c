@@ -20,8 +20,9 @@ enum gt_status gt_files_init(struct gt_files *files, const char *directory, size
     return GT_OK;
 }
 
-enum gt_status gt_files_open(struct gt_files *files, const char *name, struct gt_out **out, struct gt_error *err) {
-    struct gt_str path = gt_arena_printf(&files->arena, "%s%s", files->directory, name);
+enum gt_status gt_files_open(struct gt_files *files, const char *name, const char *suffix, struct gt_out **out,
+                             struct gt_error *err) {
+    struct gt_str path = gt_arena_printf(&files->arena, "%s%s%s", files->directory, name, suffix);
     *out = NULL;
     if (gt_arena_failed(&files->arena) || files->count == files->capacity)
         return gt_fail_memory(err);
@@ -33,6 +34,8 @@ enum gt_status gt_files_open(struct gt_files *files, const char *name, struct gt
 
 enum gt_status gt_files_commit(struct gt_files *files, struct gt_error *err) {
     enum gt_status status = GT_OK;
+    for (size_t i = 0; i < files->count && status == GT_OK; i++)
+        status = gt_out_settle(files->outs[i], err);
     for (size_t i = 0; i < files->count && status == GT_OK; i++)
         status = gt_out_commit(files->outs[i], err);
     return status;

@@ -17,7 +17,8 @@ struct gt_files {
 /* Creates the directory if it is missing; its parent must exist. Release also after a failure. */
 enum gt_status gt_files_init(struct gt_files *files, const char *directory, size_t capacity, struct gt_error *err);
 /* Begins a file, of at most `capacity`. *out belongs to the files. */
-enum gt_status gt_files_open(struct gt_files *files, const char *name, struct gt_out **out, struct gt_error *err);
+enum gt_status gt_files_open(struct gt_files *files, const char *name, const char *suffix, struct gt_out **out,
+                             struct gt_error *err);
 enum gt_status gt_files_commit(struct gt_files *files, struct gt_error *err);
 /* Files that were not committed leave nothing, and neither does a directory that was created for them. */
 void gt_files_release(struct gt_files *files);

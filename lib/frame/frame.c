@@ -121,6 +121,7 @@ struct gt_frames *gt_frame_new(const struct gt_frame_trace *trace) {
     if (!frames)
         return NULL;
     frames->trace = *trace;
+    frames->view = trace->view;
     frames->request.facts = trace->store->asked;
     frames->slots = gt_mem_array(gt_frame_info_count, sizeof(struct gt_frame_slot *));
     if (!frames->slots) {
@@ -147,9 +148,13 @@ void gt_frame_free(struct gt_frames *frames) {
         gt_mem_free(frames->slots[f]);
     }
     gt_mem_free(frames->slots);
-    gt_view_free(frames->view);
+    gt_view_free(frames->own_view);
     gt_arena_release(&frames->arena);
     gt_mem_free(frames);
+}
+
+int64_t gt_frame_rank(const struct gt_frames *frames) {
+    return frames->trace.rank.rank;
 }
 
 enum gt_status gt_frame_rows(struct gt_frames *frames, size_t frame, size_t *count, struct gt_error *err) {

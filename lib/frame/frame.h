@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "events/labels.h"
 #include "events/trace_rank.h"
+#include "events/view.h"
 #include "gputime.h"
 
 /* ---- what there is: constant, the same for every trace ---- */
@@ -49,12 +50,16 @@ struct gt_frame_trace {
     const struct gt_labels *labels;
     struct gt_trace_rank rank;
     struct gt_str path;
+    const struct gt_view *view; /* of all ops, for no other frames; NULL: made when one is needed */
 };
 
 /* Costs nothing: everything is made when it is asked for. Frames are for one thread at a time; several frames of one
    trace are independent of each other. NULL: memory was short. */
 struct gt_frames *gt_frame_new(const struct gt_frame_trace *trace);
 void gt_frame_free(struct gt_frames *frames); /* NULL is fine */
+
+/* The rank that the trace is of; -1: not known. */
+int64_t gt_frame_rank(const struct gt_frames *frames);
 
 /* How many rows a frame has. */
 enum gt_status gt_frame_rows(struct gt_frames *frames, size_t frame, size_t *count, struct gt_error *err);

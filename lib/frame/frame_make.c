@@ -32,8 +32,9 @@ static const void *stored_data(const struct gt_frames *frames, const struct gt_c
 
 const struct gt_view *gt_frame_make_view(struct gt_frames *frames, struct gt_error *err) {
     if (!frames->view &&
-        gt_view_new(frames->trace.store, frames->trace.labels, &frames->request, &frames->view, err) != GT_OK)
+        gt_view_new(frames->trace.store, frames->trace.labels, &frames->request, &frames->own_view, err) != GT_OK)
         return NULL;
+    frames->view = frames->view ? frames->view : frames->own_view;
     return frames->view;
 }
 

@@ -65,7 +65,8 @@ struct gt_frame_slot {
 struct gt_frames {
     struct gt_frame_trace trace;
     struct gt_request request;
-    struct gt_view *view; /* of all ops; NULL: nobody has asked for it yet */
+    const struct gt_view *view; /* of all ops; NULL: nobody has asked for it yet */
+    struct gt_view *own_view;   /* the same, where it was made for these frames */
     struct gt_arena arena;
     struct gt_frame_slot **slots;       /* by frame, then column; NULL: the frame was not asked for */
     const struct gt_frame_names *names; /* in the arena; NULL: nobody has asked for them yet */

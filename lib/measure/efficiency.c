@@ -21,10 +21,10 @@ static const struct gt_report_column columns[] = {
     {"modelled_ns", "Modelled", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"flops", "FLOPs", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
     {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"roofline_ns", "Roofline", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"bound", "Bound", GT_UNIT_NONE, NULL, 0},
-    {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"roofline_ns", "Roofline", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
+    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_SPARSE},
+    {"bound", "Bound", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
     {"provenance", "Source of work", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"blocks", "Blocks", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"threads", "Threads", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -243,6 +243,8 @@ static struct gt_str work_words(const struct device *device, struct gt_arena *ar
                                gt_cell_as_text(&work.bound).ptr, work.provenance);
     if (is_modelled && sums->has_roofline)
         text = gt_arena_printf(arena, "%s, %s lost", text.ptr, lost);
+    else if (is_modelled)
+        text = gt_arena_printf(arena, "%s (work known by %s, peak unknown)", text.ptr, work.provenance);
     return text;
 }
 

@@ -198,7 +198,7 @@ static void say_more(const struct gt_view *view, struct gt_section *section) {
     if (has_shapes && view->op_count && !gt_measure_asks(view, GT_FACT_ARGUMENTS))
         gt_section_note(section, GT_FOR_SCREEN,
                         GT_STR("Operators were recorded with shapes: 'gputime efficiency' has MFU and kernels against "
-                               "their roofline."));
+                               "their roofline, and 'gputime findings' has findings on them, too."));
 }
 
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

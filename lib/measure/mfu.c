@@ -1,4 +1,6 @@
 /* MFU and HFU of the trace, of its steps and of its ranges. */
+#include <math.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "measure/efficiency/mfu_sums.h"
@@ -22,6 +24,7 @@ static const struct gt_report_column columns[] = {
     {"mfu", "MFU", GT_UNIT_SHARE, "dense peak",
      GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_LEADS},
     {"mfu_dense", "MFU (no mask)", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE},
+    {"hfu_counter", "HFU (counters)", GT_UNIT_SHARE, "dense peak", GT_COLUMN_ADDS | GT_COLUMN_RATE | GT_COLUMN_SPARSE},
 };
 
 /* Peaks of the GPUs are mostly from one source. */
@@ -43,26 +46,36 @@ static struct gt_str convention(struct gt_section *section, const struct gt_view
         sources[source]);
 }
 
-static void add_row(struct gt_table *table, const char *scope, struct gt_str name, int64_t device, int64_t time_ns,
-                    const struct gt_mfu_sums *sums, const struct gt_gpu_peaks *peaks) {
+/* Time in which matrix work was done, and what samples say of the time of matrix units. */
+struct scope {
+    const char *scope;
+    struct gt_str name;
+    int64_t device, time_ns;
+    const struct gt_gpu_peaks *peaks;
+    double hfu_counter; /* NAN: not known, as for all but the trace */
+};
+
+static void add_row(struct gt_table *table, const struct scope *of, const struct gt_mfu_sums *sums) {
     static const char *const flops_keys[] = {"flops", "model_flops", "dense_flops"};
     static const char *const share_keys[] = {"hfu", "mfu", "mfu_dense"};
     struct gt_row row = gt_row_begin(table);
-    gt_row_text(&row, "scope", gt_str_of(scope));
-    gt_row_text(&row, "name", name);
-    gt_row_int(&row, "device", device);
-    gt_row_int(&row, "time_ns", time_ns);
+    gt_row_text(&row, "scope", gt_str_of(of->scope));
+    gt_row_text(&row, "name", of->name);
+    gt_row_int(&row, "device", of->device);
+    gt_row_int(&row, "time_ns", of->time_ns);
     for (int i = 0; i < GT_FLOPS_COUNT; i++)
         gt_row_cell(&row, flops_keys[i], gt_work_sums_cell(gt_mfu_sums_flops(sums, (enum gt_flops_kind)i), true));
     for (int i = 0; i < GT_FLOPS_COUNT; i++)
-        gt_row_cell(&row, share_keys[i], gt_cell_known(gt_mfu_sums_share(sums, (enum gt_flops_kind)i, peaks, time_ns)));
+        gt_row_cell(&row, share_keys[i],
+                    gt_cell_known(gt_mfu_sums_share(sums, (enum gt_flops_kind)i, of->peaks, of->time_ns)));
+    gt_row_cell(&row, "hfu_counter", isnan(of->hfu_counter) ? gt_cell_null() : gt_cell_real(of->hfu_counter));
     gt_row_end(&row);
 }
 
 /* ---- the trace ---- */
 
-static void add_trace(const struct gt_view *view, const struct gt_work_set *set, struct gt_table *table,
-                      struct gt_measure_fact_group *facts) {
+static void add_trace(const struct gt_view *view, const struct gt_work_set *set, const struct gt_counter_set *counters,
+                      struct gt_table *table, struct gt_measure_fact_group *facts) {
     double hfu = -1, mfu = -1;
     for (size_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
@@ -70,7 +83,10 @@ static void add_trace(const struct gt_view *view, const struct gt_work_set *set,
         int64_t span_ns = gt_ns_between(device->span_start_ns, device->span_end_ns);
         struct gt_mfu_sums sums = {0};
         gt_mfu_sums_add_device(&sums, view, set, device);
-        add_row(table, "trace", GT_STR(""), device->id, span_ns, &sums, peaks);
+        add_row(
+            table,
+            &(struct scope){"trace", GT_STR(""), device->id, span_ns, peaks, gt_counter_set_hfu(&counters->devices[d])},
+            &sums);
         hfu = gt_mfu_sums_share(&sums, GT_FLOPS_EXECUTED, peaks, span_ns);
         mfu = gt_mfu_sums_share(&sums, GT_FLOPS_MODEL, peaks, span_ns);
     }
@@ -116,6 +132,13 @@ static bool sum_steps(const struct gt_view *view, const struct gt_work_set *set,
     return ok;
 }
 
+/* Its length on the CPU, which is that of a cycle of the program. A step that only fills queues is shorter than its ops
+   on the GPU, and then the time is theirs: nothing reaches more than the peak in it. */
+static int64_t time_of_step(const struct gt_step *step, const struct gt_step_part *part) {
+    int64_t cpu_ns = gt_step_set_cpu_ns(step), gpu_ns = gt_ns_between(part->start_ns, part->end_ns);
+    return gpu_ns > cpu_ns ? gpu_ns : cpu_ns;
+}
+
 static enum gt_status add_steps(const struct gt_view *view, const struct gt_work_set *set, struct gt_table *table,
                                 struct gt_error *err) {
     const struct gt_step_set *steps = gt_results_steps(view, err);
@@ -129,8 +152,10 @@ static enum gt_status add_steps(const struct gt_view *view, const struct gt_work
             continue;
         const struct gt_step *step = &view->labels->steps[part->step];
         const struct gt_view_device *device = &view->devices[part->device];
-        add_row(table, "step", gt_store_string(view->store, view->store->ranges.name[step->range]), device->id,
-                gt_step_set_cpu_ns(step), &sums[i], &set->peaks[device->device]);
+        add_row(table,
+                &(struct scope){"step", gt_store_string(view->store, view->store->ranges.name[step->range]), device->id,
+                                time_of_step(step, part), &set->peaks[device->device], NAN},
+                &sums[i]);
     }
     gt_mem_free(sums);
     return ok ? GT_OK : gt_fail_memory(err);
@@ -149,8 +174,10 @@ static enum gt_status add_ranges(const struct gt_view *view, const struct gt_wor
         const struct gt_view_device *device = &view->devices[d];
         ok = gt_range_flops_find(&flops, device);
         for (size_t i = 0; i < flops.found_count && ok; i++)
-            add_row(table, "range", flops.found[i].text, device->id, flops.found[i].projected_ns, &flops.found[i].sums,
-                    &set->peaks[device->device]);
+            add_row(table,
+                    &(struct scope){"range", flops.found[i].text, device->id, flops.found[i].projected_ns,
+                                    &set->peaks[device->device], NAN},
+                    &flops.found[i].sums);
     }
     gt_range_flops_release(&flops);
     return ok ? GT_OK : gt_fail_memory(err);
@@ -158,13 +185,14 @@ static enum gt_status add_ranges(const struct gt_view *view, const struct gt_wor
 
 enum gt_status gt_mfu_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
-    if (!set)
+    const struct gt_counter_set *counters = set ? gt_results_counters(view, err) : NULL;
+    if (!counters)
         return err->code;
     struct gt_table *table = gt_section_table(section, "mfu", "Model and hardware FLOP utilization (MFU, HFU)", columns,
                                               GT_ARRAY_COUNT(columns));
     struct gt_measure_fact_group facts = {section, NULL, GT_FOR_DATA | GT_FOR_PAGE, NULL};
     table->screen_limit = 15;
-    add_trace(view, set, table, &facts);
+    add_trace(view, set, counters, table, &facts);
     add_coverage(view, set, &facts);
     enum gt_status status = add_steps(view, set, table, err);
     if (status == GT_OK)

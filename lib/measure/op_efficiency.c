@@ -1,5 +1,6 @@
 /* Operators against the roofline of their work: a row for each operator, shape and way in which the work is known. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -22,14 +23,14 @@ static const struct gt_report_column columns[] = {
     {"gflops_per_s", "GFLOP/s", GT_UNIT_NONE, NULL, 0},
     {"gbytes_per_s", "GB/s", GT_UNIT_NONE, NULL, 0},
     {"roofline_ns", "Roofline", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
-    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"bound", "Bound", GT_UNIT_NONE, NULL, 0},
-    {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_SPARSE},
+    {"bound", "Bound", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"lost_ns", "Lost", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
     {"provenance", "Source of work", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"recompute", "Recomputed", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
-/* What the view has of an instance. */
+/* What the view has of an instance of several ops. */
 struct selected {
     struct gt_work_part part;
     int64_t ns;
@@ -42,23 +43,6 @@ struct row {
     struct gt_work_sums sums;
     size_t kernels;
 };
-
-static void select_parts(const struct gt_view *view, const struct gt_work_set *set, struct selected *selected) {
-    for (size_t i = 0; i < view->op_count; i++) {
-        struct gt_work_part part = gt_work_set_part(view, set, i);
-        if (part.instance == GT_NO_ROW)
-            continue;
-        struct selected *into = &selected[part.instance];
-        if (!into->ops++)
-            into->part =
-                (struct gt_work_part){.flops = set->kinds[set->instances[part.instance].kind].flops < 0 ? -1 : 0,
-                                      .roofline_ns = part.roofline_ns < 0 ? -1 : 0};
-        into->ns = gt_ns_add(into->ns, gt_view_op_ns(view, i));
-        into->part.bytes += part.bytes;
-        into->part.flops += into->part.flops < 0 ? 0 : part.flops;
-        into->part.roofline_ns += into->part.roofline_ns < 0 ? 0 : part.roofline_ns;
-    }
-}
 
 /* Which work, but for its amount of time: 0 if it is one row of the table. */
 static int by_work(const struct row *x, const struct row *y) {
@@ -133,32 +117,95 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 
 /* A row for each kind and device. */
 struct rows {
+    const struct gt_work_set *set;
     struct row *items;
     size_t count, capacity;
-    struct gt_map place; /* kind, device -> row */
+    struct gt_map place;       /* kind, device -> row */
+    uint32_t *latest;          /* by kind: its last row; GT_NO_ROW */
+    uint32_t *device_of;       /* by track: device of the view */
+    struct selected *selected; /* by instance; those of one op are not used */
+    bool failed;
 };
 
-static bool sum_instances(const struct gt_work_set *set, const struct selected *selected, const uint32_t *device_of,
-                          struct rows *rows) {
-    for (size_t i = 0; i < set->instance_count; i++) {
-        const struct gt_work_instance *instance = &set->instances[i];
-        const struct gt_work_kind *kind = gt_work_set_kind(set, instance);
-        if (!selected[i].ops || !kind->op.len)
+/* NULL: memory was short. */
+static struct row *row_of(struct rows *rows, const struct gt_work_instance *instance) {
+    uint32_t latest = rows->latest[instance->kind], device = rows->device_of[instance->device];
+    if (latest != GT_NO_ROW && rows->items[latest].device == device)
+        return &rows->items[latest];
+    uint32_t place = gt_map_put_if_new(&rows->place, instance->kind, instance->device, (uint32_t)rows->count);
+    struct row *items = gt_mem_room(rows->items, rows->count, &rows->capacity, sizeof *items);
+    rows->items = items ? items : rows->items;
+    rows->failed |= rows->place.failed || !items;
+    if (rows->failed)
+        return NULL;
+    if (place == rows->count)
+        items[rows->count++] = (struct row){.device = device, .kind = gt_work_set_kind(rows->set, instance)};
+    rows->latest[instance->kind] = place;
+    return &items[place];
+}
+
+static void add_instance(struct rows *rows, const struct gt_work_instance *instance, const struct selected *selected) {
+    struct row *row = row_of(rows, instance);
+    if (!row)
+        return;
+    gt_work_sums_add(&row->sums, selected->ns, &selected->part, instance->bound);
+    row->kernels += selected->ops;
+}
+
+static void join_part(struct selected *into, const struct gt_work_part *part, const struct gt_work_kind *kind,
+                      int64_t ns) {
+    if (!into->ops++)
+        into->part =
+            (struct gt_work_part){.flops = kind->flops < 0 ? -1 : 0, .roofline_ns = part->roofline_ns < 0 ? -1 : 0};
+    into->ns = gt_ns_add(into->ns, ns);
+    into->part.bytes += part->bytes;
+    into->part.flops += into->part.flops < 0 ? 0 : part->flops;
+    into->part.roofline_ns += into->part.roofline_ns < 0 ? 0 : part->roofline_ns;
+}
+
+/* Most instances are one op. The ops of others are joined first. */
+static void sum_instances(const struct gt_view *view, struct rows *rows) {
+    const struct gt_work_set *set = rows->set;
+    for (size_t i = 0; i < set->instance_count; i++)
+        if (set->instances[i].op_count > 1)
+            rows->selected[i] = (struct selected){0};
+    for (size_t i = 0; i < view->op_count && !rows->failed; i++) {
+        struct gt_work_part part = gt_work_set_part(view, set, i);
+        const struct gt_work_instance *instance = part.instance == GT_NO_ROW ? NULL : &set->instances[part.instance];
+        if (!instance || !gt_work_set_kind(set, instance)->op.len)
             continue;
-        uint32_t place = gt_map_put_if_new(&rows->place, instance->kind, instance->device, (uint32_t)rows->count);
-        if (rows->place.failed)
-            return false;
-        if (place == rows->count) {
-            struct row *items = gt_mem_room(rows->items, rows->count, &rows->capacity, sizeof *items);
-            if (!items)
-                return false;
-            rows->items = items;
-            items[rows->count++] = (struct row){.device = device_of[instance->device], .kind = kind};
-        }
-        gt_work_sums_add(&rows->items[place].sums, selected[i].ns, &selected[i].part, instance->bound);
-        rows->items[place].kernels += selected[i].ops;
+        int64_t ns = gt_view_op_ns(view, i);
+        if (instance->op_count == 1)
+            add_instance(rows, instance, &(struct selected){part, ns, 1});
+        else
+            join_part(&rows->selected[part.instance], &part, gt_work_set_kind(set, instance), ns);
     }
+    for (size_t i = 0; i < set->instance_count && !rows->failed; i++)
+        if (set->instances[i].op_count > 1 && rows->selected[i].ops)
+            add_instance(rows, &set->instances[i], &rows->selected[i]);
+}
+
+static bool rows_init(struct rows *rows, const struct gt_view *view, const struct gt_work_set *set) {
+    *rows = (struct rows){
+        .set = set,
+        .latest = gt_mem_uninitialised(set->kind_count, sizeof *rows->latest),
+        .device_of = gt_mem_array(view->store->devices.count, sizeof *rows->device_of),
+        .selected = gt_mem_uninitialised(set->instance_count, sizeof *rows->selected),
+    };
+    if (!rows->latest || !rows->device_of || !rows->selected)
+        return false;
+    memset(rows->latest, 0xff, set->kind_count * sizeof *rows->latest); /* GT_NO_ROW */
+    for (uint32_t d = 0; d < view->device_count; d++)
+        rows->device_of[view->devices[d].device] = d;
     return true;
+}
+
+static void rows_release(struct rows *rows) {
+    gt_mem_free(rows->latest);
+    gt_mem_free(rows->device_of);
+    gt_mem_free(rows->selected);
+    gt_mem_free(rows->items);
+    gt_map_release(&rows->place);
 }
 
 enum gt_status gt_op_efficiency_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -167,23 +214,17 @@ enum gt_status gt_op_efficiency_run(const struct gt_view *view, struct gt_sectio
         return err->code;
     struct gt_table *table = gt_section_table(section, "op_efficiency", "Operators against their roofline", columns,
                                               GT_ARRAY_COUNT(columns));
-    struct selected *selected = gt_mem_array(set->instance_count, sizeof *selected);
-    uint32_t *device_of = gt_mem_array(view->store->devices.count, sizeof *device_of);
-    struct rows rows = {0};
+    struct rows rows;
     table->screen_limit = 12;
-    for (uint32_t d = 0; d < view->device_count && device_of; d++)
-        device_of[view->devices[d].device] = d;
-    if (selected)
-        select_parts(view, set, selected);
-    bool ok = selected && device_of && sum_instances(set, selected, device_of, &rows);
+    bool ok = rows_init(&rows, view, set);
+    if (ok)
+        sum_instances(view, &rows);
+    ok = ok && !rows.failed;
     size_t count = ok ? join_equal(rows.items, rows.count) : 0;
     if (count)
         qsort(rows.items, count, sizeof *rows.items, by_device_and_time);
     for (size_t i = 0; i < count; i++)
         add_row(view, table, &rows.items[i]);
-    gt_mem_free(selected);
-    gt_mem_free(device_of);
-    gt_mem_free(rows.items);
-    gt_map_release(&rows.place);
+    rows_release(&rows);
     return ok ? GT_OK : gt_fail_memory(err);
 }

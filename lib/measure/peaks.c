@@ -29,9 +29,9 @@ static struct gt_cell text_or_null(struct gt_section *section, struct gt_str tex
 static void add_row(struct gt_section *section, struct gt_table *table, int64_t id, const struct gt_gpu_peaks *peaks) {
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "device", id);
-    gt_row_cell(&row, "name", text_or_null(section, peaks->name));
+    gt_row_cell(&row, "name", text_or_null(section, peaks->given_name.len ? peaks->given_name : peaks->name));
     gt_row_cell(&row, "arch", text_or_null(section, gt_str_of(gt_gpu_peaks_arch(peaks))));
-    gt_row_cell(&row, "sms", known(peaks->multiprocessors));
+    gt_row_cell(&row, "sms", known(peaks->peak_multiprocessors));
     gt_row_cell(&row, "matrix_clock_hz", known(peaks->matrix_clock_hz));
     gt_row_cell(&row, "vector_clock_hz", known(peaks->vector_clock_hz));
     gt_row_cell(&row, "bandwidth", known(peaks->bandwidth));

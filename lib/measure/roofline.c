@@ -18,8 +18,8 @@ static const struct gt_report_column columns[] = {
     {"intensity", "FLOPs per byte", GT_UNIT_NONE, NULL, 0},
     {"gflops_per_s", "GFLOP/s", GT_UNIT_NONE, NULL, 0},
     {"gbytes_per_s", "GB/s", GT_UNIT_NONE, NULL, 0},
-    {"roofline_ns", "Roofline", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"roofline_ns", "Roofline", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_SPARSE},
+    {"efficiency", "Efficiency", GT_UNIT_SHARE, "modelled time", GT_COLUMN_BAR | GT_COLUMN_WHOLE | GT_COLUMN_SPARSE},
 };
 
 /* Units of products, and one more for what vector units do. */

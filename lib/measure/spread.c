@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "measure/results/results.h"
 
-enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
-
 /* Moments of one set, counted from the first sum that it had so that little is lost. */
 struct gt_spread_moments {
     double first, sum, squares;
@@ -27,7 +25,7 @@ static void moments_add(struct gt_spread_moments *moments, double sum_ns) {
 bool gt_spread_init(struct gt_spread *spread, const struct gt_view *view, size_t set_count) {
     size_t step_count = view->labels->step_count;
     *spread = (struct gt_spread){.set_count = set_count, .step = GT_NO_ROW, .next_run = GT_NO_ROW};
-    if (step_count < FEWEST_STEPS)
+    if (step_count < GT_SPREAD_FEWEST_STEPS)
         return true;
     spread->step_count = step_count;
     spread->last_run = gt_mem_uninitialised(step_count, sizeof *spread->last_run);
@@ -117,7 +115,7 @@ bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *vie
         return true;
     uint8_t *has_ops = gt_mem_array(spread->step_count, 1);
     size_t steps = has_ops ? count_steps(view, has_ops) : 0;
-    if (steps >= FEWEST_STEPS) {
+    if (steps >= GT_SPREAD_FEWEST_STEPS) {
         *step_count = steps;
         for (size_t set = 0; set < spread->set_count; set++)
             stddev_ns[set] = stddev_of(&spread->moments[set], steps);

@@ -19,8 +19,11 @@ static const struct gt_report_column columns[] = {
 };
 
 /* Comparisons have a sentence on the parts by model, which every trace has. */
-static const struct gt_parts parts_role = {
-    .whole = "GPU span against ideal kernels", .column = "basis", .text = "model", .is_by_gpu = true};
+static const struct gt_parts parts_role = {.whole = "GPU span against ideal kernels",
+                                           .column = "basis",
+                                           .text = "model",
+                                           .is_by_gpu = true,
+                                           .unknown = "unmodelled"};
 
 static void add_model(struct gt_table *table, const struct gt_view_device *device,
                       const struct gt_model_waterfall *it) {
@@ -35,12 +38,26 @@ static void add_model(struct gt_table *table, const struct gt_view_device *devic
     gt_waterfall_rows_add_sorted(&rows, ideal, count);
     gt_waterfall_rows_add_sorted(&rows, lost, count);
     gt_waterfall_rows_add(&rows, "unmodelled", "", it->unmodelled_ns);
+    if (it->peak_unknown_ns > 0)
+        gt_waterfall_rows_add(&rows, "unmodelled", GT_WATERFALL_NO_PEAK, it->peak_unknown_ns);
     gt_waterfall_rows_add_rest(&rows, &it->rest);
+}
+
+/* false: memory was short. */
+static bool divide_all(const struct gt_view *view, const struct gt_work_set *set, const struct gt_idle_causes *idle,
+                       struct gt_model_waterfall *models, struct gt_section *section) {
+    struct gt_waterfall_spread spread = {0};
+    bool has_spread = gt_waterfall_spread_is_known(view);
+    for (size_t d = 0; d < view->device_count; d++)
+        gt_model_waterfall_of(&models[d], view, set, idle, d, has_spread ? &spread : NULL);
+    bool ok = !has_spread || gt_waterfall_spread_tell(&spread, view, section);
+    gt_waterfall_spread_release(&spread);
+    return ok;
 }
 
 enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
-    const struct gt_idle *idle = set ? gt_results_idle(view, err) : NULL;
+    const struct gt_idle_causes *idle = set ? gt_results_idle_causes(view, err) : NULL;
     const struct gt_counter_set *counters = idle ? gt_results_counters(view, err) : NULL;
     struct gt_efficiency_words words = {.view = view, .set = set, .section = section};
     if (!counters)
@@ -48,11 +65,9 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
     struct gt_model_waterfall *models = gt_mem_array(view->device_count, sizeof *models);
     if (!models)
         return gt_fail_memory(err);
-    for (size_t d = 0; d < view->device_count; d++)
-        gt_model_waterfall_of(&models[d], view, set, idle, d);
     words.models = models;
     words.counters = counters;
-    if (!gt_efficiency_words_say(&words)) {
+    if (!divide_all(view, set, idle, models, section) || !gt_efficiency_words_say(&words)) {
         gt_mem_free(models);
         return gt_fail_memory(err);
     }

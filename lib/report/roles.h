@@ -89,6 +89,8 @@ struct gt_parts {
     const char *column, *text;   /* only rows that have this text in this column are parts; NULL: all are */
     bool is_by_gpu;              /* with a whole of its own: it is that of each GPU, so that the mean is said, and said
                                     even if it did not change */
+    const char *unknown;         /* with which the words of parts begin of which nobody knows what they are; NULL:
+                                    there are none */
     const char *prefix, *suffix; /* put around the words: "idle (", ")" */
     const struct gt_term *terms; /* up to one without text: words for the texts of the column, where they have none the
                                     row's name; NULL: the texts are the words */

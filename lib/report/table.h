@@ -78,6 +78,7 @@ struct gt_table {
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     bool shows_sort;            /* people asked for that order: that column is shown, whatever has to give way */
+    bool stands_alone;          /* data formats add no columns that say which input a row is of */
     bool is_fixed;              /* it has the same rows for every trace that has them: one that is absent is not 0 */
     const struct gt_parts *parts; /* of a table with GT_COLUMN_PART; NULL: of the whole, by their names */
     const struct gt_table *shape; /* of a comparison: the table of a capture whose columns it compares */

@@ -52,14 +52,29 @@ static struct gt_str counts_of(const struct gt_compare_sides *sides, struct gt_a
                            count_of_side(sides, GT_SIDE_B, arena).ptr);
 }
 
+/* " (as they are in 'TITLE', 'TITLE')": tables whose leading amount no count divides; empty: there are none. */
+static struct gt_str undivided_tables(const struct gt_section *section, struct gt_arena *arena) {
+    struct gt_str list = {"", 0};
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        const struct gt_table *table = block->kind == GT_BLOCK_TABLE ? block->table : NULL;
+        size_t lead = table && table->shape ? gt_table_column_flagged(table->shape, GT_COLUMN_LEADS) : SIZE_MAX;
+        if (lead == SIZE_MAX || !(block->audience & GT_FOR_SCREEN) || !table->row_count ||
+            !(table->shape->columns[lead].flags & (GT_COLUMN_RATE | GT_COLUMN_LEVEL)))
+            continue;
+        list = gt_arena_printf(arena, "%s%s'%s'", list.ptr, list.len ? ", " : "", table->shape->title);
+    }
+    return list.len ? gt_arena_printf(arena, " (undivided in %s)", list.ptr) : list;
+}
+
 void gt_verdict_note_per(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     const char *warm_up = has_warm_up(sides) ? " Warm-up is included." : "";
     const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", mean over the captures of a side" : "";
     struct gt_str text =
-        *sides->unit
-            ? gt_arena_printf(arena, "Amounts are %s: %s.%s", sides->unit, counts_of(sides, arena).ptr, warm_up)
-            : gt_arena_printf(arena, "Amounts are totals of captures%s.%s%s", mean, warm_up, sides->why);
+        *sides->unit ? gt_arena_printf(arena, "Amounts are %s: %s%s.%s", sides->unit, counts_of(sides, arena).ptr,
+                                       undivided_tables(section, arena).ptr, warm_up)
+                     : gt_arena_printf(arena, "Amounts are totals of captures%s.%s%s", mean, warm_up, sides->why);
     if (sides->is_named)
         text =
             gt_arena_printf(arena, "%s A is %s, B is %s.", text.ptr, sides->names[GT_SIDE_A], sides->names[GT_SIDE_B]);

@@ -439,6 +439,29 @@ static bool has_changed(const struct whole *whole, const struct parts *parts) {
     return has;
 }
 
+/* Shares of the whole that are not known where they differ much: then what is known differs, too. */
+static void note_unknown(const struct gt_compare_sides *sides, struct gt_section *section, const struct gt_table *table,
+                         const struct whole *whole) {
+    static const double much = 0.05;
+    struct gt_compare_columns time = gt_compare_find_amount(table, GT_COLUMN_PART);
+    struct naming naming = naming_of(sides, table);
+    const char *unknown = role_of(table)->unknown;
+    double a_ns = 0, b_ns = 0;
+    for (size_t row = 0; row < table->row_count && unknown; row++)
+        if (is_part(table, row) && gt_str_starts(text_at(&naming, row, naming.name), gt_str_of(unknown))) {
+            a_ns += gt_compare_number(table, row, time.a);
+            b_ns += gt_compare_number(table, row, time.b);
+        }
+    double of_a = whole->a_ns > 0 ? a_ns / whole->a_ns : 0, of_b = whole->b_ns > 0 ? b_ns / whole->b_ns : 0;
+    if (!(fabs(of_a - of_b) >= much))
+        return;
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(&section->report->arena,
+                                    "Not comparable part by part: %.1f%% of %s in %s is %s, but %.1f%% in %s.",
+                                    100 * of_a, whole->what, sides->names[GT_SIDE_A], unknown, 100 * of_b,
+                                    sides->names[GT_SIDE_B]));
+}
+
 /* Nothing where the whole did not change: the first sentence says so already. But parts of a GPU's time that others do
    not have may have changed all the same. */
 void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_section *section) {
@@ -451,6 +474,7 @@ void gt_verdict_note_wholes(const struct gt_compare_sides *sides, struct gt_sect
             (is_unchanged(&whole) && !role_of(table)->is_by_gpu))
             continue;
         add_table(&parts, sides, section, table, GT_COLUMN_PART);
+        note_unknown(sides, section, table, &whole);
         if (average(sides, table, &whole, &parts) && has_changed(&whole, &parts))
             add_sentence(section, &whole, &parts);
     }

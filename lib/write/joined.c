@@ -84,8 +84,12 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
         gt_joined_release(joined);
         return gt_fail_memory(err);
     }
-    joined->columns[joined->column_count++] = &input_column;
-    if (knows_ranks(report))
+    struct cursor first = {0};
+    block = next_block(report, key, &first);
+    bool has_input = !block || !block->table->stands_alone;
+    if (has_input)
+        joined->columns[joined->column_count++] = &input_column;
+    if (has_input && knows_ranks(report))
         joined->columns[joined->column_count++] = &rank_column;
     for (struct cursor at = {0}; (block = next_block(report, key, &at));) {
         const struct gt_table *table = block->table;
@@ -119,6 +123,11 @@ void gt_joined_limit(struct gt_joined *joined, size_t rows) {
     }
     joined->section_rows = least;
     joined->row_count = count_rows(joined, least);
+}
+
+void gt_joined_rewind(struct gt_joined *joined) {
+    joined->section = joined->block = joined->next_row = 0;
+    joined->table = NULL;
 }
 
 void gt_joined_release(struct gt_joined *joined) {
@@ -161,7 +170,8 @@ const struct gt_cell *gt_joined_next(struct gt_joined *joined) {
     const struct gt_table *table = joined->table;
     const struct gt_report_input *input = &joined->report->sections[joined->section].input;
     memset(joined->row, 0, joined->column_count * sizeof *joined->row);
-    joined->row[0] = gt_cell_text(input->label);
+    if (joined->columns[0] == &input_column)
+        joined->row[0] = gt_cell_text(input->label);
     if (joined->column_count > 1 && joined->columns[1] == &rank_column && input->rank >= 0)
         joined->row[1] = gt_cell_int(input->rank);
     const struct gt_cell *cells = &table->cells[sampled_row(joined, joined->next_row++) * table->column_count];

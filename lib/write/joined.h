@@ -12,7 +12,8 @@
 struct gt_joined {
     const struct gt_report *report;
     const char *key, *title;
-    /* `input`, `rank` where several inputs know theirs, then every column any section has. */
+    /* `input`, `rank` where several inputs know theirs, unless the table stands alone; then every column any section
+       has. */
     const struct gt_report_column **columns;
     size_t column_count;
     size_t row_count, total_rows;
@@ -35,6 +36,9 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
    other if it has them. Before the first row is taken. */
 void gt_joined_limit(struct gt_joined *joined, size_t rows);
 void gt_joined_release(struct gt_joined *joined);
+
+/* Before the first row again. */
+void gt_joined_rewind(struct gt_joined *joined);
 
 /* column_count cells, valid until the next call; NULL after the last row. */
 const struct gt_cell *gt_joined_next(struct gt_joined *joined);

@@ -12,16 +12,17 @@ struct gt_writer {
     const char *suffix; /* ".csv" */
     bool is_data;       /* for programs: every row, whatever the screen would show */
     bool fills_folders; /* one file holds one table, so a folder holds them all */
+    bool is_binary;     /* nothing to see on a terminal */
     /* Errors of the output itself stick in out; the status is for requests that make no sense (no such table). */
     enum gt_status (*write)(const struct gt_report *report, const struct gputime_write_options *options,
                             struct gt_out *out, struct gt_error *err);
 };
 
-#define GT_WRITER(name, key, title, suffix, is_data, fills_folders)                                                    \
+#define GT_WRITER(name, key, title, suffix, is_data, fills_folders, is_binary)                                         \
     enum gt_status gt_write_##name(const struct gt_report *report, const struct gputime_write_options *options,        \
                                    struct gt_out *out, struct gt_error *err);
 #include "write/writers.def"
-GT_WRITER(layout, "", "", "", true, false) /* the old tools' files: options->format names the layout */
+GT_WRITER(layout, "", "", "", true, false, false) /* the old tools' files: options->format names the layout */
 #undef GT_WRITER
 
 extern const struct gt_writer gt_writers[];

@@ -6,15 +6,15 @@
 #include "write/page.h"
 #include "write/writer.h"
 
-#define GT_WRITER(name, key, title, suffix, is_data, fills_folders)                                                    \
-    {key, title, suffix, is_data, fills_folders, gt_write_##name},
+#define GT_WRITER(name, key, title, suffix, is_data, fills_folders, is_binary)                                         \
+    {key, title, suffix, is_data, fills_folders, is_binary, gt_write_##name},
 const struct gt_writer gt_writers[] = {
 #include "write/writers.def"
 };
 #undef GT_WRITER
 const size_t gt_writer_count = sizeof gt_writers / sizeof *gt_writers;
 
-static const struct gt_writer layout_writer = {"layout",       "file layout of an older tool", "", true, false,
+static const struct gt_writer layout_writer = {"layout",       "file layout of an older tool", "", true, false, false,
                                                gt_write_layout};
 
 const struct gt_writer *gt_writer_find(const char *key) {

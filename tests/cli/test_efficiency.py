@@ -277,6 +277,7 @@ SHEETS = {  # what vendors' data sheets say, in TFLOP/s without sparsity
     ("Tesla V100-SXM2-16GB", 80, 7, 0): {"bf16": 125, "fp32": 15.7}, ("Tesla T4", 40, 7, 5): {"bf16": 65, "fp32": 8.1},
     ("NVIDIA A100-SXM4-80GB", 108, 8, 0): {"bf16": 312, "tf32": 156, "fp32": 19.5},
     ("NVIDIA A10", 72, 8, 6): {"bf16": 125, "tf32": 62.5, "fp32": 31.2},
+    ("NVIDIA A40", 84, 8, 6): {"bf16": 149.7, "tf32": 74.8, "fp32": 37.4},
     ("NVIDIA L4", 58, 8, 9): {"bf16": 121, "fp8": 242, "fp32": 30.3},
     ("NVIDIA L40S", 142, 8, 9): {"bf16": 362, "fp32": 91.6},
     ("NVIDIA H100 80GB HBM3", 132, 9, 0): {"bf16": 989.4, "tf32": 494.7, "fp8": 1978.9, "fp32": 66.9},

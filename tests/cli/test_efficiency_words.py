@@ -228,6 +228,8 @@ def test_other_reports_say_who_reads_shapes(gputime, tmp_path):
         path = Operators().run("aten::mm", MM).write(tmp_path)
         path.write_text(path.read_text().replace("{", f'{{"record_shapes": {shapes}, ', 1))
         for command in ("summary", "explain"):
+            more = "and 'gputime findings' has findings on them, too."
+            assert (more in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())) == is_said
             assert (words in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())) == is_said
         for command in ("findings", "kernels", "efficiency"):
             assert words not in " ".join(gputime(command, path, "--no-cache").stdout.decode().split())

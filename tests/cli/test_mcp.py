@@ -164,7 +164,7 @@ def test_schemas_are_the_options_of_the_commands(gputime, listed):
     ("kernels", {"from": "10%", "to": "50%", "name": "--gemm"}, ["--from", "10%", "--to", "50%", "--name=--gemm"]),
 ])
 def test_an_answer_is_that_of_the_command(gputime, client, name, arguments, words):
-    result = client.call(name, traces=[LLAMA], max_rows=0, **arguments)
+    result = client.call(name, traces=[LLAMA], table_rows=0, **arguments)
     assert not result["isError"], result
     assert result["content"][0]["text"].encode() == gputime(name, LLAMA, *words, "--width", "120").stdout
     expected = json.loads(gputime(name, LLAMA, *words, "--json").stdout)
@@ -179,7 +179,7 @@ def test_formats(gputime, client):
         "kernels", OVERLAP, "--csv").stdout
     assert client.text("kernels", traces=[OVERLAP], format="md").startswith("#")
     assert "structuredContent" not in client.call("kernels", traces=[OVERLAP], format="text")
-    result = client.call("kernels", traces=[OVERLAP], format="json", max_rows=0)
+    result = client.call("kernels", traces=[OVERLAP], format="json", table_rows=0)
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"] == gputime.json("kernels", OVERLAP)
     assert "'html' is not available" in client.error("kernels", traces=[OVERLAP], format="html")
     assert "Suffixes" in client.text("list", what="inputs")
@@ -187,10 +187,10 @@ def test_formats(gputime, client):
 
 
 def test_comparisons_have_two_sides(gputime, client):
-    plain = client.call("diff", traces=[OVERLAP, DEVICES], max_rows=0)
-    sides = client.call("diff", a=[OVERLAP], b=[DEVICES], max_rows=0)
+    plain = client.call("diff", traces=[OVERLAP, DEVICES], table_rows=0)
+    sides = client.call("diff", a=[OVERLAP], b=[DEVICES], table_rows=0)
     assert plain == sides and not plain["isError"]
-    one = client.call("diff", traces=[OVERLAP, DEVICES], of="measures", max_rows=0)
+    one = client.call("diff", traces=[OVERLAP, DEVICES], of="measures", table_rows=0)
     assert one["structuredContent"] == gputime.json("diff", OVERLAP, DEVICES, "--of", "measures")
     assert "diff needs two traces" in client.error("diff", traces=[OVERLAP])
     assert "has no range 'nowhere'" in client.error("diff", traces=[OVERLAP, OVERLAP], per="range:nowhere")
@@ -221,7 +221,7 @@ def test_a_broken_limit_is_an_answer(client):
                                        {"traces": ["a\0b"]}, {"traces": ["x" * 100000]}, {"traces": [""]}, {"traces": []},
                                        {"traces": [OVERLAP], "name": {"a": 1}}, {"traces": [OVERLAP], "name": "a\0b"},
                                        {"traces": [OVERLAP], "x" * 5000: 1}, {"traces": [OVERLAP], "": 1},
-                                       {"traces": [OVERLAP], "max_rows": -1}, {"traces": [OVERLAP], "max_rows": "x"},
+                                       {"traces": [OVERLAP], "table_rows": -1}, {"traces": [OVERLAP], "table_rows": "x"},
                                        {"traces": [OVERLAP], "format": 7}, {"traces": [OVERLAP], "=": 1}])
 def test_odd_arguments_are_errors(client, arguments):
     assert client.error("kernels", **arguments).startswith("gputime: ")
@@ -246,8 +246,8 @@ def test_answers_are_limited_and_say_so(gputime, client, tmp_path):
     result = client.call("kernels", traces=[trace])
     kernels = result["structuredContent"]["tables"]["kernels"]
     assert len(kernels["rows"]) == 20 and kernels["total_rows"] == 30000
-    assert any("Left out: rows" in item["text"] and "max_rows" in item["text"] for item in result["content"])
-    result = client.call("kernels", traces=[trace], max_rows=0)
+    assert any("Left out: rows" in item["text"] and "table_rows" in item["text"] for item in result["content"])
+    result = client.call("kernels", traces=[trace], table_rows=0)
     assert len(json.dumps(result)) < 160000 and any("Left out" in item["text"] for item in result["content"])
     csv = client.call("kernels", traces=[trace], format="csv")
     assert len(csv["content"][0]["text"]) <= 60000 and csv["content"][0]["text"].endswith("\n")
@@ -264,8 +264,8 @@ def test_hostile_names_stay_inside_of_the_protocol(gputime, client, tmp_path):
                "args": {"device": 0, "stream": 7}} for i, name in enumerate(names)]
     trace = str(write_trace(tmp_path / "hostile\x1b[1m.json", events))
     for name in ("summary", "kernels", "gaps", "findings"):
-        assert "\x1b" not in client.text(name, traces=[trace], max_rows=0)
-    result = client.call("kernels", traces=[trace], max_rows=0)
+        assert "\x1b" not in client.text(name, traces=[trace], table_rows=0)
+    result = client.call("kernels", traces=[trace], table_rows=0)
     assert len(result["content"]) == 1 and result["structuredContent"] == gputime.json("kernels", trace)
     assert client.ask("ping")["result"] == {}
     assert "\x1b" not in client.error("kernels", traces=["\x1b[2J"])
@@ -309,7 +309,7 @@ def test_traces_stay_open(gputime, tmp_path):
 def test_more_is_read_when_it_is_asked_for(gputime, client):
     client.call("kernels", traces=[LLAMA])
     for name in ("memory", "efficiency", "path", "summary", "kernels"):
-        assert client.call(name, traces=[LLAMA], max_rows=0)["content"][0]["text"].encode() == gputime(
+        assert client.call(name, traces=[LLAMA], table_rows=0)["content"][0]["text"].encode() == gputime(
             name, LLAMA, "--width", "120").stdout
 
 
@@ -393,8 +393,8 @@ def test_an_empty_window_is_not_well_utilised(client):
 
 @pytest.mark.parametrize("sample", ["overlap.json", "devices.json", "torch/llama_train_compiled.json.gz", "nsys/train.nsys-rep"])
 def test_no_utilisation_is_above_100_percent(client, sample):
-    for row in client.tables("summary", traces=[str(DATA / sample)], max_rows=0)["accounting"]["rows"]:
+    for row in client.tables("summary", traces=[str(DATA / sample)], table_rows=0)["accounting"]["rows"]:
         assert row["busy_ns"] + row["idle_ns"] == row["span_ns"] and 0 <= row["busy_ns"] <= row["span_ns"]
-    shares = [row["share"] for row in client.tables("gaps", traces=[str(DATA / sample)], per="device", max_rows=0)["idle_causes"]["rows"]
+    shares = [row["share"] for row in client.tables("gaps", traces=[str(DATA / sample)], per="device", table_rows=0)["idle_causes"]["rows"]
               if row.get("share") is not None]
     assert all(0 <= share <= 1 for share in shares)

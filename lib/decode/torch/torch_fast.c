@@ -107,6 +107,13 @@ GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const st
 /* Members of args that were mostly met before. */
 GT_SIMD_TARGET __attribute__((noinline)) static const char *
 take_repeated(const struct gt_torch_fast *fast, const char *p, const char *end, struct reading *reading) {
+    const struct gt_torch_repeat *guess = gt_torch_repeats_guess(&fast->repeats);
+    if (guess && (size_t)(end - p) > guess->text_bytes &&
+        simd_matches_long(p, guess->text, guess->text_bytes, guess->last_bits) &&
+        simd_has_no_lists(&fast->constants, p + guess->text_bytes, end)) {
+        reading->repeat = guess;
+        return p + guess->text_bytes;
+    }
     const char *after = simd_skip_lists(&fast->constants, p, end);
     if (!after)
         return NULL;
@@ -277,7 +284,7 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
 /* An operator where collectives are asked for, too. */
 static bool add_plain_cpu_op(struct gt_torch_sink *sink, const struct reading *reading,
                              const struct gt_torch_row *row) {
-    if (is_step(reading) || is_comm_record(reading))
+    if (is_step(reading) || (sink->facts & GT_FACT_COMMS && is_comm_record(reading)))
         return false;
     gt_torch_sink_add_cpu_side(sink, row);
     return true;
@@ -335,6 +342,8 @@ __attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, 
     }
     if (is_new)
         gt_torch_repeats_learn(&fast->repeats, &fast->constants, path->role, reading->text, &sink->builder->store);
+    else if (repeat)
+        gt_torch_repeats_met(&fast->repeats, repeat);
     return true;
 }
 

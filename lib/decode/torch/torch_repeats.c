@@ -15,6 +15,7 @@ void gt_torch_repeats_init(struct gt_torch_repeats *repeats) {
 
 void gt_torch_repeats_release(struct gt_torch_repeats *repeats) {
     gt_mem_free(repeats->slots);
+    gt_mem_free(repeats->guesses);
     gt_arena_release(&repeats->arena);
 }
 
@@ -79,6 +80,9 @@ GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, con
         repeats->slots = gt_mem_array(SLOTS, sizeof *repeats->slots);
     if (!repeats->slots)
         return;
+    if (!repeats->guesses)
+        repeats->guesses = gt_mem_array(GT_TORCH_GUESSES, sizeof *repeats->guesses);
+    learned.number = (uint32_t)(repeats->count[0] + repeats->count[1]);
     uint64_t hash = simd_hash_bytes(k, text);
     struct gt_torch_repeats_slot *slot = find_slot(repeats, text, hash);
     struct gt_torch_repeat *repeat =

@@ -14,6 +14,7 @@ struct gt_torch_repeat {
         struct gt_operator_args_row arguments; /* GT_TORCH_ROLE_ARGUMENTS */
         struct gt_kernel_configs_row config;   /* GT_TORCH_ROLE_CONFIG */
     } row;
+    uint32_t number;     /* in the order of learning */
     uint32_t text_bytes; /* 1 or more */
     uint32_t last_bits;  /* one for each byte of the text's last 32 or less */
     char text[];         /* GT_TORCH_PADDING zero bytes after it */
@@ -24,9 +25,14 @@ struct gt_torch_repeats_slot {
     struct gt_torch_repeat *repeat; /* NULL: the slot is free */
 };
 
+enum { GT_TORCH_GUESSES = 1 << 14 };
+
 struct gt_torch_repeats {
-    struct gt_torch_repeats_slot *slots; /* NULL: nothing was learned */
-    size_t count[2];                     /* of operators, of kernels */
+    struct gt_torch_repeats_slot *slots;    /* NULL: nothing was learned */
+    size_t count[2];                        /* of operators, of kernels */
+    const struct gt_torch_repeat **guesses; /* by context: what came next there; NULL: nothing so far */
+    uint32_t context;                       /* of the next text: which came last */
+    int trust;                              /* in guesses: whether of late most were right */
     struct gt_arena arena;
 };
 
@@ -36,6 +42,25 @@ void gt_torch_repeats_release(struct gt_torch_repeats *repeats);
 /* NULL: this text is new. */
 const struct gt_torch_repeat *gt_torch_repeats_find(const struct gt_torch_repeats *repeats,
                                                     const struct simd_constants *k, struct gt_str text);
+
+/* Programs run in loops, so what came after the last few texts will most likely come again. NULL: who knows. */
+static inline const struct gt_torch_repeat *gt_torch_repeats_guess(const struct gt_torch_repeats *repeats) {
+    return repeats->guesses && repeats->trust >= 0 ? repeats->guesses[repeats->context] : NULL;
+}
+
+/* Remembers what came now. */
+static inline void gt_torch_repeats_met(struct gt_torch_repeats *repeats, const struct gt_torch_repeat *repeat) {
+    enum { NUMBER_BITS = 5 }; /* what is left of a number when as many have come after it as the context has room for */
+    enum { MOST_TRUST = 64, COST_OF_ERROR = 3 };
+    if (!repeats->guesses)
+        return;
+    bool was_right = repeats->guesses[repeats->context] == repeat;
+    repeats->trust += was_right && repeats->trust < MOST_TRUST ? 1 : 0;
+    repeats->trust -= !was_right && repeats->trust > -MOST_TRUST ? COST_OF_ERROR : 0;
+    repeats->guesses[repeats->context] = repeat;
+    repeats->context =
+        (repeats->context << NUMBER_BITS ^ repeat->number * UINT32_C(0x9e3779b1) >> 16) % GT_TORCH_GUESSES;
+}
 
 /* Learns what was made of the text: the last row of the builder, if it is of the op or operator that was added last.
    text: in bytes that GT_TORCH_PADDING more may be read after. */

@@ -47,6 +47,19 @@ GT_SIMD bool simd_matches(const char *p, const char *literal, size_t size, uint3
     return (last_bits & ~simd_equal(simd_load(p), simd_load(literal))) == 0;
 }
 
+/* The same of long ones, which mostly match. */
+GT_SIMD bool simd_matches_long(const char *p, const char *text, size_t size, uint32_t last_bits) {
+    for (; size > 128; p += 128, text += 128, size -= 128) {
+        __m256i first = _mm256_and_si256(_mm256_cmpeq_epi8(simd_load(p), simd_load(text)),
+                                         _mm256_cmpeq_epi8(simd_load(p + 32), simd_load(text + 32)));
+        __m256i second = _mm256_and_si256(_mm256_cmpeq_epi8(simd_load(p + 64), simd_load(text + 64)),
+                                          _mm256_cmpeq_epi8(simd_load(p + 96), simd_load(text + 96)));
+        if (_mm256_movemask_epi8(_mm256_and_si256(first, second)) != -1)
+            return false;
+    }
+    return simd_matches(p, text, size, last_bits);
+}
+
 /* ---- texts ---- */
 
 /* Where a text ends: quotes, and all that makes it more than a run of bytes. */
@@ -265,6 +278,16 @@ GT_SIMD const char *simd_skip_lists(const struct simd_constants *k, const char *
         brace = at;
     }
     return NULL;
+}
+
+/* Whether there is a brace after p and no ] before it. */
+GT_SIMD bool simd_has_no_lists(const struct simd_constants *k, const char *p, const char *end) {
+    for (; p < end; p += 64) {
+        uint64_t braces = SIMD_BITS(simd_braces, k, p), lists = SIMD_BITS(simd_list_ends, k, p);
+        if (braces | lists)
+            return (lists & (braces ^ (braces - 1))) == 0 && braces;
+    }
+    return false;
 }
 
 /* Every bit becomes the parity of itself and all lower ones: what lies between quotes is set, the first one included.

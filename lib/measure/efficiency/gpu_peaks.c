@@ -219,9 +219,15 @@ static void set_clocks(struct gt_gpu_peaks *peaks, const struct gt_devices *devi
     }
 }
 
+/* Of the GPU that kernels ran on, whatever GPU their peaks are taken from; NULL: not known. */
+static const struct arch *own_arch(const struct gt_devices *devices, uint32_t device, struct gt_str name) {
+    struct gt_gpu_peaks own = {.name = name};
+    set_arch(&own, devices, device, find_sheet(name));
+    return find_arch(gt_gpu_peaks_arch(&own));
+}
+
 /* Kernels ran on the multiprocessors of the trace, but the peaks of another GPU are of its own. */
 static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const struct gt_gpu_given *given) {
-    int64_t multiprocessors = given->sheet ? sheets[given->sheet - 1].multiprocessors : peaks->multiprocessors;
     static const bool is_matrix[GT_PEAK_COUNT] = {
 #define MATRIX                         1
 #define VECTOR                         0
@@ -233,7 +239,8 @@ static void set_flops(struct gt_gpu_peaks *peaks, const struct arch *arch, const
     };
     for (size_t i = 0; i < GT_PEAK_COUNT; i++) {
         int64_t clock_hz = is_matrix[i] ? peaks->matrix_clock_hz : peaks->vector_clock_hz;
-        gt_big flops = arch ? gt_work_math_mul(gt_work_math_mul(arch->rates[i], multiprocessors), clock_hz) : 0;
+        int64_t rate = arch ? arch->rates[i] : 0;
+        gt_big flops = gt_work_math_mul(gt_work_math_mul(rate, peaks->peak_multiprocessors), clock_hz);
         peaks->flops[i] = given->flops[i] ? given->flops[i] : gt_work_math_fits(flops) ? (int64_t)flops : 0;
         peaks->is_known |= peaks->flops[i] > 0;
         if (given->flops[i])
@@ -268,7 +275,8 @@ void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, u
     peaks->multiprocessors = devices->multiprocessors[described];
     if (!peaks->multiprocessors && sheet)
         peaks->multiprocessors = sheet->multiprocessors;
-    set_limits(peaks, devices, described, arch);
+    peaks->peak_multiprocessors = given->sheet ? sheet->multiprocessors : peaks->multiprocessors;
+    set_limits(peaks, devices, described, given->sheet ? own_arch(devices, described, peaks->name) : arch);
     set_clocks(peaks, devices, described, sheet, given->sheet > 0);
     set_flops(peaks, sheet || has_full_rate(peaks->name) ? arch : NULL, given);
     peaks->bandwidth = bandwidth_of(devices, described, sheet, given);

@@ -29,7 +29,8 @@ struct gt_gpu_peaks {
     struct gt_str given_name;                 /* of the GPU whose data sheet the user wants; empty: its own */
     const char *arch;                         /* of a row: "sm_90"; NULL: there is none */
     char other_arch[16];                      /* "sm_120", where no row has it; empty: not known */
-    int64_t multiprocessors;                  /* 0: not known */
+    int64_t multiprocessors;                  /* of the GPU that the kernels ran on; 0: not known */
+    int64_t peak_multiprocessors;             /* that the peaks are of: those of the GPU whose sheet is wanted */
     int64_t matrix_clock_hz, vector_clock_hz; /* 0: not known */
     int64_t flops[GT_PEAK_COUNT];             /* per second, dense; 0: not known */
     int64_t bandwidth;                        /* bytes per second; 0: not known */

@@ -1,6 +1,8 @@
 /* Numbers launches with a map from hashes; launches with equal hashes are compared. */
 #include "measure/efficiency/launch_ids.h"
 
+#include <string.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -9,15 +11,11 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-static uint64_t both(uint32_t high, uint32_t low) {
-    return (uint64_t)high << 32 | low;
-}
-
 static uint64_t hash_of(const struct gt_kernel_configs *configs, size_t row, gt_strid name) {
-    uint64_t hash = mixed(both(configs->registers[row], name), configs->shared_bytes[row]);
-    hash = mixed(hash, both(configs->grid_x[row], configs->grid_y[row]));
-    hash = mixed(hash, both(configs->grid_z[row], configs->block_x[row]));
-    hash = mixed(hash, both(configs->block_y[row], configs->block_z[row]));
+    uint64_t hash = mixed(gt_map_key(configs->registers[row], name), configs->shared_bytes[row]);
+    hash = mixed(hash, gt_map_key(configs->grid_x[row], configs->grid_y[row]));
+    hash = mixed(hash, gt_map_key(configs->grid_z[row], configs->block_x[row]));
+    hash = mixed(hash, gt_map_key(configs->block_y[row], configs->block_z[row]));
     return mixed(mixed(hash, configs->static_shared_bytes[row]), configs->dynamic_shared_bytes[row]);
 }
 
@@ -34,9 +32,23 @@ static bool are_alike(const struct gt_store *store, size_t a, size_t b) {
    unknown. */
 enum { COLLISIONS_MOST = 8 };
 
-static bool number_launch(struct gt_launch_ids *ids, const struct gt_store *store, struct gt_map *places, size_t row) {
+struct numbering {
+    struct gt_launch_ids *ids;
+    const struct gt_store *store;
+    struct gt_map places;
+    uint32_t *latest; /* by name of kernel: what its last launch was, and mostly is again; GT_NO_ROW */
+};
+
+static bool number_launch(struct numbering *it, size_t row) {
+    const struct gt_store *store = it->store;
     const struct gt_kernel_configs *configs = &store->kernel_configs;
-    uint32_t op = configs->op[row];
+    struct gt_launch_ids *ids = it->ids;
+    struct gt_map *places = &it->places;
+    uint32_t op = configs->op[row], *latest = &it->latest[store->ops.name[op]];
+    if (*latest != GT_NO_ROW && are_alike(store, ids->config[*latest], row)) {
+        ids->of_op[op] = *latest;
+        return true;
+    }
     uint64_t hash = hash_of(configs, row, store->ops.name[op]);
     for (uint64_t turn = 0; turn < COLLISIONS_MOST; turn++) {
         uint32_t id = gt_map_put_if_new(places, hash, turn, (uint32_t)ids->count);
@@ -51,21 +63,25 @@ static bool number_launch(struct gt_launch_ids *ids, const struct gt_store *stor
             ids->config = config;
             config[ids->count++] = (uint32_t)row;
         }
-        ids->of_op[op] = id;
+        ids->of_op[op] = *latest = id;
         return true;
     }
     return true;
 }
 
 bool gt_launch_ids_init(struct gt_launch_ids *ids, const struct gt_store *store) {
-    struct gt_map places = {0};
+    struct numbering it = {
+        .ids = ids, .store = store, .latest = gt_mem_uninitialised(store->strings.count, sizeof *it.latest)};
     *ids = (struct gt_launch_ids){.of_op = gt_mem_uninitialised(store->ops.count, sizeof *ids->of_op)};
-    bool ok = ids->of_op;
-    for (size_t i = 0; i < store->ops.count && ok; i++)
-        ids->of_op[i] = GT_NO_ROW;
+    bool ok = ids->of_op && it.latest;
+    if (ok) { /* GT_NO_ROW */
+        memset(ids->of_op, 0xff, store->ops.count * sizeof *ids->of_op);
+        memset(it.latest, 0xff, store->strings.count * sizeof *it.latest);
+    }
     for (size_t i = 0; i < store->kernel_configs.count && ok; i++)
-        ok = number_launch(ids, store, &places, i);
-    gt_map_release(&places);
+        ok = number_launch(&it, i);
+    gt_map_release(&it.places);
+    gt_mem_free(it.latest);
     return ok;
 }
 

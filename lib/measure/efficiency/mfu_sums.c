@@ -1,15 +1,6 @@
 /* Sums of FLOPs and their shares of peaks. */
 #include "measure/efficiency/mfu_sums.h"
 
-const struct gt_work_kind *gt_mfu_sums_kind(const struct gt_view *view, const struct gt_work_set *set,
-                                            size_t position) {
-    uint32_t number = set->parts[view->row[position]].instance;
-    if (number == GT_NO_ROW || set->instances[number].first_op != view->row[position])
-        return NULL;
-    const struct gt_work_kind *kind = gt_work_set_kind(set, &set->instances[number]);
-    return gt_work_set_is_matrix(kind) ? kind : NULL;
-}
-
 int64_t gt_mfu_sums_kind_flops(const struct gt_work_kind *kind, enum gt_flops_kind which) {
     const int64_t flops[GT_FLOPS_COUNT] = {kind->flops, kind->model_flops, kind->dense_flops};
     return flops[which] > 0 ? flops[which] : 0;

@@ -13,7 +13,11 @@ struct gt_mfu_sums {
 };
 
 /* The work of the instance whose first op is at this position, if it is matrix work; else NULL. */
-const struct gt_work_kind *gt_mfu_sums_kind(const struct gt_view *view, const struct gt_work_set *set, size_t position);
+static inline const struct gt_work_kind *gt_mfu_sums_kind(const struct gt_view *view, const struct gt_work_set *set,
+                                                          size_t position) {
+    const struct gt_work_part *part = &set->parts[view->row[position]];
+    return part->is_first_of_product ? gt_work_set_kind(set, &set->instances[part->instance]) : NULL;
+}
 int64_t gt_mfu_sums_kind_flops(const struct gt_work_kind *kind, enum gt_flops_kind which); /* not known: 0 */
 
 /* Adds it. */

@@ -8,10 +8,11 @@
 /* The rows of each thread next to each other, in the order of the file. */
 static bool list_by_thread(struct gt_operator_tree *tree, const struct gt_cpu_ops *cpu_ops) {
     struct gt_radix_item *items = gt_mem_uninitialised(cpu_ops->count, sizeof *items);
+    tree->order = gt_mem_uninitialised(cpu_ops->count, sizeof *tree->order);
     for (size_t i = 0; i < cpu_ops->count && items; i++)
         if (cpu_ops->thread[i] != GT_NO_TRACK)
             items[tree->count++] = (struct gt_radix_item){cpu_ops->thread[i], (uint32_t)i};
-    bool ok = items && gt_radix_sort(items, tree->count);
+    bool ok = items && tree->order && gt_radix_sort(items, tree->count);
     for (size_t i = 0; i < tree->count && ok; i++)
         tree->order[i] = items[i].value;
     gt_mem_free(items);
@@ -42,20 +43,26 @@ static void find_parents(struct gt_operator_tree *tree, const struct gt_cpu_ops 
     }
 }
 
-bool gt_operator_tree_init(struct gt_operator_tree *tree, const struct gt_store *store) {
-    const struct gt_cpu_ops *cpu_ops = &store->cpu_ops;
-    uint32_t *open = gt_mem_uninitialised(cpu_ops->count, sizeof *open);
-    *tree = (struct gt_operator_tree){
-        .order = gt_mem_uninitialised(cpu_ops->count, sizeof *tree->order),
-        .parent = gt_mem_uninitialised(cpu_ops->count, sizeof *tree->parent),
-    };
-    bool ok = open && tree->order && tree->parent && list_by_thread(tree, cpu_ops) && sort_threads(tree, cpu_ops);
-    for (size_t i = 0; i < cpu_ops->count && ok; i++)
-        tree->parent[i] = GT_NO_ROW;
+static bool find_all_parents(struct gt_operator_tree *tree, const struct gt_store *store) {
+    uint32_t *open = gt_mem_uninitialised(tree->count, sizeof *open);
+    tree->parent = gt_mem_uninitialised(store->cpu_ops.count, sizeof *tree->parent);
+    bool ok = open && tree->parent;
     if (ok)
-        find_parents(tree, cpu_ops, open);
+        find_parents(tree, &store->cpu_ops, open);
     gt_mem_free(open);
     return ok;
+}
+
+bool gt_operator_tree_init(struct gt_operator_tree *tree, const struct gt_store *store) {
+    *tree = (struct gt_operator_tree){0};
+    return list_by_thread(tree, &store->cpu_ops) && sort_threads(tree, &store->cpu_ops) &&
+           find_all_parents(tree, store);
+}
+
+bool gt_operator_tree_init_around(struct gt_operator_tree *tree, const struct gt_store *store, uint32_t *rows,
+                                  size_t count) {
+    *tree = (struct gt_operator_tree){.order = rows, .count = count};
+    return find_all_parents(tree, store);
 }
 
 void gt_operator_tree_release(struct gt_operator_tree *tree) {

@@ -15,10 +15,11 @@ bool gt_range_flops_init(struct gt_range_flops *flops, const struct gt_view *vie
     flops->inside = gt_mem_uninitialised(count, sizeof *flops->inside);
     flops->overlapping = flops->trees.knee ? gt_mem_uninitialised(count, sizeof *flops->overlapping) : NULL;
     flops->before = gt_mem_uninitialised(count + 1, sizeof *flops->before);
+    flops->products = gt_mem_uninitialised(gt_view_most_ops(view), sizeof *flops->products);
     flops->found_at = gt_mem_array(ranges->name_count, sizeof *flops->found_at);
     flops->projected_ns = gt_mem_array(ranges->name_count, sizeof *flops->projected_ns);
-    return flops->inside && (flops->overlapping || !flops->trees.knee) && flops->before && flops->found_at &&
-           flops->projected_ns;
+    return flops->inside && (flops->overlapping || !flops->trees.knee) && flops->before && flops->products &&
+           flops->found_at && flops->projected_ns;
 }
 
 void gt_range_flops_release(struct gt_range_flops *flops) {
@@ -26,6 +27,7 @@ void gt_range_flops_release(struct gt_range_flops *flops) {
     gt_mem_free(flops->inside);
     gt_mem_free(flops->overlapping);
     gt_mem_free(flops->before);
+    gt_mem_free(flops->products);
     gt_mem_free(flops->found_at);
     gt_mem_free(flops->projected_ns);
     gt_mem_free(flops->found);
@@ -106,17 +108,15 @@ static struct gt_mfu_sums *sums_of(struct gt_range_flops *flops, uint32_t name) 
 }
 
 /* One kind of FLOPs on one unit; of every kind there are as many instances. */
-static void sum_unit(struct gt_range_flops *flops, const struct gt_view_device *device, enum gt_flops_kind kind,
-                     size_t unit, bool counts_instances) {
+static void sum_unit(struct gt_range_flops *flops, enum gt_flops_kind kind, size_t unit, bool counts_instances) {
     const struct gt_range_trees *trees = &flops->trees;
     memset(flops->before, 0, (trees->count + 1) * sizeof *flops->before);
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        const struct gt_work_kind *work = gt_mfu_sums_kind(flops->view, flops->set, i);
-        uint32_t place = work ? gt_range_trees_place(trees, i) : GT_NO_ROW;
-        if (place == GT_NO_ROW || (!counts_instances && work->unit != unit))
+    for (size_t i = 0; i < flops->product_count; i++) {
+        const struct gt_range_flops_product *product = &flops->products[i];
+        if (product->place == GT_NO_ROW || (!counts_instances && product->kind->unit != unit))
             continue;
-        int64_t amount = counts_instances ? 1 : gt_mfu_sums_kind_flops(work, kind);
-        flops->before[place + 1] = gt_work_math_add(flops->before[place + 1], amount);
+        int64_t amount = counts_instances ? 1 : gt_mfu_sums_kind_flops(product->kind, kind);
+        flops->before[product->place + 1] = gt_work_math_add(flops->before[product->place + 1], amount);
     }
     for (size_t i = 0; i < trees->count; i++)
         flops->before[i + 1] = gt_work_math_add(flops->before[i + 1], flops->before[i]);
@@ -138,11 +138,20 @@ static void add_other(void *context, uint32_t range, bool is_new) {
         gt_mfu_sums_add(sums, op->flops->view, op->flops->set, op->position);
 }
 
-static void sum_others(struct gt_range_flops *flops, const struct gt_view_device *device) {
-    for (size_t i = device->first; i < device->first + device->count && flops->overlapping; i++) {
-        struct overlapping_op op = {.flops = flops, .position = i};
-        if (gt_mfu_sums_kind(flops->view, flops->set, i))
-            gt_range_trees_others(&flops->trees, i, add_other, &op);
+static void sum_others(struct gt_range_flops *flops) {
+    for (size_t i = 0; i < flops->product_count && flops->overlapping; i++) {
+        struct overlapping_op op = {.flops = flops, .position = flops->products[i].position};
+        gt_range_trees_others(&flops->trees, op.position, add_other, &op);
+    }
+}
+
+static void list_products(struct gt_range_flops *flops, const struct gt_view_device *device) {
+    flops->product_count = 0;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        const struct gt_work_kind *kind = gt_mfu_sums_kind(flops->view, flops->set, i);
+        if (kind)
+            flops->products[flops->product_count++] =
+                (struct gt_range_flops_product){kind, i, gt_range_trees_place(&flops->trees, i)};
     }
 }
 
@@ -163,17 +172,19 @@ static void forget(struct gt_range_flops *flops) {
 }
 
 bool gt_range_flops_find(struct gt_range_flops *flops, const struct gt_view_device *device) {
-    struct gt_mfu_sums all = {0};
+    bool has_unit[GT_PEAK_COUNT + 1] = {false};
     forget(flops);
-    gt_mfu_sums_add_device(&all, flops->view, flops->set, device);
-    if (!all.instances)
+    list_products(flops, device);
+    if (!flops->product_count)
         return true;
+    for (size_t i = 0; i < flops->product_count; i++)
+        has_unit[flops->products[i].kind->unit] |= flops->products[i].kind->flops > 0;
     project(flops, device);
-    sum_unit(flops, device, GT_FLOPS_EXECUTED, 0, true);
+    sum_unit(flops, GT_FLOPS_EXECUTED, 0, true);
     for (size_t unit = 0; unit <= GT_PEAK_COUNT; unit++)
-        for (int kind = 0; kind < GT_FLOPS_COUNT && all.flops[GT_FLOPS_EXECUTED][unit]; kind++)
-            sum_unit(flops, device, (enum gt_flops_kind)kind, unit, false);
-    sum_others(flops, device);
+        for (int kind = 0; kind < GT_FLOPS_COUNT && has_unit[unit]; kind++)
+            sum_unit(flops, (enum gt_flops_kind)kind, unit, false);
+    sum_others(flops);
     for (size_t i = 0; i < flops->found_count; i++)
         flops->found[i].projected_ns = flops->projected_ns[flops->found[i].name];
     if (flops->found_count)

@@ -18,6 +18,13 @@ struct gt_range_flops_extent {
     int64_t start_ns, end_ns;
 };
 
+/* An instance of matrix work. */
+struct gt_range_flops_product {
+    const struct gt_work_kind *kind;
+    size_t position; /* of its first op */
+    uint32_t place;  /* of the innermost range around the launch of that; GT_NO_ROW */
+};
+
 struct gt_range_flops {
     const struct gt_view *view;
     const struct gt_work_set *set;
@@ -27,6 +34,8 @@ struct gt_range_flops {
     struct gt_range_flops_extent
         *overlapping; /* of others, which are not in the ranges around it; NULL: there are none */
     gt_big *before;   /* FLOPs of all places before it */
+    struct gt_range_flops_product *products; /* of the device */
+    size_t product_count;
     /* By name: */
     uint32_t *found_at; /* number in `found` + 1; 0: it has no matrix work */
     int64_t *projected_ns;

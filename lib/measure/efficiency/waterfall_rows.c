@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "lost in gemm", "idle (host)" */
-static struct gt_str words_of(struct gt_arena *arena, const char *part, const char *key) {
+struct gt_str gt_waterfall_rows_words(struct gt_arena *arena, const char *part, const char *key) {
     static const struct {
         const char *part, *words;
     } terms[] = {{"inefficiency", "lost"},
@@ -24,7 +23,7 @@ void gt_waterfall_rows_add(const struct gt_waterfall_rows *rows, const char *par
     gt_row_text(&row, "basis", gt_str_of(rows->basis));
     gt_row_text(&row, "part", gt_str_of(part));
     gt_row_text(&row, "key", gt_str_of(key));
-    gt_row_text(&row, "name", words_of(&rows->table->report->arena, part, key));
+    gt_row_text(&row, "name", gt_waterfall_rows_words(&rows->table->report->arena, part, key));
     gt_row_int(&row, "ns", ns);
     gt_row_share(&row, "share", (double)ns, (double)rows->span_ns);
     gt_row_end(&row);

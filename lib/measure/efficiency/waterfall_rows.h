@@ -5,6 +5,9 @@
 #include "measure/results/idle.h"
 #include "report/row.h"
 
+/* Key of the unmodelled part whose work is known, but not the peak of the GPU for it. */
+#define GT_WATERFALL_NO_PEAK "peak_unknown"
+
 /* A part of the span of a device. */
 struct gt_waterfall_part {
     const char *part, *key; /* "inefficiency", "gemm"; key may be empty */
@@ -24,6 +27,9 @@ struct gt_waterfall_rows {
     const char *basis; /* "model" or "counter" */
     int64_t span_ns;
 };
+
+/* "lost (gemm)", "idle (host)" */
+struct gt_str gt_waterfall_rows_words(struct gt_arena *arena, const char *part, const char *key);
 
 void gt_waterfall_rows_add(const struct gt_waterfall_rows *rows, const char *part, const char *key, int64_t ns);
 /* By time, longest first; equal ones by key. Sorts the parts. */

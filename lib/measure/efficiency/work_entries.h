@@ -15,15 +15,21 @@ struct gt_work_entry {
     bool is_known; /* false: the arguments do not suffice */
 };
 
+struct gt_work_recent;
+struct gt_work_parsed;
+
 struct gt_work_entries {
     const struct gt_store *store;
     struct gt_arena arena; /* of shapes */
+    struct gt_arena kept;  /* of parsed shapes */
     struct gt_arena scratch;
     uint32_t *args_of;  /* by operator: row of operator_args; GT_NO_ROW */
     uint16_t *model_of; /* by string: 0 not looked up, 1 none, else number of the model + 2 */
     const struct gt_work_model **models;
     size_t model_count, model_capacity;
     struct gt_map shapes, entry_of; /* of texts, and of name and texts */
+    struct gt_work_recent *recent;
+    struct gt_work_parsed *parsed; /* of the first shapes, whichever operators have them */
     struct gt_work_entry *items;
     size_t count, capacity;
     bool failed; /* memory was short */

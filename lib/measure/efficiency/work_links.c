@@ -2,16 +2,27 @@
    outwards. */
 #include "measure/efficiency/work_links.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "measure/results/operator_set.h"
 
 /* What the operators around an operator, and itself, say. */
-enum around {
+enum fact {
     HAS_DIMS = 1,       /* one has shapes */
     HAS_SEQUENCE = 2,   /* one is of a forward pass */
     HAS_EVALUATION = 4, /* one is run by the engine of the backward pass */
+    HAS_MODEL = 8,      /* of names alone */
+    IS_LOOKED_UP = 16,
+};
+
+/* By row of operators, of those in the tree. */
+struct around {
+    uint32_t owner;  /* the first from it outwards with shapes and a model; GT_NO_ROW */
+    uint32_t node;   /* the first from it outwards that is of a backward pass; GT_NO_ROW */
+    uint32_t inside; /* families of the work inside it; the lowest bit: matrix work */
+    uint8_t facts;
 };
 
 struct linking {
@@ -21,11 +32,9 @@ struct linking {
     struct gt_work_links *links;
     struct gt_operator_tree tree;
     uint8_t *graph_calls; /* by string: whether calls of this name launch graphs */
+    uint8_t *name_facts;  /* by string: of operators of this name */
     uint32_t *innermost;  /* by op: the operator around its launch */
-    uint32_t *owner;      /* by operator: the first from it outwards with shapes and a model */
-    uint32_t *node;       /* by operator: the first from it outwards that is of a backward pass */
-    uint8_t *around;      /* by operator */
-    uint32_t *inside;     /* by operator: families of the work inside it; the lowest bit: matrix work */
+    struct around *around;
 };
 
 /* ---- operators of kernels ---- */
@@ -57,25 +66,32 @@ static void mark_kernels(struct linking *it) {
                                                           : GT_WORK_KNOWN;
 }
 
-/* Kernels without a call, and their numbers: rows of kernel_configs have them. */
+/* Kernels without a call that have the number of an operator. */
+static bool has_numbers_alone(const struct linking *it) {
+    const struct gt_kernel_configs *configs = &it->store->kernel_configs;
+    for (size_t i = 0; i < configs->count; i++)
+        if (it->view->labels->op_call[configs->op[i]] == GT_NO_ROW && configs->external[i] != UINT64_MAX)
+            return true;
+    return false;
+}
+
+/* Rows of kernel_configs have their numbers. */
 static bool find_by_number(struct linking *it) {
     const struct gt_kernel_configs *configs = &it->store->kernel_configs;
     const struct gt_operator_args *args = &it->store->operator_args;
     struct gt_map by_number = {0};
-    bool is_needed = false;
-    for (size_t i = 0; i < configs->count && !is_needed; i++)
-        is_needed = configs->external[i] != UINT64_MAX && it->view->labels->op_call[configs->op[i]] == GT_NO_ROW;
-    for (size_t i = 0; i < args->count && is_needed; i++)
+    for (size_t i = 0; i < args->count; i++)
         if (args->external[i] != UINT64_MAX) { /* one that several have, of several processes, says nothing */
             uint32_t row = gt_map_put_if_new(&by_number, 0, args->external[i], args->cpu_op[i]);
             if (row != args->cpu_op[i])
                 gt_map_put(&by_number, 0, args->external[i], GT_NO_ROW - 1);
         }
-    for (size_t i = 0; i < configs->count && is_needed; i++) {
+    for (size_t i = 0; i < configs->count; i++) {
         uint32_t op = configs->op[i];
         uint32_t row =
             configs->external[i] == UINT64_MAX ? GT_MAP_NONE : gt_map_get(&by_number, 0, configs->external[i]);
-        if (it->view->labels->op_call[op] == GT_NO_ROW && row < it->store->cpu_ops.count)
+        if (it->view->labels->op_call[op] == GT_NO_ROW && row < it->store->cpu_ops.count &&
+            it->store->cpu_ops.thread[row] != GT_NO_TRACK)
             it->innermost[op] = row;
     }
     bool ok = !by_number.failed;
@@ -83,63 +99,103 @@ static bool find_by_number(struct linking *it) {
     return ok;
 }
 
+/* The operator around each launch, and the tree of all that matter. */
 static bool find_innermost(struct linking *it) {
     const struct gt_store *store = it->store;
+    struct gt_operator_set_rows around = {0};
     uint32_t *calls = gt_mem_uninitialised(store->ops.count, sizeof *calls);
     for (uint32_t op = 0; op < store->ops.count && calls; op++)
         calls[op] = it->links->reason[op] == GT_WORK_KNOWN ? it->view->labels->op_call[op] : GT_NO_ROW;
-    it->innermost = calls ? gt_operator_set_of_calls(it->view, calls, store->ops.count) : NULL;
+    it->innermost = calls ? gt_operator_set_around_calls(it->view, calls, store->ops.count, &around) : NULL;
     gt_mem_free(calls);
-    return it->innermost && find_by_number(it);
+    if (it->innermost && !has_numbers_alone(it))
+        return gt_operator_tree_init_around(&it->tree, store, around.rows, around.count);
+    gt_mem_free(around.rows);
+    return it->innermost && find_by_number(it) && gt_operator_tree_init(&it->tree, store);
 }
 
 /* ---- from the outermost inwards ---- */
 
-static uint8_t own_facts(const struct linking *it, uint32_t row) {
-    const struct gt_operator_args *args = &it->store->operator_args;
-    uint32_t args_row = it->entries->args_of[row];
-    struct gt_str name = gt_store_string(it->store, it->store->cpu_ops.name[row]);
-    uint8_t facts = gt_str_starts(name, GT_STR("autograd::engine::evaluate_function")) ? HAS_EVALUATION : 0;
-    if (args_row == GT_NO_ROW)
-        return facts;
-    facts |= args->dims[args_row] != GT_STRID_EMPTY ? HAS_DIMS : 0;
-    return facts | (args->sequence[args_row] >= 0 && args->forward_thread[args_row] == 0 ? HAS_SEQUENCE : 0);
+static uint8_t facts_of_name(struct linking *it, uint32_t row) {
+    uint8_t *known = &it->name_facts[it->store->cpu_ops.name[row]];
+    if (!*known) {
+        struct gt_str name = gt_store_string(it->store, it->store->cpu_ops.name[row]);
+        *known = IS_LOOKED_UP;
+        *known |= gt_str_starts(name, GT_STR("autograd::engine::evaluate_function")) ? HAS_EVALUATION : 0;
+        *known |= gt_work_entries_model(it->entries, row) ? HAS_MODEL : 0;
+    }
+    return *known;
 }
 
-static bool is_backward_node(const struct linking *it, uint32_t row) {
+/* What an operator adds to what those around it say. */
+static void add_own(struct linking *it, uint32_t row, struct around *around) {
     const struct gt_operator_args *args = &it->store->operator_args;
     uint32_t args_row = it->entries->args_of[row];
-    return args_row != GT_NO_ROW && args->sequence[args_row] >= 0 && args->forward_thread[args_row] > 0;
+    uint8_t name_facts = facts_of_name(it, row);
+    around->facts |= name_facts & HAS_EVALUATION;
+    if (args_row == GT_NO_ROW)
+        return;
+    if (args->dims[args_row] != GT_STRID_EMPTY) {
+        around->facts |= HAS_DIMS;
+        around->owner = name_facts & HAS_MODEL ? row : around->owner;
+    }
+    if (args->sequence[args_row] >= 0) {
+        around->facts |= args->forward_thread[args_row] == 0 ? HAS_SEQUENCE : 0;
+        around->node = args->forward_thread[args_row] > 0 ? row : around->node;
+    }
 }
 
 static void inherit(struct linking *it) {
+    static const struct around nothing = {.owner = GT_NO_ROW, .node = GT_NO_ROW};
+    const uint8_t both = HAS_SEQUENCE | HAS_EVALUATION;
     for (size_t i = 0; i < it->tree.count; i++) {
         uint32_t row = it->tree.order[i], parent = it->tree.parent[row];
-        bool has_work = gt_work_entries_has_dims(it->entries, row) && gt_work_entries_model(it->entries, row);
-        it->owner[row] = has_work ? row : parent == GT_NO_ROW ? GT_NO_ROW : it->owner[parent];
-        it->node[row] = is_backward_node(it, row) ? row : parent == GT_NO_ROW ? GT_NO_ROW : it->node[parent];
-        it->around[row] = own_facts(it, row) | (parent == GT_NO_ROW ? 0 : it->around[parent]);
-        if ((it->around[row] & (HAS_SEQUENCE | HAS_EVALUATION)) == (HAS_SEQUENCE | HAS_EVALUATION))
-            it->links->flags[row] |= GT_WORK_RECOMPUTED;
+        struct around around = parent == GT_NO_ROW ? nothing : it->around[parent];
+        add_own(it, row, &around);
+        it->around[row] = around;
+        it->links->entry_of[row] = GT_NO_ROW;
+        it->links->flags[row] = (around.facts & both) == both ? GT_WORK_RECOMPUTED : 0;
     }
 }
 
 /* ---- the operator of each kernel ---- */
 
+static uint32_t families_of(const struct gt_work_entry *entry) {
+    uint32_t family = UINT32_C(2) << entry->work.family;
+    return gt_family_infos[entry->work.family].is_matrix ? family | 1 : family;
+}
+
+/* All operators around one have its work inside. Walks end where another one has been. */
+static void spread(struct linking *it, uint32_t row, uint32_t entry) {
+    uint32_t families = families_of(&it->entries->items[entry]);
+    for (uint32_t outer = it->tree.parent[row]; outer != GT_NO_ROW && (it->around[outer].inside & families) != families;
+         outer = it->tree.parent[outer])
+        it->around[outer].inside |= families;
+}
+
+/* GT_NO_ROW: memory was short, or its work cannot be known. */
+static uint32_t entry_of_owner(struct linking *it, uint32_t owner) {
+    uint32_t *entry = &it->links->entry_of[owner];
+    bool is_new = *entry == GT_NO_ROW;
+    if (is_new)
+        *entry = gt_work_entries_get(it->entries, owner);
+    if (*entry == GT_NO_ROW || !it->entries->items[*entry].is_known)
+        return GT_NO_ROW;
+    if (is_new)
+        spread(it, owner, *entry);
+    return *entry;
+}
+
 static enum gt_no_work link_kernel(struct linking *it, uint32_t op) {
-    struct gt_work_links *links = it->links;
     uint32_t innermost = it->innermost[op];
     if (innermost == GT_NO_ROW)
         return it->view->labels->op_call[op] == GT_NO_ROW ? GT_NO_WORK_NO_CALL : GT_NO_WORK_NO_OPERATOR;
-    uint32_t owner = it->owner[innermost];
-    if (owner == GT_NO_ROW)
-        return it->around[innermost] & HAS_DIMS ? GT_NO_WORK_NO_MODEL : GT_NO_WORK_NO_SHAPES;
-    uint32_t entry = links->entry_of[owner];
-    if (entry == GT_NO_ROW)
-        entry = links->entry_of[owner] = gt_work_entries_get(it->entries, owner);
-    if (entry == GT_NO_ROW || !it->entries->items[entry].is_known)
+    const struct around *around = &it->around[innermost];
+    if (around->owner == GT_NO_ROW)
+        return around->facts & HAS_DIMS ? GT_NO_WORK_NO_MODEL : GT_NO_WORK_NO_SHAPES;
+    if (entry_of_owner(it, around->owner) == GT_NO_ROW)
         return GT_NO_WORK_ARGUMENTS_MISSING;
-    links->operator_of[op] = owner;
+    it->links->operator_of[op] = around->owner;
     return GT_WORK_KNOWN;
 }
 
@@ -149,34 +205,13 @@ static void link_kernels(struct linking *it) {
             it->links->reason[op] = (uint8_t)link_kernel(it, op);
 }
 
-/* ---- from the innermost outwards ---- */
-
-static uint32_t families_of(const struct gt_work_entry *entry) {
-    uint32_t family = UINT32_C(2) << entry->work.family;
-    return gt_family_infos[entry->work.family].is_matrix ? family | 1 : family;
-}
-
-/* An operator has work of its own if one of its kernels does not belong to an operator inside it. */
-static bool has_kernels(const struct linking *it, uint32_t row) {
-    uint32_t entry = it->links->entry_of[row];
-    return entry != GT_NO_ROW && it->entries->items[entry].is_known;
-}
-
-static void collect_inside(struct linking *it) {
-    for (size_t i = it->tree.count; i-- > 0;) {
-        uint32_t row = it->tree.order[i], parent = it->tree.parent[row];
-        uint32_t own = has_kernels(it, row) ? families_of(&it->entries->items[it->links->entry_of[row]]) : 0;
-        if (parent != GT_NO_ROW)
-            it->inside[parent] |= own | it->inside[row];
-    }
-}
-
 /* Work that an operator inside has, too, would count twice. */
 static void drop_wrappers(struct linking *it) {
     struct gt_work_links *links = it->links;
     for (uint32_t op = 0; op < it->store->ops.count; op++) {
         uint32_t row = links->operator_of[op];
-        if (row == GT_NO_ROW || !(families_of(&it->entries->items[links->entry_of[row]]) & it->inside[row]))
+        if (row == GT_NO_ROW || !it->around[row].inside ||
+            !(families_of(&it->entries->items[links->entry_of[row]]) & it->around[row].inside))
             continue;
         links->operator_of[op] = GT_NO_ROW;
         links->reason[op] = GT_NO_WORK_WRAPPER;
@@ -190,13 +225,37 @@ struct forward {
     uint32_t row;
 };
 
-static int by_sequence(const void *a, const void *b) {
-    const struct forward *x = a, *y = b;
+static int by_sequence(const struct forward *x, const struct forward *y) {
     if (x->sequence != y->sequence)
         return x->sequence < y->sequence ? -1 : 1;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Mostly numbers count up with time. Equal ones keep the order of the file. */
+static bool sort_forwards(struct forward *list, size_t count) {
+    size_t sorted = 1;
+    while (sorted < count && by_sequence(&list[sorted - 1], &list[sorted]) <= 0)
+        sorted++;
+    if (sorted >= count)
+        return true;
+    struct gt_radix_item *items = gt_mem_uninitialised(count, sizeof *items);
+    struct forward *copy = gt_mem_uninitialised(count, sizeof *copy);
+    bool ok = items && copy;
+    for (size_t i = 0; i < count && ok; i++)
+        items[i] = (struct gt_radix_item){gt_radix_key(list[i].start_ns), (uint32_t)i};
+    ok = ok && gt_radix_sort(items, count);
+    for (size_t i = 0; i < count && ok; i++)
+        items[i].key = gt_radix_key(list[items[i].value].sequence);
+    ok = ok && gt_radix_sort(items, count);
+    for (size_t i = 0; i < count && ok; i++)
+        copy[i] = list[items[i].value];
+    if (ok)
+        memcpy(list, copy, count * sizeof *list);
+    gt_mem_free(items);
+    gt_mem_free(copy);
+    return ok;
 }
 
 /* Forward operators with shapes and a sequence number. */
@@ -208,8 +267,10 @@ static struct forward *list_forwards(const struct linking *it, size_t *count) {
         if (args->sequence[i] >= 0 && args->forward_thread[i] <= 0 && args->dims[i] != GT_STRID_EMPTY)
             list[(*count)++] =
                 (struct forward){args->sequence[i], it->store->cpu_ops.start_ns[args->cpu_op[i]], args->cpu_op[i]};
-    if (list)
-        qsort(list, *count, sizeof *list, by_sequence);
+    if (list && !sort_forwards(list, *count)) {
+        gt_mem_free(list);
+        return NULL;
+    }
     return list;
 }
 
@@ -237,7 +298,7 @@ static uint32_t find_forward(const struct linking *it, const struct forward *lis
 
 /* The entry of a node, GT_NO_ROW if it has none: of matrix work alone, and only if no operator inside has some. */
 static uint32_t entry_of_node(struct linking *it, const struct forward *list, size_t count, uint32_t node) {
-    uint32_t forward = it->inside[node] & 1 ? GT_NO_ROW : find_forward(it, list, count, node);
+    uint32_t forward = it->around[node].inside & 1 ? GT_NO_ROW : find_forward(it, list, count, node);
     if (forward == GT_NO_ROW || !gt_work_entries_model(it->entries, forward))
         return GT_NO_ROW;
     uint32_t entry = gt_work_entries_get(it->entries, forward);
@@ -251,7 +312,7 @@ static uint32_t node_of_kernel(const struct linking *it, uint32_t op) {
     uint8_t reason = it->links->reason[op];
     if (reason != GT_NO_WORK_NO_MODEL && reason != GT_NO_WORK_NO_SHAPES)
         return GT_NO_ROW;
-    return it->node[it->innermost[op]];
+    return it->around[it->innermost[op]].node;
 }
 
 /* true: some kernel needs one. */
@@ -268,7 +329,7 @@ static bool mark_nodes(struct linking *it) {
 }
 
 /* PyTorch has two nodes of one number, one around the other: the inner one has the work. So all are visited from the
-   innermost outwards, and what one finds lies inside all around it. Walks end where another one has been. */
+   innermost outwards, and what one finds lies inside all around it. */
 static bool find_nodes(struct linking *it) {
     struct gt_work_links *links = it->links;
     size_t count;
@@ -278,12 +339,8 @@ static bool find_nodes(struct linking *it) {
         if (!(links->flags[node] & GT_WORK_BY_SEQUENCE))
             continue;
         links->entry_of[node] = entry_of_node(it, list, count, node);
-        if (links->entry_of[node] == GT_NO_ROW)
-            continue;
-        uint32_t families = families_of(&it->entries->items[links->entry_of[node]]);
-        for (uint32_t outer = it->tree.parent[node]; outer != GT_NO_ROW && (it->inside[outer] & families) != families;
-             outer = it->tree.parent[outer])
-            it->inside[outer] |= families;
+        if (links->entry_of[node] != GT_NO_ROW)
+            spread(it, node, links->entry_of[node]);
     }
     bool ok = list;
     gt_mem_free(list);
@@ -309,24 +366,19 @@ static bool link_backward_nodes(struct linking *it) {
 /* ---- all ---- */
 
 static bool allocate(struct linking *it) {
-    size_t ops = it->store->ops.count, operators = it->store->cpu_ops.count;
+    size_t ops = it->store->ops.count, operators = it->store->cpu_ops.count, strings = it->store->strings.count;
     struct gt_work_links *links = it->links;
     links->operator_of = gt_mem_uninitialised(ops, sizeof *links->operator_of);
     links->reason = gt_mem_array(ops, sizeof *links->reason);
     links->entry_of = gt_mem_uninitialised(operators, sizeof *links->entry_of);
-    links->flags = gt_mem_array(operators, sizeof *links->flags);
-    it->owner = gt_mem_uninitialised(operators, sizeof *it->owner);
-    it->node = gt_mem_uninitialised(operators, sizeof *it->node);
-    it->around = gt_mem_array(operators, sizeof *it->around);
-    it->inside = gt_mem_array(operators, sizeof *it->inside);
-    it->graph_calls = gt_mem_array(it->store->strings.count, sizeof *it->graph_calls);
-    if (!links->operator_of || !links->reason || !links->entry_of || !links->flags || !it->owner || !it->node ||
-        !it->around || !it->inside || !it->graph_calls)
+    links->flags = gt_mem_uninitialised(operators, sizeof *links->flags);
+    it->around = gt_mem_uninitialised(operators, sizeof *it->around);
+    it->graph_calls = gt_mem_array(strings, sizeof *it->graph_calls);
+    it->name_facts = gt_mem_array(strings, sizeof *it->name_facts);
+    if (!links->operator_of || !links->reason || !links->entry_of || !links->flags || !it->around || !it->graph_calls ||
+        !it->name_facts)
         return false;
-    for (size_t i = 0; i < ops; i++)
-        links->operator_of[i] = GT_NO_ROW;
-    for (size_t i = 0; i < operators; i++)
-        links->entry_of[i] = it->owner[i] = it->node[i] = GT_NO_ROW;
+    memset(links->operator_of, 0xff, ops * sizeof *links->operator_of); /* GT_NO_ROW */
     return true;
 }
 
@@ -336,21 +388,18 @@ bool gt_work_links_init(struct gt_work_links *links, const struct gt_view *view,
     bool ok = allocate(&it);
     if (ok)
         mark_kernels(&it);
-    ok = ok && find_innermost(&it) && gt_operator_tree_init(&it.tree, it.store);
+    ok = ok && find_innermost(&it);
     if (ok) {
         inherit(&it);
         link_kernels(&it);
-        collect_inside(&it);
         ok = link_backward_nodes(&it) && !entries->failed;
         drop_wrappers(&it);
     }
     gt_operator_tree_release(&it.tree);
     gt_mem_free(it.graph_calls);
+    gt_mem_free(it.name_facts);
     gt_mem_free(it.innermost);
-    gt_mem_free(it.owner);
-    gt_mem_free(it.node);
     gt_mem_free(it.around);
-    gt_mem_free(it.inside);
     return ok;
 }
 

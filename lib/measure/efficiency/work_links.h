@@ -19,9 +19,8 @@ enum gt_no_work {
 struct gt_work_links {
     uint32_t *operator_of;
     uint8_t *reason;
-    /* By row of operators: */
-    uint32_t *entry_of; /* of those that kernels belong to: their work, of a backward node that of its forward
-                           operator; else GT_NO_ROW */
+    /* By row of operators, of those that kernels belong to: */
+    uint32_t *entry_of; /* their work, of a backward node that of its forward operator */
     uint8_t *flags;     /* enum gt_work_flag */
 };
 

@@ -15,11 +15,14 @@ const struct gt_kernel_work *gt_work_making_name(struct gt_work_making *it, uint
 uint32_t gt_work_making_add_kind(struct gt_work_making *it, const struct gt_work_kind *kind) {
     struct gt_work_set *set = it->set;
     struct gt_work_kind *kinds = gt_mem_room(set->kinds, set->kind_count, &set->kind_capacity, sizeof *kinds);
-    it->failed |= !kinds;
-    if (!kinds)
+    struct gt_work_roof *roofs = gt_mem_room(it->roofs, set->kind_count, &it->roof_capacity, sizeof *roofs);
+    set->kinds = kinds ? kinds : set->kinds;
+    it->roofs = roofs ? roofs : it->roofs;
+    it->failed |= !kinds || !roofs;
+    if (it->failed)
         return GT_NO_ROW;
-    set->kinds = kinds;
     kinds[set->kind_count] = *kind;
+    roofs[set->kind_count] = (struct gt_work_roof){.device = GT_NO_TRACK};
     return (uint32_t)set->kind_count++;
 }
 
@@ -48,8 +51,12 @@ uint32_t gt_work_making_add_instance(struct gt_work_making *it, uint32_t kind, u
         return GT_NO_ROW;
     uint32_t device = it->store->lanes.device[it->store->ops.lane[first_op]];
     struct gt_work_instance *instance = &instances[set->instance_count];
-    *instance = (struct gt_work_instance){kind, device, first_op, op_count, total_ns, 0, 0};
-    instance->roofline_ns = gt_work_making_roofline(&set->peaks[device], &set->kinds[kind], &instance->bound);
+    struct gt_work_roof *roof = &it->roofs[kind];
+    if (roof->device != device) {
+        roof->ns = gt_work_making_roofline(&set->peaks[device], &set->kinds[kind], &roof->bound);
+        roof->device = device;
+    }
+    *instance = (struct gt_work_instance){kind, device, first_op, op_count, total_ns, roof->ns, roof->bound};
     return (uint32_t)set->instance_count++;
 }
 

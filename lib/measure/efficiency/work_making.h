@@ -7,14 +7,30 @@
 #include "measure/efficiency/kernel_work.h"
 #include "measure/efficiency/work_set.h"
 
+/* The roofline of a kind on the device where it was met last. */
+struct gt_work_roof {
+    uint32_t device; /* GT_NO_TRACK: on none so far */
+    uint8_t bound;
+    int64_t ns;
+};
+
+/* The kind that an entry had with what else decided then. */
+struct gt_work_latest {
+    uint64_t what;
+    uint32_t kind_plus_1; /* 0: none so far */
+};
+
 struct gt_work_making {
     const struct gt_view *view;
     const struct gt_store *store;
     struct gt_work_set *set;
     struct gt_work_links links;
-    struct gt_kernel_work *names; /* by string: read when first needed */
-    struct gt_map kind_of;        /* entry and what else decides -> kind */
-    bool failed;                  /* memory was short */
+    struct gt_kernel_work *names;  /* by string: read when first needed */
+    struct gt_map kind_of;         /* entry and what else decides -> kind */
+    struct gt_work_latest *latest; /* by entry: what its last instance was, and mostly is again */
+    struct gt_work_roof *roofs;    /* by kind, as many as there are */
+    size_t roof_capacity;
+    bool failed; /* memory was short */
 };
 
 /* What the name of a kernel says. */

@@ -77,15 +77,25 @@ static uint32_t new_kind(struct gt_work_making *it, const struct gt_work_entry *
 }
 
 /* GT_NO_ROW: the work cannot be known. */
-static uint32_t kind_of(struct gt_work_making *it, uint32_t entry_number, gt_strid name, const struct manner *manner) {
-    uint64_t what = (uint64_t)manner->is_tf32 | (uint64_t)manner->is_recomputed << 1 |
-                    (uint64_t)manner->is_by_sequence << 2 | (uint64_t)manner->element_bytes << 8 | (uint64_t)name << 32;
+static uint32_t find_kind(struct gt_work_making *it, uint32_t entry_number, gt_strid name, uint64_t what,
+                          const struct manner *manner) {
     uint32_t kind = gt_map_get(&it->kind_of, entry_number, what);
     if (kind != GT_MAP_NONE)
         return kind == GT_NO_ROW - 1 ? GT_NO_ROW : kind;
     kind = new_kind(it, &it->set->entries.items[entry_number], name, manner);
     gt_map_put(&it->kind_of, entry_number, what, kind == GT_NO_ROW ? GT_NO_ROW - 1 : kind);
     it->failed |= it->kind_of.failed;
+    return kind;
+}
+
+static uint32_t kind_of(struct gt_work_making *it, uint32_t entry_number, gt_strid name, const struct manner *manner) {
+    uint64_t what = (uint64_t)manner->is_tf32 | (uint64_t)manner->is_recomputed << 1 |
+                    (uint64_t)manner->is_by_sequence << 2 | (uint64_t)manner->element_bytes << 8 | (uint64_t)name << 32;
+    struct gt_work_latest *latest = &it->latest[entry_number];
+    if (latest->kind_plus_1 && latest->what == what)
+        return latest->kind_plus_1 - 1;
+    uint32_t kind = find_kind(it, entry_number, name, what, manner);
+    *latest = (struct gt_work_latest){what, kind + 1}; /* of GT_NO_ROW nothing is remembered */
     return kind;
 }
 
@@ -197,13 +207,16 @@ bool gt_work_making_add_operators(struct gt_work_making *it) {
         if (it->links.operator_of[op] != GT_NO_ROW)
             sorted[ends[it->links.operator_of[op]]++] = op; /* now the end of each is its start for the next */
     kernels = ends && sorted ? gt_mem_uninitialised(longest, sizeof *kernels) : NULL;
-    bool ok = kernels;
+    it->latest = gt_mem_array(it->set->entries.count, sizeof *it->latest);
+    bool ok = kernels && it->latest;
     for (size_t i = 0, first = 0; i < operators && ok && !it->failed; first = ends[i++]) {
         size_t count = ends[i] - first;
-        for (size_t k = 0; k < count; k++)
+        if (!count)
+            continue;
+        kernels[0].op = sorted[first];
+        for (size_t k = 0; k < count && count > 1; k++)
             kernels[k] = ordered_of(it->store, sorted[first + k]);
-        if (count)
-            add_operator(it, (uint32_t)i, kernels, count);
+        add_operator(it, (uint32_t)i, kernels, count);
     }
     gt_mem_free(ends);
     gt_mem_free(sorted);

@@ -50,6 +50,12 @@ static void begin_parts(struct gt_work_making *it) {
             .instance = GT_NO_ROW, .reason = it->links.reason[i], .flops = -1, .bytes = -1, .roofline_ns = -1};
 }
 
+static void mark_products(struct gt_work_set *set) {
+    for (size_t i = 0; i < set->instance_count; i++)
+        set->parts[set->instances[i].first_op].is_first_of_product =
+            gt_work_set_is_matrix(gt_work_set_kind(set, &set->instances[i]));
+}
+
 static bool make(struct gt_work_making *it) {
     if (!allocate(it) || !gt_work_links_init(&it->links, it->view, &it->set->entries))
         return false;
@@ -58,7 +64,10 @@ static bool make(struct gt_work_making *it) {
         return false;
     gt_work_making_add_named(it);
     gt_work_making_add_recorded(it);
-    return !it->failed && gt_work_making_add_twins(it) && !it->failed;
+    if (it->failed || !gt_work_making_add_twins(it) || it->failed)
+        return false;
+    mark_products(it->set);
+    return true;
 }
 
 enum gt_status gt_work_set_init(struct gt_work_set *set, const struct gt_view *view, struct gt_error *err) {
@@ -72,6 +81,8 @@ enum gt_status gt_work_set_init(struct gt_work_set *set, const struct gt_view *v
         status = gt_fail_memory(err);
     gt_work_links_release(&it.links);
     gt_mem_free(it.names);
+    gt_mem_free(it.roofs);
+    gt_mem_free(it.latest);
     gt_map_release(&it.kind_of);
     if (status != GT_OK)
         gt_work_set_release(set);
@@ -87,13 +98,10 @@ void gt_work_set_release(struct gt_work_set *set) {
     gt_work_entries_release(&set->entries);
 }
 
-struct gt_work_part gt_work_set_part(const struct gt_view *view, const struct gt_work_set *set, size_t position) {
-    struct gt_work_part part = set->parts[view->row[position]];
-    int64_t ns = gt_view_op_ns(view, position), whole_ns = gt_view_op_whole_ns(view, position);
-    if (ns == whole_ns || whole_ns <= 0)
-        return part;
-    part.flops = part.flops < 0 ? -1 : gt_work_math_share(part.flops, 0, ns, whole_ns);
-    part.bytes = part.bytes < 0 ? -1 : gt_work_math_share(part.bytes, 0, ns, whole_ns);
-    part.roofline_ns = part.roofline_ns < 0 ? -1 : gt_work_math_share(part.roofline_ns, 0, ns, whole_ns);
-    return part;
+struct gt_work_part gt_work_set_cut(const struct gt_work_part *part, int64_t ns, int64_t whole_ns) {
+    struct gt_work_part cut = *part;
+    cut.flops = part->flops < 0 ? -1 : gt_work_math_share(part->flops, 0, ns, whole_ns);
+    cut.bytes = part->bytes < 0 ? -1 : gt_work_math_share(part->bytes, 0, ns, whole_ns);
+    cut.roofline_ns = part->roofline_ns < 0 ? -1 : gt_work_math_share(part->roofline_ns, 0, ns, whole_ns);
+    return cut;
 }

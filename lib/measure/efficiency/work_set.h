@@ -49,6 +49,7 @@ struct gt_work_part {
     uint32_t instance; /* GT_NO_ROW: its work is not known */
     uint8_t reason;    /* enum gt_no_work: why not */
     bool is_helper;
+    bool is_first_of_product;          /* the instance is matrix work, and counts where this op, its first one, does */
     int64_t flops, bytes, roofline_ns; /* -1: not known */
 };
 
@@ -84,8 +85,16 @@ static inline uint32_t gt_work_set_config(const struct gt_work_set *set, uint32_
     return id == GT_NO_ROW ? GT_NO_ROW : set->launches.config[id];
 }
 
-/* The part of an op that the view selects: of one that a window cuts, as much as it keeps of its duration. */
-struct gt_work_part gt_work_set_part(const struct gt_view *view, const struct gt_work_set *set, size_t position);
+/* As much of a part as a window keeps of the op's duration. */
+struct gt_work_part gt_work_set_cut(const struct gt_work_part *part, int64_t ns, int64_t whole_ns);
+
+/* The part of an op that the view selects. */
+static inline struct gt_work_part gt_work_set_part(const struct gt_view *view, const struct gt_work_set *set,
+                                                   size_t position) {
+    const struct gt_work_part *part = &set->parts[view->row[position]];
+    int64_t ns = gt_view_op_ns(view, position), whole_ns = gt_view_op_whole_ns(view, position);
+    return ns == whole_ns || whole_ns <= 0 ? *part : gt_work_set_cut(part, ns, whole_ns);
+}
 
 /* Products run on matrix units; their unit has a peak. */
 static inline bool gt_work_set_is_matrix(const struct gt_work_kind *kind) {

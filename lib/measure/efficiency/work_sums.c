@@ -1,27 +1,6 @@
 /* Adds up work: what is not known stays unknown, and adds nothing. */
 #include "measure/efficiency/work_sums.h"
 
-void gt_work_sums_add(struct gt_work_sums *sums, int64_t ns, const struct gt_work_part *part, uint8_t bound) {
-    sums->count++;
-    sums->total_ns = gt_ns_add(sums->total_ns, ns);
-    if (part->flops >= 0) {
-        sums->flops = gt_work_math_add(sums->flops, part->flops);
-        sums->has_flops = true;
-    }
-    if (part->bytes >= 0) {
-        sums->bytes = gt_work_math_add(sums->bytes, part->bytes);
-        sums->has_bytes = true;
-        sums->modelled_ns = gt_ns_add(sums->modelled_ns, ns);
-    }
-    if (part->roofline_ns >= 0) {
-        sums->roofline_ns = gt_work_math_add(sums->roofline_ns, part->roofline_ns);
-        sums->has_roofline = true;
-        sums->roofed_ns = gt_ns_add(sums->roofed_ns, ns);
-        sums->lost_ns = gt_ns_add(sums->lost_ns, ns > part->roofline_ns ? ns - part->roofline_ns : 0);
-        sums->bound_ns[bound] = gt_ns_add(sums->bound_ns[bound], ns);
-    }
-}
-
 void gt_work_sums_join(struct gt_work_sums *sums, const struct gt_work_sums *more) {
     sums->count += more->count;
     sums->total_ns = gt_ns_add(sums->total_ns, more->total_ns);

@@ -14,8 +14,29 @@ struct gt_work_sums {
     int64_t bound_ns[GT_BOUND_COUNT];
 };
 
-/* An op or, with all that its ops have, an instance; flops, bytes and roofline_ns are -1 where not known. */
-void gt_work_sums_add(struct gt_work_sums *sums, int64_t ns, const struct gt_work_part *part, uint8_t bound);
+/* An op or, with all that its ops have, an instance; flops, bytes and roofline_ns are -1 where not known. No number of
+   ops there is makes sums of 64-bit numbers exceed 128 bits. */
+static inline void gt_work_sums_add(struct gt_work_sums *sums, int64_t ns, const struct gt_work_part *part,
+                                    uint8_t bound) {
+    sums->count++;
+    sums->total_ns = gt_ns_add(sums->total_ns, ns);
+    if (part->flops >= 0) {
+        sums->flops += part->flops;
+        sums->has_flops = true;
+    }
+    if (part->bytes >= 0) {
+        sums->bytes += part->bytes;
+        sums->has_bytes = true;
+        sums->modelled_ns = gt_ns_add(sums->modelled_ns, ns);
+    }
+    if (part->roofline_ns >= 0) {
+        sums->roofline_ns += part->roofline_ns;
+        sums->has_roofline = true;
+        sums->roofed_ns = gt_ns_add(sums->roofed_ns, ns);
+        sums->lost_ns = gt_ns_add(sums->lost_ns, ns > part->roofline_ns ? ns - part->roofline_ns : 0);
+        sums->bound_ns[bound] = gt_ns_add(sums->bound_ns[bound], ns);
+    }
+}
 
 /* Adds what others summed. */
 void gt_work_sums_join(struct gt_work_sums *sums, const struct gt_work_sums *more);

@@ -54,12 +54,6 @@ static void advise(struct gt_evidence *evidence, struct gt_finding *finding, con
 }
 
 bool gt_find_tail(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct gt_lost_kernels lost;
-    gt_lost_kernels_claim(evidence, part_of, &lost);
-    if (!lost.count)
-        return false;
-    gt_lost_kernels_settle(evidence, finding, &lost);
-    describe(evidence, finding, &lost);
-    advise(evidence, finding, &lost.items[0]);
-    return true;
+    static const struct gt_lost_kernels_finding how = {part_of, describe, advise};
+    return gt_lost_kernels_find(evidence, finding, &how);
 }

@@ -156,3 +156,15 @@ const char *gt_lost_kernels_say_roof(struct gt_evidence *evidence, const struct 
                            gt_provenance_names[kernel->roof.provenance])
         .ptr;
 }
+
+bool gt_lost_kernels_find(struct gt_evidence *evidence, struct gt_finding *finding,
+                          const struct gt_lost_kernels_finding *how) {
+    struct gt_lost_kernels lost;
+    gt_lost_kernels_claim(evidence, how->part_of, &lost);
+    if (!lost.count)
+        return false;
+    gt_lost_kernels_settle(evidence, finding, &lost);
+    how->describe(evidence, finding, &lost);
+    how->advise(evidence, finding, &lost.items[0]);
+    return true;
+}

@@ -37,6 +37,16 @@ void gt_lost_kernels_claim(struct gt_evidence *evidence, gt_lost_kernels_part *p
 void gt_lost_kernels_settle(struct gt_evidence *evidence, struct gt_finding *finding,
                             const struct gt_lost_kernels *lost);
 
+/* A finding on such kernels: claims them, settles what they save, then describes them and advises on the first. false:
+   there are none. */
+struct gt_lost_kernels_finding {
+    gt_lost_kernels_part *part_of;
+    void (*describe)(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_lost_kernels *lost);
+    void (*advise)(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_lost_kernel *kernel);
+};
+bool gt_lost_kernels_find(struct gt_evidence *evidence, struct gt_finding *finding,
+                          const struct gt_lost_kernels_finding *how);
+
 /* "16.2% of its roof (compute-bound, by shapes)" */
 const char *gt_lost_kernels_say_roof(struct gt_evidence *evidence, const struct gt_lost_kernel *kernel);
 

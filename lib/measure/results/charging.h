@@ -22,6 +22,7 @@ struct gt_charging {
     const struct gt_view *view;
     int64_t at_ns;         /* the start of the latest op */
     int64_t reached_ns[3]; /* by class: the latest end so far */
+    int64_t latest_ns;     /* of all classes */
     struct gt_charging_owner owners[3];
 };
 
@@ -53,17 +54,40 @@ static inline void gt_charging_until(struct gt_charging *it, int64_t until_ns, g
     it->at_ns = until_ns;
 }
 
+/* Whether an op runs while no other does, as on one stream most do. All up to its start is charged. */
+static inline bool gt_charging_is_alone(const struct gt_charging *it, size_t position, size_t end) {
+    const struct gt_view *view = it->view;
+    return it->latest_ns <= view->start_ns[position] && position + 1 < end &&
+           view->start_ns[position] < view->end_ns[position] && view->end_ns[position] <= view->start_ns[position + 1];
+}
+
+/* All of its time is its own. */
+static inline void gt_charging_alone(struct gt_charging *it, size_t position, gt_charging_fn *charge, void *context) {
+    int64_t start_ns = it->view->start_ns[position], end_ns = it->view->end_ns[position];
+    enum gt_class class = gt_view_op_class(it->view, position);
+    it->at_ns = it->latest_ns = it->reached_ns[class] = end_ns;
+    it->owners[class] = (struct gt_charging_owner){position, end_ns, position + 1};
+    charge(context, position, start_ns, end_ns);
+}
+
 static inline void gt_charging_device(const struct gt_view *view, const struct gt_view_device *device,
                                       gt_charging_fn *charge, void *context) {
-    struct gt_charging it = {.view = view, .at_ns = INT64_MIN};
+    struct gt_charging it = {.view = view, .at_ns = INT64_MIN, .latest_ns = INT64_MIN};
     for (size_t class = 0; class < 3; class ++) {
         it.reached_ns[class] = INT64_MIN;
         it.owners[class] = (struct gt_charging_owner){.end_ns = INT64_MIN, .next = device->first};
     }
-    for (size_t i = device->first; i < device->first + device->count; i++) {
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        if (it.latest_ns > it.at_ns)
+            gt_charging_until(&it, view->start_ns[i], charge, context);
+        if (gt_charging_is_alone(&it, i, end)) {
+            gt_charging_alone(&it, i, charge, context);
+            continue;
+        }
         int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
-        gt_charging_until(&it, view->start_ns[i], charge, context);
         *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
+        it.latest_ns = view->end_ns[i] > it.latest_ns ? view->end_ns[i] : it.latest_ns;
+        it.at_ns = view->start_ns[i];
     }
     gt_charging_until(&it, INT64_MAX, charge, context);
 }

@@ -57,6 +57,7 @@ struct finder {
     int64_t *samples;                  /* of the current device */
     size_t sample_count;
     bool has_failed;
+    bool wants_activity; /* of host gaps; otherwise causes alone */
 };
 
 /* Takes a sample of the launch latency where the call ended during the gap. */
@@ -168,13 +169,6 @@ static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
     device->twice_floor_ns = floor_ns < 0x1p63 ? (uint64_t)(2 * floor_ns) : UINT64_MAX;
 }
 
-static size_t most_ops(const struct gt_view *view) {
-    size_t most = 0;
-    for (size_t d = 0; d < view->device_count; d++)
-        most = view->devices[d].count > most ? view->devices[d].count : most;
-    return most;
-}
-
 /* All gaps, each with its cause as far as launch waits do not change it. */
 static bool find_gaps(struct finder *finder) {
     const struct gt_view *view = finder->view;
@@ -183,7 +177,7 @@ static bool find_gaps(struct finder *finder) {
     idle->gaps = gt_mem_uninitialised(most, sizeof *idle->gaps);
     idle->devices = gt_mem_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
-    finder->samples = gt_mem_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
+    finder->samples = gt_mem_uninitialised(gt_view_most_ops(view) + 1, sizeof *finder->samples);
     bool ok = gt_host_spans_init(&finder->launch_waits, most, view->store->threads.count) && idle->gaps &&
               idle->devices && finder->samples;
     for (size_t d = 0; d < view->device_count && ok; d++) {
@@ -227,6 +221,8 @@ static bool judge_launch_waits(struct finder *finder) {
     struct gt_idle *idle = finder->idle;
     if (finder->launch_waits.count == 0)
         return true;
+    if (!finder->wants_activity)
+        return gt_launch_wait_calls(finder->view, &finder->launch_waits, NULL, note_waits, finder);
     idle->launch_wait_code = gt_mem_uninitialised(finder->launch_waits.count, sizeof *idle->launch_wait_code);
     return idle->launch_wait_code &&
            gt_launch_wait_calls(finder->view, &finder->launch_waits, note_calls, note_waits, finder) &&
@@ -288,9 +284,19 @@ struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
     return sums;
 }
 
-enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
+void gt_idle_causes_sum(const struct gt_idle_causes *causes, size_t device, int64_t ns[GT_IDLE_CAUSE_COUNT]) {
+    const struct gt_idle_device *of = &causes->idle.devices[device];
+    const struct gt_idle_gap *gaps = causes->idle.gaps + of->first;
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
+        ns[i] = 0;
+    for (size_t i = 0; i < of->count; i++)
+        ns[gaps[i].cause] = gt_ns_add(ns[gaps[i].cause], gt_idle_gap_ns(&gaps[i]));
+}
+
+static enum gt_status find_idle(struct gt_idle *idle, const struct gt_view *view, bool wants_activity,
+                                struct gt_error *err) {
     *idle = (struct gt_idle){0};
-    struct finder finder = {.view = view, .idle = idle};
+    struct finder finder = {.view = view, .idle = idle, .wants_activity = wants_activity};
     bool ok = find_gaps(&finder) && judge_launch_waits(&finder) && split_late_starts(&finder);
     gt_host_spans_release(&finder.launch_waits);
     if (!ok) {
@@ -298,6 +304,18 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
         return gt_fail_memory(err);
     }
     return GT_OK;
+}
+
+enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
+    return find_idle(idle, view, true, err);
+}
+
+enum gt_status gt_idle_causes_init(struct gt_idle_causes *causes, const struct gt_view *view, struct gt_error *err) {
+    return find_idle(&causes->idle, view, false, err);
+}
+
+void gt_idle_causes_release(struct gt_idle_causes *causes) {
+    gt_idle_release(&causes->idle);
 }
 
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {

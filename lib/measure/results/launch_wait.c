@@ -60,13 +60,14 @@ static inline bool take_call(struct call_sweeps *it, size_t row) {
     const struct gt_calls *calls = it->calls;
     uint32_t thread = calls->thread[row];
     int64_t start_ns = calls->start_ns[row], end_ns = calls->end_ns[row];
-    if (!gt_host_spans_has(it->all.spans, thread))
+    if (!gt_host_spans_has(it->waiting.spans, thread))
         return true;
     struct reach *reach = &it->reach[thread];
     if (start_ns < reach->start_ns)
         return false;
     reach->start_ns = start_ns;
-    take_after(&it->all, thread, start_ns, end_ns, &reach->end_ns, calls->name[row]);
+    if (it->all.report)
+        take_after(&it->all, thread, start_ns, end_ns, &reach->end_ns, calls->name[row]);
     if (it->waits[calls->name[row]])
         take_after(&it->waiting, thread, start_ns, end_ns, &reach->wait_end_ns, calls->name[row]);
     return true;
@@ -78,9 +79,11 @@ static void start_calls(struct call_sweeps *it) {
 }
 
 static bool take_calls_as_they_are(struct call_sweeps *it) {
+    const gt_strid *name = it->calls->name;
+    bool takes_all = it->all.report;
     start_calls(it);
     for (size_t row = 0; row < it->calls->count; row++)
-        if (!take_call(it, row))
+        if ((takes_all || it->waits[name[row]]) && !take_call(it, row))
             return false;
     return true;
 }
@@ -89,12 +92,14 @@ static bool take_calls_sorted(struct call_sweeps *it) {
     const struct gt_calls *calls = it->calls;
     const struct table table = {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL};
     size_t count;
-    uint32_t *rows = new_sorted_rows(it->all.spans, &table, &count);
+    uint32_t *rows = new_sorted_rows(it->waiting.spans, &table, &count);
     start_calls(it);
-    gt_host_spans_sweep_restart(&it->all);
+    if (it->all.report)
+        gt_host_spans_sweep_restart(&it->all);
     gt_host_spans_sweep_restart(&it->waiting);
     for (size_t i = 0; i < count && rows; i++)
-        take_call(it, rows[i]);
+        if (it->all.report || it->waits[calls->name[rows[i]]])
+            take_call(it, rows[i]);
     gt_mem_free(rows);
     return rows;
 }
@@ -105,15 +110,15 @@ bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans
     uint8_t *waits = gt_calls_blocking_names_new(view->store);
     struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = spans->thread_count};
     it.reach = gt_mem_uninitialised(it.thread_count, sizeof *it.reach);
-    bool ok =
-        gt_host_spans_sweep_init(&it.all, spans, &(struct gt_host_spans_sweep){.report = in_calls, .context = context});
+    bool ok = !in_calls || gt_host_spans_sweep_init(
+                               &it.all, spans, &(struct gt_host_spans_sweep){.report = in_calls, .context = context});
     ok = gt_host_spans_sweep_init(&it.waiting, spans,
                                   &(struct gt_host_spans_sweep){.report = in_waits, .context = context}) &&
          ok && waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
-    if (ok) {
+    if (ok && in_calls)
         gt_host_spans_sweep_finish(&it.all);
+    if (ok)
         gt_host_spans_sweep_finish(&it.waiting);
-    }
     gt_host_spans_sweep_release(&it.all);
     gt_host_spans_sweep_release(&it.waiting);
     gt_mem_free(it.reach);

@@ -6,7 +6,8 @@
 #include "measure/results/host_spans.h"
 
 /* In calls: `in_calls` is called for runtime and driver calls, `in_waits` of those that wait for the GPU. Both are
-   called once for each span, or again where calls turn out to be in no order. false: memory was short. */
+   called once for each span, or again where calls turn out to be in no order. in_calls may be NULL, and then only calls
+   that wait are looked at. false: memory was short. */
 bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans,
                           void (*in_calls)(void *, uint32_t, const struct gt_host_span_part *),
                           void (*in_waits)(void *, uint32_t, const struct gt_host_span_part *), void *context);

@@ -218,7 +218,9 @@ static void run_sweep(struct sweep *sweep, uint32_t *operators) {
     }
 }
 
-static uint32_t *find_all(const struct gt_view *view, const uint32_t *calls, size_t count, bool wants_callers) {
+/* around: where not NULL, takes the operators in which a call starts. */
+static uint32_t *find_all(const struct gt_view *view, const uint32_t *calls, size_t count, bool wants_callers,
+                          struct gt_operator_set_rows *around) {
     uint32_t *operators = gt_mem_uninitialised(count, sizeof *operators);
     struct sweep sweep = {.store = view->store, .wants_callers = wants_callers};
     bool has_operators = view->store->cpu_ops.count > 0;
@@ -227,6 +229,10 @@ static uint32_t *find_all(const struct gt_view *view, const uint32_t *calls, siz
     bool ok = operators && (!has_operators || (add_calls(&sweep, calls, count) && add_operators(&sweep)));
     if (ok && has_operators)
         run_sweep(&sweep, operators);
+    if (ok && around) {
+        *around = (struct gt_operator_set_rows){sweep.operators, sweep.operator_count};
+        sweep.operators = NULL;
+    }
     sweep_release(&sweep);
     if (!ok) {
         gt_mem_free(operators);
@@ -236,9 +242,15 @@ static uint32_t *find_all(const struct gt_view *view, const uint32_t *calls, siz
 }
 
 uint32_t *gt_operator_set_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
-    return find_all(view, calls, count, false);
+    return find_all(view, calls, count, false, NULL);
+}
+
+uint32_t *gt_operator_set_around_calls(const struct gt_view *view, const uint32_t *calls, size_t count,
+                                       struct gt_operator_set_rows *around) {
+    *around = (struct gt_operator_set_rows){0};
+    return find_all(view, calls, count, false, around);
 }
 
 uint32_t *gt_operator_set_callers_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
-    return find_all(view, calls, count, true);
+    return find_all(view, calls, count, true, NULL);
 }

@@ -5,6 +5,8 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 
+enum { GT_SPREAD_FEWEST_STEPS = 3 }; /* two say nothing about the next */
+
 /* Items one after the other that belong to one step. */
 struct gt_spread_run {
     uint32_t first, end;

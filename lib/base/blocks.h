@@ -1,0 +1,27 @@
+/* Inflates the first member of a gzip file on several threads, although it is one stream: each begins somewhere in the
+   middle, where a block seems to begin, and what it copies from before is filled in later. Gives the bytes in order. */
+#ifndef GT_BASE_BLOCKS_H
+#define GT_BASE_BLOCKS_H
+
+#include "base/source.h"
+
+struct gt_blocks;
+
+/* Starts to inflate the file from its beginning. The source stays the caller's and must outlive this. NULL: that does
+   not pay (few threads, a small file, another packing), or there is no memory or thread for it; read it as one stream.
+ */
+struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads);
+void gt_blocks_close(struct gt_blocks *blocks); /* waits for the threads; NULL is fine */
+
+/* Up to size bytes; fewer: these were the last ones. */
+size_t gt_blocks_read(struct gt_blocks *blocks, void *buf, size_t size);
+
+/* Then: where the file is to be read from as one stream, and how many bytes of that are known already. After the member
+   and none, or from the beginning if something in it is odd: so damage gives the same bytes and words as without
+   threads. */
+struct gt_blocks_rest {
+    uint64_t offset, skipped_bytes;
+};
+struct gt_blocks_rest gt_blocks_rest(const struct gt_blocks *blocks);
+
+#endif

@@ -1,0 +1,137 @@
+/* Aggregates with the definitions of reports: quantiles are interpolated linearly, the deviation is that of a sample.
+   Null and text do not count. */
+#include "sql/sql_functions.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/moments.h"
+#include "base/quantile.h"
+
+enum { SAMPLES_MOST = 1 << 28 };
+
+/* ---- quantiles ---- */
+
+/* Whole numbers until a real one comes; then all are real. */
+struct samples {
+    union {
+        int64_t *whole;
+        double *real;
+    };
+    size_t count, capacity;
+    bool are_real;
+    double level; /* 0 to 1 */
+};
+
+static void to_real(struct samples *samples) {
+    for (size_t i = 0; i < samples->count && !samples->are_real; i++)
+        samples->real[i] = (double)samples->whole[i];
+    samples->are_real = true;
+}
+
+static void add_sample(sqlite3_context *context, sqlite3_value *value, double level) {
+    int type = sqlite3_value_numeric_type(value);
+    struct samples *samples = sqlite3_aggregate_context(context, sizeof *samples);
+    if (!samples || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
+        return;
+    if (samples->count == SAMPLES_MOST) {
+        sqlite3_result_error(context, "too many values for a median or percentile", -1);
+        return;
+    }
+    int64_t *grown = gt_mem_room(samples->whole, samples->count, &samples->capacity, sizeof *grown);
+    if (!grown) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    samples->whole = grown;
+    samples->level = level;
+    if (type == SQLITE_FLOAT)
+        to_real(samples);
+    if (samples->are_real)
+        samples->real[samples->count++] = sqlite3_value_double(value);
+    else
+        samples->whole[samples->count++] = sqlite3_value_int64(value);
+}
+
+static void median_step(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    add_sample(context, values[0], 0.5);
+}
+
+static void percentile_step(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    double percent = sqlite3_value_double(values[1]);
+    if (sqlite3_value_numeric_type(values[1]) > SQLITE_FLOAT || !(percent >= 0 && percent <= 100))
+        sqlite3_result_error(context, "the second argument of percentile() must be a number from 0 to 100", -1);
+    else
+        add_sample(context, values[0], percent / 100);
+}
+
+static int by_value(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double real_quantile(struct samples *samples) {
+    qsort(samples->real, samples->count, sizeof *samples->real, by_value);
+    double place = samples->level * (double)(samples->count - 1), low = floor(place);
+    size_t index = (size_t)low, above = index + 1 < samples->count ? index + 1 : index;
+    return samples->real[index] + (samples->real[above] - samples->real[index]) * (place - low);
+}
+
+static void quantile_final(sqlite3_context *context) {
+    struct samples *samples = sqlite3_aggregate_context(context, 0);
+    if (!samples)
+        return; /* null */
+    if (samples->count)
+        sqlite3_result_double(context, samples->are_real ? real_quantile(samples)
+                                                         : gt_quantile(samples->whole, samples->count, samples->level));
+    gt_mem_free(samples->whole);
+}
+
+/* ---- deviation ---- */
+
+struct deviation {
+    struct gt_moments whole;
+    uint64_t count; /* real or not */
+    double mean, squares;
+    bool has_real;
+};
+
+static void stddev_step(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    int type = sqlite3_value_numeric_type(values[0]);
+    struct deviation *deviation = sqlite3_aggregate_context(context, sizeof *deviation);
+    if (!deviation || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
+        return;
+    double value = sqlite3_value_double(values[0]), before = value - deviation->mean;
+    deviation->has_real |= type == SQLITE_FLOAT;
+    if (type == SQLITE_INTEGER)
+        gt_moments_add(&deviation->whole, sqlite3_value_int64(values[0]));
+    deviation->mean += before / (double)++deviation->count;
+    deviation->squares += before * (value - deviation->mean);
+}
+
+static void stddev_final(sqlite3_context *context) {
+    const struct deviation *deviation = sqlite3_aggregate_context(context, 0);
+    if (!deviation || !deviation->count)
+        return;
+    if (!deviation->has_real)
+        sqlite3_result_double(context, gt_moments_stddev(&deviation->whole));
+    else
+        sqlite3_result_double(context,
+                              deviation->count < 2 ? 0 : sqrt(deviation->squares / (double)(deviation->count - 1)));
+}
+
+int gt_sql_functions_add(sqlite3 *db) {
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    int code = sqlite3_create_function_v2(db, "median", 1, flags, NULL, NULL, median_step, quantile_final, NULL);
+    if (code == SQLITE_OK)
+        code =
+            sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, percentile_step, quantile_final, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function_v2(db, "stddev", 1, flags, NULL, NULL, stddev_step, stddev_final, NULL);
+    return code;
+}

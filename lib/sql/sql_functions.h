@@ -1,0 +1,10 @@
+/* Functions of SQL that SQLite lacks and reports have: median(X), percentile(X, P), stddev(X). */
+#ifndef GT_SQL_SQL_FUNCTIONS_H
+#define GT_SQL_SQL_FUNCTIONS_H
+
+#include "sql/sql_host.h"
+
+/* Adds them to a connection; a code of SQLite. */
+int gt_sql_functions_add(sqlite3 *db);
+
+#endif

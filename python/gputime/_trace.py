@@ -1,0 +1,286 @@
+"""Traces: opening them, their events, and a method for each command and analysis."""
+
+import collections
+import contextlib
+import ctypes
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+
+from . import _c
+from ._arrow import sweep
+from ._commands import COMMANDS
+from ._frame import FRAMES, Frame
+from ._library import Error, UsageError, call, counted, encoded, lib, text
+from ._options import fact_names, facts_of, listed, opening, run, sized, texts
+from ._owner import Owner
+from ._report import Report
+from ._rows import Rows
+from ._requests import ANALYSES, Request, analysis_command, request_of
+
+# Commands that are not about one trace are functions of the package.
+FUNCTIONS = ("diff", "ranks", "check")
+SQL_ROWS = 40  # shown of a result
+Info = collections.namedtuple("Info", "path format producer host rank world_size rank_source origin_ns base_ns "
+                              "skipped_events loss facts facts_read facts_possible")
+
+
+class Gate:
+    """Many may use a trace at once, but reading more of it needs it alone."""
+
+    def __init__(self):
+        self._condition, self._users = threading.Condition(), 0
+
+    @contextlib.contextmanager
+    def shared(self):
+        with self._condition:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._users -= 1
+                self._condition.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self):
+        with self._condition:
+            self._condition.wait_for(lambda: self._users == 0)
+            yield
+
+
+def no_limit(value):
+    """None: automatic, 0: none, as the library has them."""
+    return 0 if value is None else int(value) or -1
+
+
+class Trace:
+    """An open trace. Commands of the program and analyses of the library are methods: t.kernels(), t.gaps(per="device").
+    Events are attributes: t.ops, t.calls, t.ranges. Memory is freed when the trace is closed and nothing made from it
+    (reports, arrays) is left."""
+
+    def __init__(self, owner, threads=0):
+        self._held, self._threads, self._temporary = owner, threads, None
+        self._gate = Gate()
+
+    @property
+    def _owner(self):
+        if self._held is None:
+            raise Error("the trace is closed")
+        return self._held
+
+    def close(self):
+        """What was made from the trace stays valid; the trace itself can do nothing any more."""
+        self._held = None
+        sweep()
+        if self._temporary:
+            self._temporary()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def info(self):
+        with self._gate.shared():
+            info = lib.gputime_trace_describe(self._owner)
+            loss = text(lib.gputime_trace_loss(self._owner))
+        return Info(os.fsdecode(info.path), text(info.format), counted(info.producer), counted(info.host),
+                    info.rank if info.rank >= 0 else None, info.world_size if info.world_size >= 0 else None,
+                    text(info.rank_source), info.origin_ns, info.base_ns, info.skipped_events, loss,
+                    fact_names(info.facts_present), fact_names(info.facts_read), fact_names(info.facts_possible))
+
+    def __repr__(self):
+        if self._held is None:
+            return "<closed trace>"
+        info = self.info
+        return f"<trace {info.path!r}: {info.format}, {len(self.ops):,} GPU ops>"
+
+    # ---- reports ----
+
+    def _make(self, request, name):
+        options, out = request.options(name, self._threads), ctypes.c_void_p()
+        owner = self._owner
+        with self._gate.shared():
+            call(lib.gputime_report_new, ctypes.byref(ctypes.c_void_p(owner.address)), 1, ctypes.byref(options),
+                 ctypes.byref(out))
+        report = Report(Owner(out.value, lib.gputime_report_free, owner), request.main, request.layout)
+        if COMMANDS.get(name, {}).get("may_refuse") and "refused" in report.facts:
+            raise Error(f"no answer for '{report.title}': {report.facts['refused']}; force=True answers all the same")
+        return report
+
+    def command(self, command, **options):
+        """A command of the program by name: t.command("kernels", top=5)."""
+        if command not in COMMANDS or command in FUNCTIONS:
+            names = ", ".join(key for key in COMMANDS if key not in FUNCTIONS)
+            raise UsageError(f"no command '{command}'; commands are {names}")
+        return self._make(request_of(command, options), command)
+
+    def report(self, *analyses, **options):
+        """Analyses by name, in one report: t.report("kernels", "gaps", step=3)."""
+        return self._make(Request(analysis_command(analyses), options), "report")
+
+    def sql(self, query, max_rows=None, timeout=None, max_bytes=None, **options):
+        """The result of a SELECT over the events (ops, calls, ranges ...) and the tables of analyses (report_kernels ...):
+        t.sql("select name, sum(dur_ns) from ops group by name"). timeout: seconds; 0 for max_rows, timeout or max_bytes:
+        no limit. options: those of the analyses."""
+        request = Request(analysis_command([]), options)
+        request.shapes["rows"] = {"table": "rows", "screen_limit": SQL_ROWS}
+        reporting = request.options("sql", self._threads)
+        how = sized(_c.gputime_sql_options, max_rows=no_limit(max_rows), max_bytes=no_limit(max_bytes),
+                    timeout_ns=no_limit(timeout * 1e9 if timeout else timeout))
+        how.reporting = ctypes.pointer(reporting)
+        owner, out = self._owner, ctypes.c_void_p()
+        with self._gate.shared():
+            call(lib.gputime_sql_query, ctypes.byref(ctypes.c_void_p(owner.address)), 1, encoded(query),
+                 ctypes.byref(how), ctypes.byref(out))
+        return Report(Owner(out.value, lib.gputime_report_free), "rows")
+
+    def check(self, *limits, **options):
+        """Judges limits: t.check("idle<20%", "each kernel:*<10%").broken is how many do not hold."""
+        from ._compare import check
+        return check(self, limits, **options)
+
+    # ---- events ----
+
+    @property
+    def kinds(self):
+        """Kinds of rows that rows() takes: "ops", "calls", "kernel_configs" ..."""
+        owner = self._owner
+        with self._gate.shared():
+            rows = [lib.gputime_trace_rows_at(owner, i) for i in range(lib.gputime_trace_rows_count(owner))]
+        return tuple(text(lib.gputime_rows_key(one)) for one in rows)
+
+    def rows(self, kind):
+        """Rows of a kind as they are stored (docs/rows.md); what the trace was not asked for yet is read now."""
+        facts = _c.FACTS_OF_ROWS.get(kind)
+        if facts is None:
+            raise UsageError(f"no rows '{kind}'; kinds are {', '.join(_c.FACTS_OF_ROWS)}")
+        owner = self._owner
+        self._read_for(kind)
+        with self._gate.shared():
+            address = lib.gputime_trace_rows(owner, encoded(kind))
+            categories = lib.gputime_trace_rows(owner, b"categories")
+        return Rows(owner, address, categories)
+
+    def _read_for(self, kind):
+        """Reads what rows of a kind need. Of a closed trace there is what was read."""
+        owner, facts = self._held, _c.FACTS_OF_ROWS.get(kind, 0)
+        if owner is None or not facts:
+            return
+        with self._gate.shared():
+            lacks = facts & ~lib.gputime_trace_describe(owner).facts_read
+        if lacks:
+            self.read(*fact_names(lacks))
+
+    def read(self, *facts):
+        """Reads these facts, too ("memory", "comms", "all"), unless they were read already."""
+        owner, bits = self._owner, facts_of(facts)
+        with self._gate.alone():
+            call(lib.gputime_trace_read, owner, bits)
+
+    def frame(self, key):
+        """Events of a kind as a wide table: t.frame("ops") is t.ops."""
+        if key not in FRAMES:
+            raise UsageError(f"no frame '{key}'; frames are {', '.join(FRAMES)}")
+        return Frame(self, key)
+
+
+# ---- methods ----
+
+class Method:
+    """The command or analysis of a name. Where events have the same name (ranges, gaps), the attribute is these, and
+    calling it runs the command."""
+
+    def __init__(self, name, help):
+        self.name, self.__doc__ = name, help
+
+    def __get__(self, trace, _=None):
+        if trace is None:
+            return self
+
+        def run(**options):
+            return trace._make(request_of(self.name, options), self.name)
+
+        run.__name__, run.__qualname__, run.__doc__ = self.name, f"Trace.{self.name}", self.__doc__
+        return Frame(trace, self.name, run) if self.name in FRAMES else run
+
+
+def add_methods():
+    """Commands, then analyses that are not commands as well, then frames that are neither."""
+    about = {name: f"{command['help']}\n\n{command['details']}" for name, command in COMMANDS.items()}
+    for name, (title, tables) in ANALYSES.items():
+        about.setdefault(name, f"{title}\n\nTables: {', '.join(tables)}")
+    for name, help in about.items():
+        if name not in FUNCTIONS:
+            setattr(Trace, name, Method(name, help))
+    for name in FRAMES:
+        if name not in about:
+            setattr(Trace, name, property(lambda trace, name=name: trace.frame(name), doc=f"events: {name}"))
+
+
+add_methods()
+
+
+# ---- opening ----
+
+def check_files(paths):
+    """In the words of the program."""
+    for path in paths:
+        try:
+            if encoded(path) != b"-":
+                os.stat(path)
+        except OSError as error:
+            reason = error.strerror[:1].lower() + error.strerror[1:]
+            raise Error(f"cannot read '{os.fsdecode(path)}': {reason}") from None
+
+
+def remove(directory, process):
+    if os.getpid() == process:  # not in a child that was forked
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def open_redacted(path, hash_names, options):
+    """From a copy of the export without private data, which is removed when the trace is closed or gone."""
+    directory = tempfile.mkdtemp(prefix="gputime-")
+    try:
+        copy = os.path.join(directory, os.path.basename(os.fspath(path)))
+        call(lib.gputime_redact, encoded(path), encoded(copy), hash_names, None)
+        trace = open_trace(copy, **options)
+    except BaseException:
+        remove(directory, os.getpid())
+        raise
+    trace._temporary = weakref.finalize(trace, remove, directory, os.getpid())
+    return trace
+
+
+def open_trace(path, *more, redact=False, **options):
+    """Reads a trace: one path, or several files of the same capture.
+
+    threads=N; strict=True: any loss is an error; cache=False; facts="all" or names of what to read; reader="native" or
+    "nsys"; nsys=COMMAND; progress=function(done_bytes, total_bytes).
+    rules=FILE, "FILE,ENGINE,MODEL" or "ENGINE,MODEL"; map=FILE or classes={part of a name: class}: categories of kernels.
+    title=, iterations=, gpus=, iteration_range=, elapsed_ns=: what is known of the run.
+    redact=True: an SQLite export of Nsight Systems is read from a copy without private data; "names": whose names of
+    kernels and ranges are hashes."""
+    paths = [*listed(path), *more]
+    if redact not in (False, True, "names"):
+        raise UsageError(f"invalid redact '{redact}'; use True or 'names'")
+    if redact:
+        if len(paths) != 1:
+            raise UsageError("redact needs a capture of one file")
+        return open_redacted(paths[0], redact == "names", dict(options, cache=False))
+    about = run(options)
+    how = opening(**options)
+    check_files(paths)
+    names, count = texts(paths)
+    out = ctypes.c_void_p()
+    call(lib.gputime_trace_open, names, count, ctypes.byref(how), ctypes.byref(about), ctypes.byref(out))
+    owner = Owner(out.value, lib.gputime_trace_free)
+    if not how.no_cache:
+        lib.gputime_trace_store_cache(owner)
+    return Trace(owner, how.threads)

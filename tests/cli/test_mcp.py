@@ -129,7 +129,7 @@ def test_tools_are_the_commands_that_only_read(gputime, listed):
         assert commands[name]["details"] in tool["description"]
 
 
-LOCAL = {"output", "gap-output", "out", "out-dir", "config", "rules", "map", "phase-map", "limits", "nsys-cmd", "reader",
+LOCAL = {"output", "gap-output", "out", "out-dir", "config", "rules", "map", "phase-map", "limits", "file", "nsys-cmd", "reader",
          "threads", "cache-after", "no-cache", "open", "color", "width", "quiet", "help", "version", "root"}
 
 
@@ -142,7 +142,7 @@ def test_schemas_are_the_options_of_the_commands(gputime, listed):
         assert schema["type"] == "object" and schema["additionalProperties"] is False
         own = options.get(name, {})
         words = set(schema["properties"]) - set(own)
-        assert words in ({"traces"}, {"what"}, {"key"}, {"sql", "traces"}, {"query", "traces"}) or len(words) <= 2, words
+        assert words in ({"traces"}, {"what"}, {"key"}, {"query", "traces"}), words
         left_out = {row["option"] for key, row in own.items() if key not in schema["properties"]}
         assert left_out <= LOCAL | {"json", "csv", "md", "html", "in-file"}, (name, left_out)
         for key, about in schema["properties"].items():
@@ -184,6 +184,23 @@ def test_formats(gputime, client):
     assert "'html' is not available" in client.error("kernels", traces=[OVERLAP], format="html")
     assert "Suffixes" in client.text("list", what="inputs")
     assert client.call("list", what="inputs", format="json")["structuredContent"]["tables"]["inputs"]["rows"]
+
+
+def test_queries(gputime, client):
+    query = "-- kernels\nselect name, count(*) as launches from ops group by name order by launches desc"
+    result = client.call("sql", traces=[LLAMA], query=query, table_rows=0)
+    expected = json.loads(gputime("sql", "--json", "--", LLAMA, query).stdout)
+    assert result["structuredContent"] == expected and expected["tables"]["rows"]["rows"]
+    assert result["content"][0]["text"].encode() == gputime("sql", "--width", "120", "--", LLAMA, query).stdout
+    assert len(client.tables("sql", traces=[LLAMA], query=query)["rows"]["rows"]) == 20
+    assert client.tables("sql", traces=[LLAMA], query=query, max_rows=3)["rows"]["rows"] == expected["tables"]["rows"]["rows"][:3] or (
+        "max-rows" in client.error("sql", traces=[LLAMA], query=query, max_rows=3))
+    assert "ops" in client.text("sql", schema=True, format="text")
+    for words in (["select nonsense from ops"], ["drop table ops"], ["attach 'x' as y"], ["select readfile('/etc/passwd')"]):
+        assert client.error("sql", traces=[LLAMA], query=words[0]).encode() == gputime("sql", "--", LLAMA, *words).stderr
+    assert client.error("sql", traces=[LLAMA], query="/etc/passwd")
+    assert "is not available here" in client.error("sql", traces=[LLAMA], file="/etc/passwd")
+    assert client.error("sql", traces=[LLAMA])
 
 
 def test_comparisons_have_two_sides(gputime, client):

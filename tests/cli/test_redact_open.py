@@ -104,7 +104,9 @@ def marked_export(tmp_path_factory):
 COMMANDS = [["summary", "--top", "0"], ["kernels", "--gaps", "--launches", "-v"], ["gaps"], ["gaps", "--per", "device"],
             ["ranges"], ["ranges", "--tree"], ["steps"], ["path"], ["whatif", "--cpu", "2", "--force"], ["memory"],
             ["efficiency"], ["findings"], ["findings", "--why", "host_bound"], ["graph"], ["explain", "--path", "--efficiency"],
-            ["explain", "--print-schema"], ["stats"], ["ranks"], ["diff"], ["check", "--limit", "idle<101%"]]
+            ["explain", "--print-schema"], ["stats"], ["ranks"], ["diff"], ["check", "--limit", "idle<101%"],
+            ["sql", "select * from ops"], ["sql", "select * from inputs"], ["sql", "select * from ranges"],
+            ["sql", "select * from processes"], ["sql", "select * from threads"]]
 FORMATS = ["text", "md", "csv", "json", "html"]
 
 
@@ -114,6 +116,8 @@ def printed(gputime, command, option, trace, cwd):
     if words[0] in ("graph",):
         words += ["--out-dir", str(cwd)]
     for form in FORMATS:
+        if words[0] == "sql":
+            words, traces = ["sql"], [trace, command[1]]
         done = gputime(*words, *traces, option, "--format", form, "--width", "200", cwd=cwd)
         assert done.returncode == 0, (words, form, done.stderr)
         yield form, done.stdout + done.stderr

@@ -563,7 +563,7 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(writing.row_limit),
      .max = INT32_MAX,
      .argument = "N",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "rows of each table in JSON (0 = all)"},
     {.name = "html",
      .type = CLI_CONSTANT,

@@ -107,6 +107,22 @@ fields='Multi-Arch: same\n' pack libgputime-dev "$arch" libdevel "$library (= $r
  build programs that use libgputime.
 END
 
+if [ -e "$stage/usr/lib/$multiarch/gputime.so" ]; then
+    strip --strip-unneeded --remove-section=.comment "$stage/usr/lib/$multiarch/gputime.so"
+    chmod 644 "$stage/usr/lib/$multiarch/gputime.so"
+    # No program links with it: it does not belong among the libraries.
+    mkdir -p "$stage/usr/lib/$multiarch/sqlite3"
+    mv "$stage/usr/lib/$multiarch/gputime.so" "$stage/usr/lib/$multiarch/sqlite3/gputime.so"
+    move "$out/libsqlite3-mod-gputime" "usr/lib/$multiarch/sqlite3/gputime.so"
+    fields='Multi-Arch: same\n' pack libsqlite3-mod-gputime "$arch" libs \
+        "$(libraries "$out/libsqlite3-mod-gputime/usr/lib/$multiarch/sqlite3/gputime.so")" "where the GPU time went: extension of SQLite" <<'END'
+ gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
+ for every nanosecond of GPU time and says what to do next.
+ .
+ This package has the extension that gives SQLite tables of traces.
+END
+fi
+
 # ---- the program ----
 
 if [ -e "$stage/usr/bin/gputime-mpi" ]; then

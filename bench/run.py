@@ -333,6 +333,19 @@ def arguments_case(bench, build, size):
     return Case("arguments", path.stat().st_size, "reading alone, 1 thread", contenders)
 
 
+def export_case(bench, build, size):
+    """Events as Parquet, next to reading what is written, and to reading what other commands need."""
+    path = make_trace(bench, size, "multi")
+    contenders = [
+        Contender("reading what is exported, 2 threads", [bench / "read", 2, path, "exported"]),
+        Contender("reading alone, 2 threads", [bench / "read", 2, path]),
+        *(Contender(f"export, {threads} thread{'s' * (threads > 1)}",
+                    [build / "gputime", "export", path, "-q", "--no-cache", "--threads", threads, "-o",
+                     f"{bench}/exported/"]) for threads in (1, 2)),
+    ]
+    return Case("export", path.stat().st_size, "reading what is exported, 2 threads", contenders)
+
+
 def graph_case(bench, kernels):
     """The dependency graph on one thread: about two nodes for each kernel."""
     path = make_input(bench / f"path-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
@@ -423,6 +436,7 @@ def make_cases(bench, build, is_quick, only):
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "SQL": lambda _: sql_case(bench, build, 1000000 if is_quick else 10000000),
         "arguments": lambda _: arguments_case(bench, build, size),
+        "export": lambda _: export_case(bench, build, size),
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),
         "path": lambda _: path_case(bench, build, 500000 if is_quick else 5000000),
         "diff": lambda _: diff_case(bench, build, size),

@@ -82,6 +82,9 @@ TARGETS = [
     within("export", "export, 2 threads", "reading what is exported, 2 threads", 2.5),
     within("counters", "counters, 1 thread", "reading all, 1 thread", 2),
     within("explain", "explain, 2 threads", "reading alone, 2 threads", 3),
+    faster("SQL", "sql by name", "sqlite3 by name", 3),
+    faster("SQL", "sql by range", "sqlite3 by range", 20),
+    quick("SQL", "sql by range", 3),
     within("diff", "diff, 2 threads", "kernels of both, 2 threads", 1.20),
     within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
     *(quick("dependency graph", part, most_s)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from commandline import FAILED, NAMES, USAGE, error_of, many_names, names_in, text_of, write_trace
+from commandline import FAILED, NAMES, USAGE, error_of, many_names, names_in, rows_of, text_of, write_trace
 
 
 @pytest.mark.parametrize("name, start", [("out.json", "{"), ("out.csv", "input,device,"), ("out.md", "#"), ("OUT.JSON", "{")])
@@ -152,3 +152,27 @@ def test_a_directory_says_which_commands_take_one(gputime, tmp_path, arguments):
     done = gputime(*(argument.format(tmp_path) for argument in arguments))
     assert done.returncode == 1 and not done.stdout
     assert b"it is a directory; name the traces in it (directories: 'gputime ranks', check --ranks" in done.stderr
+
+
+# ---- patterns that the shell left alone ----
+
+
+def test_a_pattern_in_quotes_means_the_files(run, folder):
+    for number in (10, 2):
+        write_trace(folder / f"rank{number}.json")
+    (folder / "rank_folder.json").mkdir()
+    rows = rows_of(run("kernels", "rank*.json", "--csv"))
+    assert list(dict.fromkeys(row["input"] for row in rows)) == ["rank2.json", "rank10.json"]
+    assert rows_of(run("kernels", "rank2.json", "rank10.json", "--csv")) == rows
+    assert run("rank[0-9]*.json").returncode == 0
+
+
+def test_a_pattern_that_nothing_matches(run):
+    done = run("kernels", "nothing*.json")
+    assert done.returncode == 1 and b"no files match 'nothing*.json'" in done.stderr
+
+
+def test_a_file_may_be_named_like_a_pattern(run, folder):
+    write_trace(folder / "a[1].json")
+    rows = rows_of(run("kernels", "a[1].json", "--csv"))
+    assert rows and {row["input"] for row in rows} == {"a[1].json"}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that gputime needs: setup.sh build [test] [mpi] [slurm] [web] [lint] [fuzz] [fuzz-runtime]
-# [bench].
+# Installs the Debian packages that gputime needs: setup.sh build [test] [mpi] [slurm] [web] [package] [lint] [fuzz]
+# [fuzz-runtime] [bench].
 # Prints nothing when all are there. Users need `build` alone; `web` is for those who change the page or test it.
 set -eu
 
@@ -13,6 +13,7 @@ for group in "$@"; do
     slurm) packages="$packages slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge" ;;
     # Debian's npm is old, large, and not needed where there is another one.
     web) command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" ;;
+    package) packages="$packages dpkg-dev binutils lintian shellcheck python3-yaml" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
     fuzz) packages="$packages clang" ;;
     # Named after the version of clang, which must be there first.

@@ -341,7 +341,7 @@ CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
-CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/small.pftrace tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
+CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
 CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
 
 replay:

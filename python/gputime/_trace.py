@@ -102,8 +102,8 @@ class Trace:
 
     # ---- reports ----
 
-    def _make(self, request, name):
-        options, out = request.options(name, self._threads), ctypes.c_void_p()
+    def _make(self, request, name, options=None):
+        options, out = options or request.options(name, self._threads), ctypes.c_void_p()
         owner = self._owner
         with self._gate.shared():
             call(lib.gputime_report_new, ctypes.byref(ctypes.c_void_p(owner.address)), 1, ctypes.byref(options),

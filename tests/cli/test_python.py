@@ -310,6 +310,15 @@ def test_comparison(gputime, changed):
     assert report.main.key == "measures" and "flash_fwd_kernel" in repr(report)
 
 
+def test_files_of_one_capture(gputime):
+    folder = DATA / "nsys-csv"
+    tables = sorted(str(path) for path in folder.glob("mini_cuda_gpu_*_sum.csv"))
+    expected = json.loads(gputime("kernels", *tables, "--json").stdout)
+    assert len(tables) > 1 and table_rows(opened(tables).kernels()) == json_rows(expected, "kernels")
+    assert table_rows(package.open(*tables, cache=False).kernels()) == json_rows(expected, "kernels")
+    assert package.diff(tables, tables, cache=False).broken == 0
+
+
 def test_limits(gputime):
     report = package.check(LLAMA, ["idle<1%", "utilisation>10%"], cache=False)
     expected = json.loads(gputime("check", LLAMA, "--limit", "idle<1%", "--limit", "utilisation>10%", "--json").stdout)

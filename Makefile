@@ -195,7 +195,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots
+    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots xplane
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
@@ -321,9 +321,11 @@ seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)
 FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
 FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
 FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
+FUZZ_DATA_fuzz_pftrace    := $(wildcard tests/data/perfetto/*)
 FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
 FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
-FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/*)) \
+FUZZ_DATA_fuzz_xla        := $(wildcard tests/data/xla/*)
+FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/* xla/*)) \
     $(FUZZ_DATA_fuzz_torch_json) $(FUZZ_DATA_fuzz_nsys_csv)
 
 # Words that a target's inputs are made of; some have them in common.
@@ -339,6 +341,8 @@ CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
+CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/small.pftrace tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
+CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
 
 replay:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(REPLAYS:=.run)
@@ -353,14 +357,16 @@ $(BUILD)/replay/%.run: $(BUILD)/replay/%
 # make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
 N ?= 1000
 SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst csv sums sqlite rep
+DAMAGED := json gz zst csv sums sqlite rep pftrace xplane
 DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
 DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
 DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
 DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
 DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
 DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
+DAMAGED_pftrace := $(wildcard $(SEEDS)/fuzz_pftrace/*.pftrace)
 DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
+DAMAGED_xplane := $(wildcard $(SEEDS)/fuzz_xla/*) tests/data/xla/jax.xplane.pb
 corrupt:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(DAMAGED:%=build/asan/damaged/%.run)

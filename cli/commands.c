@@ -723,18 +723,21 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "export",
      .help = "events as tables for data frames, or for other tools",
-     .usage = "TRACE... -o DIR/",
+     .usage = "TRACE... -o DIR/|FILE.pftrace",
      .details = "Writes the events of traces: GPU ops with their launch calls, ranges, steps, categories and "
                 "idle gaps, one Parquet file per table, for DuckDB, pandas, polars and the like. Rows of several "
                 "traces are told apart by the column 'input'. A selection applies to ops; the other tables are "
-                "whole. docs/frames.md describes the columns. The end of the output decides the format.",
+                "whole. docs/frames.md describes the columns. FILE.pftrace is a Perfetto trace of what is selected, "
+                "for ui.perfetto.dev, with ranks on one clock (docs/perfetto.md). The end of the output decides the "
+                "format.",
      .action = CLI_ACTION_EXPORT,
      .groups = CLI_GROUP_SELECTION | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_READING | CLI_GROUP_RULES,
      .takes_directories = true,
      .notes = {{"format", "see 'gputime list exports' (by the end of the output)"},
                {"output", "the directory or file to write"},
                {"quiet", "do not print what was written"}},
-     .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/"}},
+     .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/",
+                  "gputime export rank*.json.gz --step 4 -o job.pftrace"}},
 
     {.name = "sql",
      .help = "SQL queries over the events of traces",

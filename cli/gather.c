@@ -65,22 +65,28 @@ static enum gputime_status add_path(struct cli_gathered *gathered, const char *d
     return GPUTIME_OK;
 }
 
-/* Length of the path without what exports of a report add to its name; 0: it is no such name. */
-static size_t stem_of(const char *path) {
-    static const char *const suffixes[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (ends_with(path, suffixes[i], strlen(suffixes[i])))
-            return strlen(path) - strlen(suffixes[i]);
-    return gputime_capture_prefix(path);
-}
+/* What a tool adds to the name of a file that has more in it, where it writes the same capture twice. */
+static const struct {
+    const char *suffix, *origin;
+} copies[] = {
+    {".sqlite", ".nsys-rep"},      {".sqlite.gz", ".nsys-rep"},      {".sqlite.zst", ".nsys-rep"},
+    {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
+};
 
-/* Whether it is an export of a report that is there too, which has more in it. */
-static bool is_export(char *const *paths, size_t count, const char *path) {
-    size_t stem = stem_of(path);
+static bool is_there(char *const *paths, size_t count, const char *path, size_t stem, const char *suffix) {
     for (size_t i = 0; i < count && stem; i++)
-        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, ".nsys-rep") == 0)
+        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, suffix) == 0)
             return true;
     return false;
+}
+
+/* Whether it is a copy, or tables, of a file that is there too. */
+static bool is_export(char *const *paths, size_t count, const char *path) {
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (ends_with(path, copies[i].suffix, strlen(copies[i].suffix)) &&
+            is_there(paths, count, path, strlen(path) - strlen(copies[i].suffix), copies[i].origin))
+            return true;
+    return is_there(paths, count, path, gputime_capture_prefix(path), ".nsys-rep");
 }
 
 static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,

@@ -43,10 +43,12 @@ ALL_OF_IT = {
     "diff of jobs": ["--ranks", "--json"],
     "check of a job": ["--ranks", "--limit", "idle<=100%", "--json"],
     "export": ["--format", "parquet"],
+    "export for Perfetto": ["--format", "perfetto"],
     "page": ["--html"],
 }
-RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check"}
-OUTPUTS = {"export": "exported/"}
+RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check",
+           "export for Perfetto": "export"}
+OUTPUTS = {"export": "exported/", "export for Perfetto": "exported.pftrace"}
 TRACES = {"diff": 2, "diff of jobs": 2}
 READ_NO_TRACE = {"define", "mcp", "redact", "list", "cache", "help", "version"}
 

@@ -26,8 +26,11 @@ SAMPLES = [
     DATA / "nsys/graph_whole.nsys-rep",
     DATA / "nsys/graph_whole.sqlite.gz",
     DATA / "nsys-more/two_part.sqlite.gz",
+    DATA / "xla/jax.xplane.pb",
+    DATA / "xla/jax.trace.json.gz",
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
     DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv",
+    DATA / "perfetto/sampled.pftrace",
 ]
 
 

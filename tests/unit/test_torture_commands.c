@@ -53,6 +53,8 @@ static const struct command_line {
     {{"check", trace, "--limit", "each kernel:*<101%", "--limit", "cause:sync<101%"}},
     {{"redact", export, "-o", output}},
     {{"export", trace, "-o", exported_dir}},
+    {{"export", trace, "--format", "perfetto", "-o", output}},
+    {{"export", trace, other_trace, "--format", "perfetto", "-o", output}},
     {{"list", "rules"}},
     {{"list", "inputs", "--json"}},
     {{"define", "idle_ns"}},

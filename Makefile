@@ -147,11 +147,11 @@ mpi-both:
 
 # The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
 # the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
-WHEEL_INSIDE := sqlite3 zstd lz4 pcre2-8
+WHEEL_INSIDE := -lsqlite3 -lzstd -llz4 -lpcre2-8 $(filter -llzma,$(CONFIG_LIBS))
 WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
 $(BUILD)/wheel/$(SONAME): $(LIB_OBJECTS) python/exports.map
 	@mkdir -p $(@D)
-	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE:%=-l%) -Wl,-Bdynamic $(CONFIG_LIBS) -pthread -lm $(LDLIBS) 2>$@.log || \
+	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(CONFIG_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
 	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
 	      $(WHEEL_LINK) $(LIB_OBJECTS) $(LIBS); }
 

@@ -20,7 +20,7 @@ SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NU
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
 UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz lint lint-deep lint-page format bench \
-    page static mpi mpi-both test-mpi test-slurm clean uninstall
+    page static mpi mpi-both test-mpi test-slurm dist deb test-package clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -58,7 +58,7 @@ FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/
 SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
 .PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
-    lint-all format install uninstall clean FORCE
+    lint-all format install uninstall dist deb deb-packages test-package clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
 
@@ -170,7 +170,7 @@ $(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
 	@./probe.sh STATIC > $@
 
 # Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
-CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_STATIC' lib)
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_STATIC' lib)
 STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
 $(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
 $(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk
@@ -195,7 +195,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots
+    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots xplane
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
@@ -321,9 +321,11 @@ seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)
 FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
 FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
 FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
+FUZZ_DATA_fuzz_pftrace    := $(wildcard tests/data/perfetto/*)
 FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
 FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
-FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/*)) \
+FUZZ_DATA_fuzz_xla        := $(wildcard tests/data/xla/*)
+FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/* xla/*)) \
     $(FUZZ_DATA_fuzz_torch_json) $(FUZZ_DATA_fuzz_nsys_csv)
 
 # Words that a target's inputs are made of; some have them in common.
@@ -339,6 +341,8 @@ CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
+CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
+CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
 
 replay:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(REPLAYS:=.run)
@@ -353,14 +357,16 @@ $(BUILD)/replay/%.run: $(BUILD)/replay/%
 # make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
 N ?= 1000
 SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst csv sums sqlite rep
+DAMAGED := json gz zst csv sums sqlite rep pftrace xplane
 DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
 DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
 DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
 DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
 DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
 DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
+DAMAGED_pftrace := $(wildcard $(SEEDS)/fuzz_pftrace/*.pftrace)
 DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
+DAMAGED_xplane := $(wildcard $(SEEDS)/fuzz_xla/*) tests/data/xla/jax.xplane.pb
 corrupt:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(DAMAGED:%=build/asan/damaged/%.run)
@@ -461,7 +467,8 @@ LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so gputime
 SHELLS    := $(addprefix $(datadir)/,bash-completion/completions/gputime zsh/site-functions/_gputime \
     fish/vendor_completions.d/gputime.fish)
 DOCUMENTS := $(mandir)/man1/gputime.1 $(docdir)/LICENSE $(docdir)/NOTICE
-INSTALLED := $(bindir)/gputime $(LIBRARY) $(SHELLS) $(DOCUMENTS)
+SKILL     := $(datadir)/gputime/skill/SKILL.md
+INSTALLED := $(bindir)/gputime $(LIBRARY) $(SHELLS) $(DOCUMENTS) $(SKILL)
 # Paths as the shell takes them, below DESTDIR.
 there      = $(patsubst %,'$(DESTDIR)%',$1)
 
@@ -484,6 +491,8 @@ install: all
 	    'Libs: -L$${libdir} -lgputime' 'Libs.private: $(LIBS)' > $(call there,$(libdir)/pkgconfig/gputime.pc)
 	install -m 644 docs/gputime.1 $(call there,$(mandir)/man1/gputime.1)
 	install -m 644 LICENSE NOTICE $(call there,$(docdir))
+	install -m 644 packaging/skill/SKILL.md $(call there,$(SKILL))
+	if [ -e $(MPI_PROGRAM) ]; then install -m 755 $(MPI_PROGRAM) $(call there,$(bindir)/gputime-mpi); fi
 	$(BUILD)/gputime --print-completion bash > $(call there,$(word 1,$(SHELLS)))
 	$(BUILD)/gputime --print-completion zsh > $(call there,$(word 2,$(SHELLS)))
 	$(BUILD)/gputime --print-completion fish > $(call there,$(word 3,$(SHELLS)))
@@ -492,8 +501,35 @@ install: all
 uninstall:
 	for name in $(OLD_NAMES); do [ "$$(readlink $(call there,$(bindir))/$$name)" != gputime ] || \
 	    rm -f $(call there,$(bindir))/$$name; done
-	rm -f $(call there,$(INSTALLED))
-	rmdir $(call there,$(docdir)) 2>/dev/null || :
+	rm -f $(call there,$(INSTALLED) $(bindir)/gputime-mpi)
+	rmdir $(call there,$(docdir) $(dir $(SKILL)) $(datadir)/gputime) 2>/dev/null || :
+
+# ---- packages ----
+
+# The sources as a tarball that builds without git: what git knows, or, in such a tarball, all that is there.
+DIST_FILES = $(if $(wildcard .git),git ls-files -z,find . -path ./build -prune -o -type f -printf '%P\0')
+dist:
+	@mkdir -p build/dist
+	@$(DIST_FILES) | LC_ALL=C sort -z | tar --null -T - --transform 's,^,gputime-$(VERSION)/,' --owner=0 --group=0 --numeric-owner \
+	    --mtime="@$${SOURCE_DATE_EPOCH:-$$(stat -c %Y CHANGELOG.md)}" -cf - | gzip -9n > build/dist/gputime-$(VERSION).tar.gz
+	@echo build/dist/gputime-$(VERSION).tar.gz
+
+# Debian packages in build/deb, from the program as it is built. MAINTAINER="Name <mail>" is whose they are.
+MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
+deb:
+	@./setup.sh build package
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@rm -rf $(BUILD)/deb
+	@$(MAKE) --no-print-directory -s deb-packages DESTDIR=$(abspath $(BUILD))/deb/stage prefix=/usr libdir=/usr/lib/$(MULTIARCH) OLD_NAMES=
+
+deb-packages: install
+	@MAINTAINER='$(MAINTAINER)' packaging/deb/build.sh $(DESTDIR) $(DESTDIR)/../packages $(VERSION) $(SONAME)
+
+# Packages, tarball and the steps of the GitHub Action; packages are installed and removed where the tests are root.
+test-package:
+	@./setup.sh build test package
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	$(PYTHON) -m pytest -q tests/package
 
 clean:
 	rm -rf build $(BUILD)

@@ -723,18 +723,21 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "export",
      .help = "events as tables for data frames, or for other tools",
-     .usage = "TRACE... -o DIR/",
+     .usage = "TRACE... -o DIR/|FILE.pftrace",
      .details = "Writes the events of traces: GPU ops with their launch calls, ranges, steps, categories and "
                 "idle gaps, one Parquet file per table, for DuckDB, pandas, polars and the like. Rows of several "
                 "traces are told apart by the column 'input'. A selection applies to ops; the other tables are "
-                "whole. docs/frames.md describes the columns. The end of the output decides the format.",
+                "whole. docs/frames.md describes the columns. FILE.pftrace is a Perfetto trace of what is selected, "
+                "for ui.perfetto.dev, with ranks on one clock (docs/perfetto.md). The end of the output decides the "
+                "format.",
      .action = CLI_ACTION_EXPORT,
      .groups = CLI_GROUP_SELECTION | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_READING | CLI_GROUP_RULES,
      .takes_directories = true,
      .notes = {{"format", "see 'gputime list exports' (by the end of the output)"},
                {"output", "the directory or file to write"},
                {"quiet", "do not print what was written"}},
-     .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/"}},
+     .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/",
+                  "gputime export rank*.json.gz --step 4 -o job.pftrace"}},
 
     {.name = "sql",
      .help = "SQL queries over the events of traces",
@@ -775,6 +778,18 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_DEFINE,
      .examples = {"gputime define exposed_comm_ns", "gputime define idle_causes", "gputime define host_bound"}},
 
+    {.name = "mcp",
+     .help = "server for agents: the commands as tools (MCP)",
+     .usage = "",
+     .words = "",
+     .details = "Serves the Model Context Protocol on standard input and output, for programs that start it: "
+                "every command that only reads is a tool with the same options, and traces stay open between "
+                "calls. Answers are limited in size and say what was left out. Clients name traces and nothing "
+                "else of this machine; --root limits them to a directory. It ends when standard input ends.",
+     .action = CLI_ACTION_MCP,
+     .groups = CLI_GROUP_MCP | CLI_GROUP_READING,
+     .examples = {"gputime mcp", "gputime mcp --root traces --redact"}},
+
     {.name = "cache",
      .help = "show or clear the cache of parsed traces",
      .usage = "show|clear",
@@ -789,9 +804,12 @@ const struct cli_command cli_command_table[] = {
      .help = "help for a command",
      .usage = "[COMMAND]",
      .words = "",
-     .details = "The same as 'gputime COMMAND --help'.",
+     .details = "The same as 'gputime COMMAND --help'. With --json: all commands, options and tables, for programs.",
      .action = CLI_ACTION_HELP,
-     .examples = {"gputime help kernels"}},
+     .groups = CLI_GROUP_FORMAT,
+     .formats = "text|json",
+     .notes = {{"format", "text or json"}},
+     .examples = {"gputime help kernels", "gputime help --json"}},
 
     {.name = "version",
      .help = "versions of gputime and its libraries",

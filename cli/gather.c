@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static enum gputime_status add_path(struct cli_gathered *gathered, const char *d
         gathered->path_capacity = capacity;
     }
     size_t bytes = strlen(directory);
-    const char *slash = bytes && directory[bytes - 1] == '/' ? "" : "/";
+    const char *slash = bytes == 0 || directory[bytes - 1] == '/' ? "" : "/";
     char *path;
     if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
         return cli_fail_memory(err);
@@ -65,22 +66,58 @@ static enum gputime_status add_path(struct cli_gathered *gathered, const char *d
     return GPUTIME_OK;
 }
 
-/* Length of the path without what exports of a report add to its name; 0: it is no such name. */
-static size_t stem_of(const char *path) {
-    static const char *const suffixes[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (ends_with(path, suffixes[i], strlen(suffixes[i])))
-            return strlen(path) - strlen(suffixes[i]);
-    return gputime_capture_prefix(path);
+/* A pattern that the shell left alone, because it was in quotes or nothing matched. A file may have such a name. */
+static bool is_pattern(const char *word) {
+    return strpbrk(word, "*?[") != NULL;
 }
 
-/* Whether it is an export of a report that is there too, which has more in it. */
-static bool is_export(char *const *paths, size_t count, const char *path) {
-    size_t stem = stem_of(path);
+/* Not directories, which a pattern meets by chance. */
+static enum gputime_status add_files(struct cli_gathered *gathered, const glob_t *found, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; !status && i < found->gl_pathc; i++)
+        if (found->gl_pathv[i][strlen(found->gl_pathv[i]) - 1] != '/')
+            status = add_path(gathered, "", found->gl_pathv[i], err);
+    return status;
+}
+
+static enum gputime_status add_matches(struct cli_gathered *gathered, const char *word, struct gputime_error *err) {
+    glob_t found = {0};
+    size_t first = gathered->path_count;
+    int reason = glob(word, GLOB_NOSORT | GLOB_MARK, NULL, &found);
+    enum gputime_status status = reason == GLOB_NOSPACE ? cli_fail_memory(err) : add_files(gathered, &found, err);
+    globfree(&found);
+    size_t count = gathered->path_count - first;
+    if (!status && count == 0)
+        return cli_fail(err, "no files match '%s'", word);
+    if (!status)
+        qsort(gathered->paths + first, count, sizeof *gathered->paths, by_name);
+    for (size_t i = 0; !status && i < count; i++)
+        status = add_word(gathered, gathered->paths[first + i], err);
+    return status;
+}
+
+/* What a tool adds to the name of a file that has more in it, where it writes the same capture twice. */
+static const struct {
+    const char *suffix, *origin;
+} copies[] = {
+    {".sqlite", ".nsys-rep"},      {".sqlite.gz", ".nsys-rep"},      {".sqlite.zst", ".nsys-rep"},
+    {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
+};
+
+static bool is_there(char *const *paths, size_t count, const char *path, size_t stem, const char *suffix) {
     for (size_t i = 0; i < count && stem; i++)
-        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, ".nsys-rep") == 0)
+        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, suffix) == 0)
             return true;
     return false;
+}
+
+/* Whether it is a copy, or tables, of a file that is there too. */
+static bool is_export(char *const *paths, size_t count, const char *path) {
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (ends_with(path, copies[i].suffix, strlen(copies[i].suffix)) &&
+            is_there(paths, count, path, strlen(path) - strlen(copies[i].suffix), copies[i].origin))
+            return true;
+    return is_there(paths, count, path, gputime_capture_prefix(path), ".nsys-rep");
 }
 
 static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,
@@ -108,8 +145,9 @@ static enum gputime_status add_directory(struct cli_gathered *gathered, const ch
     return status;
 }
 
-enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err) {
-    *gathered = (struct cli_gathered){0};
+enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, bool keeps_directories,
+                               struct gputime_error *err) {
+    *gathered = (struct cli_gathered){.keeps_directories = keeps_directories};
     return cli_gather_more(gathered, words, err);
 }
 
@@ -117,11 +155,17 @@ enum gputime_status cli_gather_more(struct cli_gathered *gathered, struct cli_wo
     enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; !status && i < words.count; i++) {
         struct stat info;
-        bool is_directory =
-            strcmp(words.items[i], "-") != 0 && stat(words.items[i], &info) == 0 && S_ISDIR(info.st_mode);
+        const char *word = words.items[i];
+        bool is_there = strcmp(word, "-") == 0 || stat(word, &info) == 0;
+        bool is_directory = !gathered->keeps_directories && is_there && strcmp(word, "-") != 0 && S_ISDIR(info.st_mode);
         if (is_directory && !gathered->directory)
-            gathered->directory = words.items[i];
-        status = is_directory ? add_directory(gathered, words.items[i], err) : add_word(gathered, words.items[i], err);
+            gathered->directory = word;
+        if (is_directory)
+            status = add_directory(gathered, word, err);
+        else if (!is_there && is_pattern(word))
+            status = add_matches(gathered, word, err);
+        else
+            status = add_word(gathered, word, err);
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "error.h"
 #include "gather.h"
+#include "host.h"
 #include "make.h"
 #include "read.h"
 #include "target.h"
@@ -268,7 +269,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         if (!status && job->destinations[i].makes_directory)
             status = cli_target_make_directory(job->destinations[i].path, err);
         if (!status)
-            status = gputime_report_write(made.report, &writing, job->destinations[i].path, err);
+            status = cli_host_write(job->options, made.report, &writing, job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], writing.width))
             printf("\n%s\n", job->command->hint);
     }
@@ -336,7 +337,8 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
 static void name_ranks(const struct job *job) {
     char path[4096];
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
-    if (job->directory && job->trace_count > 1 && !last->path && strcmp(last->format, "text") == 0)
+    if (job->directory && !job->options->opening.redact && job->trace_count > 1 && !last->path &&
+        strcmp(last->format, "text") == 0)
         printf("\ntip: 'gputime ranks %s' compares the ranks of one job\n",
                cli_terminal_text(path, sizeof path, job->directory));
 }
@@ -346,11 +348,12 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     return cli_report_run_sides(command, options, traces, traces.count, err);
 }
 
-/* Puts the traces of directories in their place; `split` is still where the second side begins. */
+/* Puts the traces of directories and patterns in their place; `split` is still where the second side begins. */
 static enum gputime_status gather(struct job *job, struct cli_gathered *gathered, struct cli_words *traces,
                                   size_t *split, struct gputime_error *err) {
     struct cli_words of_a = {traces->items, *split}, of_b = {traces->items + *split, traces->count - *split};
-    enum gputime_status status = cli_gather(gathered, of_a, err);
+    bool takes_directories = job->command->takes_directories || job->options->ranks;
+    enum gputime_status status = cli_gather(gathered, of_a, !takes_directories, err);
     *split = gathered->count;
     if (!status)
         status = cli_gather_more(gathered, of_b, err);
@@ -382,7 +385,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         job->generated_at = cli_generated_at(options, now);
     struct cli_gathered gathered = {0};
     enum gputime_status status = GPUTIME_OK;
-    if (command->takes_directories || options->ranks)
+    if (!command->takes_runs) /* their words have more than a path */
         status = gather(job, &gathered, &traces, &split, err);
     if (!status)
         status = plan(job, traces, split, err);
@@ -409,11 +412,8 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         *err = job->failure;
         status = err->status;
     }
-    for (size_t i = 0; i < job->trace_count; i++) {
-        if (!options->opening.no_cache)
-            gputime_trace_store_cache(job->traces[i]);
-        gputime_trace_free(job->traces[i]);
-    }
+    for (size_t i = 0; i < job->trace_count; i++)
+        cli_host_close(options, job->traces[i]);
     free(job->traces);
     free(job->names);
     gputime_job_free(job->ranks);

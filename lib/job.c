@@ -24,9 +24,19 @@ static enum gt_status read_alone(struct gt_job_reading *reading, size_t count, s
     return status;
 }
 
+static bool is_redacted(const struct gputime_input *inputs, size_t count) {
+    struct gputime_open_options options;
+    for (size_t i = 0; i < count; i++)
+        if (GT_TAKE(gputime_open_options, inputs[i].options, &options, NULL) == GT_OK && options.redact)
+            return true;
+    return false;
+}
+
 /* The longest folder that all paths are in, empty where that is the current one. NULL: memory was short. */
 static char *new_folder(const struct gputime_input *inputs, size_t count) {
     const char *first = count && inputs[0].path_count ? inputs[0].paths[0] : "";
+    if (is_redacted(inputs, count))
+        first = "";
     size_t common = strlen(first);
     for (size_t i = 1; i < count; i++) {
         const char *path = inputs[i].path_count ? inputs[i].paths[0] : "";
@@ -95,7 +105,10 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     enum gputime_status result = gt_internal_fail(status, &error, err);
     if (!result && !is_any_read)
         result = judge_failures(all, count, err);
-    gt_mem_free(all);
+    if (job)
+        job->errors = all;
+    else
+        gt_mem_free(all);
     if (result)
         gputime_job_free(job);
     else
@@ -120,6 +133,7 @@ API void gputime_job_free(struct gputime_job *job) {
     for (size_t i = 0; job->inputs && i < job->input_count; i++)
         gt_job_read_release(&job->inputs[i]);
     gt_mem_free(job->inputs);
+    gt_mem_free(job->errors);
     gt_mem_free(job->folder);
     gt_mem_free(job);
 }
@@ -170,6 +184,19 @@ static void note_losses(const struct gputime_job *job, struct gt_section *sectio
             gt_arena_printf(&section->report->arena, "%zu more traces were only partly read.", count - NAMED));
 }
 
+/* Which traces are not in the report at all. */
+static void note_failures(const struct gputime_job *job, struct gt_section *section) {
+    enum { NAMED = 8 };
+    size_t count = 0;
+    for (size_t i = 0; i < job->input_count; i++)
+        if (job->errors[i].status && count++ < NAMED)
+            gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                            gt_arena_printf(&section->report->arena, "Left out: %s.", job->errors[i].message));
+    if (count > NAMED)
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                        gt_arena_printf(&section->report->arena, "%zu more traces were left out.", count - NAMED));
+}
+
 static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
                            struct gt_error *err) {
     const struct gputime_job *job = context;
@@ -179,6 +206,7 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
     const struct gputime_option *match = &request->options[GT_OPTION_match];
     struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
                                           .threads = request->threads,
+                                          .keeps_exposed = gt_rank_report_has_members(request),
                                           .join = job->team ? gt_job_team_join : NULL,
                                           .join_context = (void *)(uintptr_t)job->team};
     for (size_t i = 0; i < job->input_count; i++) {
@@ -187,7 +215,6 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
     }
     describe(job, section);
     section->report->roles = &gt_rank_measures_roles;
-    note_losses(job, section);
     for (size_t i = 0; list && i < job->input_count; i++)
         for (size_t k = 0; k < job->inputs[i].count; k++)
             list[filled++] = &job->inputs[i].summaries[k];
@@ -198,6 +225,8 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
                                                                      .why = request->options[GT_OPTION_why].text,
                                                                      .request = request},
                                     err);
+    note_failures(job, section); /* the verdict is the first sentence */
+    note_losses(job, section);
     gt_rank_job_release(&analysis);
     gt_mem_free(list);
     return status;

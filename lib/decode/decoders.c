@@ -3,7 +3,10 @@
 #include "decode/decoder.h"
 #include "decode/nsys/nsys_rep.h"
 #include "decode/nsys/nsys_sqlite.h"
+#include "decode/proto/pftrace.h"
 #include "decode/torch/torch_json.h"
+#include "decode/xla/xla_json.h"
+#include "decode/xla/xplane.h"
 
 #define USUAL_FACTS (GT_FACT_OPS | GT_FACT_CORRELATION | GT_FACT_BYTES)
 #define NSYS_FACTS                                                                                                     \
@@ -14,16 +17,29 @@
      GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS |          \
      GT_FACT_MEMORY | GT_FACT_STACKS)
 
+#define PERFETTO_FACTS                                                                                                 \
+    (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_GRAPHS |             \
+     GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_CONFIGS | GT_FACT_STACKS)
+#define XLA_FACTS                                                                                                      \
+    (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_METRICS |             \
+     GT_FACT_COUNTERS | GT_FACT_CONFIGS | GT_FACT_STACKS)
+
 const struct gt_decoder gt_decoders[] = {
     {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",
      TORCH_FACTS, gt_torch_json_sniff, gt_torch_json_decode, NULL},
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", ".nsys-rep .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
-    {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", ".sqlite", NSYS_FACTS | GT_FACT_SOURCE,
-     gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
+    {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", ".sqlite .sqlite.gz .sqlite.zst",
+     NSYS_FACTS | GT_FACT_SOURCE, gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", ".csv .csv.gz",
      USUAL_FACTS | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_CONFIGS, gt_nsys_csv_sniff, gt_nsys_csv_decode,
      gt_nsys_csv_capture_prefix},
+    {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)",
+     ".pftrace .perfetto-trace .pftrace.gz", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
+    {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", ".xplane.pb", XLA_FACTS | GT_FACT_MEMORY,
+     gt_xplane_sniff, gt_xplane_decode, NULL},
+    {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", ".json.gz .json", XLA_FACTS,
+     gt_xla_json_sniff, gt_xla_json_decode, NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

@@ -6,25 +6,29 @@
 
 #include "base/mem.h"
 #include "events/comms.h"
+#include "ranks/rank_items.h"
 
 enum { MATRIX_MAX = 256 }; /* members of a group; a larger one gets no matrix */
 
 /* ---- bytes of a member ---- */
 
 /* NCCL's own call has the bytes for one other member; a group call of messages has splits. */
-static uint64_t whole(const struct gt_rank_job *job, const struct gt_rank_item *item, uint64_t bytes) {
+static uint64_t whole(const struct gt_rank_job *job, const struct gt_rank_item *item,
+                      const struct gt_rank_item_sizes *sizes, uint64_t bytes) {
     const struct gt_rank_set_group *group = &job->groups[item->group];
-    if (group->communicator == UINT64_MAX || item->in_count || bytes == UINT64_MAX)
+    if (group->communicator == UINT64_MAX || sizes->in_count || bytes == UINT64_MAX)
         return bytes;
     return bytes * (uint64_t)group->size;
 }
 
 uint64_t gt_all_to_all_in(const struct gt_rank_job *job, const struct gt_rank_item *item) {
-    return whole(job, item, item->in_bytes != UINT64_MAX ? item->in_bytes : item->out_bytes);
+    struct gt_rank_item_sizes sizes = gt_rank_items_sizes(job, item);
+    return whole(job, item, &sizes, sizes.in_bytes != UINT64_MAX ? sizes.in_bytes : sizes.out_bytes);
 }
 
 uint64_t gt_all_to_all_out(const struct gt_rank_job *job, const struct gt_rank_item *item) {
-    return whole(job, item, item->out_bytes != UINT64_MAX ? item->out_bytes : item->in_bytes);
+    struct gt_rank_item_sizes sizes = gt_rank_items_sizes(job, item);
+    return whole(job, item, &sizes, sizes.out_bytes != UINT64_MAX ? sizes.out_bytes : sizes.in_bytes);
 }
 
 struct split {
@@ -67,7 +71,7 @@ struct measuring {
     uint64_t *bytes, *count;         /* of the group at hand: by place of the sender, then of the receiver */
     uint64_t even_bytes, even_count; /* for each pair of places */
     uint32_t *wins;                  /* by rank: how often it receives most */
-    size_t flow_capacity;
+    size_t flow_capacity, load_count;
 };
 
 static bool is_even(const struct gt_rank_job *job, const struct gt_rank_collective *collective) {
@@ -76,44 +80,42 @@ static bool is_even(const struct gt_rank_job *job, const struct gt_rank_collecti
     bool is_same = first != UINT64_MAX;
     for (size_t m = 0; m < collective->member_count; m++) {
         const struct gt_rank_item *item = &job->items[members[m].item];
+        struct gt_rank_item_sizes sizes = gt_rank_items_sizes(job, item);
         is_same &= gt_all_to_all_in(job, item) == first && gt_all_to_all_out(job, item) == first &&
-                   item->in_count == 0 && item->out_count == 0;
+                   sizes.in_count == 0 && sizes.out_count == 0;
     }
     return is_same;
 }
 
-static bool load_splits(struct gt_rank_job *job, const struct gt_rank_collective *collective) {
+static bool load_splits(struct gt_rank_job *job, const struct gt_rank_collective *collective,
+                        struct gt_rank_load *loads) {
     const struct gt_rank_set_group *group = &job->groups[collective->group];
     for (size_t m = 0; m < collective->member_count; m++) {
-        struct gt_rank_member *member = &job->members[collective->first_member + m];
-        const struct gt_rank_item *item = &job->items[member->item];
+        const struct gt_rank_member *member = &job->members[collective->first_member + m];
+        struct gt_rank_item_sizes sizes = gt_rank_items_sizes(job, &job->items[member->item]);
         size_t own = place_of(group, job->ranks[member->rank].number);
         struct split in, out;
         if (own == group->member_count ||
-            !split_init(&in, item->in_splits, item->in_count, item->in_bytes, group->member_count) ||
-            !split_init(&out, item->out_splits, item->out_count, item->out_bytes, group->member_count))
+            !split_init(&in, sizes.in_splits, sizes.in_count, sizes.in_bytes, group->member_count) ||
+            !split_init(&out, sizes.out_splits, sizes.out_count, sizes.out_bytes, group->member_count))
             return false;
         uint64_t sent = part_of_others(&in, group->member_count, own);
         uint64_t received = part_of_others(&out, group->member_count, own);
         uint64_t load = sent > received ? sent : received;
-        member->load = load > INT64_MAX ? INT64_MAX : (int64_t)load;
+        loads[m].bytes = load > INT64_MAX ? INT64_MAX : (int64_t)load;
     }
     return true;
 }
 
-static void load_evenly(struct gt_rank_job *job, const struct gt_rank_collective *collective) {
+static void load_evenly(struct gt_rank_job *job, const struct gt_rank_collective *collective,
+                        struct gt_rank_load *loads) {
     uint64_t size = (uint64_t)job->groups[collective->group].size;
     for (size_t m = 0; m < collective->member_count; m++) {
-        struct gt_rank_member *member = &job->members[collective->first_member + m];
+        const struct gt_rank_member *member = &job->members[collective->first_member + m];
         uint64_t bytes = gt_all_to_all_in(job, &job->items[member->item]);
         uint64_t load = bytes - bytes / size;
-        member->load = load > INT64_MAX ? INT64_MAX : (int64_t)load;
+        loads[m].bytes = load > INT64_MAX ? INT64_MAX : (int64_t)load;
     }
-}
-
-static void forget_loads(struct gt_rank_job *job, const struct gt_rank_collective *collective) {
-    for (size_t m = 0; m < collective->member_count; m++)
-        job->members[collective->first_member + m].load = -1;
 }
 
 static void add_flows(struct measuring *measuring, const struct gt_rank_collective *collective) {
@@ -124,10 +126,10 @@ static void add_flows(struct measuring *measuring, const struct gt_rank_collecti
         return;
     for (size_t m = 0; m < collective->member_count; m++) {
         const struct gt_rank_member *member = &job->members[collective->first_member + m];
-        const struct gt_rank_item *item = &job->items[member->item];
+        struct gt_rank_item_sizes sizes = gt_rank_items_sizes(job, &job->items[member->item]);
         size_t own = place_of(group, job->ranks[member->rank].number);
         struct split in;
-        split_init(&in, item->in_splits, item->in_count, item->in_bytes, size);
+        split_init(&in, sizes.in_splits, sizes.in_count, sizes.in_bytes, size);
         for (size_t i = 0; i < size; i++) {
             measuring->bytes[own * size + i] += part_of(&in, i);
             measuring->count[own * size + i]++;
@@ -155,18 +157,20 @@ static void find_imbalance(struct measuring *measuring, struct gt_rank_collectiv
 
 static void measure_one(struct measuring *measuring, struct gt_rank_collective *collective) {
     struct gt_rank_job *job = measuring->job;
-    if (load_splits(job, collective)) {
+    struct gt_rank_load *loads = job->loads + measuring->load_count;
+    if (load_splits(job, collective, loads)) {
         add_flows(measuring, collective);
     } else if (is_even(job, collective)) {
-        load_evenly(job, collective);
+        load_evenly(job, collective, loads);
         measuring->even_bytes += gt_all_to_all_in(job, &job->items[job->members[collective->first_member].item]) /
                                  (uint64_t)job->groups[collective->group].size;
         measuring->even_count++;
     } else {
-        forget_loads(job, collective);
         job->issues[GT_RANK_ISSUE_SPLITS_UNKNOWN]++;
         return;
     }
+    collective->first_load = (uint32_t)measuring->load_count;
+    measuring->load_count += collective->member_count;
     find_imbalance(measuring, collective);
 }
 
@@ -220,15 +224,17 @@ static int by_group(const void *a, const void *b, void *context) {
 bool gt_all_to_all_measure(struct gt_rank_job *job) {
     struct measuring measuring = {.job = job, .wins = gt_mem_array(job->rank_count, sizeof *measuring.wins)};
     uint32_t *order = gt_mem_uninitialised(job->collective_count, sizeof *order);
-    size_t count = 0;
+    size_t count = 0, members = 0;
     bool ok = measuring.wins && order;
     job->hot_rank = GT_RANK_NONE;
     job->imbalance = NAN;
-    for (uint32_t c = 0; ok && c < job->collective_count; c++) {
-        job->collectives[c].imbalance = NAN;
-        if (job->collectives[c].op == GT_COMM_all_to_all)
+    for (uint32_t c = 0; ok && c < job->collective_count; c++)
+        if (job->collectives[c].op == GT_COMM_all_to_all) {
             order[count++] = c;
-    }
+            members += job->collectives[c].member_count;
+        }
+    job->loads = gt_arena_array(&job->arena, members, sizeof *job->loads);
+    ok = ok && job->loads;
     if (ok && count)
         qsort_r(order, count, sizeof *order, by_group, job->collectives);
     for (size_t i = 0, end; ok && i < count; i = end) {

@@ -2,17 +2,29 @@
    the next round. */
 #include "ranks/rank_blame.h"
 
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "events/comms.h"
+#include "ranks/rank_links.h"
 #include "ranks/rank_tiles.h"
 
 enum { ROUNDS_MAX = 10000 };
 
-struct charging {
+/* What all threads share. Costs and charges are sums of whole numbers, so nothing depends on who adds first. */
+struct rounds {
     struct gt_rank_job *job;
-    int64_t *cost, *next;  /* by member */
+    int64_t *cost, *next;  /* by member; the second is added to by all */
     uint32_t *due, *later; /* members with a cost */
-    size_t due_count, later_count;
+    size_t due_count;
+    atomic_size_t later_count;
+    atomic_bool failed;
+};
+
+/* What one thread works with. */
+struct charging {
+    struct rounds *rounds;
+    const struct gt_rank_job *job;
     int64_t *weights, *shares; /* for the kernels of a delayer */
     uint32_t *kernels;
     size_t room;
@@ -36,17 +48,16 @@ void gt_rank_blame_divide(int64_t amount, const int64_t *weights, size_t count, 
 }
 
 static void charge(struct charging *it, uint32_t rank, size_t reason, const struct gt_rank_collective *c, int64_t ns) {
-    struct gt_rank_job *job = it->job;
+    const struct gt_rank_job *job = it->job;
     size_t step = c->has_step && job->step_count ? gt_rank_job_step(job, c->step) : job->step_count;
-    *gt_rank_job_charge(job, rank == GT_RANK_NONE ? job->rank_count : rank, reason, step) += ns;
+    __atomic_fetch_add(gt_rank_job_charge(job, rank == GT_RANK_NONE ? job->rank_count : rank, reason, step), ns,
+                       __ATOMIC_RELAXED);
 }
 
-static void pass_on(struct charging *it, uint32_t member, int64_t ns) {
-    if (ns == 0)
-        return;
-    if (it->next[member] == 0)
-        it->later[it->later_count++] = member;
-    it->next[member] += ns;
+/* Costs are above 0: only the first to add one finds 0. */
+static void pass_on(struct rounds *rounds, uint32_t member, int64_t ns) {
+    if (ns != 0 && __atomic_fetch_add(&rounds->next[member], ns, __ATOMIC_RELAXED) == 0)
+        rounds->later[atomic_fetch_add(&rounds->later_count, 1)] = member;
 }
 
 /* ---- what nobody's lateness explains ---- */
@@ -59,7 +70,7 @@ static void charge_rest(struct charging *it, const struct gt_rank_collective *c,
     int64_t of_bytes = 0;
     if (there != GT_RANK_NONE && last != GT_RANK_NONE && last != there &&
         job->collectives[n->before].op == GT_COMM_all_to_all) {
-        int64_t own = job->members[there].load, other = job->members[last].load;
+        int64_t own = gt_rank_job_load(job, &job->members[there]), other = gt_rank_job_load(job, &job->members[last]);
         if (own >= 0 && other > own)
             of_bytes = (int64_t)((__int128)rest_ns * (other - own) / other);
     }
@@ -93,7 +104,7 @@ static size_t list_waiting(struct charging *it, const struct gt_rank_lane *rank,
         if (tile->start_ns >= end_ns || !make_room(it, count + 1))
             break;
         int64_t from_ns = tile->start_ns > start_ns ? tile->start_ns : start_ns;
-        int64_t until_ns = tile->end_ns < end_ns ? tile->end_ns : end_ns;
+        int64_t tile_end_ns = gt_rank_tiles_end_ns(tile), until_ns = tile_end_ns < end_ns ? tile_end_ns : end_ns;
         if (count && it->kernels[count - 1] == tile->kernel) { /* tiles of a kernel follow each other */
             it->weights[count - 1] += until_ns - from_ns;
             continue;
@@ -111,7 +122,7 @@ static void pass_wait(struct charging *it, const struct gt_rank_lane *rank, int6
         return;
     gt_rank_blame_divide(ns, it->weights, count, it->shares);
     for (size_t i = 0; i < count; i++)
-        pass_on(it, rank->kernel_member[it->kernels[i]], it->shares[i]);
+        pass_on(it->rounds, rank->kernel_member[it->kernels[i]], it->shares[i]);
 }
 
 static void charge_delayer(struct charging *it, const struct gt_rank_collective *c, const struct gt_rank_member *n,
@@ -146,7 +157,7 @@ static void settle(struct charging *it, uint32_t number, int64_t cost_ns) {
         charge(it, GT_RANK_NONE, GT_REASON_WINDOW, c, cost_ns);
         return;
     }
-    int64_t charged_ns = (int64_t)((__int128)cost_ns * n->late_ns / n->wait_ns);
+    int64_t charged_ns = (int64_t)((__int128)cost_ns * gt_rank_links_late(it->job, n) / n->wait_ns);
     if (cost_ns > charged_ns)
         charge_rest(it, c, n, cost_ns - charged_ns);
     if (charged_ns)
@@ -155,32 +166,47 @@ static void settle(struct charging *it, uint32_t number, int64_t cost_ns) {
 
 /* ---- rounds ---- */
 
-static void swap_rounds(struct charging *it) {
+static void swap_rounds(struct rounds *it) {
     int64_t *cost = it->cost;
     uint32_t *due = it->due;
     it->cost = it->next;
     it->next = cost;
     it->due = it->later;
     it->later = due;
-    it->due_count = it->later_count;
-    it->later_count = 0;
+    it->due_count = atomic_load(&it->later_count);
+    atomic_store(&it->later_count, 0);
 }
 
-static void run_rounds(struct charging *it) {
+static void settle_some(void *context, size_t first, size_t end) {
+    struct rounds *rounds = context;
+    struct charging it = {.rounds = rounds, .job = rounds->job};
+    for (size_t i = first; i < end && !it.failed; i++) {
+        int64_t cost_ns = rounds->cost[rounds->due[i]];
+        rounds->cost[rounds->due[i]] = 0;
+        settle(&it, rounds->due[i], cost_ns);
+    }
+    if (it.failed)
+        atomic_store(&rounds->failed, true);
+    gt_mem_free(it.weights);
+    gt_mem_free(it.shares);
+    gt_mem_free(it.kernels);
+}
+
+static void run_rounds(struct rounds *it) {
     struct gt_rank_job *job = it->job;
-    for (uint32_t i = 0; i < job->member_count; i++)
-        pass_on(it, i, job->members[i].exposed_wait_ns);
-    swap_rounds(it);
-    for (; it->due_count && job->rounds < ROUNDS_MAX && !it->failed; job->rounds++) {
-        for (size_t i = 0; i < it->due_count; i++) {
-            int64_t cost_ns = it->cost[it->due[i]];
-            it->cost[it->due[i]] = 0;
-            settle(it, it->due[i], cost_ns);
+    struct charging rest = {.rounds = it, .job = job};
+    for (size_t r = 0; r < job->rank_count; r++)
+        for (size_t t = 0; t < job->ranks[r].tile_count; t++) {
+            const struct gt_rank_tile *tile = &job->ranks[r].tiles[t];
+            pass_on(it, job->ranks[r].kernel_member[tile->kernel], gt_rank_tiles_end_ns(tile) - tile->start_ns);
         }
+    swap_rounds(it);
+    for (; it->due_count && job->rounds < ROUNDS_MAX && !atomic_load(&it->failed); job->rounds++) {
+        gt_rank_job_share(job, it->due_count, settle_some, it);
         swap_rounds(it);
     }
     for (size_t i = 0; i < it->due_count; i++)
-        charge(it, GT_RANK_NONE, GT_REASON_UNRESOLVED, &job->collectives[job->members[it->due[i]].collective],
+        charge(&rest, GT_RANK_NONE, GT_REASON_UNRESOLVED, &job->collectives[job->members[it->due[i]].collective],
                it->cost[it->due[i]]);
 }
 
@@ -200,15 +226,16 @@ static void sum_guilt(struct gt_rank_job *job) {
 }
 
 bool gt_rank_blame_charge(struct gt_rank_job *job) {
-    struct charging it = {.job = job,
-                          .cost = gt_mem_array(job->member_count, sizeof *it.cost),
-                          .next = gt_mem_array(job->member_count, sizeof *it.next),
-                          .due = gt_mem_uninitialised(job->member_count, sizeof *it.due),
-                          .later = gt_mem_uninitialised(job->member_count, sizeof *it.later)};
+    struct rounds it = {.job = job,
+                        .cost = gt_mem_array(job->member_count, sizeof *it.cost),
+                        .next = gt_mem_array(job->member_count, sizeof *it.next),
+                        .due = gt_mem_uninitialised(job->member_count, sizeof *it.due),
+                        .later = gt_mem_uninitialised(job->member_count, sizeof *it.later)};
+    atomic_init(&it.later_count, 0);
     job->charges = gt_arena_array(&job->arena, (job->rank_count + 1) * GT_REASON_COUNT * (job->step_count + 1),
                                   sizeof *job->charges);
-    it.failed = !it.cost || !it.next || !it.due || !it.later || !job->charges;
-    if (!it.failed) {
+    atomic_init(&it.failed, !it.cost || !it.next || !it.due || !it.later || !job->charges);
+    if (!atomic_load(&it.failed)) {
         run_rounds(&it);
         sum_guilt(job);
     }
@@ -216,8 +243,5 @@ bool gt_rank_blame_charge(struct gt_rank_job *job) {
     gt_mem_free(it.next);
     gt_mem_free(it.due);
     gt_mem_free(it.later);
-    gt_mem_free(it.weights);
-    gt_mem_free(it.shares);
-    gt_mem_free(it.kernels);
-    return !it.failed;
+    return !atomic_load(&it.failed);
 }

@@ -134,7 +134,8 @@ static int64_t message_wait_ns(const struct gt_rank_job *job, const struct gt_ra
         const struct gt_rank_tile *tile = &rank->tiles[t];
         const struct gt_rank_member *member = &job->members[rank->kernel_member[tile->kernel]];
         int64_t start_ns = tile->start_ns > step->start_ns ? tile->start_ns : step->start_ns;
-        int64_t end_ns = tile->end_ns < step->end_ns ? tile->end_ns : step->end_ns;
+        int64_t tile_end_ns = gt_rank_tiles_end_ns(tile);
+        int64_t end_ns = tile_end_ns < step->end_ns ? tile_end_ns : step->end_ns;
         if (job->collectives[member->collective].kind == GT_COMM_KIND_MESSAGE)
             sum_ns += end_ns - start_ns;
     }

@@ -5,15 +5,18 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/strtab.h"
 #include "events/comms.h"
 
 struct taking {
     const struct gt_view *view;
     const struct gt_rank_windows *windows;
     struct gt_rank_summary *summary;
-    struct gt_map texts;  /* by string: index into kept */
-    struct gt_map splits; /* by string: index into lists */
-    uint32_t *group_of;   /* by group of the labels: number in the summary; GT_RANK_NONE: not there yet */
+    struct gt_map texts;    /* by string: index into kept */
+    struct gt_map splits;   /* by string: index into lists */
+    struct gt_strtab calls; /* as bytes: one more than their numbers */
+    bool has_comms_ids, has_sequences;
+    uint32_t *group_of; /* by group of the labels: number in the summary; GT_RANK_NONE: not there yet */
     struct list *lists;
     size_t list_count, list_capacity;
     struct gt_rank_text *kept;
@@ -103,7 +106,16 @@ static uint32_t group_of(struct taking *taking, uint32_t group) {
 
 /* ---- collectives ---- */
 
-static void add_carried(struct taking *taking, uint32_t kernel, const struct gt_collective *collective) {
+/* Most calls are those of the step before. */
+static uint32_t number_of(struct taking *taking, const struct gt_rank_call *call) {
+    struct gt_rank_summary *summary = taking->summary;
+    gt_strid id = gt_strtab_intern(&taking->calls, (struct gt_str){(const char *)call, sizeof *call});
+    if (id > summary->calls_count)
+        *gt_rank_summary_add_calls(summary) = *call;
+    return id ? id - 1 : 0;
+}
+
+static void add_carried(struct taking *taking, const struct gt_collective *collective) {
     struct gt_comms_row row = gt_comms_merged(taking->view->store, collective);
     enum gt_comm_op op = (enum gt_comm_op)collective->op;
     uint32_t group = group_of(taking, collective->group);
@@ -114,21 +126,22 @@ static void add_carried(struct taking *taking, uint32_t kernel, const struct gt_
         out = list_of(taking, row.out_splits);
     }
     int64_t written = op == GT_COMM_send ? row.dst_rank : row.src_rank;
-    *gt_rank_summary_add_carried(taking->summary) =
-        (struct gt_rank_carried){.in_bytes = row.in_bytes,
-                                 .out_bytes = row.out_bytes,
-                                 .comms_id = row.comms_id,
-                                 .sequence = row.sequence,
-                                 .peer = written != INT64_MIN ? written : row.peer,
-                                 .root = row.root,
-                                 .dtype = dtype,
-                                 .kernel = kernel,
-                                 .group = group,
-                                 .in_splits = in.first,
-                                 .out_splits = out.first,
-                                 .in_count = in.count,
-                                 .out_count = out.count,
-                                 .op = op};
+    const struct gt_rank_call call = {.in_bytes = row.in_bytes,
+                                      .out_bytes = row.out_bytes,
+                                      .peer = written != INT64_MIN ? written : row.peer,
+                                      .root = row.root,
+                                      .dtype = dtype,
+                                      .group = group,
+                                      .in_splits = in.count ? in.first : 0,
+                                      .out_splits = out.count ? out.first : 0,
+                                      .in_count = in.count,
+                                      .out_count = out.count,
+                                      .op = op};
+    *gt_rank_summary_add_carried(taking->summary) = number_of(taking, &call);
+    *gt_rank_summary_add_comms_ids(taking->summary) = row.comms_id;
+    *gt_rank_summary_add_sequences(taking->summary) = row.sequence;
+    taking->has_comms_ids |= row.comms_id != UINT64_MAX;
+    taking->has_sequences |= row.sequence != INT64_MIN;
 }
 
 /* Whether nobody knows which kernel of a group call is for which collective. */
@@ -159,18 +172,15 @@ static void add_kernel(struct taking *taking, uint32_t position) {
     struct gt_rank_summary *summary = taking->summary;
     const struct gt_comm_labels *comms = &view->labels->comms;
     const struct gt_comm_launch *launch = gt_comms_of_op(view->labels, view->row[position]);
-    uint32_t number = (uint32_t)summary->kernels_count, first = (uint32_t)summary->carried_count;
     struct gt_rank_kernel kernel = {.start_ns = view->start_ns[position],
                                     .end_ns = view->end_ns[position],
-                                    .row = view->row[position],
                                     .step = taking->windows->step_of[position],
-                                    .first_carried = first,
+                                    .first_carried = (uint32_t)summary->carried_count,
                                     .name = hash_of(gt_view_op_name(view, position)),
                                     .named_op = (uint8_t)named_op(view->labels, view->name[position])};
     kernel.is_ambiguous = launch && is_ambiguous(comms, launch);
     for (uint32_t i = 0; launch && i < launch->count; i++)
-        add_carried(taking, number, &comms->collectives[launch->first + i]);
-    kernel.carried_count = (uint32_t)summary->carried_count - first;
+        add_carried(taking, &comms->collectives[launch->first + i]);
     *gt_rank_summary_add_kernels(summary) = kernel;
 }
 
@@ -205,12 +215,20 @@ void gt_rank_carried_take(const struct gt_view *view, const struct gt_rank_windo
                           struct gt_rank_summary *summary) {
     struct taking taking = {.view = view, .windows = windows, .summary = summary};
     size_t group_count = view->labels->comms.group_count;
+    bool has_calls = gt_strtab_init(&taking.calls);
     taking.group_of = gt_mem_uninitialised(group_count, sizeof *taking.group_of);
-    if (taking.group_of) {
+    if (taking.group_of && has_calls) {
         memset(taking.group_of, 0xFF, group_count * sizeof *taking.group_of);
         take_kernels(&taking);
     }
-    summary->failed |= !taking.group_of || taking.texts.failed || taking.splits.failed;
+    if (!taking.has_comms_ids)
+        summary->comms_ids_count = 0;
+    if (!taking.has_sequences)
+        summary->sequences_count = 0;
+    summary->failed |=
+        !taking.group_of || !has_calls || taking.texts.failed || taking.splits.failed || taking.calls.failed;
+    if (has_calls)
+        gt_strtab_release(&taking.calls);
     summary->head.ambiguous = view->labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP];
     gt_map_release(&taking.texts);
     gt_map_release(&taking.splits);

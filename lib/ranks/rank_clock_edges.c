@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
 #include "events/comms.h"
@@ -11,32 +12,81 @@
 
 /* ---- samples of common ends ---- */
 
-static int by_pair(const void *a, const void *b) {
+static int by_time_of_higher(const void *a, const void *b) {
     const struct gt_rank_clock_sample *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    if (x->high != y->high)
-        return x->high < y->high ? -1 : 1;
     if (x->high_ns != y->high_ns)
         return x->high_ns < y->high_ns ? -1 : 1;
     return (x->low_ns > y->low_ns) - (x->low_ns < y->low_ns);
 }
 
-static bool take_samples(struct gt_rank_clock_edges *edges, const struct gt_rank_job *job) {
-    edges->samples = gt_mem_uninitialised(job->member_count, sizeof *edges->samples);
-    edges->scratch = gt_mem_uninitialised(3 * job->member_count, sizeof *edges->scratch);
-    if (!edges->samples || !edges->scratch)
-        return false;
+static int by_ranks(const void *a, const void *b) {
+    const struct gt_rank_clock_edge *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return (x->high > y->high) - (x->high < y->high);
+}
+
+/* Pairs of ranks, in their order, with how many samples they have. edge_of: (low, high) -> place. */
+static bool list_pairs(struct gt_rank_clock_edges *edges, const struct gt_rank_job *job, struct gt_map *edge_of) {
+    size_t capacity = 0;
     for (size_t c = 0; c < job->collective_count; c++) {
         const struct gt_rank_collective *collective = &job->collectives[c];
         const struct gt_rank_member *members = &job->members[collective->first_member];
-        for (size_t m = 1; m < collective->member_count && collective->kind == GT_COMM_KIND_SYNC; m++)
-            edges->samples[edges->sample_count++] = (struct gt_rank_clock_sample){
-                members[0].rank, members[m].rank, gt_rank_job_kernel(job, &members[0])->end_ns,
-                gt_rank_job_kernel(job, &members[m])->end_ns};
+        for (size_t m = 1; m < collective->member_count && collective->kind == GT_COMM_KIND_SYNC; m++) {
+            struct gt_rank_clock_edge *items = gt_mem_room(edges->items, edges->count, &capacity, sizeof *items);
+            if (!items)
+                return false;
+            edges->items = items;
+            uint32_t place = gt_map_put_if_new(edge_of, members[0].rank, members[m].rank, (uint32_t)edges->count);
+            if (edge_of->failed)
+                return false;
+            if (place == edges->count)
+                items[edges->count++] =
+                    (struct gt_rank_clock_edge){.low = members[0].rank, .high = members[m].rank, .by = GT_CLOCK_ENDS};
+            items[place].count++;
+        }
     }
-    qsort(edges->samples, edges->sample_count, sizeof *edges->samples, by_pair);
+    if (edges->count)
+        qsort(edges->items, edges->count, sizeof *edges->items, by_ranks);
+    for (size_t e = 0; e < edges->count; e++)
+        gt_map_put(edge_of, edges->items[e].low, edges->items[e].high, (uint32_t)e);
     return true;
+}
+
+static void fill_samples(struct gt_rank_clock_edges *edges, const struct gt_rank_job *job,
+                         const struct gt_map *edge_of) {
+    for (size_t e = 0; e < edges->count; e++)
+        edges->items[e].count = 0;
+    for (size_t c = 0; c < job->collective_count; c++) {
+        const struct gt_rank_collective *collective = &job->collectives[c];
+        const struct gt_rank_member *members = &job->members[collective->first_member];
+        int64_t low_ns = gt_rank_job_kernel(job, &members[0])->end_ns;
+        for (size_t m = 1; m < collective->member_count && collective->kind == GT_COMM_KIND_SYNC; m++) {
+            struct gt_rank_clock_edge *edge = &edges->items[gt_map_get(edge_of, members[0].rank, members[m].rank)];
+            edges->samples[edge->first + edge->count++] =
+                (struct gt_rank_clock_sample){low_ns, gt_rank_job_kernel(job, &members[m])->end_ns};
+        }
+    }
+    for (size_t e = 0; e < edges->count; e++)
+        qsort(edges->samples + edges->items[e].first, edges->items[e].count, sizeof *edges->samples, by_time_of_higher);
+}
+
+static bool take_samples(struct gt_rank_clock_edges *edges, const struct gt_rank_job *job) {
+    struct gt_map edge_of = {0};
+    size_t count = 0, most = 0;
+    bool ok = list_pairs(edges, job, &edge_of);
+    for (size_t e = 0; e < edges->count; e++) {
+        edges->items[e].first = count;
+        count += edges->items[e].count;
+        most = edges->items[e].count > most ? edges->items[e].count : most;
+    }
+    edges->samples = gt_mem_uninitialised(count, sizeof *edges->samples);
+    edges->scratch = gt_mem_uninitialised(3 * most, sizeof *edges->scratch);
+    ok = ok && edges->samples && edges->scratch;
+    if (ok)
+        fill_samples(edges, job, &edge_of);
+    gt_map_release(&edge_of);
+    return ok;
 }
 
 /* ---- messages ---- */
@@ -86,16 +136,8 @@ static struct gt_rank_clock_edge edge_of_passages(const struct passage *list, si
 
 /* ---- edges ---- */
 
+/* Of messages both ways; there is room for them. */
 static void add_edges(struct gt_rank_clock_edges *edges, const struct passage *passages, size_t passage_count) {
-    const struct gt_rank_clock_sample *samples = edges->samples;
-    for (size_t i = 0, end; i < edges->sample_count; i = end) {
-        for (end = i + 1;
-             end < edges->sample_count && samples[end].low == samples[i].low && samples[end].high == samples[i].high;
-             end++)
-            continue;
-        edges->items[edges->count++] = (struct gt_rank_clock_edge){
-            .low = samples[i].low, .high = samples[i].high, .by = GT_CLOCK_ENDS, .first = i, .count = end - i};
-    }
     for (size_t i = 0, end; i < passage_count; i = end) {
         for (end = i + 1; end < passage_count && by_ends(&passages[i], &passages[end]) == 0; end++)
             continue;
@@ -103,6 +145,13 @@ static void add_edges(struct gt_rank_clock_edges *edges, const struct passage *p
         if (edge.there_ns != INT64_MAX && edge.back_ns != INT64_MAX)
             edges->items[edges->count++] = edge;
     }
+}
+
+static size_t count_pairs(const struct passage *passages, size_t count) {
+    size_t pairs = count > 0;
+    for (size_t i = 1; i < count; i++)
+        pairs += by_ends(&passages[i - 1], &passages[i]) != 0;
+    return pairs;
 }
 
 static bool index_edges(struct gt_rank_clock_edges *edges, size_t rank_count) {
@@ -128,8 +177,10 @@ bool gt_rank_clock_edges_init(struct gt_rank_clock_edges *edges, const struct gt
     if (!take_samples(edges, job))
         return false;
     struct passage *passages = new_passages(job, &passage_count);
-    edges->items = gt_mem_uninitialised(edges->sample_count + passage_count, sizeof *edges->items);
-    bool ok = passages && edges->items;
+    size_t most = edges->count + (passages ? count_pairs(passages, passage_count) : 0);
+    struct gt_rank_clock_edge *items = gt_mem_realloc(edges->items, (most + 1) * sizeof *items);
+    bool ok = passages && items;
+    edges->items = items ? items : edges->items;
     if (ok)
         add_edges(edges, passages, passage_count);
     gt_mem_free(passages);

@@ -11,20 +11,18 @@ struct gt_rank_clock_edge {
     int64_t there_ns, back_ns; /* of p2p: the shortest from low to high, and from high to low */
 };
 
-/* Ends of one collective on both ranks. */
+/* Ends of one collective on both ranks of an edge. */
 struct gt_rank_clock_sample {
-    uint32_t low, high;
     int64_t low_ns, high_ns;
 };
 
 struct gt_rank_clock_edges {
     struct gt_rank_clock_edge *items;
     size_t count;
-    struct gt_rank_clock_sample *samples;
-    size_t sample_count;
-    uint32_t *of_rank; /* edges of each rank */
-    size_t *first_of;  /* by rank, and the end */
-    int64_t *scratch;  /* room for three numbers for each sample */
+    struct gt_rank_clock_sample *samples; /* edge by edge, in order of time of the higher rank */
+    uint32_t *of_rank;                    /* edges of each rank */
+    size_t *first_of;                     /* by rank, and the end */
+    int64_t *scratch;                     /* room for three numbers for each sample of an edge */
 };
 
 /* false: memory was short; to be released all the same. */

@@ -3,6 +3,7 @@
 #include "ranks/rank_clocks.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -177,13 +178,14 @@ static bool find_residuals(struct gt_rank_job *job) {
 
 /* ---- collectives on aligned clocks ---- */
 
-static void align_collective(struct gt_rank_job *job, struct gt_rank_collective *collective) {
-    struct gt_rank_member *members = &job->members[collective->first_member];
+/* Whether it seems to end on one rank before it began on another. */
+static bool align_collective(const struct gt_rank_job *job, struct gt_rank_collective *collective) {
+    const struct gt_rank_member *members = &job->members[collective->first_member];
     int64_t floor_ns = gt_rank_clocks_floor(job, collective);
     int64_t last_start_ns = INT64_MIN, first_start_ns = INT64_MAX, first_end_ns = INT64_MAX;
     uint32_t last = GT_RANK_NONE;
     if (floor_ns == GT_RANK_NO_NS)
-        return;
+        return false;
     for (size_t m = 0; m < collective->member_count; m++) {
         const struct gt_rank_kernel *kernel = gt_rank_job_kernel(job, &members[m]);
         int64_t start_ns = gt_rank_clocks_aligned(job, members[m].rank, kernel->start_ns);
@@ -193,18 +195,42 @@ static void align_collective(struct gt_rank_job *job, struct gt_rank_collective 
         first_start_ns = start_ns < first_start_ns ? start_ns : first_start_ns;
         first_end_ns = end_ns < first_end_ns ? end_ns : first_end_ns;
     }
-    for (size_t m = 0; m < collective->member_count; m++) {
-        const struct gt_rank_kernel *kernel = gt_rank_job_kernel(job, &members[m]);
-        int64_t early_ns = last_start_ns - gt_rank_clocks_aligned(job, members[m].rank, kernel->start_ns);
-        int64_t length_ns = kernel->end_ns - kernel->start_ns;
-        members[m].aligned_wait_ns = early_ns < length_ns ? early_ns : length_ns;
-    }
     if (last_start_ns - first_start_ns > floor_ns) {
         collective->aligned_skew_ns = last_start_ns - first_start_ns;
         collective->aligned_last_rank = last;
     }
-    job->issues[GT_RANK_ISSUE_COLLECTIVE_ORDER] +=
-        collective->kind == GT_COMM_KIND_SYNC && first_end_ns < last_start_ns - floor_ns;
+    return collective->kind == GT_COMM_KIND_SYNC && first_end_ns < last_start_ns - floor_ns;
+}
+
+struct aligning {
+    struct gt_rank_job *job;
+    atomic_size_t disordered;
+};
+
+static void align_some(void *context, size_t first, size_t end) {
+    struct aligning *it = context;
+    size_t disordered = 0;
+    for (size_t c = first; c < end; c++)
+        disordered += align_collective(it->job, &it->job->collectives[c]);
+    atomic_fetch_add(&it->disordered, disordered);
+}
+
+bool gt_rank_clocks_waits(const struct gt_rank_job *job, const struct gt_rank_collective *collective,
+                          int64_t *waits_ns) {
+    const struct gt_rank_member *members = &job->members[collective->first_member];
+    int64_t last_ns = INT64_MIN;
+    bool is_known = gt_rank_clocks_floor(job, collective) != GT_RANK_NO_NS;
+    for (size_t m = 0; m < collective->member_count; m++) { /* starts at first */
+        waits_ns[m] = is_known
+                          ? gt_rank_clocks_aligned(job, members[m].rank, gt_rank_job_kernel(job, &members[m])->start_ns)
+                          : GT_RANK_NO_NS;
+        last_ns = waits_ns[m] > last_ns ? waits_ns[m] : last_ns;
+    }
+    for (size_t m = 0; m < collective->member_count && is_known; m++) {
+        int64_t early_ns = last_ns - waits_ns[m], length_ns = gt_rank_job_length(job, &members[m]);
+        waits_ns[m] = early_ns < length_ns ? early_ns : length_ns;
+    }
+    return is_known;
 }
 
 bool gt_rank_clocks_align(struct gt_rank_job *job) {
@@ -214,8 +240,11 @@ bool gt_rank_clocks_align(struct gt_rank_job *job) {
         job->ranks[r].residual_p50_ns = NAN;
     }
     bool ok = gt_rank_clock_edges_init(&edges, job) && grow_trees(job, &edges) && find_residuals(job);
-    for (size_t c = 0; ok && c < job->collective_count; c++)
-        align_collective(job, &job->collectives[c]);
+    struct aligning aligning = {.job = job};
+    atomic_init(&aligning.disordered, 0);
+    if (ok)
+        gt_rank_job_share(job, job->collective_count, align_some, &aligning);
+    job->issues[GT_RANK_ISSUE_COLLECTIVE_ORDER] += atomic_load(&aligning.disordered);
     gt_rank_clock_edges_release(&edges);
     return ok;
 }

@@ -20,4 +20,8 @@ static inline int64_t gt_rank_clocks_offset_ns(const struct gt_rank_job *job, ui
    be compared. */
 int64_t gt_rank_clocks_floor(const struct gt_rank_job *job, const struct gt_rank_collective *collective);
 
+/* By member: how long before the last start it began, at most its length. false: not known, GT_RANK_NO_NS. */
+bool gt_rank_clocks_waits(const struct gt_rank_job *job, const struct gt_rank_collective *collective,
+                          int64_t *waits_ns);
+
 #endif

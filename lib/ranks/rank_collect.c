@@ -1,98 +1,113 @@
 /* Puts collectives in order: in come matched items, out go numbered collectives with their members by rank. */
 #include "ranks/rank_collect.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "events/comms.h"
 
 bool gt_rank_collect_begin(struct gt_rank_collect *collect, uint32_t index, enum gt_rank_rung rung) {
-    struct gt_rank_collective *list =
-        gt_mem_room(collect->collectives, collect->collective_count, &collect->collective_capacity, sizeof *list);
-    if (!list)
+    struct gt_rank_collected *items = gt_mem_room(collect->items, collect->count, &collect->capacity, sizeof *items);
+    if (!items)
         return false;
-    collect->collectives = list;
-    list[collect->collective_count++] = (struct gt_rank_collective){.first_member = (uint32_t)collect->member_count,
-                                                                    .index = index,
-                                                                    .rung = (uint8_t)rung,
-                                                                    .last_rank = GT_RANK_NONE,
-                                                                    .delayer = GT_RANK_NONE,
-                                                                    .aligned_last_rank = GT_RANK_NONE,
-                                                                    .aligned_skew_ns = GT_RANK_NO_NS};
+    collect->items = items;
+    items[collect->count++] = (struct gt_rank_collected){.index = index, .rung = rung};
     return true;
 }
 
-bool gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t number) {
-    struct gt_rank_member *members =
-        gt_mem_room(collect->members, collect->member_count, &collect->member_capacity, sizeof *members);
-    if (!members)
-        return false;
-    struct gt_rank_item *item = &job->items[number];
-    struct gt_rank_collective *collective = &collect->collectives[collect->collective_count - 1];
-    collect->members = members;
-    members[collect->member_count++] = (struct gt_rank_member){.rank = item->rank,
-                                                               .kernel = item->kernel,
-                                                               .item = number,
-                                                               .before = GT_RANK_NONE,
-                                                               .load = -1,
-                                                               .own_ns = GT_RANK_NO_NS,
-                                                               .aligned_wait_ns = GT_RANK_NO_NS};
-    item->state = GT_ITEM_MATCHED;
-    if (collective->member_count++ == 0) {
-        collective->group = item->group;
-        collective->op = item->op;
-        collective->kind = (uint8_t)gt_comms_op_kind((enum gt_comm_op)item->op);
-        collective->src = item->src;
-        collective->dst = item->dst;
-    }
-    return true;
+void gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t number) {
+    struct gt_rank_collected *collected = &collect->items[collect->count - 1];
+    if (collected->count++ == 0)
+        collected->first_item = number;
+    job->items[number].state = GT_ITEM_MATCHED;
+    job->items[number].collective = (uint32_t)collect->count - 1;
+    collect->member_count++;
 }
 
 /* ---- numbers ---- */
 
+struct sorting {
+    const struct gt_rank_collect *collect;
+    const struct gt_rank_item *items;
+};
+
 static int by_first_rank(const void *a, const void *b, void *context) {
-    const struct gt_rank_collect *collect = context;
-    const struct gt_rank_collective *x = &collect->collectives[*(const uint32_t *)a];
-    const struct gt_rank_collective *y = &collect->collectives[*(const uint32_t *)b];
-    const struct gt_rank_member *m = &collect->members[x->first_member], *n = &collect->members[y->first_member];
-    if (m->rank != n->rank)
-        return m->rank < n->rank ? -1 : 1;
-    if (m->kernel != n->kernel) /* kernels are in order of start and row */
-        return m->kernel < n->kernel ? -1 : 1;
+    const struct sorting *it = context;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct gt_rank_item *x = &it->items[it->collect->items[i].first_item];
+    const struct gt_rank_item *y = &it->items[it->collect->items[j].first_item];
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->kernel != y->kernel) /* kernels are in order of start and row */
+        return x->kernel < y->kernel ? -1 : 1;
     if (x->src != y->src)
         return x->src < y->src ? -1 : 1;
     if (x->dst != y->dst)
         return x->dst < y->dst ? -1 : 1;
-    return (x > y) - (x < y);
+    return (i > j) - (i < j);
+}
+
+static struct gt_rank_collective collective_of(const struct gt_rank_collected *collected,
+                                               const struct gt_rank_item *item, size_t first_member) {
+    return (struct gt_rank_collective){.first_member = (uint32_t)first_member,
+                                       .group = item->group,
+                                       .index = collected->index,
+                                       .src = item->src,
+                                       .dst = item->dst,
+                                       .first_load = GT_RANK_NONE,
+                                       .op = item->op,
+                                       .kind = (uint8_t)gt_comms_op_kind((enum gt_comm_op)item->op),
+                                       .rung = (uint8_t)collected->rung,
+                                       .imbalance = NAN,
+                                       .last_rank = GT_RANK_NONE,
+                                       .delayer = GT_RANK_NONE,
+                                       .aligned_last_rank = GT_RANK_NONE,
+                                       .aligned_skew_ns = GT_RANK_NO_NS};
+}
+
+/* Items are in order of ranks, so members are, too. */
+static void place_members(struct gt_rank_job *job, const uint32_t *number_of) {
+    for (uint32_t i = 0; i < job->item_count; i++) {
+        struct gt_rank_item *item = &job->items[i];
+        if (item->state != GT_ITEM_MATCHED)
+            continue;
+        item->collective = number_of[item->collective];
+        struct gt_rank_collective *collective = &job->collectives[item->collective];
+        job->members[collective->first_member + collective->member_count++] =
+            (struct gt_rank_member){.collective = item->collective,
+                                    .rank = item->rank,
+                                    .kernel = item->kernel,
+                                    .item = i,
+                                    .delayer = GT_RANK_NONE};
+    }
 }
 
 static bool sort(struct gt_rank_collect *collect, struct gt_rank_job *job) {
-    size_t count = collect->collective_count, filled = 0;
+    size_t count = collect->count, members = 0;
+    struct sorting it = {collect, job->items};
     uint32_t *order = gt_mem_uninitialised(count, sizeof *order);
-    struct gt_rank_collective *sorted = gt_arena_array(&job->arena, count, sizeof *sorted);
-    struct gt_rank_member *members = gt_arena_array(&job->arena, collect->member_count, sizeof *members);
-    bool ok = order && sorted && members;
+    uint32_t *number_of = gt_mem_uninitialised(count, sizeof *number_of);
+    job->collectives = gt_arena_array(&job->arena, count, sizeof *job->collectives);
+    job->members = gt_arena_array(&job->arena, collect->member_count, sizeof *job->members);
+    bool ok = order && number_of && job->collectives && job->members;
     for (uint32_t i = 0; ok && i < count; i++)
         order[i] = i;
     if (ok && count)
-        qsort_r(order, count, sizeof *order, by_first_rank, collect);
+        qsort_r(order, count, sizeof *order, by_first_rank, &it);
     for (uint32_t c = 0; ok && c < count; c++) {
-        sorted[c] = collect->collectives[order[c]];
-        for (uint32_t m = 0; m < sorted[c].member_count; m++) {
-            members[filled + m] = collect->members[sorted[c].first_member + m];
-            members[filled + m].collective = c;
-            job->items[members[filled + m].item].collective = c;
-        }
-        sorted[c].first_member = (uint32_t)filled;
-        filled += sorted[c].member_count;
+        const struct gt_rank_collected *collected = &collect->items[order[c]];
+        job->collectives[c] = collective_of(collected, &job->items[collected->first_item], members);
+        number_of[order[c]] = c;
+        members += collected->count;
     }
     if (ok) {
-        job->collectives = sorted;
         job->collective_count = count;
-        job->members = members;
         job->member_count = collect->member_count;
+        place_members(job, number_of);
     }
     gt_mem_free(order);
+    gt_mem_free(number_of);
     return ok;
 }
 
@@ -185,7 +200,6 @@ bool gt_rank_collect_finish(struct gt_rank_collect *collect, struct gt_rank_job 
 }
 
 void gt_rank_collect_release(struct gt_rank_collect *collect) {
-    gt_mem_free(collect->collectives);
-    gt_mem_free(collect->members);
+    gt_mem_free(collect->items);
     *collect = (struct gt_rank_collect){0};
 }

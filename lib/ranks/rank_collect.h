@@ -4,16 +4,22 @@
 
 #include "ranks/rank_job.h"
 
+/* A collective before it has its number: its items name it. */
+struct gt_rank_collected {
+    uint32_t index;
+    uint32_t first_item, count; /* the first is that of the lowest rank */
+    uint32_t rung;
+};
+
 /* Zeroed is empty. */
 struct gt_rank_collect {
-    struct gt_rank_collective *collectives;
-    struct gt_rank_member *members; /* by collective */
-    size_t collective_count, member_count, collective_capacity, member_capacity;
+    struct gt_rank_collected *items;
+    size_t count, capacity, member_count;
 };
 
 /* A collective, then its items by rank. false: memory was short. */
 bool gt_rank_collect_begin(struct gt_rank_collect *collect, uint32_t index, enum gt_rank_rung rung);
-bool gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t item);
+void gt_rank_collect_add(struct gt_rank_collect *collect, struct gt_rank_job *job, uint32_t item);
 
 /* Gives them to the job, numbered by their first rank, its time there, and ends; finds steps and sets of members. */
 bool gt_rank_collect_finish(struct gt_rank_collect *collect, struct gt_rank_job *job);

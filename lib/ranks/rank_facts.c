@@ -82,9 +82,9 @@ struct agreement {
     size_t members, equal;
 };
 
-static struct agreement count_agreement(const struct gt_rank_job *job) {
+static struct agreement count_agreement(const struct gt_rank_job *job, int64_t *waits_ns) {
     struct agreement it = {0};
-    for (size_t c = 0; c < job->collective_count; c++) {
+    for (size_t c = 0; waits_ns && c < job->collective_count; c++) {
         const struct gt_rank_collective *collective = &job->collectives[c];
         int64_t floor_ns = gt_rank_clocks_floor(job, collective);
         if (collective->kind != GT_COMM_KIND_SYNC || floor_ns == GT_RANK_NO_NS)
@@ -93,9 +93,9 @@ static struct agreement count_agreement(const struct gt_rank_job *job) {
             it.large++;
             it.last += collective->delayer == collective->last_rank;
         }
+        gt_rank_clocks_waits(job, collective, waits_ns);
         for (size_t m = 0; m < collective->member_count; m++) {
-            const struct gt_rank_member *member = &job->members[collective->first_member + m];
-            int64_t off_ns = member->wait_ns - member->aligned_wait_ns;
+            int64_t off_ns = job->members[collective->first_member + m].wait_ns - waits_ns[m];
             it.members++;
             it.equal += off_ns <= floor_ns && -off_ns <= floor_ns;
         }
@@ -109,7 +109,8 @@ static struct gt_cell share_cell(size_t part, size_t whole) {
 
 static void state_trust(struct stating *it) {
     const struct gt_rank_job *job = it->job;
-    struct agreement agreement = count_agreement(job);
+    int64_t *waits_ns = gt_arena_array(&it->section->report->arena, gt_rank_job_most_members(job), sizeof *waits_ns);
+    struct agreement agreement = count_agreement(job, waits_ns);
     int64_t floor_ns = GT_RANK_NO_NS;
     for (size_t r = 0; r < job->rank_count; r++)
         floor_ns = job->ranks[r].floor_ns > floor_ns ? job->ranks[r].floor_ns : floor_ns;

@@ -110,7 +110,7 @@ static void each_user(struct grouping *grouping, void (*use)(struct grouping *, 
     for (uint32_t r = 0; r < job->rank_count; r++) {
         const struct gt_rank_summary *summary = job->ranks[r].summary;
         for (size_t i = 0; i < summary->carried_count; i++) {
-            uint32_t own = summary->carried[i].group;
+            uint32_t own = gt_rank_summary_call(summary, i)->group;
             uint32_t group = own == GT_RANK_NONE ? GT_RANK_NONE : grouping->maps[r].group_of[own];
             if (group == GT_RANK_NONE || grouping->last_user[group] == r + 1)
                 continue;

@@ -1,6 +1,7 @@
 /* The analysis of a job, part by part, and look-ups in what it found. */
 #include "ranks/rank_job.h"
 
+#include "base/threads.h"
 #include "ranks/all_to_all.h"
 #include "ranks/rank_blame.h"
 #include "ranks/rank_bubbles.h"
@@ -48,6 +49,13 @@ uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, 
     return low < end && job->members[low].rank == rank ? low : GT_RANK_NONE;
 }
 
+size_t gt_rank_job_most_members(const struct gt_rank_job *job) {
+    size_t most = 0;
+    for (size_t c = 0; c < job->collective_count; c++)
+        most = job->collectives[c].member_count > most ? job->collectives[c].member_count : most;
+    return most;
+}
+
 int64_t gt_rank_job_stepping_ns(const struct gt_rank_job *job) {
     bool is_less = job->steps_ns > 0 && job->replay_ns != GT_RANK_NO_NS && job->steps_ns < job->replay_ns;
     return is_less ? job->steps_ns : job->replay_ns;
@@ -65,6 +73,39 @@ size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number) {
     return low < job->step_count && job->steps[low] == number ? low : job->step_count;
 }
 
+/* ---- work on threads ---- */
+
+enum { SHARE = 2048 };
+
+struct sharing {
+    size_t count;
+    void (*work)(void *context, size_t first, size_t end);
+    void *context;
+};
+
+static void work_share(void *context, size_t index) {
+    const struct sharing *it = context;
+    size_t first = index * SHARE, end = it->count - first < SHARE ? it->count : first + SHARE;
+    it->work(it->context, first, end);
+}
+
+static size_t threads_of(const struct gt_rank_job *job) {
+    enum { WORTH_THREADS = 20000 };
+    return job->item_count + job->member_count < WORTH_THREADS ? 1 : gt_threads_count(job->options.threads);
+}
+
+void gt_rank_job_share(const struct gt_rank_job *job, size_t count, void (*work)(void *, size_t first, size_t end),
+                       void *context) {
+    struct sharing it = {count, work, context};
+    gt_threads_deal(threads_of(job), (count + SHARE - 1) / SHARE, work_share, &it);
+}
+
+void gt_rank_job_each_rank(const struct gt_rank_job *job, void (*work)(void *, size_t rank), void *context) {
+    gt_threads_deal(threads_of(job), job->rank_count, work, context);
+}
+
+/* ---- the analysis ---- */
+
 enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summary *const *summaries, size_t count,
                                    const struct gt_rank_job_options *options, struct gt_error *err) {
     *job = (struct gt_rank_job){.options = *options, .verdict_rank = GT_RANK_NONE};
@@ -74,12 +115,15 @@ enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summa
               gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_speeds_compare(job);
     gt_rank_items_release(job);
     ok = ok && gt_rank_tiles_make(job) && gt_rank_links_make(job) && gt_rank_blame_charge(job) &&
-         gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_clocks_align(job) &&
-         gt_rank_bubbles_measure(job) && gt_rank_replay_run(job);
+         gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_bubbles_measure(job);
+    gt_rank_tiles_release(job);
+    ok = ok && gt_rank_clocks_align(job) && gt_rank_replay_run(job);
     return ok && !gt_arena_failed(&job->arena) ? GT_OK : gt_fail_memory(err);
 }
 
 void gt_rank_job_release(struct gt_rank_job *job) {
+    gt_rank_items_release(job);
+    gt_rank_tiles_release(job);
     gt_arena_release(&job->arena);
     *job = (struct gt_rank_job){0};
 }

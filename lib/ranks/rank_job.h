@@ -26,6 +26,8 @@ struct gt_rank_set_group {
     uint32_t rungs;        /* those of its collectives, by bits */
     size_t ops, outside, unmatched;
     int64_t first_mismatch; /* -1: none */
+    uint32_t worst_rank;    /* of the first group with a mismatch: who has most ops without a partner, and how many */
+    size_t worst_unmatched;
     int64_t transfer_ns, wait_ns;
     double busbw_p50; /* NAN: not known */
     double busbw;     /* of all sync collectives together; NAN likewise */
@@ -44,17 +46,25 @@ enum gt_rank_item_state {
     GT_ITEM_MISMATCH, /* others do something else under the same number */
 };
 
-/* What one kernel does in one collective or message. */
+/* What one kernel does in one collective or message; rank_items.h has its sizes. */
 struct gt_rank_item {
-    uint64_t in_bytes, out_bytes, comms_id, label;
-    int64_t sequence, root;
-    const int64_t *in_splits, *out_splits;
-    uint32_t in_count, out_count;
     uint32_t rank, kernel, group;
     uint32_t src, dst;   /* of a message: ranks; GT_RANK_NONE: not read, or no message */
+    uint32_t carried;    /* in the summary of its rank; GT_RANK_NONE: nothing */
+    uint32_t label;      /* equal numbers for what may be one collective */
     uint32_t collective; /* once it is matched */
     uint8_t op;          /* enum gt_comm_op */
     uint8_t state;       /* enum gt_rank_item_state */
+    uint8_t is_made;     /* of several calls: `carried` is a number of job->made */
+    uint8_t padding;
+};
+
+/* A group call: its sizes are those of several calls. */
+struct gt_rank_made {
+    uint64_t in_bytes, out_bytes;
+    const int64_t *in_splits, *out_splits; /* count of them; none: as those of the first call */
+    uint32_t count;
+    uint32_t carried; /* the first call; GT_RANK_NONE: all of them are one all_to_all */
 };
 
 /* A collective or message of several ranks. */
@@ -63,6 +73,7 @@ struct gt_rank_collective {
     uint32_t group, index;               /* index: place in the reference list; GT_RANK_NONE */
     uint32_t src, dst;                   /* of a message: ranks */
     uint32_t set;                        /* its present members: equal numbers for equal ones */
+    uint32_t first_load;                 /* in job->loads, one for each member; GT_RANK_NONE: loads are not known */
     uint8_t op, kind, rung;
     bool has_step;
     int64_t step;
@@ -77,24 +88,30 @@ struct gt_rank_collective {
     int64_t aligned_skew_ns; /* GT_RANK_NO_NS: below what clocks can say */
 };
 
-/* A rank in a collective. */
+/* A rank in a collective. There are more of these than of anything else: what follows from other numbers is a function
+   (gt_rank_job_need, gt_rank_links_late, gt_rank_clocks_waits). */
 struct gt_rank_member {
-    uint32_t collective, rank, kernel, item;
-    uint32_t before;  /* the collective where all last were together; GT_RANK_NONE */
+    int64_t wait_ns;
+    uint32_t collective, rank, kernel;
+    union {
+        uint32_t item;   /* until collectives are measured */
+        uint32_t before; /* then: the collective where all last were together; GT_RANK_NONE */
+    };
     uint32_t delayer; /* the rank that took longest from there to here */
-    int64_t late_ns;  /* what of the wait that explains */
-    int64_t need_ns, wait_ns;
-    int64_t load; /* bytes that it had to move in an all_to_all; -1: not known */
-    int64_t exposed_wait_ns;
-    int64_t own_ns;          /* time since then, for the largest wait; GT_RANK_NO_NS */
-    int64_t aligned_wait_ns; /* GT_RANK_NO_NS: not known */
+    uint32_t padding;
 };
 
-/* A piece of exposed wait and the kernel that waits. */
+/* What a member of an all_to_all had to move, and what that takes. */
+struct gt_rank_load {
+    int64_t bytes, need_ns;
+};
+
+/* A piece of exposed wait and the kernel that waits. One more than there are holds the length of all. */
 struct gt_rank_tile {
-    int64_t start_ns, end_ns;
+    int64_t start_ns;
     int64_t before_ns; /* length of those before it */
     uint32_t kernel;
+    uint32_t padding;
 };
 
 /* What the job adds to a rank. */
@@ -102,9 +119,10 @@ struct gt_rank_lane {
     const struct gt_rank_summary *summary;
     int64_t number;
     const char *source;
-    uint32_t *kernel_member; /* by kernel: the member it waits as; GT_RANK_NONE: it is in no collective */
-    struct gt_rank_tile *tiles;
+    uint32_t *kernel_member;    /* by kernel: the member it waits as; GT_RANK_NONE: it is in no collective */
+    struct gt_rank_tile *tiles; /* until waits are charged */
     size_t tile_count;
+    int64_t ns[GT_PART_COUNT]; /* of its span */
     size_t matched, unmatched;
     int64_t charged_ns;
     size_t leads;
@@ -181,6 +199,7 @@ struct gt_rank_job_options {
     bool match_names;
     size_t traces_without_work, traces_partly_read; /* counted when they were read */
     int64_t threads;
+    bool keeps_exposed; /* of each member, for the table of them */
     /* Joins lists in several processes; NULL: this one does (rank_joins.h). */
     bool (*join)(void *context, struct gt_rank_join_pair *pairs, size_t count, int64_t threads);
     void *join_context;
@@ -197,10 +216,14 @@ struct gt_rank_job {
     size_t group_count;
     struct gt_rank_item *items; /* until collectives are matched and measured */
     size_t item_count;
+    struct gt_rank_made *made; /* the same */
+    size_t made_count, made_capacity;
     struct gt_rank_collective *collectives;
     size_t collective_count;
     struct gt_rank_member *members;
     size_t member_count;
+    int64_t *exposed_waits_ns; /* by member; NULL: nobody asks */
+    struct gt_rank_load *loads;
     uint32_t **sets; /* by set: ranks, ascending */
     uint32_t *set_sizes;
     size_t set_count;
@@ -242,6 +265,8 @@ struct gt_rank_job {
 uint32_t gt_rank_job_find(const struct gt_rank_job *job, int64_t number);
 /* The member of a collective that is this rank; GT_RANK_NONE. */
 uint32_t gt_rank_job_member(const struct gt_rank_job *job, uint32_t collective, uint32_t rank);
+/* Of the collective that has most. */
+size_t gt_rank_job_most_members(const struct gt_rank_job *job);
 /* What savings are compared with: the replay, without what is outside the steps. GT_RANK_NO_NS: not known. */
 int64_t gt_rank_job_stepping_ns(const struct gt_rank_job *job);
 
@@ -262,9 +287,30 @@ static inline int64_t gt_rank_job_length(const struct gt_rank_job *job, const st
     const struct gt_rank_kernel *kernel = gt_rank_job_kernel(job, member);
     return kernel->end_ns - kernel->start_ns;
 }
+/* What a member of an all_to_all had to move; -1: not known, or it is none. */
+static inline int64_t gt_rank_job_load(const struct gt_rank_job *job, const struct gt_rank_member *member) {
+    const struct gt_rank_collective *c = &job->collectives[member->collective];
+    size_t place = (size_t)(member - job->members) - c->first_member;
+    return c->first_load == GT_RANK_NONE ? -1 : job->loads[c->first_load + place].bytes;
+}
+/* How long a member would take without waiting. */
+static inline int64_t gt_rank_job_need(const struct gt_rank_job *job, const struct gt_rank_member *member) {
+    const struct gt_rank_collective *c = &job->collectives[member->collective];
+    size_t place = (size_t)(member - job->members) - c->first_member;
+    return c->first_load == GT_RANK_NONE ? c->transfer_ns : job->loads[c->first_load + place].need_ns;
+}
 static inline int64_t *gt_rank_job_charge(const struct gt_rank_job *job, size_t rank, size_t reason, size_t step) {
     return &job->charges[(rank * GT_REASON_COUNT + reason) * (job->step_count + 1) + step];
 }
+
+/* ---- work on threads ---- */
+
+/* Calls work(context, first, end) for shares of 0 .. count - 1, of collectives, members or the like, on threads where
+   the job is large. Shares come in any order. */
+void gt_rank_job_share(const struct gt_rank_job *job, size_t count, void (*work)(void *, size_t first, size_t end),
+                       void *context);
+/* The same for each rank. */
+void gt_rank_job_each_rank(const struct gt_rank_job *job, void (*work)(void *, size_t rank), void *context);
 
 /* ---- the analysis ---- */
 

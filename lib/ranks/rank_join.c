@@ -11,6 +11,7 @@ struct joining {
     int64_t *scratch;      /* as many as the longer list has */
     uint32_t *partner;     /* where to put pairs; NULL: they are only counted */
     int64_t least_quality; /* of all candidates so far */
+    bool ignores_steps;    /* no candidate agrees with the numbers of steps */
 };
 
 enum way { WALK, OVERLAP };
@@ -18,7 +19,7 @@ enum way { WALK, OVERLAP };
 struct candidate {
     int64_t shift, offset_ns;
     int64_t quality; /* what three quarters of the differences stay below */
-    size_t pairs, unequal_steps, unequal_labels;
+    size_t pairs, equal_steps, unequal_steps, unequal_labels;
     enum way way;
 };
 
@@ -106,6 +107,7 @@ static inline int64_t distance_of(const struct joining *it, size_t i, size_t j, 
 static void add_pair(struct joining *it, struct candidate *found, size_t i, size_t j) {
     found->pairs++;
     found->unequal_steps += is_other_step(it, i, j);
+    found->equal_steps += it->a->step[i] == it->b->step[j] && it->a->step[i] != GT_RANK_JOIN_NO_STEP;
     if (it->partner)
         it->partner[j] = (uint32_t)i;
 }
@@ -267,7 +269,10 @@ static bool is_better(const struct candidate *x, const struct candidate *y) {
     return x->shift < y->shift;
 }
 
+/* Of two or three pairs some always fit, as the offset is made of them: numbers of steps say more. */
 static void keep(struct joining *it, struct candidate *list, size_t *count, const struct candidate *found) {
+    if (found->unequal_steps > found->equal_steps && !it->ignores_steps)
+        return;
     list[(*count)++] = *found;
     it->least_quality = found->quality < it->least_quality ? found->quality : it->least_quality;
 }
@@ -290,6 +295,15 @@ static void try_shift(struct joining *it, int64_t shift, bool are_messages, stru
         keep(it, list, count, &found);
     if (needs_walk && walk(it, &walked))
         keep(it, list, count, &walked);
+}
+
+static void try_shifts(struct joining *it, bool are_messages, struct candidate *list, size_t *count) {
+    size_t longer = it->a->count > it->b->count ? it->a->count : it->b->count;
+    for (int64_t size = 0; size <= GT_RANK_JOIN_SHIFTS && size < (int64_t)longer; size++) {
+        try_shift(it, size, are_messages, list, count);
+        if (size)
+            try_shift(it, -size, are_messages, list, count);
+    }
 }
 
 static void put_pairs(struct joining *it, const struct candidate *best, bool are_messages, uint32_t *partner) {
@@ -376,10 +390,11 @@ bool gt_rank_join(const struct gt_rank_join_list *a, const struct gt_rank_join_l
         partner[j] = UINT32_MAX;
     bool is_known = ok && a->count && b->count && join_by_steps(&it, are_messages, list);
     count += is_known;
-    for (int64_t size = 0; ok && !is_known && size <= GT_RANK_JOIN_SHIFTS && size < (int64_t)longer; size++) {
-        try_shift(&it, size, are_messages, list, &count);
-        if (size)
-            try_shift(&it, -size, are_messages, list, &count);
+    if (ok && !is_known)
+        try_shifts(&it, are_messages, list, &count);
+    if (ok && count == 0) {
+        it.ignores_steps = true;
+        try_shifts(&it, are_messages, list, &count);
     }
     int64_t limit = limit_of(&it);
     bool is_found = false;

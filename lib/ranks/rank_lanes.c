@@ -1,9 +1,11 @@
 /* Makes lanes: matched kernels of a rank come in, events and pieces of own time between them go out. */
 #include "ranks/rank_lanes.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "ranks/rank_sums.h"
 
 /* ---- members of kernels ---- */
 
@@ -60,8 +62,8 @@ static struct moment *new_moments(const struct gt_rank_lane *rank, size_t *count
             continue;
         const struct gt_rank_kernel *kernel = &summary->kernels[k];
         enum phase end = kernel->end_ns > kernel->start_ns ? PHASE_END : PHASE_END_AT_ONCE;
-        moments[(*count)++] = (struct moment){kernel->start_ns, PHASE_START, {k, false}};
-        moments[(*count)++] = (struct moment){kernel->end_ns, end, {k, true}};
+        moments[(*count)++] = (struct moment){kernel->start_ns, PHASE_START, {k & GT_RANK_EVENT_KERNELS, false}};
+        moments[(*count)++] = (struct moment){kernel->end_ns, end, {k & GT_RANK_EVENT_KERNELS, true}};
     }
     if (moments && *count)
         qsort(moments, *count, sizeof *moments, by_time);
@@ -77,13 +79,16 @@ static uint32_t point_of(const struct gt_rank_summary *summary, const struct mom
 static void fill_pieces(struct gt_rank_lane_events *lane, const struct gt_rank_job *job,
                         const struct gt_rank_lane *rank, const struct moment *moments, size_t count) {
     const struct gt_rank_summary *summary = rank->summary;
-    uint32_t at = 0, last = (uint32_t)summary->points_count - 1;
+    uint32_t last = (uint32_t)summary->head.points - 1;
     size_t running = 0, step = 0;
+    struct gt_rank_sums_walk walk;
+    gt_rank_sums_begin(&walk, summary);
     for (size_t i = 0; i <= count; i++) {
         uint32_t next = i < count ? point_of(summary, &moments[i]) : last;
-        int64_t from_ns = gt_rank_summary_time(summary, at);
-        lane->pieces[i] = running ? gt_rank_summary_between(summary, at, next, GT_PART_COMPUTE)
-                                  : gt_rank_summary_time(summary, next) - from_ns;
+        int64_t from_ns = walk.time_ns, compute_ns = walk.ns[GT_PART_COMPUTE];
+        while (walk.next <= next && gt_rank_sums_next(&walk))
+            continue;
+        lane->pieces[i] = running ? walk.ns[GT_PART_COMPUTE] - compute_ns : walk.time_ns - from_ns;
         while (step < summary->steps_count && summary->steps[step].end_ns <= from_ns)
             step++;
         bool is_inside = step < summary->steps_count && summary->steps[step].start_ns <= from_ns;
@@ -94,7 +99,6 @@ static void fill_pieces(struct gt_rank_lane_events *lane, const struct gt_rank_j
             break;
         running += moments[i].event.is_end ? (size_t)-1 : 1;
         lane->events[i] = moments[i].event;
-        at = next;
     }
 }
 
@@ -111,15 +115,36 @@ static bool fill_lane(struct gt_rank_lane_events *lane, const struct gt_rank_job
     return ok;
 }
 
+struct filling {
+    struct gt_rank_lanes *lanes;
+    const struct gt_rank_job *job;
+    atomic_bool failed;
+};
+
+static void fill_one(void *context, size_t rank) {
+    struct filling *it = context;
+    if (!fill_lane(&it->lanes->items[rank], it->job, &it->job->ranks[rank]))
+        atomic_store(&it->failed, true);
+}
+
 bool gt_rank_lanes_init(struct gt_rank_lanes *lanes, const struct gt_rank_job *job) {
     lanes->items = gt_mem_array(job->rank_count, sizeof *lanes->items);
     lanes->count = lanes->items ? job->rank_count : 0;
     bool ok = lanes->items && list_members(lanes, job);
-    for (size_t r = 0; ok && r < job->rank_count; r++) {
-        ok = fill_lane(&lanes->items[r], job, &job->ranks[r]);
+    struct filling filling = {.lanes = lanes, .job = job};
+    atomic_init(&filling.failed, !ok);
+    if (ok)
+        gt_rank_job_each_rank(job, fill_one, &filling);
+    for (size_t r = 0; ok && r < job->rank_count; r++)
         lanes->event_count += lanes->items[r].count;
+    return !atomic_load(&filling.failed);
+}
+
+void gt_rank_lanes_forget_steps(struct gt_rank_lanes *lanes) {
+    for (size_t r = 0; r < lanes->count; r++) {
+        gt_mem_free(lanes->items[r].steps);
+        lanes->items[r].steps = NULL;
     }
-    return ok;
 }
 
 void gt_rank_lanes_release(struct gt_rank_lanes *lanes) {

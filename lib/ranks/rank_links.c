@@ -21,6 +21,7 @@ struct linking {
     struct gt_rank_job *job;
     struct exit *exits;
     size_t exit_count;
+    size_t *first_exit;     /* by rank, and the end */
     struct gt_map run_of;   /* (rank, key) -> first exit */
     uint32_t *supersets;    /* of each set, one after the other: sets of sync collectives that hold it */
     size_t *first_superset; /* by set, and the end */
@@ -51,23 +52,40 @@ static int by_run(const void *a, const void *b) {
     return (x->collective > y->collective) - (x->collective < y->collective);
 }
 
+static bool has_exit(const struct gt_rank_job *job, const struct gt_rank_member *member) {
+    uint8_t kind = job->collectives[member->collective].kind;
+    return kind == GT_COMM_KIND_SYNC || kind == GT_COMM_KIND_MESSAGE;
+}
+
+static struct exit exit_of(const struct gt_rank_job *job, const struct gt_rank_member *member) {
+    const struct gt_rank_collective *c = &job->collectives[member->collective];
+    uint64_t key = c->kind == GT_COMM_KIND_SYNC ? key_of_set(c->set) : key_of_message(c->src, c->dst);
+    return (struct exit){gt_rank_job_kernel(job, member)->end_ns, key, member->rank, member->collective};
+}
+
+/* Rank by rank: sorting takes as much room again. */
+static void sort_exits(void *context, size_t rank) {
+    const struct linking *linking = context;
+    size_t first = linking->first_exit[rank];
+    qsort(linking->exits + first, linking->first_exit[rank + 1] - first, sizeof *linking->exits, by_run);
+}
+
 static bool list_exits(struct linking *linking) {
     struct gt_rank_job *job = linking->job;
     linking->exits = gt_mem_uninitialised(job->member_count, sizeof *linking->exits);
-    if (!linking->exits)
+    linking->first_exit = gt_mem_array(job->rank_count + 2, sizeof *linking->first_exit);
+    if (!linking->exits || !linking->first_exit)
         return false;
-    for (size_t i = 0; i < job->member_count; i++) {
-        const struct gt_rank_member *member = &job->members[i];
-        const struct gt_rank_collective *collective = &job->collectives[member->collective];
-        bool is_sync = collective->kind == GT_COMM_KIND_SYNC;
-        if (!is_sync && collective->kind != GT_COMM_KIND_MESSAGE)
-            continue;
-        linking->exits[linking->exit_count++] =
-            (struct exit){gt_rank_job_kernel(job, member)->end_ns,
-                          is_sync ? key_of_set(collective->set) : key_of_message(collective->src, collective->dst),
-                          member->rank, member->collective};
-    }
-    qsort(linking->exits, linking->exit_count, sizeof *linking->exits, by_run);
+    size_t *next = linking->first_exit + 1; /* by rank: where its next one goes; in the end, its end */
+    for (size_t i = 0; i < job->member_count; i++)
+        linking->first_exit[job->members[i].rank + 2] += has_exit(job, &job->members[i]);
+    for (size_t r = 0; r < job->rank_count; r++)
+        next[r + 1] += next[r];
+    linking->exit_count = next[job->rank_count];
+    for (size_t i = 0; i < job->member_count; i++)
+        if (has_exit(job, &job->members[i]))
+            linking->exits[next[job->members[i].rank]++] = exit_of(job, &job->members[i]);
+    gt_rank_job_each_rank(job, sort_exits, linking);
     for (size_t i = 0; i < linking->exit_count; i++)
         gt_map_put_if_new(&linking->run_of, linking->exits[i].rank, linking->exits[i].key, (uint32_t)i);
     return !linking->run_of.failed;
@@ -113,8 +131,9 @@ static bool holds(const struct gt_rank_job *job, uint32_t outer, uint32_t inner)
 }
 
 /* The runs of a rank that are sets, next to each other, since messages have larger keys. */
-static bool find_supersets(struct linking *linking, size_t *first_exit) {
-    struct gt_rank_job *job = linking->job;
+static bool list_supersets(struct linking *linking) {
+    const struct gt_rank_job *job = linking->job;
+    const size_t *first_exit = linking->first_exit;
     size_t count = 0, capacity = 0;
     linking->first_superset = gt_mem_array(job->set_count + 1, sizeof *linking->first_superset);
     if (!linking->first_superset)
@@ -140,20 +159,6 @@ static bool find_supersets(struct linking *linking, size_t *first_exit) {
     }
     linking->first_superset[job->set_count] = count;
     return true;
-}
-
-static bool list_supersets(struct linking *linking) {
-    size_t rank_count = linking->job->rank_count;
-    size_t *first_exit = gt_mem_array(rank_count + 2, sizeof *first_exit);
-    if (!first_exit)
-        return false;
-    for (size_t i = 0; i < linking->exit_count; i++)
-        first_exit[linking->exits[i].rank + 1]++;
-    for (size_t r = 0; r < rank_count; r++)
-        first_exit[r + 1] += first_exit[r];
-    bool ok = find_supersets(linking, first_exit);
-    gt_mem_free(first_exit);
-    return ok;
 }
 
 /* ---- the collective before ---- */
@@ -293,17 +298,29 @@ static void judge(struct gt_rank_job *job, struct gt_rank_collective *c) {
         if (n->before == GT_RANK_NONE)
             continue;
         find_slowest(job, c, n->before, &slowest);
-        int64_t longer_ns = slowest.own_ns - own_since(job, n, n->before);
         n->delayer = slowest.rank;
-        n->late_ns = longer_ns < n->wait_ns ? longer_ns : n->wait_ns;
     }
     if (waiting->before == GT_RANK_NONE)
         return;
     find_slowest(job, c, waiting->before, &slowest);
-    for (size_t m = 0; m < c->member_count; m++)
-        members[m].own_ns = own_since(job, &members[m], waiting->before);
-    if (slowest.own_ns > waiting->own_ns)
+    if (slowest.own_ns > own_since(job, waiting, waiting->before))
         c->delayer = slowest.rank;
+}
+
+int64_t gt_rank_links_late(const struct gt_rank_job *job, const struct gt_rank_member *n) {
+    if (n->before == GT_RANK_NONE)
+        return 0;
+    const struct gt_rank_member *delayer = &job->members[gt_rank_job_member(job, n->collective, n->delayer)];
+    int64_t longer_ns = own_since(job, delayer, n->before) - own_since(job, n, n->before);
+    return longer_ns < n->wait_ns ? longer_ns : n->wait_ns;
+}
+
+void gt_rank_links_own(const struct gt_rank_job *job, const struct gt_rank_collective *c, int64_t *own_ns) {
+    const struct gt_rank_member *members = &job->members[c->first_member], *waiting = &members[0];
+    for (size_t m = 0; m < c->member_count; m++)
+        waiting = members[m].wait_ns > waiting->wait_ns ? &members[m] : waiting;
+    for (size_t m = 0; m < c->member_count; m++)
+        own_ns[m] = waiting->before == GT_RANK_NONE ? GT_RANK_NO_NS : own_since(job, &members[m], waiting->before);
 }
 
 static void link_one(struct linking *linking, uint32_t number) {
@@ -321,13 +338,21 @@ static void link_one(struct linking *linking, uint32_t number) {
     judge(job, c);
 }
 
+/* Each with checks of its own. */
+static void link_some(void *context, size_t first, size_t end) {
+    struct linking linking = *(const struct linking *)context;
+    for (size_t c = first; c < end; c++)
+        link_one(&linking, (uint32_t)c);
+}
+
 bool gt_rank_links_make(struct gt_rank_job *job) {
     struct linking linking = {.job = job, .checked_for = GT_RANK_NONE};
     bool ok = list_exits(&linking) && list_supersets(&linking);
-    for (uint32_t c = 0; ok && c < job->collective_count; c++)
-        link_one(&linking, c);
+    if (ok)
+        gt_rank_job_share(job, job->collective_count, link_some, &linking);
     gt_map_release(&linking.run_of);
     gt_mem_free(linking.exits);
+    gt_mem_free(linking.first_exit);
     gt_mem_free(linking.supersets);
     gt_mem_free(linking.first_superset);
     return ok;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "events/comms.h"
 #include "ranks/rank_collect.h"
+#include "ranks/rank_items.h"
 #include "ranks/rank_joins.h"
 
 /* A run of items that belong to one group or channel, by rank and time. */
@@ -18,6 +19,7 @@ struct run {
     size_t list_count;
     size_t reference;      /* the longest list */
     uint32_t *position_of; /* by place: the place in the reference list that it is joined to */
+    size_t first_listed;   /* where its items are in what joining looks at */
     enum gt_rank_rung rung;
     bool is_channel;
 };
@@ -30,7 +32,7 @@ struct matching {
     size_t run_count, run_capacity;
     size_t *firsts; /* of all runs */
     uint32_t *position_of;
-    /* By place in the order: what joining looks at. */
+    /* What joining looks at: items of the runs that have no numbers. */
     int64_t *end_ns, *step;
     uint64_t *label;
     struct gt_rank_join_pair *pairs;
@@ -129,8 +131,16 @@ static void judge_rest(struct run *run) {
 
 /* ---- by numbers ---- */
 
-static uint64_t number_of(const struct gt_rank_item *item, enum gt_rank_rung rung) {
-    return rung == GT_RUNG_COMMS_ID ? item->comms_id : (uint64_t)item->sequence;
+/* UINT64_MAX: it has none. */
+static uint64_t number_of(const struct gt_rank_job *job, const struct gt_rank_item *item, enum gt_rank_rung rung) {
+    const struct gt_rank_summary *summary = job->ranks[item->rank].summary;
+    uint32_t carried = gt_rank_items_carried(job, item);
+    if (carried == GT_RANK_NONE)
+        return UINT64_MAX;
+    if (rung == GT_RUNG_COMMS_ID)
+        return gt_rank_summary_comms_id(summary, carried);
+    int64_t sequence = gt_rank_summary_sequence(summary, carried);
+    return sequence < 0 ? UINT64_MAX : (uint64_t)sequence;
 }
 
 struct numbered {
@@ -148,10 +158,10 @@ static int by_number(const void *a, const void *b) {
 /* All have one, and none is there twice on a rank. */
 static bool has_numbers(const struct run *run, enum gt_rank_rung rung, struct numbered *list) {
     for (size_t i = 0; i < run->count; i++) {
-        const struct gt_rank_item *item = item_at(run, i);
-        if (rung == GT_RUNG_COMMS_ID ? item->comms_id == UINT64_MAX : item->sequence < 0)
+        uint64_t number = number_of(run->job, item_at(run, i), rung);
+        if (number == UINT64_MAX)
             return false;
-        list[i] = (struct numbered){number_of(item, rung), (uint32_t)i};
+        list[i] = (struct numbered){number, (uint32_t)i};
     }
     qsort(list, run->count, sizeof *list, by_number);
     for (size_t i = 1; i < run->count; i++)
@@ -191,28 +201,33 @@ static bool match_numbers(struct run *run, const struct numbered *list, struct g
             continue;
         ok = ok && gt_rank_collect_begin(collect, index, run->rung);
         for (size_t k = i; ok && k < last; k++)
-            ok = gt_rank_collect_add(collect, run->job, run->items[list[k].place]);
+            gt_rank_collect_add(collect, run->job, run->items[list[k].place]);
     }
     return ok;
 }
 
 /* ---- by lists ---- */
 
-static void fill_lists(struct matching *matching) {
+static bool is_listed(const struct run *run) {
+    return run->list_count > 1 && run->rung > GT_RUNG_SEQ;
+}
+
+static void fill_lists(struct matching *matching, const struct run *run) {
     const struct gt_rank_job *job = matching->job;
-    for (size_t i = 0; i < job->item_count; i++) {
-        const struct gt_rank_item *item = &job->items[matching->order[i]];
+    for (size_t i = 0; i < run->count; i++) {
+        const struct gt_rank_item *item = item_at(run, i);
         const struct gt_rank_summary *summary = job->ranks[item->rank].summary;
         const struct gt_rank_kernel *kernel = &summary->kernels[item->kernel];
         bool has_step = summary->head.steps_are_numbered && kernel->step != GT_RANK_NONE;
-        matching->end_ns[i] = kernel->end_ns;
-        matching->label[i] = item->label;
-        matching->step[i] = has_step ? summary->steps[kernel->step].number : GT_RANK_JOIN_NO_STEP;
+        size_t place = run->first_listed + i;
+        matching->end_ns[place] = kernel->end_ns;
+        matching->label[place] = item->label;
+        matching->step[place] = has_step ? summary->steps[kernel->step].number : GT_RANK_JOIN_NO_STEP;
     }
 }
 
 static struct gt_rank_join_list list_at(const struct matching *matching, const struct run *run, size_t index) {
-    size_t first = (size_t)(run->items - matching->order) + run->firsts[index];
+    size_t first = run->first_listed + run->firsts[index];
     return (struct gt_rank_join_list){matching->end_ns + first, matching->label + first, matching->step + first,
                                       run->firsts[index + 1] - run->firsts[index]};
 }
@@ -228,6 +243,33 @@ static void add_pairs(struct matching *matching, const struct run *run) {
         for (size_t i = 0; l == run->reference && i < reference.count; i++)
             partner[i] = (uint32_t)i;
     }
+}
+
+static bool list_runs(struct matching *matching) {
+    size_t listed = 0;
+    for (size_t r = 0; r < matching->run_count; r++) {
+        matching->runs[r].first_listed = listed;
+        listed += is_listed(&matching->runs[r]) ? matching->runs[r].count : 0;
+    }
+    matching->end_ns = gt_mem_uninitialised(listed, sizeof *matching->end_ns);
+    matching->step = gt_mem_uninitialised(listed, sizeof *matching->step);
+    matching->label = gt_mem_uninitialised(listed, sizeof *matching->label);
+    if (!matching->end_ns || !matching->step || !matching->label)
+        return false;
+    for (size_t r = 0; r < matching->run_count; r++)
+        if (is_listed(&matching->runs[r])) {
+            fill_lists(matching, &matching->runs[r]);
+            add_pairs(matching, &matching->runs[r]);
+        }
+    return true;
+}
+
+static void release_lists(struct matching *matching) {
+    gt_mem_free(matching->end_ns);
+    gt_mem_free(matching->step);
+    gt_mem_free(matching->label);
+    matching->end_ns = matching->step = NULL;
+    matching->label = NULL;
 }
 
 /* By position in the reference list, then rank: items that are joined to it. */
@@ -251,7 +293,7 @@ static bool collect_lists(struct run *run, struct gt_rank_collect *collect) {
             continue;
         ok = gt_rank_collect_begin(collect, (uint32_t)index, run->rung);
         for (size_t k = begin; ok && k < next[index]; k++)
-            ok = gt_rank_collect_add(collect, run->job, run->items[places[k]]);
+            gt_rank_collect_add(collect, run->job, run->items[places[k]]);
     }
     gt_mem_free(next);
     gt_mem_free(places);
@@ -284,16 +326,13 @@ static bool find_rung(struct run *run) {
     return list != NULL;
 }
 
-static bool begin_run(struct matching *matching, struct run *run) {
+static bool begin_run(struct run *run) {
     run->is_channel = gt_comms_op_kind((enum gt_comm_op)item_at(run, 0)->op) == GT_COMM_KIND_MESSAGE;
     if (run->list_count < 2) {
         leave_alone(run);
         return true;
     }
-    bool ok = find_rung(run);
-    if (ok && run->rung > GT_RUNG_SEQ)
-        add_pairs(matching, run);
-    return ok;
+    return find_rung(run);
 }
 
 static bool end_run(struct run *run, struct gt_rank_collect *collect) {
@@ -342,11 +381,7 @@ static bool find_runs(struct matching *matching) {
     matching->firsts = gt_mem_uninitialised(lists + matching->run_count, sizeof *matching->firsts);
     matching->pairs = gt_mem_array(lists, sizeof *matching->pairs);
     matching->position_of = gt_mem_uninitialised(job->item_count, sizeof *matching->position_of);
-    matching->end_ns = gt_mem_uninitialised(job->item_count, sizeof *matching->end_ns);
-    matching->step = gt_mem_uninitialised(job->item_count, sizeof *matching->step);
-    matching->label = gt_mem_uninitialised(job->item_count, sizeof *matching->label);
-    if (!matching->firsts || !matching->pairs || !matching->position_of || !matching->end_ns || !matching->step ||
-        !matching->label)
+    if (!matching->firsts || !matching->pairs || !matching->position_of)
         return false;
     for (size_t r = 0; r < matching->run_count; r++) {
         struct run *run = &matching->runs[r];
@@ -367,14 +402,35 @@ static bool join_all(struct matching *matching) {
     return true;
 }
 
+/* Who differs most from the others of the first group that does not do the same everywhere. */
+static bool find_worst(struct gt_rank_job *job) {
+    uint32_t g = 0;
+    while (g < job->group_count && job->groups[g].first_mismatch < 0)
+        g++;
+    if (g == job->group_count)
+        return true;
+    size_t *counts = gt_mem_array(job->rank_count, sizeof *counts);
+    struct gt_rank_set_group *group = &job->groups[g];
+    for (size_t i = 0; counts && i < job->item_count; i++) {
+        const struct gt_rank_item *item = &job->items[i];
+        if (item->group != g || (item->state != GT_ITEM_UNMATCHED && item->state != GT_ITEM_MISMATCH))
+            continue;
+        size_t count = ++counts[item->rank];
+        if (count > group->worst_unmatched || (count == group->worst_unmatched && item->rank < group->worst_rank)) {
+            group->worst_unmatched = count;
+            group->worst_rank = item->rank;
+        }
+    }
+    gt_mem_free(counts);
+    return counts != NULL;
+}
+
 static void matching_release(struct matching *matching) {
     gt_mem_free(matching->order);
     gt_mem_free(matching->runs);
     gt_mem_free(matching->firsts);
     gt_mem_free(matching->position_of);
-    gt_mem_free(matching->end_ns);
-    gt_mem_free(matching->step);
-    gt_mem_free(matching->label);
+    release_lists(matching);
     gt_mem_free(matching->pairs);
 }
 
@@ -382,15 +438,14 @@ bool gt_rank_match(struct gt_rank_job *job) {
     struct gt_rank_collect collect = {0};
     struct matching matching = {.job = job};
     bool ok = sort_items(&matching) && find_runs(&matching);
-    if (ok)
-        fill_lists(&matching);
     for (size_t r = 0; ok && r < matching.run_count; r++)
-        ok = begin_run(&matching, &matching.runs[r]);
-    ok = ok && join_all(&matching);
+        ok = begin_run(&matching.runs[r]);
+    ok = ok && list_runs(&matching) && join_all(&matching);
+    release_lists(&matching);
     for (size_t r = 0; ok && r < matching.run_count; r++)
         ok = end_run(&matching.runs[r], &collect);
     matching_release(&matching);
-    ok = ok && gt_rank_collect_finish(&collect, job);
+    ok = ok && find_worst(job) && gt_rank_collect_finish(&collect, job);
     gt_rank_collect_release(&collect);
     return ok;
 }

@@ -195,7 +195,7 @@ void gt_rank_measures_add(const struct gt_rank_job *job, struct gt_section *sect
     if (!ranks || !room)
         return;
     for (size_t r = 0; r < job->rank_count; r++)
-        gt_rank_tiles_parts(&job->ranks[r], 0, (uint32_t)job->ranks[r].summary->points_count - 1, ranks[r].ns);
+        memcpy(ranks[r].ns, job->ranks[r].ns, sizeof ranks[r].ns);
     struct gt_moments lengths = step_lengths(job, room);
     add_measures(job, ranks, &lengths, section);
     add_parts(job, ranks, &lengths, section);

@@ -5,8 +5,9 @@
 
 #include "base/mem.h"
 #include "events/labels.h"
+#include "ranks/rank_sums.h"
 
-static const char magic[8] = "GTRANK3";
+static const char magic[8] = "GTRANK4";
 
 /* ---- writing ---- */
 
@@ -77,59 +78,49 @@ static bool is_text(const struct gt_rank_summary *summary, struct gt_rank_text t
     return is_run(text.first, text.bytes, summary->text_count);
 }
 
-static bool is_span(const struct gt_rank_summary *summary, int64_t start_ns, int64_t end_ns, uint32_t start_point,
+/* What is checked, with the times of its points. */
+struct checked {
+    const struct gt_rank_summary *summary;
+    int64_t *times;
+};
+
+static bool is_span(const struct checked *it, int64_t start_ns, int64_t end_ns, uint32_t start_point,
                     uint32_t end_point) {
-    return start_point <= end_point && end_point < summary->points_count &&
-           gt_rank_summary_time(summary, start_point) == start_ns && gt_rank_summary_time(summary, end_point) == end_ns;
+    return start_point <= end_point && end_point < it->summary->head.points && it->times[start_point] == start_ns &&
+           it->times[end_point] == end_ns;
 }
 
-/* No part is too long for sums. */
-static bool are_bases(const struct gt_rank_summary *summary, int64_t longest_ns) {
-    for (size_t i = 0; i < summary->bases_count; i++)
-        for (int place = 0; place < GT_POINT_PARTS; place++)
-            if (summary->bases[i].ns[place] < 0 || summary->bases[i].ns[place] > longest_ns)
-                return false;
-    for (size_t i = 0; i < summary->points_count; i++)
-        if (summary->points[i].base >= summary->bases_count)
-            return false;
-    return true;
-}
-
-/* Parts of the time between two points never fall, and one of them grows. */
-static bool are_points(const struct gt_rank_summary *summary) {
+/* false: they are not sound, or memory was short. */
+static bool list_times(struct checked *it) {
     const int64_t longest_ns = (int64_t)1 << 50, latest_ns = INT64_MAX / 2;
-    const struct gt_rank_head *head = &summary->head;
-    size_t count = summary->points_count;
+    const struct gt_rank_head *head = &it->summary->head;
+    struct gt_rank_sums_walk walk;
     if (head->first_ns < -latest_ns || head->last_ns > latest_ns || head->last_ns < head->first_ns ||
-        head->last_ns - head->first_ns > longest_ns || count == 0 || !are_bases(summary, longest_ns) ||
-        gt_rank_summary_time(summary, 0) != head->first_ns || gt_rank_summary_time(summary, count - 1) != head->last_ns)
+        head->last_ns - head->first_ns > longest_ns || !gt_rank_sums_are_sound(it->summary))
         return false;
-    for (size_t i = 1; i < count; i++) {
-        for (int part = 0; part < GT_PART_COUNT; part++)
-            if (gt_rank_summary_until(summary, i, (enum gt_rank_part)part) <
-                gt_rank_summary_until(summary, i - 1, (enum gt_rank_part)part))
-                return false;
-        if (gt_rank_summary_time(summary, i) <= gt_rank_summary_time(summary, i - 1))
-            return false;
-    }
+    it->times = gt_mem_uninitialised((size_t)head->points, sizeof *it->times);
+    if (!it->times)
+        return false;
+    gt_rank_sums_begin(&walk, it->summary);
+    for (size_t i = 0; i < head->points && gt_rank_sums_next(&walk); i++)
+        it->times[i] = walk.time_ns;
     return true;
 }
 
-static bool are_kernels(const struct gt_rank_summary *summary) {
+static bool are_kernels(const struct checked *it) {
+    const struct gt_rank_summary *summary = it->summary;
+    uint32_t carried = 0;
     for (size_t i = 0; i < summary->kernels_count; i++) {
         const struct gt_rank_kernel *kernel = &summary->kernels[i];
-        bool is_sorted = i == 0 || kernel->start_ns > kernel[-1].start_ns ||
-                         (kernel->start_ns == kernel[-1].start_ns && kernel->row >= kernel[-1].row);
-        if (!is_sorted || !is_span(summary, kernel->start_ns, kernel->end_ns, kernel->start_point, kernel->end_point) ||
-            (kernel->step != GT_RANK_NONE && kernel->step >= summary->steps_count) ||
-            !is_run(kernel->first_carried, kernel->carried_count, summary->carried_count) ||
+        bool is_sorted = i == 0 || kernel->start_ns >= kernel[-1].start_ns;
+        if (!is_sorted || !is_span(it, kernel->start_ns, kernel->end_ns, kernel->start_point, kernel->end_point) ||
+            (kernel->step != GT_RANK_NONE && kernel->step >= summary->steps_count) || kernel->first_carried < carried ||
+            kernel->first_carried > summary->carried_count || (i == 0 && kernel->first_carried) ||
             kernel->named_op >= GT_COMM_OP_COUNT)
             return false;
-        for (size_t k = 0; k < kernel->carried_count; k++)
-            if (summary->carried[kernel->first_carried + k].kernel != i)
-                return false;
+        carried = kernel->first_carried;
     }
-    return true;
+    return summary->kernels_count || !summary->carried_count;
 }
 
 static bool are_splits(const struct gt_rank_summary *summary, uint32_t first, uint32_t count) {
@@ -149,13 +140,22 @@ static bool is_spacing(const struct gt_rank_group *group) {
                                   !__builtin_add_overflow(last, group->first_rank, &last));
 }
 
+/* As many as are carried, or none. */
+static bool is_column(const struct gt_rank_summary *summary, size_t count) {
+    return count == 0 || count == summary->carried_count;
+}
+
 static bool are_carried(const struct gt_rank_summary *summary) {
-    for (size_t i = 0; i < summary->carried_count; i++) {
-        const struct gt_rank_carried *carried = &summary->carried[i];
-        if (carried->kernel >= summary->kernels_count || carried->op >= GT_COMM_OP_COUNT ||
-            (carried->group != GT_RANK_NONE && carried->group >= summary->groups_count) ||
-            !is_text(summary, carried->dtype) || !are_splits(summary, carried->in_splits, carried->in_count) ||
-            !are_splits(summary, carried->out_splits, carried->out_count))
+    if (!is_column(summary, summary->comms_ids_count) || !is_column(summary, summary->sequences_count))
+        return false;
+    for (size_t i = 0; i < summary->carried_count; i++)
+        if (summary->carried[i] >= summary->calls_count)
+            return false;
+    for (size_t i = 0; i < summary->calls_count; i++) {
+        const struct gt_rank_call *call = &summary->calls[i];
+        if (call->op >= GT_COMM_OP_COUNT || (call->group != GT_RANK_NONE && call->group >= summary->groups_count) ||
+            !is_text(summary, call->dtype) || !are_splits(summary, call->in_splits, call->in_count) ||
+            !are_splits(summary, call->out_splits, call->out_count))
             return false;
     }
     for (size_t i = 0; i < summary->groups_count; i++) {
@@ -167,19 +167,19 @@ static bool are_carried(const struct gt_rank_summary *summary) {
     return true;
 }
 
-static bool are_times(const struct gt_rank_summary *summary) {
+static bool are_times(const struct checked *it) {
+    const struct gt_rank_summary *summary = it->summary;
+    struct gt_intervals exposed = {0};
     for (size_t i = 0; i < summary->steps_count; i++) {
         const struct gt_rank_step *step = &summary->steps[i];
         if ((i && step->start_ns < step[-1].end_ns) ||
-            !is_span(summary, step->start_ns, step->end_ns, step->start_point, step->end_point))
+            !is_span(it, step->start_ns, step->end_ns, step->start_point, step->end_point))
             return false;
     }
-    for (size_t i = 0; i < summary->exposed_count; i++) {
-        const struct gt_interval *exposed = &summary->exposed[i];
-        if (exposed->end_ns <= exposed->start_ns || exposed->start_ns < summary->head.first_ns ||
-            exposed->end_ns > summary->head.last_ns || (i && exposed->start_ns < exposed[-1].end_ns))
-            return false;
-    }
+    bool are_exposed = gt_rank_sums_list_exposed(summary, &exposed);
+    gt_intervals_release(&exposed);
+    if (!are_exposed)
+        return false;
     for (size_t i = 0; i < summary->work_count; i++)
         if (!is_text(summary, summary->work[i].name) || summary->work[i].count <= 0 || summary->work[i].total_ns < 0 ||
             summary->work[i].usual_count < 0 || summary->work[i].usual_ns < 0 ||
@@ -191,9 +191,12 @@ static bool are_times(const struct gt_rank_summary *summary) {
 
 static bool is_sound(const struct gt_rank_summary *summary) {
     const struct gt_rank_head *head = &summary->head;
-    return head->source <= GT_RANK_OF_FILE_NAME && is_text(summary, head->host) && is_text(summary, head->uuid) &&
-           is_text(summary, head->input) && are_points(summary) && are_kernels(summary) && are_carried(summary) &&
-           are_times(summary);
+    struct checked it = {.summary = summary};
+    bool ok = head->source <= GT_RANK_OF_FILE_NAME && is_text(summary, head->host) && is_text(summary, head->uuid) &&
+              is_text(summary, head->input) && list_times(&it) && are_kernels(&it) && are_carried(summary) &&
+              are_times(&it);
+    gt_mem_free(it.times);
+    return ok;
 }
 
 enum gt_status gt_rank_pack_read(struct gt_rank_summary *summary, const unsigned char *bytes, size_t size,

@@ -15,6 +15,7 @@ struct playing {
     struct times *now;     /* by rank */
     struct times *leveled; /* by rank: all bits in the lanes in which it is like the others */
     struct times by_need;  /* all bits in the lanes in which members leave when they have moved their data */
+    bool is_any_by_need;
     struct times *slots;
     size_t *next; /* by rank: the event it comes to */
 };
@@ -37,7 +38,8 @@ static inline void arrive(struct playing *it, const struct times *now, uint32_t 
 static inline void leave(struct playing *it, struct times *now, uint32_t number) {
     const struct gt_rank_visit *visit = &it->schedule->visits[number];
     const struct times *since = &it->slots[visit->own != GT_RANK_VISIT_MEETS ? visit->own : visit->arrival];
-    int64_t takes_ns = visit->takes_ns, more_ns = visit->need_ns - takes_ns;
+    int64_t takes_ns = visit->takes_ns,
+            more_ns = it->is_any_by_need ? gt_rank_schedule_need(it->schedule, number) - takes_ns : 0;
     for (int k = 0; k < LANES; k++) {
         int64_t end_ns = since->ns[k] + takes_ns + (it->by_need.ns[k] & more_ns);
         now->ns[k] = end_ns > now->ns[k] ? end_ns : now->ns[k];
@@ -68,8 +70,10 @@ static void set_changes(struct playing *it, const struct gt_rank_change *changes
             it->leveled[r].ns[k] = is_leveled ? -1 : 0;
             it->now[r].ns[k] = schedule->begin_ns[r];
         }
-    for (size_t k = 0; k < LANES; k++)
+    for (size_t k = 0; k < LANES; k++) {
         it->by_need.ns[k] = k < count && changes[k].is_by_need ? -1 : 0;
+        it->is_any_by_need |= k < count && changes[k].is_by_need;
+    }
 }
 
 static void find_lengths(struct playing *it, size_t count, int64_t *took_ns) {

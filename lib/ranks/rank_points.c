@@ -5,14 +5,17 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "ranks/rank_sums.h"
 
 struct sweep {
     const struct gt_view *view;
     const struct gt_idle *idle;
     struct gt_rank_summary *summary;
     int64_t at_ns;
-    int64_t reached_ns[3]; /* by enum gt_class: latest end so far */
-    int64_t ns[GT_PART_COUNT];
+    int64_t reached_ns[3];                             /* by enum gt_class: latest end so far */
+    int64_t ns[GT_PART_COUNT], kept_ns[GT_PART_COUNT]; /* up to now, and up to the last point */
+    struct gt_interval exposed;                        /* that may still go on */
+    int64_t exposed_until_ns;                          /* end of the one before it */
     size_t next_op, next_gap;
 };
 
@@ -70,14 +73,22 @@ static int64_t reached_by(int64_t at_ns, int64_t reached_ns, int64_t until_ns) {
     return end_ns > at_ns ? end_ns : at_ns;
 }
 
-static void add_exposed(struct gt_rank_summary *summary, int64_t start_ns, int64_t end_ns) {
+static void end_exposed(struct sweep *sweep) {
+    const struct gt_interval *it = &sweep->exposed;
+    if (it->end_ns <= it->start_ns)
+        return;
+    gt_rank_sums_add_exposed(sweep->summary, sweep->exposed_until_ns, it->start_ns, it->end_ns);
+    sweep->exposed_until_ns = it->end_ns;
+}
+
+static void add_exposed(struct sweep *sweep, int64_t start_ns, int64_t end_ns) {
     if (end_ns <= start_ns)
         return;
-    size_t count = summary->exposed_count;
-    if (count && summary->exposed[count - 1].end_ns == start_ns)
-        summary->exposed[count - 1].end_ns = end_ns;
-    else
-        *gt_rank_summary_add_exposed(summary) = (struct gt_interval){start_ns, end_ns};
+    if (sweep->exposed.end_ns != start_ns) {
+        end_exposed(sweep);
+        sweep->exposed.start_ns = start_ns;
+    }
+    sweep->exposed.end_ns = end_ns;
 }
 
 static enum gt_rank_part part_of_cause(uint8_t cause) {
@@ -120,7 +131,7 @@ static void settle(struct sweep *sweep, int64_t until_ns) {
     sweep->ns[GT_PART_COMPUTE] += compute_ns - sweep->at_ns;
     sweep->ns[GT_PART_TRANSFER] += comm_ns - compute_ns;
     sweep->ns[GT_PART_MEMORY] += memory_ns - comm_ns;
-    add_exposed(sweep->summary, compute_ns, comm_ns);
+    add_exposed(sweep, compute_ns, comm_ns);
     add_idle(sweep, memory_ns, until_ns);
     sweep->at_ns = until_ns;
 }
@@ -133,32 +144,6 @@ static void advance(struct sweep *sweep, int64_t to_ns) {
         sweep->reached_ns[class] = later(sweep->reached_ns[class], view->end_ns[sweep->next_op]);
     }
     settle(sweep, to_ns);
-}
-
-static bool is_within(const struct sweep *sweep, const struct gt_rank_base *base) {
-    for (int part = 0, place = 0; part < GT_PART_COUNT; place += part++ != GT_PART_WAIT)
-        if (part != GT_PART_WAIT && sweep->ns[part] - base->ns[place] > UINT32_MAX)
-            return false;
-    return true;
-}
-
-/* Of a new base where one of its parts is too far from the last one. */
-static void add_point(struct gt_rank_summary *summary, const struct sweep *sweep) {
-    if (summary->bases_count == 0 || !is_within(sweep, &summary->bases[summary->bases_count - 1])) {
-        struct gt_rank_base *added = gt_rank_summary_add_bases(summary);
-        for (int part = 0, place = 0; part < GT_PART_COUNT; part++)
-            if (part != GT_PART_WAIT)
-                added->ns[place++] = sweep->ns[part];
-    }
-    struct gt_rank_point *point = gt_rank_summary_add_points(summary);
-    if (summary->failed)
-        return;
-    point->base = (uint32_t)summary->bases_count - 1;
-    for (int part = 0, place = 0; part < GT_PART_COUNT; part++)
-        if (part != GT_PART_WAIT) {
-            point->ns[place] = (uint32_t)(sweep->ns[part] - summary->bases[point->base].ns[place]);
-            place++;
-        }
 }
 
 static void set_points(struct gt_rank_summary *summary, const int64_t *times, size_t count) {
@@ -183,13 +168,16 @@ enum gt_status gt_rank_points_make(const struct gt_view *view, const struct gt_i
                           .idle = idle,
                           .summary = summary,
                           .at_ns = first_ns,
+                          .exposed = {first_ns, first_ns},
+                          .exposed_until_ns = first_ns,
                           .reached_ns = {first_ns, first_ns, first_ns}};
     if (!times)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         advance(&sweep, times[i]);
-        add_point(summary, &sweep);
+        gt_rank_sums_add(summary, sweep.kept_ns, sweep.ns);
     }
+    end_exposed(&sweep);
     if (!summary->failed)
         set_points(summary, times, count);
     gt_mem_free(times);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "ranks/rank_blame.h"
+#include "ranks/rank_sums.h"
 
 static const char *const reason_keys[GT_REASON_COUNT] = {
     [GT_REASON_BYTES] = "bytes",
@@ -16,7 +17,10 @@ static const char *const reason_keys[GT_REASON_COUNT] = {
 };
 
 int64_t gt_rank_reasons_compute_ns(const struct gt_rank_summary *summary) {
-    return summary->points_count ? gt_rank_summary_until(summary, summary->points_count - 1, GT_PART_COMPUTE) : 0;
+    int64_t ns[GT_PART_COUNT] = {0};
+    if (summary->head.points)
+        gt_rank_sums_until(summary, summary->head.points - 1, ns);
+    return ns[GT_PART_COMPUTE];
 }
 
 bool gt_rank_reasons_divide(const struct gt_rank_compute *compute, int64_t charged_ns, int64_t *slower_ns,

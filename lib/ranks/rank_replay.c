@@ -84,16 +84,26 @@ static bool replay_all(struct gt_rank_job *job, const struct gt_rank_schedule *s
 
 /* ---- slow groups ---- */
 
-/* Takes what the transfers of a slow group take longer than those of others out of the schedule. */
-static void quicken(struct gt_rank_schedule *schedule, uint32_t group) {
+/* Takes what the transfers of a slow group take longer than those of others out of the schedule. kept: what they took,
+   one after the other. */
+static void quicken(struct gt_rank_schedule *schedule, uint32_t group, int64_t *kept) {
     const struct gt_rank_job *job = schedule->job;
+    size_t count = 0;
     for (size_t c = 0; c < job->collective_count; c++) {
         const struct gt_rank_collective *collective = &job->collectives[c];
         for (size_t m = 0; collective->group == group && m < collective->member_count; m++) {
             struct gt_rank_visit *visit = &schedule->visits[collective->first_member + m];
+            kept[count++] = visit->takes_ns;
             visit->takes_ns -= collective->slow_ns < visit->takes_ns ? collective->slow_ns : visit->takes_ns;
         }
     }
+}
+
+static void slow_down(struct gt_rank_schedule *schedule, uint32_t group, const int64_t *kept) {
+    const struct gt_rank_job *job = schedule->job;
+    for (size_t c = 0; c < job->collective_count; c++)
+        for (size_t m = 0; job->collectives[c].group == group && m < job->collectives[c].member_count; m++)
+            schedule->visits[job->collectives[c].first_member + m].takes_ns = *kept++;
 }
 
 static uint32_t slowest_group(const struct gt_rank_job *job) {
@@ -112,17 +122,15 @@ static bool find_group_gains(struct gt_rank_job *job, struct gt_rank_schedule *s
     uint32_t group = slowest_group(job);
     if (group == GT_RANK_NONE)
         return true;
-    struct gt_rank_visit *kept = gt_mem_uninitialised(job->member_count, sizeof *kept);
+    int64_t *kept = gt_mem_uninitialised(job->member_count, sizeof *kept);
     bool ok = kept != NULL;
-    if (ok)
-        memcpy(kept, schedule->visits, job->member_count * sizeof *kept);
     for (size_t turn = 0; ok && turn < MOST_GROUPS && group != GT_RANK_NONE; turn++, group = slowest_group(job)) {
         int64_t took_ns;
-        quicken(schedule, group);
+        quicken(schedule, group, kept);
         ok = gt_rank_play(schedule, &as_recorded, 1, &took_ns);
         if (ok)
             job->groups[group].gain_ns = job->replay_ns - took_ns;
-        memcpy(schedule->visits, kept, job->member_count * sizeof *kept);
+        slow_down(schedule, group, kept);
     }
     gt_mem_free(kept);
     return ok;

@@ -12,6 +12,9 @@ struct gt_rank_report_options {
     const struct gt_request *request; /* long tables that it does not want are left out; NULL: all are wanted */
 };
 
+/* Whether the table of members is asked for, so that the job has to keep what it shows. */
+bool gt_rank_report_has_members(const struct gt_request *request);
+
 /* Adds all that is known about a job; nothing refers to it afterwards. */
 enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section,
                                   const struct gt_rank_report_options *options, struct gt_error *err);

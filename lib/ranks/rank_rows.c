@@ -1,6 +1,8 @@
 /* Writes the tables of collectives, of stages of pipelines and of bytes between ranks. */
 #include "base/mem.h"
 #include "events/comms.h"
+#include "ranks/rank_clocks.h"
+#include "ranks/rank_links.h"
 #include "ranks/rank_tables.h"
 #include "report/row.h"
 
@@ -176,7 +178,8 @@ static const struct gt_report_column member_columns[] = {
     {"aligned_wait_ns", "Aligned wait", GT_UNIT_NS, NULL, 0},
 };
 
-static void put_member(struct gt_table *table, const struct gt_rank_job *job, const struct gt_rank_member *member) {
+static void put_member(struct gt_table *table, const struct gt_rank_job *job, const struct gt_rank_member *member,
+                       int64_t own_ns, int64_t aligned_wait_ns) {
     const struct gt_rank_summary *summary = job->ranks[member->rank].summary;
     struct gt_row row = gt_row_begin(table);
     gt_row_count(&row, "id", member->collective);
@@ -184,9 +187,9 @@ static void put_member(struct gt_table *table, const struct gt_rank_job *job, co
     gt_row_int(&row, "start_ns", summary->kernels[member->kernel].start_ns - summary->head.first_ns);
     gt_row_int(&row, "dur_ns", gt_rank_job_length(job, member));
     gt_row_int(&row, "wait_ns", member->wait_ns);
-    gt_row_int(&row, "exposed_wait_ns", member->exposed_wait_ns);
-    gt_row_cell(&row, "own_ns", gt_rank_tables_ns(member->own_ns));
-    gt_row_cell(&row, "aligned_wait_ns", gt_rank_tables_ns(member->aligned_wait_ns));
+    gt_row_int(&row, "exposed_wait_ns", job->exposed_waits_ns[member - job->members]);
+    gt_row_cell(&row, "own_ns", gt_rank_tables_ns(own_ns));
+    gt_row_cell(&row, "aligned_wait_ns", gt_rank_tables_ns(aligned_wait_ns));
     gt_row_end(&row);
 }
 
@@ -206,9 +209,17 @@ static void add_collectives(const struct gt_rank_job *job, struct gt_section *se
 static void add_members(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "collective_ranks", "Ranks in collectives", member_columns,
                                               GT_ARRAY_COUNT(member_columns));
+    size_t most = gt_rank_job_most_members(job);
+    int64_t *own_ns = gt_arena_array(&section->report->arena, 2 * most, sizeof *own_ns);
+    int64_t *aligned_ns = own_ns ? own_ns + most : NULL;
     gt_row_reserve(table, job->member_count);
-    for (size_t i = 0; i < job->member_count; i++)
-        put_member(table, job, &job->members[i]);
+    for (size_t c = 0; own_ns && c < job->collective_count; c++) {
+        const struct gt_rank_collective *collective = &job->collectives[c];
+        gt_rank_links_own(job, collective, own_ns);
+        gt_rank_clocks_waits(job, collective, aligned_ns);
+        for (size_t m = 0; m < collective->member_count; m++)
+            put_member(table, job, &job->members[collective->first_member + m], own_ns[m], aligned_ns[m]);
+    }
 }
 
 void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section,
@@ -221,6 +232,7 @@ void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_sec
                   {"job_collectives", add_collectives},
                   {"collective_ranks", add_members}};
     for (size_t i = 0; i < GT_ARRAY_COUNT(tables); i++)
-        if (gt_rank_tables_is_wanted(request, tables[i].table))
+        if (gt_rank_tables_is_wanted(request, tables[i].table) &&
+            (tables[i].add != add_members || job->exposed_waits_ns))
             tables[i].add(job, section);
 }

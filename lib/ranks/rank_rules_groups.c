@@ -78,19 +78,11 @@ struct gt_rank_rules_answer gt_rank_rules_find_shared_gpu(struct gt_rank_rules_j
 }
 
 /* Which of the members has most kernels without a partner. */
-static void say_unmatched(struct gt_rank_rules_job *it, struct gt_finding *finding, uint32_t group) {
-    const struct gt_rank_job *job = it->job;
-    size_t *counts = gt_arena_array(it->arena, job->rank_count + 1, sizeof *counts), worst = 0;
-    for (size_t i = 0; counts && i < job->item_count; i++) {
-        const struct gt_rank_item *item = &job->items[i];
-        if (item->group == group && (item->state == GT_ITEM_UNMATCHED || item->state == GT_ITEM_MISMATCH))
-            counts[item->rank]++;
-    }
-    for (size_t r = 1; counts && r < job->rank_count; r++)
-        worst = counts[r] > counts[worst] ? r : worst;
-    if (counts && counts[worst])
-        gt_rank_rules_say(it, finding, "Most of them are on rank %" PRId64 ": %zu.", job->ranks[worst].number,
-                          counts[worst]);
+static void say_unmatched(struct gt_rank_rules_job *it, struct gt_finding *finding, uint32_t number) {
+    const struct gt_rank_set_group *group = &it->job->groups[number];
+    if (group->worst_unmatched)
+        gt_rank_rules_say(it, finding, "Most of them are on rank %" PRId64 ": %zu.",
+                          it->job->ranks[group->worst_rank].number, group->worst_unmatched);
 }
 
 struct gt_rank_rules_answer gt_rank_rules_find_desync(struct gt_rank_rules_job *it, struct gt_finding *finding) {

@@ -41,13 +41,13 @@ static bool leaves_alone(const struct gt_rank_job *job, const struct gt_rank_mem
     const struct gt_rank_collective *c = &job->collectives[member->collective];
     if (c->kind == GT_COMM_KIND_MESSAGE)
         return member->rank == c->src && is_no_wait(job, member);
-    return c->kind == GT_COMM_KIND_DIRECTED && gt_rank_job_length(job, member) < member->need_ns;
+    return c->kind == GT_COMM_KIND_DIRECTED && gt_rank_job_length(job, member) < gt_rank_job_need(job, member);
 }
 
 static void set_alone(struct gt_rank_schedule *schedule, uint32_t number, size_t slot) {
     struct gt_rank_visit *visit = &schedule->visits[number];
     visit->own = (uint32_t)slot & GT_RANK_VISIT_MEETS;
-    visit->takes_ns = visit->need_ns = gt_rank_job_length(schedule->job, &schedule->job->members[number]);
+    visit->takes_ns = gt_rank_job_length(schedule->job, &schedule->job->members[number]);
 }
 
 static void fill_visits(struct gt_rank_schedule *schedule, const struct gt_rank_collective *collective) {
@@ -62,9 +62,8 @@ static void fill_visits(struct gt_rank_schedule *schedule, const struct gt_rank_
         size_t i = collective->first_member + m;
         const struct gt_rank_member *member = &job->members[i];
         int64_t end_ns = gt_rank_clocks_aligned(job, member->rank, gt_rank_job_kernel(job, member)->end_ns);
-        schedule->visits[i] = (struct gt_rank_visit){.takes_ns = end_ns > last_ns ? end_ns - last_ns : 0,
-                                                     .need_ns = member->need_ns,
-                                                     .own = GT_RANK_VISIT_MEETS};
+        schedule->visits[i] =
+            (struct gt_rank_visit){.takes_ns = end_ns > last_ns ? end_ns - last_ns : 0, .own = GT_RANK_VISIT_MEETS};
         if (leaves_alone(job, member))
             set_alone(schedule, (uint32_t)i, 0);
     }
@@ -230,7 +229,9 @@ bool gt_rank_schedule_init(struct gt_rank_schedule *schedule, const struct gt_ra
     if (ok)
         make_order(&it);
     making_release(&it);
-    return ok && (!schedule->is_whole || gt_rank_lanes_level(&schedule->lanes, job));
+    ok = ok && (!schedule->is_whole || gt_rank_lanes_level(&schedule->lanes, job));
+    gt_rank_lanes_forget_steps(&schedule->lanes);
+    return ok;
 }
 
 void gt_rank_schedule_release(struct gt_rank_schedule *schedule) {

@@ -8,7 +8,6 @@
 /* What a replay does at a member. Slots hold times from the first arrival to the last leave, and are used again. */
 struct gt_rank_visit {
     int64_t takes_ns;  /* to its end: from the last arrival, or from its own if it leaves alone */
-    int64_t need_ns;   /* the same, if it leaves as soon as it has moved its data */
     uint32_t arrival;  /* slot of its collective: the last arrival so far */
     uint32_t own : 31; /* slot of its own arrival, if it leaves alone */
     uint32_t is_first : 1;
@@ -25,6 +24,13 @@ struct gt_rank_schedule {
     size_t slot_count;
     bool is_whole; /* false: ranks wait for each other for ever */
 };
+
+/* What it would take if it left as soon as it has moved its data. */
+static inline int64_t gt_rank_schedule_need(const struct gt_rank_schedule *schedule, uint32_t member) {
+    const struct gt_rank_visit *visit = &schedule->visits[member];
+    return visit->own != GT_RANK_VISIT_MEETS ? visit->takes_ns
+                                             : gt_rank_job_need(schedule->job, &schedule->job->members[member]);
+}
 
 /* false: memory was short; to be released all the same. */
 bool gt_rank_schedule_init(struct gt_rank_schedule *schedule, const struct gt_rank_job *job);

@@ -40,8 +40,9 @@ struct gt_rank_text gt_rank_summary_put_text(struct gt_rank_summary *summary, st
 }
 
 static void *trimmed(void *items, size_t count, size_t *capacity, size_t elem_bytes) {
-    void *fewer = count && count < *capacity ? gt_mem_realloc(items, count * elem_bytes) : NULL;
-    *capacity = fewer ? count : *capacity;
+    size_t kept = count ? count : 1;
+    void *fewer = kept < *capacity ? gt_mem_realloc(items, kept * elem_bytes) : NULL;
+    *capacity = fewer ? kept : *capacity;
     return fewer ? fewer : items;
 }
 

@@ -1,5 +1,5 @@
 /* What is left of the trace of one rank when its store is gone: plain arrays that can be kept, written, read and sent.
-   The analysis of a job sees a list of these, never a store. About 250 bytes for each communication kernel. */
+   The analysis of a job sees a list of these, never a store. About 75 bytes for each communication kernel. */
 #ifndef GT_RANKS_RANK_SUMMARY_H
 #define GT_RANKS_RANK_SUMMARY_H
 
@@ -38,42 +38,38 @@ struct gt_rank_text {
 };
 
 /* A moment with what happened from the first op on, part by part. Every start and end of a communication kernel and of
-   a window is one, so that sums between two of them are a difference. The parts sum to the time. There are two for each
-   kernel, so they are small: what they add to a base. TRANSFER is all communication without compute; WAIT is not kept,
-   it is 0. */
-enum { GT_POINT_PARTS = GT_PART_COUNT - 1 };
-struct gt_rank_point {
-    uint32_t base;
-    uint32_t ns[GT_POINT_PARTS];
-};
-struct gt_rank_base {
-    int64_t ns[GT_POINT_PARTS];
+   a window is a point, so that sums between two of them are a difference. The parts sum to the time. TRANSFER is all
+   communication without compute; WAIT is 0. There are two for each kernel, so only what each adds to the one before is
+   kept (rank_sums.h), and from every so many on where that begins. */
+struct gt_rank_anchor {
+    int64_t ns[GT_PART_COUNT]; /* before its first point */
+    uint32_t first_byte;
+    uint32_t padding;
 };
 
+/* In order of start, then of rows in the trace. What it carries ends where that of the next kernel begins. */
 struct gt_rank_kernel {
     int64_t start_ns, end_ns;
     uint32_t start_point, end_point;
-    uint32_t row;                          /* in its trace */
-    uint32_t step;                         /* that launched it; GT_RANK_NONE */
-    uint32_t first_carried, carried_count; /* none: the trace says nothing about it */
-    uint32_t name;                         /* a number for its name, of this trace: hash of the text */
-    uint8_t named_op;                      /* enum gt_comm_op: what its name says */
-    uint8_t is_ambiguous;                  /* several kernels or communicators in one group call */
+    uint32_t step;          /* that launched it; GT_RANK_NONE */
+    uint32_t first_carried; /* none: the trace says nothing about it */
+    uint32_t name;          /* a number for its name, of this trace: hash of the text */
+    uint8_t named_op;       /* enum gt_comm_op: what its name says */
+    uint8_t is_ambiguous;   /* several kernels or communicators in one group call */
     uint8_t padding[2];
 };
 
-/* A collective or message as the trace of one rank describes it. UINT64_MAX, INT64_MIN: not known. */
-struct gt_rank_carried {
-    uint64_t in_bytes, out_bytes, comms_id;
-    int64_t sequence;
+/* A collective or message as the trace of one rank describes it; equal ones are there once. UINT64_MAX, INT64_MIN: not
+   known. */
+struct gt_rank_call {
+    uint64_t in_bytes, out_bytes;
     int64_t peer; /* of a message: as written */
     int64_t root;
     struct gt_rank_text dtype;
-    uint32_t kernel, group;         /* GT_RANK_NONE: not known */
+    uint32_t group;                 /* GT_RANK_NONE: not known */
     uint32_t in_splits, out_splits; /* from here on in numbers: as many as in_count and out_count */
     uint32_t in_count, out_count;
     uint32_t op; /* enum gt_comm_op */
-    uint32_t padding;
 };
 
 struct gt_rank_group {
@@ -104,6 +100,7 @@ struct gt_rank_head {
     int64_t world_size; /* -1 likewise */
     int64_t device;
     int64_t first_ns, last_ns; /* the span: first start and last end of an op */
+    uint64_t points;           /* how many there are */
     uint64_t other_devices;    /* ops on other devices of its process */
     uint64_t ambiguous;        /* group calls with several kernels or communicators */
     uint64_t ops;
@@ -140,25 +137,22 @@ static inline struct gt_str gt_rank_summary_text(const struct gt_rank_summary *s
     return text.bytes ? (struct gt_str){summary->text + text.first, text.bytes} : (struct gt_str){"", 0};
 }
 
-/* ns of a part from the first op to a point, transfer and wait as one. */
-static inline int64_t gt_rank_summary_until(const struct gt_rank_summary *summary, size_t point,
-                                            enum gt_rank_part part) {
-    const struct gt_rank_point *it = &summary->points[point];
-    int place = part < GT_PART_WAIT ? (int)part : (int)part - 1;
-    return part == GT_PART_WAIT ? 0 : summary->bases[it->base].ns[place] + it->ns[place];
+/* What a kernel carries: places in `carried` from its first on. */
+static inline uint32_t gt_rank_summary_carried_count(const struct gt_rank_summary *summary, size_t kernel) {
+    size_t end =
+        kernel + 1 < summary->kernels_count ? summary->kernels[kernel + 1].first_carried : summary->carried_count;
+    return (uint32_t)end - summary->kernels[kernel].first_carried;
 }
-
-static inline int64_t gt_rank_summary_time(const struct gt_rank_summary *summary, size_t point) {
-    int64_t time_ns = summary->head.first_ns;
-    for (int part = 0; part < GT_PART_COUNT; part++)
-        time_ns += gt_rank_summary_until(summary, point, (enum gt_rank_part)part);
-    return time_ns;
+static inline const struct gt_rank_call *gt_rank_summary_call(const struct gt_rank_summary *summary, size_t carried) {
+    return &summary->calls[summary->carried[carried]];
 }
-
-/* ns of a part between two points, transfer and wait as one. */
-static inline int64_t gt_rank_summary_between(const struct gt_rank_summary *summary, uint32_t from, uint32_t to,
-                                              enum gt_rank_part part) {
-    return gt_rank_summary_until(summary, to, part) - gt_rank_summary_until(summary, from, part);
+/* UINT64_MAX: not known. */
+static inline uint64_t gt_rank_summary_comms_id(const struct gt_rank_summary *summary, size_t carried) {
+    return carried < summary->comms_ids_count ? summary->comms_ids[carried] : UINT64_MAX;
+}
+/* INT64_MIN: not known. */
+static inline int64_t gt_rank_summary_sequence(const struct gt_rank_summary *summary, size_t carried) {
+    return carried < summary->sequences_count ? summary->sequences[carried] : INT64_MIN;
 }
 
 #endif

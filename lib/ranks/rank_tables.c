@@ -75,8 +75,7 @@ static void add_ranks(const struct gt_rank_job *job, struct gt_section *section)
     for (size_t r = 0; r < job->rank_count; r++) {
         const struct gt_rank_lane *rank = &job->ranks[r];
         const struct gt_rank_summary *summary = rank->summary;
-        int64_t ns[GT_PART_COUNT];
-        gt_rank_tiles_parts(rank, 0, (uint32_t)summary->points_count - 1, ns);
+        const int64_t *ns = rank->ns;
         struct gt_row row = gt_row_begin(table);
         gt_row_int(&row, "rank", rank->number);
         gt_row_text(&row, "rank_source", gt_str_of(rank->source));

@@ -2,9 +2,11 @@
    instant in which any kernel moves data is transfer; of several that wait, the one that began first does. */
 #include "ranks/rank_tiles.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "ranks/rank_sums.h"
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
@@ -46,9 +48,8 @@ static bool find_transfers(const struct gt_rank_job *job, const struct gt_rank_l
 struct tiling {
     struct gt_rank_job *job;
     struct gt_rank_lane *rank;
-    const struct gt_intervals *transfers;
-    size_t exposed, transfer;   /* the first that may still matter */
-    struct gt_rank_tile *tiles; /* until all are there */
+    struct gt_intervals transfers, exposed; /* moving data, and without compute */
+    size_t next_exposed, next_transfer;     /* the first that may still matter */
     size_t capacity;
     int64_t sum_ns;
     bool failed;
@@ -58,22 +59,23 @@ static void add_tile(struct tiling *it, int64_t start_ns, int64_t end_ns, uint32
     struct gt_rank_lane *rank = it->rank;
     if (end_ns <= start_ns)
         return;
-    struct gt_rank_tile *tiles = gt_mem_room(it->tiles, rank->tile_count, &it->capacity, sizeof *tiles);
+    struct gt_rank_tile *tiles = gt_mem_room(rank->tiles, rank->tile_count, &it->capacity, sizeof *tiles);
     it->failed |= !tiles;
     if (!tiles)
         return;
-    it->tiles = tiles;
-    tiles[rank->tile_count++] = (struct gt_rank_tile){start_ns, end_ns, it->sum_ns, kernel};
+    rank->tiles = tiles;
+    tiles[rank->tile_count++] = (struct gt_rank_tile){start_ns, it->sum_ns, kernel, 0};
     it->sum_ns += end_ns - start_ns;
-    it->job->members[rank->kernel_member[kernel]].exposed_wait_ns += end_ns - start_ns;
+    if (it->job->exposed_waits_ns)
+        it->job->exposed_waits_ns[rank->kernel_member[kernel]] += end_ns - start_ns;
 }
 
 /* What is left of [start, end) without transfers. */
 static void add_without_transfers(struct tiling *it, int64_t start_ns, int64_t end_ns, uint32_t kernel) {
-    const struct gt_intervals *transfers = it->transfers;
-    while (it->transfer < transfers->count && transfers->items[it->transfer].end_ns <= start_ns)
-        it->transfer++;
-    for (size_t t = it->transfer; start_ns < end_ns && t < transfers->count; t++) {
+    const struct gt_intervals *transfers = &it->transfers;
+    while (it->next_transfer < transfers->count && transfers->items[it->next_transfer].end_ns <= start_ns)
+        it->next_transfer++;
+    for (size_t t = it->next_transfer; start_ns < end_ns && t < transfers->count; t++) {
         const struct gt_interval *transfer = &transfers->items[t];
         if (transfer->start_ns >= end_ns)
             break;
@@ -85,33 +87,42 @@ static void add_without_transfers(struct tiling *it, int64_t start_ns, int64_t e
 
 /* The part of a wait that no kernel before it has, without compute. */
 static void add_wait(struct tiling *it, int64_t start_ns, int64_t end_ns, uint32_t kernel) {
-    const struct gt_rank_summary *summary = it->rank->summary;
-    while (it->exposed < summary->exposed_count && summary->exposed[it->exposed].end_ns <= start_ns)
-        it->exposed++;
-    for (size_t e = it->exposed; e < summary->exposed_count && summary->exposed[e].start_ns < end_ns; e++)
-        add_without_transfers(it, later(start_ns, summary->exposed[e].start_ns),
-                              earlier(end_ns, summary->exposed[e].end_ns), kernel);
+    const struct gt_intervals *exposed = &it->exposed;
+    while (it->next_exposed < exposed->count && exposed->items[it->next_exposed].end_ns <= start_ns)
+        it->next_exposed++;
+    for (size_t e = it->next_exposed; e < exposed->count && exposed->items[e].start_ns < end_ns; e++)
+        add_without_transfers(it, later(start_ns, exposed->items[e].start_ns),
+                              earlier(end_ns, exposed->items[e].end_ns), kernel);
+}
+
+/* No more room than they need, with the one after the last. */
+static bool end_tiles(struct tiling *it) {
+    struct gt_rank_lane *rank = it->rank;
+    struct gt_rank_tile *tiles = gt_mem_realloc(rank->tiles, (rank->tile_count + 1) * sizeof *tiles);
+    if (!tiles)
+        return false;
+    rank->tiles = tiles;
+    tiles[rank->tile_count] = (struct gt_rank_tile){INT64_MAX, it->sum_ns, GT_RANK_NONE, 0};
+    return true;
 }
 
 static bool tile_rank(struct gt_rank_job *job, struct gt_rank_lane *rank) {
     const struct gt_rank_summary *summary = rank->summary;
-    struct gt_intervals transfers = {0};
-    struct tiling it = {.job = job, .rank = rank, .transfers = &transfers};
+    struct tiling it = {.job = job, .rank = rank};
     int64_t reached_ns = summary->head.first_ns;
-    bool ok = find_transfers(job, rank, &transfers);
+    bool ok = find_transfers(job, rank, &it.transfers) && gt_rank_sums_list_exposed(summary, &it.exposed);
     for (uint32_t k = 0; ok && k < summary->kernels_count; k++) {
         int64_t start_ns = summary->kernels[k].start_ns, end_ns = start_ns + wait_of(job, rank, k);
         if (end_ns > reached_ns)
             add_wait(&it, later(start_ns, reached_ns), end_ns, k);
         reached_ns = later(reached_ns, end_ns);
     }
-    job->exposed_wait_ns += it.sum_ns;
-    rank->tiles = ok && !it.failed ? gt_arena_array(&job->arena, rank->tile_count, sizeof *rank->tiles) : NULL;
-    if (rank->tiles && rank->tile_count)
-        memcpy(rank->tiles, it.tiles, rank->tile_count * sizeof *rank->tiles);
-    gt_mem_free(it.tiles);
-    gt_intervals_release(&transfers);
-    return rank->tiles != NULL;
+    ok = ok && !it.failed && end_tiles(&it);
+    if (ok && summary->head.points)
+        gt_rank_tiles_parts(rank, 0, (uint32_t)summary->head.points - 1, rank->ns);
+    gt_intervals_release(&it.transfers);
+    gt_intervals_release(&it.exposed);
+    return ok;
 }
 
 /* ---- sums ---- */
@@ -120,7 +131,7 @@ size_t gt_rank_tiles_after(const struct gt_rank_lane *rank, int64_t time_ns) {
     size_t low = 0, high = rank->tile_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (rank->tiles[middle].end_ns <= time_ns)
+        if (gt_rank_tiles_end_ns(&rank->tiles[middle]) <= time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -130,10 +141,7 @@ size_t gt_rank_tiles_after(const struct gt_rank_lane *rank, int64_t time_ns) {
 
 /* From the first op to a moment. */
 static int64_t wait_until(const struct gt_rank_lane *rank, int64_t time_ns) {
-    size_t at = gt_rank_tiles_after(rank, time_ns);
-    if (at == rank->tile_count)
-        return at ? rank->tiles[at - 1].before_ns + rank->tiles[at - 1].end_ns - rank->tiles[at - 1].start_ns : 0;
-    const struct gt_rank_tile *tile = &rank->tiles[at];
+    const struct gt_rank_tile *tile = &rank->tiles[gt_rank_tiles_after(rank, time_ns)];
     return tile->before_ns + (time_ns > tile->start_ns ? time_ns - tile->start_ns : 0);
 }
 
@@ -142,11 +150,14 @@ int64_t gt_rank_tiles_wait_ns(const struct gt_rank_lane *rank, int64_t start_ns,
 }
 
 void gt_rank_tiles_parts(const struct gt_rank_lane *rank, uint32_t from, uint32_t to, int64_t ns[GT_PART_COUNT]) {
-    const struct gt_rank_summary *summary = rank->summary;
-    for (int part = 0; part < GT_PART_COUNT; part++)
-        ns[part] = gt_rank_summary_between(summary, from, to, (enum gt_rank_part)part);
-    ns[GT_PART_WAIT] =
-        gt_rank_tiles_wait_ns(rank, gt_rank_summary_time(summary, from), gt_rank_summary_time(summary, to));
+    int64_t from_ns = rank->summary->head.first_ns, to_ns = from_ns, before_ns[GT_PART_COUNT];
+    gt_rank_sums_between(rank->summary, from, to, before_ns, ns);
+    for (int part = 0; part < GT_PART_COUNT; part++) {
+        from_ns += before_ns[part];
+        to_ns += ns[part];
+        ns[part] -= before_ns[part];
+    }
+    ns[GT_PART_WAIT] = gt_rank_tiles_wait_ns(rank, from_ns, to_ns);
     ns[GT_PART_TRANSFER] -= ns[GT_PART_WAIT];
 }
 
@@ -223,9 +234,37 @@ static bool make_windows(struct gt_rank_job *job) {
     return true;
 }
 
+struct tilings {
+    struct gt_rank_job *job;
+    atomic_bool failed;
+};
+
+static void tile_one(void *context, size_t rank) {
+    struct tilings *it = context;
+    if (!tile_rank(it->job, &it->job->ranks[rank]))
+        atomic_store(&it->failed, true);
+}
+
+void gt_rank_tiles_release(struct gt_rank_job *job) {
+    for (size_t r = 0; r < job->rank_count; r++) {
+        gt_mem_free(job->ranks[r].tiles);
+        job->ranks[r].tiles = NULL;
+        job->ranks[r].tile_count = 0;
+    }
+}
+
 bool gt_rank_tiles_make(struct gt_rank_job *job) {
     bool ok = true;
+    if (job->options.keeps_exposed) {
+        job->exposed_waits_ns = gt_arena_array(&job->arena, job->member_count, sizeof *job->exposed_waits_ns);
+        ok = job->exposed_waits_ns != NULL;
+    }
+    struct tilings tilings = {.job = job};
+    atomic_init(&tilings.failed, !ok);
+    if (ok)
+        gt_rank_job_each_rank(job, tile_one, &tilings);
+    ok = !atomic_load(&tilings.failed);
     for (size_t r = 0; ok && r < job->rank_count; r++)
-        ok = tile_rank(job, &job->ranks[r]);
+        job->exposed_wait_ns += job->ranks[r].ns[GT_PART_WAIT];
     return ok && list_steps(job) && make_windows(job);
 }

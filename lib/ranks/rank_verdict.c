@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "ranks/rank_links.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_tiles.h"
 
@@ -104,8 +105,9 @@ static void find_lateness(struct gt_rank_job *job) {
         if (member->delayer == GT_RANK_NONE || !collective->has_step)
             continue;
         struct gt_rank_episode *episode = episode_of(job, gt_rank_job_step(job, collective->step), member->delayer);
-        if (episode && member->late_ns > episode->late_ns)
-            episode->late_ns = member->late_ns;
+        int64_t late_ns = episode ? gt_rank_links_late(job, member) : 0;
+        if (episode && late_ns > episode->late_ns)
+            episode->late_ns = late_ns;
     }
 }
 

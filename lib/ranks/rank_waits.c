@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "events/comms.h"
 #include "ranks/all_to_all.h"
+#include "ranks/rank_items.h"
 
 /* The rank from which a broadcast or scatter comes: it need not wait for anybody. GT_RANK_NONE: not known. */
 static uint32_t root_of(const struct gt_rank_job *job, const struct gt_rank_collective *collective) {
@@ -15,7 +16,7 @@ static uint32_t root_of(const struct gt_rank_job *job, const struct gt_rank_coll
     if (collective->op != GT_COMM_broadcast && collective->op != GT_COMM_scatter)
         return GT_RANK_NONE;
     for (size_t m = 0; m < collective->member_count; m++) {
-        int64_t root = job->items[job->members[collective->first_member + m].item].root;
+        int64_t root = gt_rank_items_sizes(job, &job->items[job->members[collective->first_member + m].item]).root;
         if (root >= 0 && (uint64_t)root < group->member_count)
             return gt_rank_job_find(job, group->members[root]);
     }
@@ -35,18 +36,20 @@ static int64_t shortest(const struct gt_rank_job *job, const struct gt_rank_coll
     return least_ns;
 }
 
-/* Of an all_to_all the member that moved its bytes fastest; GT_RANK_NONE: loads are not known. */
+/* Of an all_to_all the member that moved its bytes fastest; GT_RANK_NONE: nobody knows, or none moved any. */
 static uint32_t fastest(const struct gt_rank_job *job, const struct gt_rank_collective *collective) {
     uint32_t best = GT_RANK_NONE;
+    if (collective->first_load == GT_RANK_NONE)
+        return GT_RANK_NONE;
     for (size_t m = 0; m < collective->member_count; m++) {
         uint32_t number = collective->first_member + (uint32_t)m;
         const struct gt_rank_member *member = &job->members[number];
-        if (member->load < 0)
-            return GT_RANK_NONE;
-        if (member->load == 0)
+        int64_t load = gt_rank_job_load(job, member);
+        if (load == 0)
             continue;
-        if (best == GT_RANK_NONE || (__int128)gt_rank_job_length(job, member) * job->members[best].load <
-                                        (__int128)gt_rank_job_length(job, &job->members[best]) * member->load)
+        if (best == GT_RANK_NONE ||
+            (__int128)gt_rank_job_length(job, member) * gt_rank_job_load(job, &job->members[best]) <
+                (__int128)gt_rank_job_length(job, &job->members[best]) * load)
             best = number;
     }
     return best;
@@ -57,17 +60,19 @@ static void measure_waits(struct gt_rank_job *job, struct gt_rank_collective *co
     uint32_t pace = fastest(job, collective);
     for (size_t m = 0; m < collective->member_count; m++) {
         struct gt_rank_member *member = &job->members[collective->first_member + m];
-        int64_t length_ns = gt_rank_job_length(job, member);
-        member->need_ns = least_ns;
+        int64_t length_ns = gt_rank_job_length(job, member), need_ns = least_ns;
         if (pace != GT_RANK_NONE) {
             const struct gt_rank_member *fast = &job->members[pace];
-            int64_t need_ns = (int64_t)((__int128)member->load * gt_rank_job_length(job, fast) / fast->load);
-            member->need_ns = need_ns > least_ns ? need_ns : least_ns;
+            int64_t paced_ns = (int64_t)((__int128)gt_rank_job_load(job, member) * gt_rank_job_length(job, fast) /
+                                         gt_rank_job_load(job, fast));
+            need_ns = paced_ns > least_ns ? paced_ns : least_ns;
         }
-        member->wait_ns = length_ns > member->need_ns ? length_ns - member->need_ns : 0;
+        if (collective->first_load != GT_RANK_NONE)
+            job->loads[collective->first_load + m].need_ns = need_ns;
+        member->wait_ns = length_ns > need_ns ? length_ns - need_ns : 0;
         collective->wait_ns += member->wait_ns;
         collective->skew_ns = member->wait_ns > collective->skew_ns ? member->wait_ns : collective->skew_ns;
-        collective->transfer_ns = member->need_ns > collective->transfer_ns ? member->need_ns : collective->transfer_ns;
+        collective->transfer_ns = need_ns > collective->transfer_ns ? need_ns : collective->transfer_ns;
         if (length_ns < last_ns) {
             last_ns = length_ns;
             collective->last_rank = member->rank;
@@ -89,12 +94,13 @@ static uint64_t times(uint64_t bytes, uint64_t size) {
 
 /* The bytes of all of it, as bandwidth is counted. */
 static uint64_t whole_bytes(const struct gt_rank_job *job, const struct gt_rank_collective *collective) {
-    const struct gt_rank_item *item = &job->items[job->members[collective->first_member].item];
+    const struct gt_rank_item_sizes item =
+        gt_rank_items_sizes(job, &job->items[job->members[collective->first_member].item]);
     const struct gt_rank_set_group *group = &job->groups[collective->group];
     bool is_of_nccl = group->communicator != UINT64_MAX;
     uint64_t size = (uint64_t)group->size, most = 0;
-    uint64_t in = item->in_bytes != UINT64_MAX ? item->in_bytes : item->out_bytes;
-    uint64_t out = item->out_bytes != UINT64_MAX ? item->out_bytes : item->in_bytes;
+    uint64_t in = item.in_bytes != UINT64_MAX ? item.in_bytes : item.out_bytes;
+    uint64_t out = item.out_bytes != UINT64_MAX ? item.out_bytes : item.in_bytes;
     if (in == UINT64_MAX)
         return UINT64_MAX;
     switch ((enum gt_comm_op)collective->op) {
@@ -134,8 +140,8 @@ static double bus_bytes(const struct gt_rank_job *job, const struct gt_rank_coll
         return whole * (size - 1) / size;
     case GT_COMM_all_to_all:
         for (size_t m = 0; m < collective->member_count; m++)
-            if (job->members[collective->first_member + m].load > load)
-                load = job->members[collective->first_member + m].load;
+            if (gt_rank_job_load(job, &job->members[collective->first_member + m]) > load)
+                load = gt_rank_job_load(job, &job->members[collective->first_member + m]);
         return load >= 0 ? (double)load : whole * (size - 1) / size;
     default:
         return whole;
@@ -196,13 +202,18 @@ static void choose_members(struct gt_rank_job *job) {
     }
 }
 
-bool gt_rank_waits_measure(struct gt_rank_job *job) {
-    for (size_t c = 0; c < job->collective_count; c++) {
+static void measure_some(void *context, size_t first, size_t end) {
+    struct gt_rank_job *job = context;
+    for (size_t c = first; c < end; c++) {
         struct gt_rank_collective *collective = &job->collectives[c];
         measure_waits(job, collective);
         collective->bytes = whole_bytes(job, collective);
         collective->bus_bytes = bus_bytes(job, collective);
     }
+}
+
+bool gt_rank_waits_measure(struct gt_rank_job *job) {
+    gt_rank_job_share(job, job->collective_count, measure_some, job);
     choose_members(job);
     return sum_groups(job);
 }

@@ -78,6 +78,15 @@ static struct gt_str little_words(const struct gt_rank_job *job, struct gt_arena
                            rank->number, rank->leads, job->step_count, gt_rank_words_reason(job->verdict_reason));
 }
 
+/* ", pipeline stage 1 (of 0 to 3)"; empty: the rank is in none. */
+static struct gt_str stage_words(const struct gt_rank_job *job, uint32_t rank, struct gt_arena *arena) {
+    for (size_t i = 0; i < job->bubble_count; i++)
+        if (job->bubbles[i].rank == rank && job->bubbles[i].stage >= 0 && job->bubbles[i].stages > 1)
+            return gt_arena_printf(arena, ", pipeline stage %" PRId64 " (of 0 to %zu)", job->bubbles[i].stage,
+                                   job->bubbles[i].stages - 1);
+    return GT_STR("");
+}
+
 /* Why nothing is known, and what helps. */
 static struct gt_str unmatched_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     uint64_t silent = job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA];
@@ -98,10 +107,11 @@ static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_aren
     case GT_VERDICT_PINNED:
         if (gt_rank_words_is_little(job))
             return little_words(job, arena);
-        text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s",
+        text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s%s",
                                job->ranks[job->verdict_rank].number, job->ranks[job->verdict_rank].leads,
                                job->step_count, gt_rank_words_reason(job->verdict_reason),
-                               is_compute(job->verdict_reason) ? kernel_words(job, job->verdict_rank, arena).ptr : "");
+                               is_compute(job->verdict_reason) ? kernel_words(job, job->verdict_rank, arena).ptr : "",
+                               stage_words(job, job->verdict_rank, arena).ptr);
         if (job->verdict_host.len)
             text =
                 gt_arena_printf(arena, "%s, on host %.*s", text.ptr, (int)job->verdict_host.len, job->verdict_host.ptr);

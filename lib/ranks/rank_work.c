@@ -35,10 +35,32 @@ static struct work_key key_of(const struct gt_store *store, gt_strid name, uint3
     return key;
 }
 
+/* Kernels that came lately, where most are found again without hashing all of the key. */
+enum { RECENT = 1024 };
+struct recent {
+    struct work_key key;
+    uint32_t place; /* one more than that of the work; 0: none */
+};
+
+static struct recent *recent_of(struct recent *recent, const struct work_key *key) {
+    uint32_t hash = (key->name * 31 + key->grid[0] * 7 + key->grid[1] + key->block[0]) * 0x9E3779B1u;
+    return &recent[hash >> 22];
+}
+
+static void count_op(struct gt_rank_work *work, int64_t ns) {
+    work->count++;
+    work->total_ns = gt_ns_add(work->total_ns, ns);
+}
+
 /* The place of the kernel in the summary's work; GT_RANK_NONE: memory was short. */
 static uint32_t add_op(const struct gt_view *view, size_t position, uint32_t config, struct gt_strtab *keys,
-                       struct gt_rank_summary *summary) {
+                       struct recent *recent, struct gt_rank_summary *summary) {
     struct work_key key = key_of(view->store, view->name[position], config);
+    struct recent *found = recent_of(recent, &key);
+    if (found->place && memcmp(&found->key, &key, sizeof key) == 0) {
+        count_op(&summary->work[found->place - 1], gt_view_op_ns(view, position));
+        return found->place - 1;
+    }
     size_t before = keys->count;
     gt_strid id = gt_strtab_intern(keys, (struct gt_str){(const char *)&key, sizeof key});
     if (keys->failed)
@@ -52,8 +74,8 @@ static uint32_t add_op(const struct gt_view *view, size_t position, uint32_t con
     }
     if (id == 0 || id > summary->work_count) /* "" has number 0 */
         return GT_RANK_NONE;
-    summary->work[id - 1].count++;
-    summary->work[id - 1].total_ns = gt_ns_add(summary->work[id - 1].total_ns, gt_view_op_ns(view, position));
+    *found = (struct recent){key, id};
+    count_op(&summary->work[id - 1], gt_view_op_ns(view, position));
     return id - 1;
 }
 
@@ -142,13 +164,15 @@ enum gt_status gt_rank_work_sum(const struct gt_view *view, const uint32_t *step
         return gt_fail_memory(err);
     uint32_t *config_of = new_config_index(view->store);
     uint32_t *work_of = gt_mem_uninitialised(view->op_count, sizeof *work_of);
-    for (size_t i = 0; config_of && work_of && i < view->op_count; i++)
+    struct recent *recent = gt_mem_array(RECENT, sizeof *recent);
+    for (size_t i = 0; config_of && work_of && recent && i < view->op_count; i++)
         work_of[i] = gt_view_op_class(view, i) == GT_CLASS_COMPUTE
-                         ? add_op(view, i, config_of[view->row[i]], &keys, summary)
+                         ? add_op(view, i, config_of[view->row[i]], &keys, recent, summary)
                          : GT_RANK_NONE;
-    bool ok = config_of && work_of && !keys.failed && !summary->failed &&
+    bool ok = config_of && work_of && recent && !keys.failed && !summary->failed &&
               sort_and_find_usual(view, step_of, work_of, summary);
     gt_mem_free(work_of);
+    gt_mem_free(recent);
     gt_mem_free(config_of);
     gt_strtab_release(&keys);
     return ok ? GT_OK : gt_fail_memory(err);

@@ -7,6 +7,10 @@
 #include "ranks/rank_report.h"
 #include "ranks/rank_tables.h"
 
+bool gt_rank_report_has_members(const struct gt_request *request) {
+    return gt_rank_tables_is_wanted(request, "collective_ranks");
+}
+
 enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section,
                                   const struct gt_rank_report_options *options, struct gt_error *err) {
     gt_rank_facts_add(job, section);
@@ -24,7 +28,8 @@ enum gt_status gt_ranks_run(const struct gt_view *view, struct gt_section *secti
                                                .step_tag = gt_option_text(view, GT_OPTION_step_tag),
                                                .threads = view->request->threads};
     const struct gt_rank_job_options options = {.match_names = gt_option_choice(view, GT_OPTION_match) == 1,
-                                                .threads = view->request->threads};
+                                                .threads = view->request->threads,
+                                                .keeps_exposed = gt_rank_report_has_members(view->request)};
     struct gt_rank_summary *summaries, **list;
     struct gt_rank_job job = {0};
     size_t count;

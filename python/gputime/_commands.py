@@ -568,8 +568,6 @@ COMMANDS = \
                                    'kernels',
                                    'memory',
                                    'gaps',
-                                   'phases',
-                                   'ranges',
                                    'launches'],
                       'tables': ['idle_causes_all'],
                       'shapes': [{'table': 'gaps', 'limit': 20}]},

@@ -43,12 +43,15 @@ ALL_OF_IT = {
     "diff of jobs": ["--ranks", "--json"],
     "check of a job": ["--ranks", "--limit", "idle<=100%", "--json"],
     "export": ["--format", "parquet"],
+    "sql": ["select name, count(*), sum(dur_ns) from ops group by name", "--csv"],
+    "export for Perfetto": ["--format", "perfetto"],
     "page": ["--html"],
 }
-RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check"}
-OUTPUTS = {"export": "exported/"}
+RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff of jobs": "diff", "check of a job": "check",
+           "export for Perfetto": "export"}
+OUTPUTS = {"export": "exported/", "export for Perfetto": "exported.pftrace"}
 TRACES = {"diff": 2, "diff of jobs": 2}
-READ_NO_TRACE = {"define", "redact", "list", "cache", "help", "version"}
+READ_NO_TRACE = {"define", "mcp", "redact", "list", "cache", "help", "version"}
 
 # The traces are large, so one worker makes them for all tests.
 pytestmark = [pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions"),

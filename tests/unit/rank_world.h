@@ -79,7 +79,7 @@ static inline void world_make(struct rank_world *world) {
 
 static inline void world_analyse(const struct rank_world *world, struct gt_rank_job *job) {
     struct gt_rank_summary *list[2] = {&world->summaries[0], &world->summaries[1]};
-    const struct gt_rank_job_options options = {.threads = 1};
+    const struct gt_rank_job_options options = {.threads = 1, .keeps_exposed = true};
     struct gt_error err = {0};
     assert_int_equal(gt_rank_job_analyse(job, list, world->count, &options, &err), GT_OK);
 }

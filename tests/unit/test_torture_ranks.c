@@ -29,7 +29,7 @@ static void run_reducing(const void *context, const char *what) {
 static void run_analysing(const void *context, const char *what) {
     const struct rank_world *world = context;
     struct gt_rank_summary *list[2] = {&world->summaries[0], &world->summaries[1]};
-    const struct gt_rank_job_options options = {.threads = 1, .match_names = true};
+    const struct gt_rank_job_options options = {.threads = 1, .match_names = true, .keeps_exposed = true};
     struct gt_rank_job job;
     struct gt_error err = {0};
     enum gt_status status = gt_rank_job_analyse(&job, list, 2, &options, &err);

@@ -243,7 +243,9 @@ void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event 
         if (event->values[GT_TORCH_PH].text.raw.len == 1)
             phase = event->values[GT_TORCH_PH].text.raw.ptr[0];
     }
-    if (phase == 'X')
+    if (sink->take)
+        sink->take(sink->take_context, &at, phase);
+    else if (phase == 'X')
         take_complete(&at);
     else if (!take_other(&at, phase))
         gt_builder_skip(sink->builder);

@@ -27,6 +27,7 @@ struct gt_torch_track_cache {
 #define GT_TORCH_CACHE_SLOTS 64
 
 struct gt_torch_fast;
+struct gt_torch_subject;
 
 enum gt_torch_mode {
     GT_TORCH_USUAL,    /* the fast reader, where there is one, once it knows the layout */
@@ -50,6 +51,9 @@ struct gt_torch_sink {
     struct gt_arena arena; /* texts of names */
     struct gt_torch_track_name *names;
     size_t name_count, name_capacity;
+    /* Traces of others in the same JSON: events go there, and nothing becomes of them here. NULL: they stay here. */
+    void (*take)(void *context, const struct gt_torch_subject *at, char phase);
+    void *take_context;
 };
 
 /* facts: enum gt_fact, with all that they imply. What nobody asks for makes no rows and no issues. */

@@ -53,13 +53,15 @@ static bool has_graphs(const struct gt_view *view) {
 }
 
 uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *kernels) {
-    bool is_kineto = strcmp(view->store->meta.format, "torch-json") == 0;
-    unsigned says = names_say(view->store, kernels, is_kineto ? TORCH_NAME : 0);
-    bool is_torch = says & TORCH_NAME, is_jax = !is_torch && (says & JAX_NAME);
+    const char *format = view->store->meta.format;
+    bool is_kineto = strcmp(format, "torch-json") == 0;
+    bool is_xla = strcmp(format, "xplane") == 0 || strcmp(format, "xla-json") == 0;
+    unsigned says = names_say(view->store, kernels, is_kineto ? TORCH_NAME : is_xla ? JAX_NAME : 0);
+    bool is_jax = is_xla || ((says & JAX_NAME) && !(says & TORCH_NAME)), is_torch = !is_jax && (says & TORCH_NAME);
     uint32_t context = is_amd(view->store) ? GT_CONTEXT_AMD : GT_CONTEXT_NVIDIA;
     context |= is_torch ? GT_CONTEXT_TORCH : is_jax ? GT_CONTEXT_JAX : GT_CONTEXT_PLAIN;
     context |= is_jax || (says & COMPILED_NAME) ? GT_CONTEXT_COMPILED : GT_CONTEXT_EAGER;
     context |= has_graphs(view) ? GT_CONTEXT_GRAPHS : GT_CONTEXT_NO_GRAPHS;
     context |= says & ENGINE_NAME ? GT_CONTEXT_ENGINE : GT_CONTEXT_NO_ENGINE;
-    return context | (is_kineto ? GT_CONTEXT_KINETO : GT_CONTEXT_NSYS);
+    return context | (is_kineto ? GT_CONTEXT_KINETO : is_xla ? GT_CONTEXT_XLA : GT_CONTEXT_NSYS);
 }

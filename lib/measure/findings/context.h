@@ -21,6 +21,7 @@ enum gt_context {
 
     GT_CONTEXT_NSYS = 1 << 9,    /* Nsight Systems wrote it */
     GT_CONTEXT_KINETO = 1 << 10, /* PyTorch's profiler did */
+    GT_CONTEXT_XLA = 1 << 13,    /* XLA's did (jax.profiler) */
 
     GT_CONTEXT_ENGINE = 1 << 11, /* an inference engine launches: vLLM, SGLang, TensorRT-LLM */
     GT_CONTEXT_NO_ENGINE = 1 << 12,

@@ -95,6 +95,10 @@ static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *f
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range or operator: Python itself, garbage collection, I/O; record "
                                 "with_stack=True to see it.");
+    else if (evidence->context & GT_CONTEXT_XLA)
+        gt_finding_add_evidence(evidence, finding,
+                                "It is outside any range: Python itself, garbage collection, I/O; record "
+                                "ProfileOptions.python_tracer_level=1 to see it.");
     else if (is_python)
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range: the program itself, garbage collection, I/O; nsys "

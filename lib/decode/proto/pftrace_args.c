@@ -1,0 +1,277 @@
+/* Arguments of slices and render stages: debug annotations and launch arguments come in, what they mean goes out. */
+#include "base/mem.h"
+#include "base/num.h"
+#include "decode/proto/pftrace_fields.h"
+#include "decode/proto/pftrace_reading.h"
+
+const struct gt_pftrace_details gt_pftrace_no_details = {.correlation = GT_NO_CORRELATION,
+                                                         .device = INT64_MIN,
+                                                         .stream = INT64_MIN,
+                                                         .queue = INT64_MIN,
+                                                         .tid = INT64_MIN,
+                                                         .end_tid = INT64_MIN,
+                                                         .bytes = UINT64_MAX,
+                                                         .config = GT_KERNEL_CONFIG_UNKNOWN,
+                                                         .graph = UINT32_MAX};
+
+/* A value of an argument, as it is written. */
+struct value {
+    uint64_t number;
+    double real;
+    struct gt_str text;
+    uint32_t list[3]; /* of the first elements */
+    size_t count;
+    bool has_number, has_real;
+};
+
+static uint8_t memory_kind(struct gt_str text) {
+    static const char *const names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", "static"};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(names); i++)
+        if (gt_str_eq(text, gt_str_of(names[i])))
+            return (uint8_t)i;
+    return GT_MEMORY_UNKNOWN;
+}
+
+static uint32_t narrow(uint64_t number) {
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+/* Real numbers may be written as integers. */
+static double real_of(const struct value *value) {
+    double real = value->has_real ? value->real : (double)value->number;
+    return real >= 0 && real < 1e300 ? real : -1;
+}
+
+static void keep_config(enum gt_pftrace_arg arg, const struct value *value, struct gt_kernel_configs_row *config) {
+    uint32_t narrowed = narrow(value->number);
+    switch (arg) {
+    case GT_PF_ARG_GRID:
+        config->grid_x = value->list[0], config->grid_y = value->list[1], config->grid_z = value->list[2];
+        break;
+    case GT_PF_ARG_BLOCK:
+        config->block_x = value->list[0], config->block_y = value->list[1], config->block_z = value->list[2];
+        break;
+    case GT_PF_ARG_EXTERNAL:
+        config->external = value->number;
+        break;
+    case GT_PF_ARG_REGISTERS:
+        config->registers = narrowed;
+        break;
+    case GT_PF_ARG_STATIC:
+        config->static_shared_bytes = value->number;
+        break;
+    case GT_PF_ARG_DYNAMIC:
+        config->dynamic_shared_bytes = value->number;
+        break;
+    case GT_PF_ARG_SHARED:
+        config->shared_bytes = value->number;
+        break;
+    case GT_PF_ARG_LOCAL:
+        config->local_bytes = value->number;
+        break;
+    case GT_PF_ARG_OCCUPANCY:
+        config->occupancy_percent = real_of(value);
+        break;
+    case GT_PF_ARG_BLOCKS:
+        config->blocks_per_multiprocessor = real_of(value);
+        break;
+    case GT_PF_ARG_WARPS:
+        config->warps_per_multiprocessor = real_of(value);
+        break;
+    case GT_PF_ARG_CLUSTER_X:
+        config->cluster_x = narrowed;
+        break;
+    case GT_PF_ARG_CLUSTER_Y:
+        config->cluster_y = narrowed;
+        break;
+    default:
+        config->cluster_z = narrowed;
+    }
+}
+
+/* rocprofv3 writes numbers of agents as texts. */
+static int64_t int_of(const struct value *value) {
+    int64_t number;
+    if (value->has_number)
+        return (int64_t)value->number;
+    return gt_num_parse_int(value->text, &number) ? number : INT64_MIN;
+}
+
+static void keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, const struct value *value,
+                 struct gt_pftrace_details *details) {
+    bool is_list = arg == GT_PF_ARG_GRID || arg == GT_PF_ARG_BLOCK;
+    switch (arg) {
+    case GT_PF_ARG_CORRELATION:
+        details->correlation = value->has_number ? value->number : details->correlation;
+        break;
+    case GT_PF_ARG_DEVICE:
+        details->device = int_of(value);
+        break;
+    case GT_PF_ARG_STREAM:
+        details->stream = int_of(value);
+        break;
+    case GT_PF_ARG_QUEUE:
+        details->queue = int_of(value);
+        break;
+    case GT_PF_ARG_TID:
+        details->tid = int_of(value);
+        break;
+    case GT_PF_ARG_END_TID:
+        details->end_tid = int_of(value);
+        break;
+    case GT_PF_ARG_BYTES:
+        details->bytes = value->has_number ? value->number : details->bytes;
+        break;
+    case GT_PF_ARG_DOMAIN:
+        details->domain = gt_builder_string(reading->builder, value->text);
+        break;
+    case GT_PF_ARG_SRC:
+        details->src = memory_kind(value->text);
+        details->has_src = true;
+        break;
+    case GT_PF_ARG_DST:
+        details->dst = memory_kind(value->text);
+        break;
+    case GT_PF_ARG_GRAPH:
+        details->graph = narrow(value->number);
+        break;
+    case GT_PF_ARG_IN_GRAPH:
+        details->is_in_graph = value->number != 0;
+        break;
+    default:
+        if (is_list ? value->count < 3 : !value->has_number && !value->has_real)
+            break;
+        keep_config(arg, value, &details->config);
+        details->has_config |= arg != GT_PF_ARG_EXTERNAL;
+    }
+}
+
+static struct gt_str string_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                               uint64_t iid) {
+    uint32_t name = gt_pftrace_reading_name(reading, sequence, PF_ANNOTATION_STRINGS, iid);
+    return name == GT_PFTRACE_NONE ? (struct gt_str){"", 0} : gt_store_string(&reading->builder->store, name);
+}
+
+static double as_real(uint64_t bits) {
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static void keep_number(struct value *value, uint64_t number) {
+    value->number = number;
+    value->has_number = true;
+}
+
+bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                                   struct gt_str annotation, struct gt_pftrace_details *details) {
+    struct gt_proto message = gt_proto_of(annotation);
+    struct gt_proto_field field;
+    struct value value = {.text = {"", 0}};
+    uint32_t arg = GT_PF_ARG_NONE;
+    while (gt_proto_next(&message, &field))
+        switch (field.tag) {
+        case PF_ANNOTATION_NAME_IID:
+            arg = gt_pftrace_reading_name(reading, sequence, PF_ANNOTATION_NAMES, field.value);
+            break;
+        case PF_ANNOTATION_NAME:
+            arg = gt_pftrace_reading_arg_of(field.bytes);
+            break;
+        case PF_ANNOTATION_BOOL:
+        case PF_ANNOTATION_UINT:
+        case PF_ANNOTATION_INT:
+        case PF_ANNOTATION_POINTER:
+            keep_number(&value, field.value);
+            break;
+        case PF_ANNOTATION_DOUBLE:
+            value.real = as_real(field.value);
+            value.has_real = true;
+            break;
+        case PF_ANNOTATION_STRING:
+            value.text = field.bytes;
+            break;
+        case PF_ANNOTATION_STRING_IID:
+            value.text = string_of(reading, sequence, field.value);
+            break;
+        case PF_ANNOTATION_ARRAY:
+            if (value.count < GT_ARRAY_COUNT(value.list))
+                value.list[value.count++] = narrow(gt_proto_find_value(
+                    field.bytes, PF_ANNOTATION_INT, gt_proto_find_value(field.bytes, PF_ANNOTATION_UINT, UINT32_MAX)));
+            break;
+        default:
+            break;
+        }
+    if (arg == GT_PF_ARG_NONE || arg == GT_PFTRACE_NONE)
+        return false;
+    keep(reading, (enum gt_pftrace_arg)arg, &value, details);
+    return true;
+}
+
+/* ---- launches of render stages ---- */
+
+static void read_arg(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                     struct gt_str bytes, struct gt_pftrace_details *details) {
+    struct gt_proto message = gt_proto_of(bytes);
+    struct gt_proto_field field;
+    struct value value = {.text = {"", 0}};
+    uint32_t arg = GT_PF_ARG_NONE;
+    while (gt_proto_next(&message, &field))
+        switch (field.tag) {
+        case PF_ARG_NAME_IID:
+            arg = gt_pftrace_reading_name(reading, sequence, PF_COMPUTE_ARG_NAMES, field.value);
+            break;
+        case PF_ARG_NAME:
+            arg = gt_pftrace_reading_arg_of(field.bytes);
+            break;
+        case PF_ARG_INT:
+        case PF_ARG_UINT:
+            keep_number(&value, field.value);
+            break;
+        case PF_ARG_DOUBLE:
+            value.real = as_real(field.value);
+            value.has_real = true;
+            break;
+        case PF_ARG_STRING:
+            value.text = field.bytes;
+            break;
+        case PF_ARG_STRING_IID:
+            value.text = string_of(reading, sequence, field.value);
+            break;
+        default:
+            break;
+        }
+    if (arg != GT_PF_ARG_NONE && arg != GT_PFTRACE_NONE)
+        keep(reading, (enum gt_pftrace_arg)arg, &value, details);
+}
+
+static void read_dimensions(struct gt_str bytes, uint32_t *x, uint32_t *y, uint32_t *z) {
+    struct gt_proto message = gt_proto_of(bytes);
+    struct gt_proto_field field;
+    *x = *y = *z = 0; /* protobuf leaves zeros out */
+    while (gt_proto_next(&message, &field)) {
+        uint32_t number = narrow(field.value);
+        if (field.tag == GT_PROTO_VARINT(1))
+            *x = number;
+        else if (field.tag == GT_PROTO_VARINT(2))
+            *y = number;
+        else if (field.tag == GT_PROTO_VARINT(3))
+            *z = number;
+    }
+}
+
+void gt_pftrace_reading_launch(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                               struct gt_str launch, struct gt_pftrace_details *details) {
+    struct gt_proto message = gt_proto_of(launch);
+    struct gt_proto_field field;
+    struct gt_kernel_configs_row *config = &details->config;
+    while (gt_proto_next(&message, &field))
+        if (field.tag == PF_LAUNCH_GRID) {
+            read_dimensions(field.bytes, &config->grid_x, &config->grid_y, &config->grid_z);
+            details->has_config = true;
+        } else if (field.tag == PF_LAUNCH_BLOCK) {
+            read_dimensions(field.bytes, &config->block_x, &config->block_y, &config->block_z);
+            details->has_config = true;
+        } else if (field.tag == PF_LAUNCH_ARG) {
+            read_arg(reading, sequence, field.bytes, details);
+        }
+}

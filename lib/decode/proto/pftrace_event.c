@@ -1,0 +1,196 @@
+/* Track events: begins, ends and moments are kept until they can be matched; values of counters go to the store. */
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "decode/proto/pftrace_fields.h"
+#include "decode/proto/pftrace_reading.h"
+
+/* The fields of an event, which come in any order. */
+struct event {
+    uint64_t type, track, name_iid, category_iid, counter, correlation;
+    struct gt_str name, category, submitted;
+    double real;
+    bool has_track, has_counter, has_real, has_annotations, has_details;
+    struct gt_pftrace_details details; /* set where there are annotations */
+};
+
+static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence, uint64_t uuid) {
+    if (sequence->last_track == GT_PFTRACE_NONE || sequence->last_uuid != uuid) {
+        sequence->last_track = gt_pftrace_reading_track(reading, uuid);
+        sequence->last_uuid = uuid;
+    }
+    return sequence->last_track;
+}
+
+/* ---- fields ---- */
+
+static void take_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                            struct event *event, struct gt_str annotation) {
+    if (!event->has_annotations)
+        event->details = gt_pftrace_no_details;
+    event->has_annotations = true;
+    event->has_details |= gt_pftrace_reading_annotation(reading, sequence, annotation, &event->details);
+}
+
+static uint64_t first_packed(struct gt_str bytes) {
+    struct gt_proto message = gt_proto_of(bytes);
+    uint64_t value = 0;
+    return gt_proto_varint(&message, &value) ? value : 0;
+}
+
+static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                       struct event *event, const struct gt_proto_field *field) {
+    switch (field->tag) {
+    case PF_EVENT_TYPE:
+        event->type = field->value;
+        break;
+    case PF_EVENT_NAME_IID:
+        event->name_iid = field->value;
+        break;
+    case PF_EVENT_CATEGORY_IID:
+        event->category_iid = event->category_iid ? event->category_iid : field->value;
+        break;
+    case PF_EVENT_CATEGORY_IIDS:
+        event->category_iid = event->category_iid ? event->category_iid : first_packed(field->bytes);
+        break;
+    case PF_EVENT_TRACK:
+        event->track = field->value;
+        event->has_track = true;
+        break;
+    case PF_EVENT_ANNOTATION:
+        take_annotation(reading, sequence, event, field->bytes);
+        break;
+    case PF_EVENT_CATEGORY:
+        event->category = event->category.ptr ? event->category : field->bytes;
+        break;
+    case PF_EVENT_NAME:
+        event->name = field->bytes;
+        break;
+    case PF_EVENT_COUNTER:
+        event->counter = field->value;
+        event->has_counter = true;
+        break;
+    case PF_EVENT_DOUBLE_COUNTER:
+        memcpy(&event->real, &field->value, sizeof event->real);
+        event->has_real = true;
+        break;
+    case PF_EVENT_CORRELATION_ID: /* of a call that launched nothing: apart from the numbers of ops */
+        event->correlation = field->value ^ UINT64_C(1) << 62;
+        break;
+    case PF_EVENT_CORRELATION:
+        event->submitted = field->bytes;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The ops that a call submitted have its first one's number. */
+static void take_submissions(struct gt_pftrace_reading *reading, struct event *event) {
+    struct gt_proto message = gt_proto_of(event->submitted);
+    struct gt_proto_field field;
+    event->correlation = GT_NO_CORRELATION;
+    while (gt_proto_next(&message, &field)) {
+        if (field.tag != GT_PROTO_VARINT(1))
+            continue;
+        if (event->correlation == GT_NO_CORRELATION)
+            event->correlation = field.value;
+        else if (event->correlation < UINT32_MAX)
+            gt_map_put(&reading->submitted, 0, field.value, (uint32_t)event->correlation);
+        reading->has_submissions = true;
+    }
+}
+
+/* ---- what becomes of it ---- */
+
+static void add_counter(struct gt_pftrace_reading *reading, uint32_t track, const struct event *event,
+                        int64_t time_ns) {
+    if (!(reading->facts & (GT_FACT_COUNTERS | GT_FACT_METRICS)) || (!event->has_counter && !event->has_real))
+        return;
+    uint32_t row = gt_pftrace_reading_counter(reading, track);
+    if (row != GT_NO_TRACK)
+        gt_builder_counter(reading->builder, row, time_ns,
+                           event->has_real ? event->real : (double)(int64_t)event->counter);
+}
+
+static gt_strid name_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                        const struct event *event) {
+    uint32_t name = GT_PFTRACE_NONE;
+    if (event->name_iid)
+        name = gt_pftrace_reading_name(reading, sequence, PF_EVENT_NAMES, event->name_iid);
+    else if (event->name.ptr)
+        name = gt_builder_string(reading->builder, event->name);
+    return name != GT_PFTRACE_NONE ? name : gt_builder_string(reading->builder, GT_LOST_NAME);
+}
+
+static uint8_t kind_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                       const struct event *event) {
+    if (!event->category_iid)
+        return event->category.ptr ? (uint8_t)gt_pftrace_reading_kind_of(event->category) : GT_PF_UNKNOWN;
+    uint32_t kind = gt_pftrace_reading_name(reading, sequence, PF_EVENT_CATEGORIES, event->category_iid);
+    return kind == GT_PFTRACE_NONE ? GT_PF_UNKNOWN : (uint8_t)kind;
+}
+
+static uint32_t keep_details(struct gt_pftrace_reading *reading, const struct event *event) {
+    if (!event->has_details)
+        return GT_PFTRACE_NONE;
+    struct gt_pftrace_details *details =
+        gt_mem_room(reading->details, reading->details_count, &reading->details_capacity, sizeof *details);
+    if (!details || reading->details_count == GT_PFTRACE_NONE) {
+        reading->failed = true;
+        return GT_PFTRACE_NONE;
+    }
+    reading->details = details;
+    details[reading->details_count] = event->details;
+    return (uint32_t)reading->details_count++;
+}
+
+static void keep_event(struct gt_pftrace_reading *reading, const struct gt_pftrace_event *event) {
+    if (reading->event_count == reading->event_capacity) {
+        struct gt_pftrace_event *events =
+            gt_mem_room(reading->events, reading->event_count, &reading->event_capacity, sizeof *events);
+        if (!events || reading->event_count >= UINT32_MAX) {
+            reading->failed = true;
+            return;
+        }
+        reading->events = events;
+    }
+    reading->events[reading->event_count++] = *event;
+}
+
+void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                              struct gt_str bytes, int64_t time_ns) {
+    struct gt_proto message = gt_proto_of(bytes);
+    struct gt_proto_field field;
+    struct event event;
+    if (!reading->needs_events && reading->is_of_gputime)
+        return;
+    memset(&event, 0, offsetof(struct event, details));
+    event.correlation = GT_NO_CORRELATION;
+    while (gt_proto_next(&message, &field))
+        take_field(reading, sequence, &event, &field);
+    if (message.is_damaged) {
+        gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
+        return;
+    }
+    uint32_t track = track_of(reading, sequence, event.has_track ? event.track : sequence->track);
+    if (track == GT_PFTRACE_NONE || event.type < GT_PF_BEGIN || event.type > GT_PF_COUNTER)
+        return;
+    reading->last_ns = time_ns > reading->last_ns ? time_ns : reading->last_ns;
+    if (event.type == GT_PF_COUNTER) {
+        add_counter(reading, track, &event, time_ns);
+        return;
+    }
+    struct gt_pftrace_event kept = {.time_ns = time_ns, .track = track, .type = (uint8_t)event.type};
+    if (event.type != GT_PF_END) {
+        if (event.submitted.ptr)
+            take_submissions(reading, &event);
+        else if (event.has_details && event.details.correlation != GT_NO_CORRELATION)
+            event.correlation = event.details.correlation;
+        kept.correlation = event.correlation;
+        kept.name = name_of(reading, sequence, &event);
+        kept.kind = kind_of(reading, sequence, &event);
+        kept.details = keep_details(reading, &event);
+    }
+    keep_event(reading, &kept);
+}

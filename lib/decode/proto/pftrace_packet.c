@@ -1,0 +1,304 @@
+/* Packets: bytes of one come in, its sequence's state is updated, and its payload goes to those who know it. */
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+#include "decode/proto/pftrace_fields.h"
+#include "decode/proto/pftrace_reading.h"
+
+/* The fields of a packet, which come in any order. */
+struct packet {
+    uint64_t timestamp, flags;
+    uint32_t sequence, clock, machine;
+    bool has_timestamp, has_clock, is_cleared, is_dropped;
+    bool is_rare; /* more than one event: what follows is set */
+    struct gt_str event, stage;
+    struct gt_str interned, defaults, snapshot, descriptor, info, attributes;
+};
+
+/* ---- sequences ---- */
+
+static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace_reading *reading, uint32_t id) {
+    if (reading->sequence_count && reading->last_id == id)
+        return &reading->sequences[reading->last_sequence];
+    uint32_t found = gt_map_get(&reading->sequence_ids, 0, id);
+    if (found == GT_MAP_NONE) {
+        struct gt_pftrace_sequence *sequences =
+            gt_mem_room(reading->sequences, reading->sequence_count, &reading->sequence_capacity, sizeof *sequences);
+        if (!sequences) {
+            reading->failed = true;
+            return NULL;
+        }
+        reading->sequences = sequences;
+        sequences[reading->sequence_count] =
+            (struct gt_pftrace_sequence){.names = ++reading->states, .last_track = GT_PFTRACE_NONE};
+        found = (uint32_t)reading->sequence_count++;
+        gt_map_put(&reading->sequence_ids, 0, id, found);
+        reading->failed |= reading->sequence_ids.failed;
+    }
+    reading->last_id = id;
+    reading->last_sequence = found;
+    return &reading->sequences[found];
+}
+
+static void clear(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence) {
+    *sequence =
+        (struct gt_pftrace_sequence){.names = ++reading->states, .is_valid = true, .last_track = GT_PFTRACE_NONE};
+}
+
+static void read_defaults(struct gt_pftrace_sequence *sequence, struct gt_str defaults) {
+    struct gt_str events = gt_proto_find_bytes(defaults, GT_PROTO_BYTES(11));
+    sequence->clock = (uint32_t)gt_proto_find_value(defaults, GT_PROTO_VARINT(58), sequence->clock);
+    sequence->track = gt_proto_find_value(events, GT_PROTO_VARINT(11), sequence->track);
+}
+
+/* ---- clocks ---- */
+
+static struct gt_pftrace_clock *find_clock(struct gt_pftrace_clock *clocks, size_t count, uint32_t id) {
+    for (size_t i = 0; i < count; i++)
+        if (clocks[i].id == id)
+            return &clocks[i];
+    return NULL;
+}
+
+static void keep_clock(struct gt_pftrace_clock *clocks, size_t *count, const struct gt_pftrace_clock *clock) {
+    struct gt_pftrace_clock *known = find_clock(clocks, *count, clock->id);
+    if (known)
+        *known = *clock;
+    else if (*count < GT_PFTRACE_CLOCKS)
+        clocks[(*count)++] = *clock;
+}
+
+static uint64_t time_in(struct gt_str snapshot, uint32_t id) {
+    struct gt_proto message = gt_proto_of(snapshot);
+    struct gt_proto_field field;
+    while (gt_proto_next(&message, &field))
+        if (field.tag == GT_PROTO_BYTES(1) && gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0) == id)
+            return gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0);
+    return 0;
+}
+
+/* Numbers from 64 on are a sequence's own. */
+static void read_snapshot(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                          struct gt_str snapshot) {
+    enum { FIRST_OWN = 64 };
+    uint64_t trace_ns = time_in(snapshot, PF_CLOCK_TRACE), real_ns = time_in(snapshot, PF_CLOCK_REALTIME);
+    int64_t *base_ns = &reading->builder->store.meta.base_ns;
+    struct gt_proto message = gt_proto_of(snapshot);
+    struct gt_proto_field field;
+    if (trace_ns && real_ns && !*base_ns)
+        *base_ns = gt_ns_between((int64_t)trace_ns, (int64_t)real_ns);
+    while (gt_proto_next(&message, &field)) {
+        if (field.tag != GT_PROTO_BYTES(1))
+            continue;
+        uint64_t multiplier = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(4), 1);
+        struct gt_pftrace_clock clock = {.id = (uint32_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0),
+                                         .is_incremental = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(3), 0),
+                                         .multiplier = multiplier && multiplier <= 1000000000 ? multiplier : 1,
+                                         .from = (int64_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0),
+                                         .trace_ns = (int64_t)trace_ns};
+        clock.now = clock.from;
+        if (clock.id >= FIRST_OWN)
+            keep_clock(sequence->clocks, &sequence->clock_count, &clock);
+        else if (clock.id != PF_CLOCK_TRACE && trace_ns)
+            keep_clock(reading->clocks, &reading->clock_count, &clock);
+    }
+}
+
+/* Sums wrap like those of the writer: damaged ones give any time. */
+static int64_t sum_of(int64_t a, uint64_t b) {
+    return (int64_t)((uint64_t)a + b);
+}
+
+static int64_t time_of(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                       const struct packet *packet) {
+    uint32_t id = packet->has_clock ? packet->clock : sequence->clock;
+    if (!id || id == PF_CLOCK_TRACE)
+        return (int64_t)packet->timestamp;
+    struct gt_pftrace_clock *clock = find_clock(sequence->clocks, sequence->clock_count, id);
+    if (!clock)
+        clock = find_clock(reading->clocks, reading->clock_count, id);
+    if (!clock)
+        return (int64_t)packet->timestamp;
+    int64_t now = (int64_t)packet->timestamp;
+    if (clock->is_incremental)
+        now = clock->now = sum_of(clock->now, packet->timestamp);
+    if (!clock->trace_ns && clock->is_incremental)
+        return sum_of(0, (uint64_t)now * clock->multiplier);
+    return sum_of(clock->trace_ns, ((uint64_t)now - (uint64_t)clock->from) * clock->multiplier);
+}
+
+/* ---- attributes ---- */
+
+/* What gputime met when it read the trace that this one was made of. Problems of its rows are found anew. */
+static void take_issue(struct gt_pftrace_reading *reading, struct gt_str id, uint64_t count) {
+    for (int i = 0; i < GT_ISSUE_COUNT; i++)
+        if (gt_str_eq(id, gt_str_of(gt_issue_infos[i].id)) && i != GT_ISSUE_OP_ZERO_LENGTH && count < INT64_MAX)
+            gt_builder_issue_of(reading->builder, (enum gt_issue_id)i, gt_issue_infos[i].facts, count, GT_NO_OFFSET);
+}
+
+static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str attributes) {
+    struct gt_proto message = gt_proto_of(attributes);
+    struct gt_proto_field field;
+    struct gt_meta *meta = &reading->builder->store.meta;
+    while (gt_proto_next(&message, &field)) {
+        struct gt_str key = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1));
+        struct gt_str text = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(3));
+        uint64_t number = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), UINT64_MAX);
+        reading->is_of_gputime |= gt_str_eq(key, GT_STR("gputime.version"));
+        if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
+            meta->producer = gt_builder_string(reading->builder, text);
+        else if (gt_str_eq(key, GT_STR("gputime.host")) && text.ptr)
+            meta->host = gt_builder_string(reading->builder, text);
+        else if (gt_str_eq(key, GT_STR("gputime.rank")) && number <= INT32_MAX)
+            meta->rank = (int64_t)number;
+        else if (gt_str_take_start(&key, GT_STR("gputime.issue.")))
+            take_issue(reading, key, number);
+        else if (gt_str_eq(key, GT_STR("gputime.world_size")) && number <= INT32_MAX)
+            meta->world_size = (int64_t)number;
+    }
+}
+
+/* ---- the packet ---- */
+
+/* All that few packets have. */
+static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet, const struct gt_proto_field *field) {
+    switch (field->tag) {
+    case PF_PACKET_INTERNED:
+        packet->interned = field->bytes;
+        break;
+    case PF_PACKET_DEFAULTS:
+        packet->defaults = field->bytes;
+        break;
+    case PF_PACKET_CLOCK_SNAPSHOT:
+        packet->snapshot = field->bytes;
+        break;
+    case PF_PACKET_TRACK_DESCRIPTOR:
+        packet->descriptor = field->bytes;
+        break;
+    case PF_PACKET_STATE_CLEARED:
+        packet->is_cleared = field->value;
+        break;
+    case PF_PACKET_DROPPED:
+        packet->is_dropped = field->value;
+        break;
+    case PF_PACKET_ATTRIBUTES:
+        packet->attributes = field->bytes;
+        break;
+    case PF_PACKET_GPU_INFO:
+        packet->info = field->bytes;
+        break;
+    case PF_PACKET_COMPRESSED:
+    case PF_PACKET_ZSTD: /* packets inside packets */
+        gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
+        break;
+    default:
+        break;
+    }
+}
+
+static void begin_rare(struct packet *packet) {
+    const struct gt_str none = {NULL, 0};
+    packet->interned = packet->defaults = packet->snapshot = packet->descriptor = packet->info = packet->attributes =
+        none;
+    packet->is_rare = true;
+}
+
+static inline __attribute__((always_inline)) void take_field(struct gt_pftrace_reading *reading, struct packet *packet,
+                                                             const struct gt_proto_field *field) {
+    switch (field->tag) {
+    case PF_PACKET_TIMESTAMP:
+        packet->timestamp = field->value;
+        packet->has_timestamp = true;
+        break;
+    case PF_PACKET_SEQUENCE:
+        packet->sequence = (uint32_t)field->value;
+        break;
+    case PF_PACKET_FLAGS:
+        packet->flags = field->value;
+        break;
+    case PF_PACKET_TRACK_EVENT:
+        packet->event = field->bytes;
+        break;
+    case PF_PACKET_STAGE:
+        packet->stage = field->bytes;
+        break;
+    case PF_PACKET_CLOCK:
+        packet->clock = (uint32_t)field->value;
+        packet->has_clock = true;
+        break;
+    case PF_PACKET_MACHINE:
+        packet->machine = (uint32_t)field->value;
+        break;
+    default:
+        if (!packet->is_rare)
+            begin_rare(packet);
+        take_rare(reading, packet, field);
+    }
+}
+
+/* A writer whose packets were lost says so. Until it states its names anew, its events cannot be understood. */
+static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                         const struct packet *packet) {
+    if (packet->is_rare && packet->is_dropped) {
+        gt_builder_issue(reading->builder, GT_ISSUE_EVENTS_DROPPED, 1, reading->offset);
+        sequence->is_valid = false;
+    }
+    if (packet->is_cleared || packet->flags & PF_FLAG_CLEARED)
+        clear(reading, sequence);
+    if (!packet->is_rare)
+        return;
+    if (packet->defaults.ptr)
+        read_defaults(sequence, packet->defaults);
+    if (packet->snapshot.ptr)
+        read_snapshot(reading, sequence, packet->snapshot);
+    if (packet->interned.ptr)
+        gt_pftrace_reading_intern(reading, sequence, packet->interned);
+}
+
+/* What packets say about the trace. */
+static void take_descriptions(struct gt_pftrace_reading *reading, const struct packet *packet) {
+    if (packet->descriptor.ptr)
+        gt_pftrace_reading_describe(reading, packet->descriptor, packet->machine);
+    if (packet->info.ptr)
+        gt_pftrace_reading_gpus(reading, packet->info);
+    if (packet->attributes.ptr)
+        read_attributes(reading, packet->attributes);
+}
+
+static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                         const struct packet *packet) {
+    bool is_lost = packet->flags & PF_FLAG_NEEDS_STATE && !sequence->is_valid;
+    if (is_lost || !packet->has_timestamp) {
+        gt_builder_issue(reading->builder, is_lost ? GT_ISSUE_EVENTS_DROPPED : GT_ISSUE_EVENT_DAMAGED, 1,
+                         reading->offset);
+        return;
+    }
+    int64_t time_ns = time_of(reading, sequence, packet);
+    if (packet->event.ptr)
+        gt_pftrace_reading_event(reading, sequence, packet->event, time_ns);
+    else
+        gt_pftrace_reading_stage(reading, sequence, packet->stage, time_ns, packet->machine);
+}
+
+void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
+    struct gt_proto message = gt_proto_of(bytes);
+    struct gt_proto_field field;
+    struct packet packet;
+    memset(&packet, 0, offsetof(struct packet, interned));
+    while (gt_proto_next(&message, &field))
+        take_field(reading, &packet, &field);
+    if (message.is_damaged) {
+        gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
+        return;
+    }
+    struct gt_pftrace_sequence *sequence = sequence_of(reading, packet.sequence);
+    if (!sequence)
+        return;
+    if (packet.is_rare || packet.flags & PF_FLAG_CLEARED)
+        update_state(reading, sequence, &packet);
+    if (packet.event.ptr || packet.stage.ptr)
+        take_payload(reading, sequence, &packet);
+    if (packet.is_rare)
+        take_descriptions(reading, &packet);
+}

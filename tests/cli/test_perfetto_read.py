@@ -1,0 +1,231 @@
+"""Perfetto traces as input: what gputime exports gives the same report, and what others write is understood."""
+
+import collections
+import gzip
+import json
+
+import pytest
+
+from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track
+from samples import DATA
+
+SAMPLES = [*(DATA / name for name in ("devices.json", "late_start.json", "overlap.json", "sampled.json", "names.json")),
+           *sorted((DATA / "torch").glob("*.json.gz")), *sorted((DATA / "nsys").glob("*.nsys-rep"))]
+
+# Commands whose tables are equal, cell for cell, after an export and reading it again.
+COMMANDS = {
+    "kernels": ["kernels", "--top", "0"], "gaps": ["gaps", "--top", "0"], "steps": ["steps"], "ranges": ["ranges"],
+    "summary": ["summary", "--top", "0"], "stats": ["stats"],
+}
+# What a Perfetto trace does not hold: records of collectives and categories of ranges. Findings say how a trace was
+# recorded, and which facts it has.
+NOT_KEPT = {"collectives", "comm_by_group", "comm_by_size", "range_categories", "range_texts", "findings"}
+ROW_NUMBERS = {"range_instances"}  # are listed by row of the store; exports have them by track
+
+
+def report(gputime, path, *arguments):
+    done = gputime(arguments[0], path, *arguments[1:], "--json", "--no-cache")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def tables(found):
+    return {key: [{name: cell for name, cell in row.items() if name != "input"} for row in table["rows"]]
+            for key, table in found["tables"].items() if key not in NOT_KEPT | ROW_NUMBERS}
+
+
+@pytest.fixture(scope="module", params=SAMPLES, ids=lambda path: path.name)
+def pair(request, gputime, tmp_path_factory):
+    path = tmp_path_factory.mktemp("perfetto") / "t.pftrace"
+    done = gputime("export", "--no-cache", request.param, "-o", path)
+    assert done.returncode == 0, done.stderr
+    return request.param, path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_export_gives_the_same_report(gputime, pair, command):
+    own, again = (report(gputime, path, *COMMANDS[command]) for path in pair)
+    assert tables(again) == tables(own)
+    facts = {key: value for key, value in own["facts"].items() if key not in ("findings_verdict", "launch_calls")}
+    assert {key: again["facts"].get(key) for key in facts} == facts
+    assert {(one["id"], one["count"]) for one in again["issues"]} == {(one["id"], one["count"]) for one in own["issues"]}
+    for key in ("ops", "calls", "ranges", "cpu_ops", "origin_ns", "base_ns", "rank", "world_size", "producer", "host"):
+        assert again["inputs"][0][key] == own["inputs"][0][key], key
+
+
+def rows_of(rows, table, *keys):
+    """The rows of a table with what their threads and streams are, in no order."""
+    def place(row):
+        if row.get("lane") is not None:
+            lane = rows["lanes"][row["lane"]]
+            pid = rows["processes"][lane["process"]]["pid"] if lane["process"] is not None else None
+            return rows["devices"][lane["device"]]["id"], lane["stream"], pid
+        if row.get("thread") is None:
+            return None
+        found = rows["threads"][row["thread"]]
+        return rows["processes"][found["process"]]["pid"], found["tid"]
+
+    return collections.Counter((*(row[key] for key in keys), place(row)) for row in rows[table])
+
+
+def test_rows_survive(dump_rows, pair):
+    own, again = map(dump_rows, pair)
+    assert rows_of(again, "ops", "start_ns", "end_ns", "name", "kind", "flags") == rows_of(own, "ops", "start_ns", "end_ns", "name", "kind", "flags")
+    for table in ("calls", "cpu_ops", "python_calls", "overheads", "driver_work"):
+        assert rows_of(again, table, "start_ns", "end_ns", "name") == rows_of(own, table, "start_ns", "end_ns", "name"), table
+    assert rows_of(again, "ranges", "start_ns", "end_ns", "name", "domain", "kind") == rows_of(own, "ranges", "start_ns", "end_ns", "name", "domain", "kind")
+    of_op = {"copies": ("bytes", "src", "dst"), "graph_ops": ("graph",),
+             "kernel_configs": ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "registers", "shared_bytes",
+                                "static_shared_bytes", "dynamic_shared_bytes", "local_bytes", "occupancy_percent", "cluster_x")}
+    for table, keys in of_op.items():
+        found = [collections.Counter((rows["ops"][row["op"]]["start_ns"], rows["ops"][row["op"]]["name"], *(row[key] for key in keys))
+                                     for row in rows[table]) for rows in (own, again)]
+        assert found[0] == found[1], table
+    for table in ("counters", "sample_times"):
+        assert len(own[table]) == len(again[table]) or table == "sample_times"
+    values = [collections.Counter((row["time_ns"], row["value"]) for row in rows["counters"]) for rows in (own, again)]
+    assert not values[0] - values[1]
+
+
+# ---- as others write them ----
+
+
+def read(dump_rows, tmp_path, data, name="a.pftrace"):
+    (tmp_path / name).write_bytes(data)
+    return dump_rows(tmp_path / name)
+
+
+def times(rows, table, *keys):
+    return sorted((row["start_ns"], row["end_ns"], *(row[key] for key in keys)) for row in rows[table])
+
+
+def test_pytorch_writes_all_begins_before_all_ends(dump_rows, tmp_path):
+    """No categories, names interned once, slices of a track in two groups, nested ones and neighbours among them."""
+    kernels = [(1000 + 100 * i, 1000 + 100 * i + 100, i % 3) for i in range(20)]  # each ends when the next begins
+    calls = [(10 * i, 10 * i + 7) for i in range(20)]
+    names = ["gemm_kernel", "Memcpy HtoD (Pinned -> Device)", "softmax", "cudaLaunchKernel", "outer"]
+    data = process(1, 77, "python") + thread(2, 1, 77, 77, "main") + process(3, 900, "GPU 0") + thread(4, 3, 900, 7, "stream 7")
+    data += packet((10, 1), (13, 1), (12, message((2, [message((1, i + 1), (2, name)) for i, name in enumerate(names)]))))
+    for i, (start, _, name) in enumerate(kernels):
+        args = {"device": 0, "stream": 7, "correlation": i + 1, "grid": [8, 1, 1], "block": [128, 1, 1], "registers per thread": 32}
+        args |= {"bytes": 4096} if name == 1 else {}
+        data += packet((8, start), (10, 1), (13, 2), (11, event(BEGIN, 4, name_iid=name + 1, args=args)))
+    data += b"".join(packet((8, end), (10, 1), (11, event(END, 4))) for _, end, _ in kernels)
+    data += packet((8, 0), (10, 1), (13, 2), (11, event(BEGIN, 2, name_iid=5)))
+    for i, (start, _) in enumerate(calls):
+        data += packet((8, start), (10, 1), (13, 2), (11, event(BEGIN, 2, name_iid=4, args={"correlation": i + 1})))
+    data += b"".join(packet((8, end), (10, 1), (11, event(END, 2))) for _, end in [*calls, (0, 500)])
+    rows = read(dump_rows, tmp_path, data)
+    assert times(rows, "ops", "name", "correlation") == [(*kernel[:2], names[kernel[2]], i + 1) for i, kernel in enumerate(kernels)]
+    assert times(rows, "calls", "correlation") == [(*call, i + 1) for i, call in enumerate(calls)]
+    assert times(rows, "ranges", "name") == [(0, 500, "outer")]
+    assert {row["kind"] for row in rows["ops"]} == {"kernel", "memcpy"}
+    assert {(row["grid_x"], row["block_x"], row["registers"]) for row in rows["kernel_configs"]} == {(8, 128, 32)}
+    assert {row["bytes"] for row in rows["copies"]} == {4096}
+    assert {(row["stream"], rows["devices"][row["device"]]["id"]) for row in rows["lanes"]} == {(7, 0)}
+
+
+def test_rocprofv3_names_agents_queues_and_threads_in_arguments(dump_rows, tmp_path):
+    data = process(1, 50, "app") + track(10, 1, "THREAD 51") + track(11, 0, "COMPUTE AGENT [1] QUEUE [0] (GPU)")
+    common = {"begin_ns": 0, "delta_ns": 0, "tid": 51}
+    steps = [(100, 140, 10, "hipLaunchKernel", "hip_api", {**common, "corr_id": 5}),
+             (150, 190, 10, "hsa_queue_create", "hsa_api", {**common, "corr_id": 6}),
+             (90, 300, 10, "region", "marker_api", {**common, "corr_id": 4}),
+             (200, 280, 11, "vector_add", "kernel_dispatch", {**common, "agent": "1", "queue": 3, "corr_id": 5}),
+             (300, 350, 11, "MEMORY_COPY_HOST_TO_DEVICE", "memory_copy", {**common, "dst_agent": "1", "stream_id": 2, "copy_bytes": 99, "corr_id": 7})]
+    for start, end, uuid, name, category, args in sorted(steps, key=lambda step: step[0]):
+        data += packet((8, start), (10, 3), (11, event(BEGIN, uuid, name, category, args)))
+        data += packet((8, end), (10, 3), (11, event(END, uuid)))
+    rows = read(dump_rows, tmp_path, data)
+    lanes = [(rows["devices"][row["device"]]["id"], row["stream"]) for row in rows["lanes"]]
+    assert [(row["name"], row["kind"], row["correlation"], lanes[row["lane"]]) for row in rows["ops"]] == [
+        ("vector_add", "kernel", 5, (1, 3)), ("MEMORY_COPY_HOST_TO_DEVICE", "memcpy", 7, (1, 2))]
+    assert times(rows, "calls", "name", "correlation") == [(100, 140, "hipLaunchKernel", 5)]
+    assert times(rows, "ranges", "name") == [(90, 300, "region")]
+    assert rows["threads"][rows["calls"][0]["thread"]]["tid"] == 51
+    assert [row["bytes"] for row in rows["copies"]] == [99]
+
+
+def test_state_of_sequences(dump_rows, tmp_path):
+    """Names and defaults are those since the last clear; a sequence that lost packets is not understood until then."""
+    def names(*texts):
+        return message((2, [message((1, i + 1), (2, text)) for i, text in enumerate(texts)]), (1, [message((1, 1), (2, "cpu_op"))]))
+
+    def slice_of(start, sequence, flags, *more):
+        begin = event(BEGIN, None, name_iid=1, category_iid=1)
+        return packet((8, start), (10, sequence), (13, flags), (11, begin), *more) + packet((8, start + 5), (10, sequence), (11, message((9, END))))
+
+    defaults = message((11, message((11, 2))))
+    data = process(1, 7, "p") + thread(2, 1, 7, 8, "t")
+    data += slice_of(10, 1, 3, (12, names("first")), (59, defaults))
+    data += slice_of(20, 1, 3, (12, names("second")), (59, defaults))
+    data += slice_of(30, 2, 3, (12, names("other")), (59, defaults))
+    data += packet((10, 1), (42, 1))
+    data += packet((8, 40), (10, 1), (13, 2), (11, event(BEGIN, 2, name_iid=1, category_iid=1)))
+    data += slice_of(50, 1, 3, (12, names("third")), (59, defaults))
+    rows = read(dump_rows, tmp_path, data)
+    assert [name for _, _, name in times(rows, "cpu_ops", "name")] == ["first", "second", "other", "third"]
+    assert {row["thread"] for row in rows["cpu_ops"]} == {0} and rows["threads"][0]["tid"] == 8
+    assert {row["id"]: row["count"] for row in rows["issues"]}["events_dropped"] == 2
+
+
+def test_clocks(dump_rows, tmp_path):
+    """Differences in microseconds, a clock apart from the trace's, and the time of day."""
+    def clocks(*found):
+        return message((1, [message((1, key), (2, at), (3, incremental), (4, unit)) for key, at, incremental, unit in found]))
+
+    data = process(1, 7, "p") + thread(2, 1, 7, 8, "t")
+    data += packet((10, 1), (13, 1), (6, clocks((6, 1_000_000, None, None), (64, 500, 1, 1000))), (59, message((58, 64))))
+    for delta, kind in ((10, BEGIN), (5, END), (10, BEGIN), (1, END)):
+        data += packet((8, delta), (10, 1), (11, event(kind, 2, "a" if kind == BEGIN else None)))
+    data += packet((10, 2), (6, clocks((6, 1_000_000, None, None), (3, 200_000, None, None), (1, 5_000_000, None, None))))
+    for at, kind in ((300_000, BEGIN), (300_500, END)):
+        data += packet((8, at), (58, 3), (10, 2), (11, event(kind, 2, "b" if kind == BEGIN else None)))
+    rows = read(dump_rows, tmp_path, data)
+    assert times(rows, "ranges", "name") == [(1_010_000, 1_015_000, "a"), (1_025_000, 1_026_000, "a"), (1_100_000, 1_100_500, "b")]
+    assert rows["meta"][0]["base_ns"] == 4_000_000
+
+
+def test_counters_marks_and_open_slices(dump_rows, tmp_path):
+    data = process(1, 7, "p") + thread(2, 1, 7, 8, "t")
+    data += packet((60, message((1, 9), (5, 1), (2, "queue"), (8, message((6, "items"))))))
+    data += packet((8, 5), (11, event(BEGIN, 2, "open"))) + packet((8, 6), (11, event(INSTANT, 2, "mark")))
+    data += packet((8, 4), (11, event(END, 2)))
+    for at, value in ((1, 10), (3, -4), (9, 0)):
+        data += packet((8, at), (11, message((9, COUNTER), (11, 9), (30, value))))
+    rows = read(dump_rows, tmp_path, data)
+    assert times(rows, "ranges", "name", "kind") == [(5, 9, "open", "nested"), (6, 6, "mark", "mark")]
+    assert [(row["time_ns"], row["value"]) for row in rows["counters"]] == [(1, 10), (3, -4), (9, 0)]
+    assert [(row["name"], row["unit"]) for row in rows["counter_tracks"]] == [("queue", "items")]
+    assert {row["id"]: row["count"] for row in rows["issues"]} == {"range_open": 1}
+
+
+def test_packed_traces_are_read(gputime, tmp_path):
+    path = tmp_path / "t.pftrace"
+    assert gputime("export", DATA / "devices.json", "-o", path).returncode == 0
+    (tmp_path / "t.pftrace.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert tables(report(gputime, tmp_path / "t.pftrace.gz", "kernels")) == tables(report(gputime, path, "kernels"))
+
+
+def test_a_cut_trace_says_so(hardened, gputime, tmp_path):
+    assert gputime("export", DATA / "overlap.json", "-o", tmp_path / "a.pftrace").returncode == 0
+    whole = (tmp_path / "a.pftrace").read_bytes()
+    ends, at = {0}, 0
+    while at < len(whole):
+        size = shift = 0
+        at += 1
+        while True:
+            byte = whole[at]
+            size, shift, at = size | (byte & 0x7F) << shift, shift + 7, at + 1
+            if byte < 0x80:
+                break
+        at += size
+        ends.add(at)
+    for cut in range(40, len(whole), 41):
+        (tmp_path / "cut.pftrace").write_bytes(whole[:cut])
+        done = hardened("kernels", tmp_path / "cut.pftrace", "--json", "--no-cache")
+        if done.returncode == 1:  # nothing of it is a whole packet
+            assert b"unrecognized" in done.stderr and cut < min(ends - {0}), (cut, done.stderr)
+            continue
+        found = {one["id"] for one in json.loads(done.stdout)["issues"]}
+        assert ("input_cut" in found) == (cut not in ends), cut

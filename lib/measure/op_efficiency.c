@@ -130,14 +130,15 @@ struct rows {
 /* NULL: memory was short. */
 static struct row *row_of(struct rows *rows, const struct gt_work_instance *instance) {
     uint32_t latest = rows->latest[instance->kind], device = rows->device_of[instance->device];
-    if (latest != GT_NO_ROW && rows->items[latest].device == device)
+    if (rows->items && latest != GT_NO_ROW && rows->items[latest].device == device)
         return &rows->items[latest];
     uint32_t place = gt_map_put_if_new(&rows->place, instance->kind, instance->device, (uint32_t)rows->count);
     struct row *items = gt_mem_room(rows->items, rows->count, &rows->capacity, sizeof *items);
     rows->items = items ? items : rows->items;
-    rows->failed |= rows->place.failed || !items;
-    if (rows->failed)
+    if (!items || rows->place.failed) {
+        rows->failed = true;
         return NULL;
+    }
     if (place == rows->count)
         items[rows->count++] = (struct row){.device = device, .kind = gt_work_set_kind(rows->set, instance)};
     rows->latest[instance->kind] = place;

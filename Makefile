@@ -20,7 +20,7 @@ SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NU
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
 UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz lint lint-deep lint-page format bench \
-    page static mpi mpi-both test-mpi test-slurm clean uninstall
+    page static mpi mpi-both test-mpi test-slurm dist deb test-package clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -58,7 +58,7 @@ FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/
 SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
 .PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
-    lint-all format install uninstall clean FORCE
+    lint-all format install uninstall dist deb deb-packages test-package clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
 
@@ -170,7 +170,7 @@ $(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
 	@./probe.sh STATIC > $@
 
 # Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
-CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_STATIC' lib)
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_STATIC' lib)
 STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
 $(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
 $(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk
@@ -467,7 +467,8 @@ LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so gputime
 SHELLS    := $(addprefix $(datadir)/,bash-completion/completions/gputime zsh/site-functions/_gputime \
     fish/vendor_completions.d/gputime.fish)
 DOCUMENTS := $(mandir)/man1/gputime.1 $(docdir)/LICENSE $(docdir)/NOTICE
-INSTALLED := $(bindir)/gputime $(LIBRARY) $(SHELLS) $(DOCUMENTS)
+SKILL     := $(datadir)/gputime/skill/SKILL.md
+INSTALLED := $(bindir)/gputime $(LIBRARY) $(SHELLS) $(DOCUMENTS) $(SKILL)
 # Paths as the shell takes them, below DESTDIR.
 there      = $(patsubst %,'$(DESTDIR)%',$1)
 
@@ -490,6 +491,8 @@ install: all
 	    'Libs: -L$${libdir} -lgputime' 'Libs.private: $(LIBS)' > $(call there,$(libdir)/pkgconfig/gputime.pc)
 	install -m 644 docs/gputime.1 $(call there,$(mandir)/man1/gputime.1)
 	install -m 644 LICENSE NOTICE $(call there,$(docdir))
+	install -m 644 packaging/skill/SKILL.md $(call there,$(SKILL))
+	if [ -e $(MPI_PROGRAM) ]; then install -m 755 $(MPI_PROGRAM) $(call there,$(bindir)/gputime-mpi); fi
 	$(BUILD)/gputime --print-completion bash > $(call there,$(word 1,$(SHELLS)))
 	$(BUILD)/gputime --print-completion zsh > $(call there,$(word 2,$(SHELLS)))
 	$(BUILD)/gputime --print-completion fish > $(call there,$(word 3,$(SHELLS)))
@@ -498,8 +501,35 @@ install: all
 uninstall:
 	for name in $(OLD_NAMES); do [ "$$(readlink $(call there,$(bindir))/$$name)" != gputime ] || \
 	    rm -f $(call there,$(bindir))/$$name; done
-	rm -f $(call there,$(INSTALLED))
-	rmdir $(call there,$(docdir)) 2>/dev/null || :
+	rm -f $(call there,$(INSTALLED) $(bindir)/gputime-mpi)
+	rmdir $(call there,$(docdir) $(dir $(SKILL)) $(datadir)/gputime) 2>/dev/null || :
+
+# ---- packages ----
+
+# The sources as a tarball that builds without git: what git knows, or, in such a tarball, all that is there.
+DIST_FILES = $(if $(wildcard .git),git ls-files -z,find . -path ./build -prune -o -type f -printf '%P\0')
+dist:
+	@mkdir -p build/dist
+	@$(DIST_FILES) | LC_ALL=C sort -z | tar --null -T - --transform 's,^,gputime-$(VERSION)/,' --owner=0 --group=0 --numeric-owner \
+	    --mtime="@$${SOURCE_DATE_EPOCH:-$$(stat -c %Y CHANGELOG.md)}" -cf - | gzip -9n > build/dist/gputime-$(VERSION).tar.gz
+	@echo build/dist/gputime-$(VERSION).tar.gz
+
+# Debian packages in build/deb, from the program as it is built. MAINTAINER="Name <mail>" is whose they are.
+MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
+deb:
+	@./setup.sh build package
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@rm -rf $(BUILD)/deb
+	@$(MAKE) --no-print-directory -s deb-packages DESTDIR=$(abspath $(BUILD))/deb/stage prefix=/usr libdir=/usr/lib/$(MULTIARCH) OLD_NAMES=
+
+deb-packages: install
+	@MAINTAINER='$(MAINTAINER)' packaging/deb/build.sh $(DESTDIR) $(DESTDIR)/../packages $(VERSION) $(SONAME)
+
+# Packages, tarball and the steps of the GitHub Action; packages are installed and removed where the tests are root.
+test-package:
+	@./setup.sh build test package
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	$(PYTHON) -m pytest -q tests/package
 
 clean:
 	rm -rf build $(BUILD)

@@ -1,18 +1,19 @@
 #!/bin/sh
-# Installs the Debian packages that gputime needs: setup.sh build [test] [mpi] [slurm] [web] [lint] [fuzz] [fuzz-runtime]
-# [bench].
+# Installs the Debian packages that gputime needs: setup.sh build [test] [mpi] [slurm] [web] [package] [lint] [fuzz]
+# [fuzz-runtime] [bench].
 # Prints nothing when all are there. Users need `build` alone; `web` is for those who change the page or test it.
 set -eu
 
 packages=
 for group in "$@"; do
     case $group in
-    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev" ;;
+    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev liblzma-dev" ;;
     test) packages="$packages libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-pandas zstd pkgconf sqlite3 chromium" ;;
     mpi) packages="$packages openmpi-bin libopenmpi-dev mpich libmpich-dev" ;;
     slurm) packages="$packages slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge" ;;
     # Debian's npm is old, large, and not needed where there is another one.
     web) command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" ;;
+    package) packages="$packages dpkg-dev binutils lintian shellcheck python3-yaml" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
     fuzz) packages="$packages clang" ;;
     # Named after the version of clang, which must be there first.

@@ -28,6 +28,8 @@ enum gputime_status cli_list_run(const struct cli_command *command, const struct
                                  struct cli_words words, struct gputime_error *err);
 enum gputime_status cli_define_run(const struct cli_command *command, struct cli_words words,
                                    struct gputime_error *err);
+enum gputime_status cli_mcp_run(const struct cli_command *command, const struct cli_options *options,
+                                struct cli_words words, struct gputime_error *err);
 enum gputime_status cli_cache_run(const struct cli_command *command, struct cli_words words, struct gputime_error *err);
 
 #endif

@@ -230,7 +230,7 @@ static void take_run(struct cli_capture_options *own, const struct cli_run *run)
     own->opening.rules_path = NULL;
     own->opening.rules_engine = run->engine;
     own->opening.rules_model = run->model;
-    own->run.title = run->label;
+    own->run.title = own->opening.redact ? NULL : run->label; /* it has the name of the file */
     own->run.elapsed_ns = run->elapsed_ns;
 }
 

@@ -778,6 +778,18 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_DEFINE,
      .examples = {"gputime define exposed_comm_ns", "gputime define idle_causes", "gputime define host_bound"}},
 
+    {.name = "mcp",
+     .help = "server for agents: the commands as tools (MCP)",
+     .usage = "",
+     .words = "",
+     .details = "Serves the Model Context Protocol on standard input and output, for programs that start it: "
+                "every command that only reads is a tool with the same options, and traces stay open between "
+                "calls. Answers are limited in size and say what was left out. Clients name traces and nothing "
+                "else of this machine; --root limits them to a directory. It ends when standard input ends.",
+     .action = CLI_ACTION_MCP,
+     .groups = CLI_GROUP_MCP | CLI_GROUP_READING,
+     .examples = {"gputime mcp", "gputime mcp --root traces --redact"}},
+
     {.name = "cache",
      .help = "show or clear the cache of parsed traces",
      .usage = "show|clear",
@@ -792,9 +804,12 @@ const struct cli_command cli_command_table[] = {
      .help = "help for a command",
      .usage = "[COMMAND]",
      .words = "",
-     .details = "The same as 'gputime COMMAND --help'.",
+     .details = "The same as 'gputime COMMAND --help'. With --json: all commands, options and tables, for programs.",
      .action = CLI_ACTION_HELP,
-     .examples = {"gputime help kernels"}},
+     .groups = CLI_GROUP_FORMAT,
+     .formats = "text|json",
+     .notes = {{"format", "text or json"}},
+     .examples = {"gputime help kernels", "gputime help --json"}},
 
     {.name = "version",
      .help = "versions of gputime and its libraries",

@@ -73,7 +73,8 @@ enum cli_action {
     CLI_ACTION_DEFINE,
     CLI_ACTION_CACHE,
     CLI_ACTION_HELP,
-    CLI_ACTION_VERSION
+    CLI_ACTION_VERSION,
+    CLI_ACTION_MCP
 };
 
 struct cli_command {

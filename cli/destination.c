@@ -165,6 +165,8 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         status = plan_own_files(command, options, destinations, count, err);
     if (!status && !options->quiet && (!options->output || command->prints_too))
         destinations[(*count)++] = (struct cli_destination){.format = printed_format(asked, options->output)};
+    if (!status && options->second_format)
+        destinations[(*count)++] = (struct cli_destination){.format = options->second_format};
     if (!status && *count == 0) /* quiet: the report is still made, so that errors are found */
         destinations[(*count)++] = (struct cli_destination){.path = "/dev/null", .format = "text"};
     return status;

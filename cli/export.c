@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "error.h"
 #include "gather.h"
+#include "host.h"
 #include "read.h"
 #include "target.h"
 #include "terminal.h"
@@ -75,11 +76,8 @@ static void warn_of_losses(const struct job *job) {
 }
 
 static void release(struct job *job) {
-    for (size_t i = 0; job->traces && i < job->captures.count; i++) {
-        if (job->traces[i] && !job->options.opening.no_cache)
-            gputime_trace_store_cache(job->traces[i]);
-        gputime_trace_free(job->traces[i]);
-    }
+    for (size_t i = 0; job->traces && i < job->captures.count; i++)
+        cli_host_close(&job->options, job->traces[i]);
     free(job->traces);
     free(job->errors);
     cli_captures_release(&job->captures);

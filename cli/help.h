@@ -10,6 +10,9 @@ void cli_help_short(FILE *out);
 void cli_help_program(FILE *out);
 void cli_help_command(FILE *out, const struct cli_command *command);
 
+/* All commands, or this one, with their options and tables as JSON. */
+void cli_help_json(FILE *out, const struct cli_command *command);
+
 void cli_man_print(FILE *out);
 void cli_completion_print(FILE *out, enum cli_shell shell);
 

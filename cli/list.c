@@ -4,6 +4,7 @@
 
 #include "actions.h"
 #include "error.h"
+#include "json_tables.h"
 #include "suggest.h"
 #include "terminal.h"
 
@@ -25,52 +26,25 @@ static const char *or_empty(const char *text) {
     return text ? text : "";
 }
 
-static void print_json_text(const char *text) {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if (*c < 0x20)
-            printf("\\u%04x", *c);
-        else
-            putchar(*c);
-    }
-    putchar('"');
-}
-
-/* The JSON structure that all commands share. Columns up to a NULL: key and title. */
-static void begin_json(const char *name, const char *title, const char *const columns[][2]) {
-    printf("{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"%s\"},\n  \"command\": \"list\",\n  \"inputs\": [],\n"
-           "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [",
-           gputime_version(), name, title);
-    for (size_t c = 0; columns[c][0]; c++)
-        printf("%s\n        {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"\"}", c ? "," : "", columns[c][0],
-               columns[c][1]);
-    printf("\n      ],\n      \"rows\": [");
-}
-
-static void print_json_row(const char *const columns[][2], const char *const *cells, bool is_first) {
-    printf("%s\n        {", is_first ? "" : ",");
-    for (size_t c = 0; columns[c][0]; c++) {
-        printf("%s\"%s\": ", c ? ", " : "", columns[c][0]);
-        print_json_text(or_empty(cells[c]));
-    }
-    putchar('}');
-}
-
-static void end_json(void) {
-    printf("\n      ]\n    }\n  },\n  \"facts\": {},\n  \"findings\": [],\n  \"issues\": []\n}\n");
+static void begin_json(struct cli_json_tables *json, const char *name, const char *title,
+                       const struct cli_json_column *columns) {
+    cli_json_tables_begin(json, stdout, "list");
+    cli_json_tables_table(json, name, title, columns);
 }
 
 static void print_json(const struct listing *listing) {
-    const char *const columns[][2] = {
-        {"key", "Key"}, {"title", "Title"}, {"detail", listing->detail_title}, {NULL, NULL}};
-    begin_json(listing->name, listing->title, columns);
+    const struct cli_json_column columns[] = {{"key", "Key", false},
+                                              {"title", "Title", false},
+                                              {"detail", listing->detail_title, false},
+                                              {NULL, NULL, false}};
+    struct cli_json_tables json;
+    begin_json(&json, listing->name, listing->title, columns);
     for (size_t i = 0; i < gputime_registry_count(listing->registry); i++) {
         struct gputime_entry entry = gputime_registry_entry(listing->registry, i);
-        print_json_row(columns, (const char *const[]){entry.key, entry.title, entry.detail}, i == 0);
+        const char *cells[] = {entry.key, or_empty(entry.title), or_empty(entry.detail)};
+        cli_json_tables_row(&json, cells);
     }
-    end_json();
+    cli_json_tables_end(&json);
 }
 
 static void print_text(const struct listing *listing) {
@@ -111,19 +85,20 @@ static enum gputime_status fail_word(const struct cli_command *command, struct c
 /* ---- rules ---- */
 
 static void print_rules_json(const struct gputime_rules *rules) {
-    static const char *const columns[][2] = {
-        {"key", "Rule"},      {"title", "Category"},          {"detail", "Pattern"},
-        {"source", "Source"}, {"replaced_by", "Replaced by"}, {NULL, NULL}};
-    begin_json("rules", "Rules for categories", columns);
+    static const struct cli_json_column columns[] = {
+        {"key", "Rule", false},      {"title", "Category", false},          {"detail", "Pattern", false},
+        {"source", "Source", false}, {"replaced_by", "Replaced by", false}, {NULL, NULL, false}};
+    struct cli_json_tables json;
+    begin_json(&json, "rules", "Rules for categories", columns);
     for (size_t i = 0; i < gputime_rules_count(rules); i++) {
         struct gputime_rule rule = gputime_rules_at(rules, i);
         char key[1024], source[4096], replaced_by[4096]; /* file names may not be valid text */
         snprintf(key, sizeof key, "%s %u", cli_terminal_text(source, sizeof source, rule.model), rule.number);
         const char *cells[] = {key, rule.category, rule.pattern, cli_terminal_text(source, sizeof source, rule.source),
                                cli_terminal_text(replaced_by, sizeof replaced_by, or_empty(rule.replaced_by))};
-        print_json_row(columns, cells, i == 0);
+        cli_json_tables_row(&json, cells);
     }
-    end_json();
+    cli_json_tables_end(&json);
 }
 
 /* Rules by model, below their source. Texts from files may contain anything. */
@@ -161,20 +136,20 @@ static bool names_engine(const struct gputime_rules *rules, size_t index, char *
 }
 
 static void print_engines_json(const struct gputime_rules *rules) {
-    static const char *const columns[][2] = {{"key", "Engine and model"}, {"source", "Source"}, {NULL, NULL}};
+    static const struct cli_json_column columns[] = {
+        {"key", "Engine and model", false}, {"source", "Source", false}, {NULL, NULL, false}};
     char key[1024], text[4096], source[4096];
-    bool is_first = true;
-    begin_json("engines", "Engines and models", columns);
+    struct cli_json_tables json;
+    begin_json(&json, "engines", "Engines and models", columns);
     for (size_t i = 0; i < gputime_rules_count(rules); i++)
         if (names_engine(rules, i, key, sizeof key)) {
             const char *cells[] = {
                 cli_terminal_text(text, sizeof text, key),
                 cli_terminal_text(source, sizeof source, gputime_rules_at(rules, i).source),
             };
-            print_json_row(columns, cells, is_first);
-            is_first = false;
+            cli_json_tables_row(&json, cells);
         }
-    end_json();
+    cli_json_tables_end(&json);
 }
 
 static void print_engines_text(const struct gputime_rules *rules) {

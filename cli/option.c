@@ -39,6 +39,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:
+    case CLI_GROUP_MCP:
         return "Options";
     case CLI_GROUP_GENERAL:
     case CLI_GROUP_HIDDEN:
@@ -49,6 +50,14 @@ const char *cli_group_heading(enum cli_group group) {
 
 bool cli_option_takes_value(const struct cli_option *option) {
     return option->type != CLI_FLAG && option->type != CLI_CONSTANT && option->type != CLI_PLACE;
+}
+
+bool cli_option_names_file(const struct cli_option *option) {
+    static const char *const arguments[] = {"FILE", "DIR", "PATH"};
+    for (size_t i = 0; option->argument && i < sizeof arguments / sizeof *arguments; i++)
+        if (strcmp(option->argument, arguments[i]) == 0)
+            return true;
+    return false;
 }
 
 const char *cli_registry_keys(enum gputime_registry registry, char *text, size_t size) {

@@ -23,6 +23,7 @@ struct cli_texts {
 };
 
 struct cli_memory; /* owns copied and parsed values */
+struct cli_host;   /* host.h */
 
 /* The user's options: structures passed to the library, and options that the program turns into requests. */
 struct cli_options {
@@ -35,6 +36,8 @@ struct cli_options {
     size_t analysing_count;
     struct cli_memory *memory;
     const struct gputime_team *team; /* processes that help with jobs; NULL: none */
+    const struct cli_host *host;     /* that the command runs inside of; NULL: it is the program itself */
+    const char *second_format;       /* printed after the first, for a host; NULL: none */
 
     int names; /* enum cli_names */
     int bins;  /* as the library numbers the choices */
@@ -70,6 +73,8 @@ struct cli_options {
     struct cli_texts fail_if, limits; /* of a comparison, of a trace */
     struct cli_texts limit_files;
     int print_schema;
+    int redact_names;
+    const char *root;       /* directory that clients are limited to; NULL: none */
     const char *query_file; /* of sql, like the next three */
     int64_t max_rows;       /* CLI_UNSET, or rows of a result; 0 = all */
     int64_t timeout_ns;     /* 0: automatic, 1: none */
@@ -137,6 +142,7 @@ enum cli_group {
     CLI_GROUP_RANKS = 268435456,
     CLI_GROUP_JOB = 536870912, /* options of all that read the ranks of a job together */
     CLI_GROUP_SQL = 1073741824,
+    CLI_GROUP_MCP = 2147483648,
 };
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -146,7 +152,7 @@ enum cli_group {
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
      CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY |             \
-     CLI_GROUP_RANKS | CLI_GROUP_JOB | CLI_GROUP_SQL)
+     CLI_GROUP_RANKS | CLI_GROUP_JOB | CLI_GROUP_SQL | CLI_GROUP_MCP)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
@@ -166,6 +172,7 @@ struct cli_option {
     size_t implies;        /* offset of a flag that it sets when given on the command line; 0: none */
     const char *pair;      /* a value that another one follows ("range NAME"); NULL: none */
     size_t pair_offset;    /* offset of that name: text */
+    bool is_local;         /* about this terminal or machine: not for clients that run commands in a host */
 };
 
 extern const struct cli_option cli_option_table[];
@@ -175,6 +182,7 @@ extern const size_t cli_option_count;
 const char *cli_group_heading(enum cli_group group);
 
 bool cli_option_takes_value(const struct cli_option *option);
+bool cli_option_names_file(const struct cli_option *option); /* or a directory, or a program */
 /* The library's description of the analysis option that it sets; all zero if there is none. */
 struct gputime_option_info cli_option_analysing(const struct cli_option *option);
 /* Allowed values as "a|b|c", or NULL if any value is valid; formats come from the library. Writes into text if needed.

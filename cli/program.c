@@ -17,6 +17,7 @@
 #include "actions.h"
 #include "error.h"
 #include "help.h"
+#include "host.h"
 #include "oldname.h"
 #include "suggest.h"
 #include "terminal.h"
@@ -74,14 +75,17 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
     return GPUTIME_OK;
 }
 
-static enum gputime_status run_help(struct cli_words words, struct gputime_error *err) {
+static enum gputime_status run_help(const struct cli_options *options, struct cli_words words,
+                                    struct gputime_error *err) {
     const struct cli_command *command = words.count ? cli_command_find(words.items[0]) : NULL;
     if (words.count && !command) {
         const char *nearest = nearest_command(words.items[0]);
         return nearest ? cli_fail_usage(err, "unknown command '%s'; did you mean '%s'?", words.items[0], nearest)
                        : cli_fail_usage(err, "unknown command '%s'; see 'gputime help'", words.items[0]);
     }
-    if (command)
+    if (options->writing.format && strcmp(options->writing.format, "json") == 0)
+        cli_help_json(stdout, command);
+    else if (command)
         cli_help_command(stdout, command);
     else
         cli_help_program(stdout);
@@ -115,8 +119,10 @@ static enum gputime_status run_command(const struct cli_command *command, const 
         return cli_define_run(command, words, err);
     case CLI_ACTION_CACHE:
         return cli_cache_run(command, words, err);
+    case CLI_ACTION_MCP:
+        return cli_mcp_run(command, options, words, err);
     case CLI_ACTION_HELP:
-        return run_help(words, err);
+        return run_help(options, words, err);
     case CLI_ACTION_VERSION:
         break;
     }
@@ -139,6 +145,17 @@ static void print_about(const struct cli_arguments *arguments) {
         cli_completion_print(stdout, (enum cli_shell)options->print_completion);
 }
 
+/* The command and all its options. */
+static enum gputime_status prepare_command(struct cli_arguments *arguments, const struct cli_command **command,
+                                           struct cli_words *words, struct gputime_error *err) {
+    enum gputime_status status = choose_command(arguments, command, words, err);
+    if (!status)
+        status = check_options(arguments, *command, err);
+    if (!status && (*command)->groups && (*command)->action != CLI_ACTION_HELP) /* help does not depend on settings */
+        status = cli_settings_read(arguments, *command, err);
+    return status;
+}
+
 static enum gputime_status run(struct cli_arguments *arguments, struct gputime_error *err) {
     const struct cli_command *command;
     struct cli_words words;
@@ -146,12 +163,23 @@ static enum gputime_status run(struct cli_arguments *arguments, struct gputime_e
         print_about(arguments);
         return GPUTIME_OK;
     }
-    enum gputime_status status = choose_command(arguments, &command, &words, err);
-    if (!status)
-        status = check_options(arguments, command, err);
-    if (!status && command->groups) /* help does not depend on settings */
-        status = cli_settings_read(arguments, command, err);
+    enum gputime_status status = prepare_command(arguments, &command, &words, err);
     return status ? status : run_command(command, &arguments->options, words, err);
+}
+
+enum gputime_status cli_program_call(int argc, char **argv, const struct cli_host *host, struct gputime_error *err) {
+    struct cli_arguments arguments;
+    const struct cli_command *command;
+    struct cli_words words;
+    enum gputime_status status = cli_arguments_parse(&arguments, argc, argv, err);
+    if (!status)
+        status = prepare_command(&arguments, &command, &words, err);
+    if (!status) {
+        host->settle(host->context, &arguments.options);
+        status = run_command(command, &arguments.options, words, err);
+    }
+    cli_arguments_release(&arguments);
+    return status;
 }
 
 /* A reader that closed its pipe (head, less) needs no message; the exit status shows it. */

@@ -7,6 +7,11 @@
 /* Its exit status. team: other processes that help with jobs; NULL: none. */
 int cli_program_run(int argc, char **argv, const struct gputime_team *team);
 
+/* Runs a command line, without the program's name for itself, inside of a host. What it prints goes to standard output.
+ */
+struct cli_host;
+enum gputime_status cli_program_call(int argc, char **argv, const struct cli_host *host, struct gputime_error *err);
+
 /* One of the others, with the same command line: prints nothing. */
 void cli_program_serve(int argc, char **argv, const struct gputime_team *team);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "error.h"
+#include "host.h"
 #include "terminal.h"
 
 /* One element for each capture whose files exist. */
@@ -45,6 +46,14 @@ static void add_capture(struct reading *reading, const struct cli_captures *capt
     reading->captures[reading->count++] = index;
 }
 
+static enum gputime_status check_host(const struct cli_capture *capture, const struct cli_host *host,
+                                      struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; host && !status && i < capture->path_count; i++)
+        status = host->check(host->context, capture->paths[i], err);
+    return status;
+}
+
 /* All captures that can be read; if all are needed, only those before the first that cannot. */
 static void list_captures(struct reading *reading, const struct cli_captures *captures, size_t first, size_t end,
                           const struct cli_options *options, bool needs_all, struct gputime_error *errors) {
@@ -53,7 +62,8 @@ static void list_captures(struct reading *reading, const struct cli_captures *ca
     cli_progress_begin(&reading->progress, end - first == 1 ? captures->items[first].paths[0] : many,
                        options->team != NULL);
     for (size_t i = first; i < end; i++) {
-        if (!cli_capture_check(&captures->items[i], &errors[i]))
+        if (!check_host(&captures->items[i], options->host, &errors[i]) &&
+            !cli_capture_check(&captures->items[i], &errors[i]))
             add_capture(reading, captures, i, options);
         else if (needs_all)
             break;
@@ -87,7 +97,11 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
     bool has_memory = reading_init(&reading, captures->count + 1);
     if (has_memory) {
         list_captures(&reading, captures, 0, captures->count, options, needs_all, errors);
-        gputime_traces_open(reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
+        const struct cli_host *host = options->host;
+        if (host)
+            host->open(host->context, reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
+        else
+            gputime_traces_open(reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
         cli_progress_end(&reading.progress);
     }
     for (size_t i = 0; i < reading.count; i++) {

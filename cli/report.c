@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "error.h"
 #include "gather.h"
+#include "host.h"
 #include "make.h"
 #include "read.h"
 #include "target.h"
@@ -268,7 +269,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         if (!status && job->destinations[i].makes_directory)
             status = cli_target_make_directory(job->destinations[i].path, err);
         if (!status)
-            status = gputime_report_write(made.report, &writing, job->destinations[i].path, err);
+            status = cli_host_write(job->options, made.report, &writing, job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], writing.width))
             printf("\n%s\n", job->command->hint);
     }
@@ -336,7 +337,8 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
 static void name_ranks(const struct job *job) {
     char path[4096];
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
-    if (job->directory && job->trace_count > 1 && !last->path && strcmp(last->format, "text") == 0)
+    if (job->directory && !job->options->opening.redact && job->trace_count > 1 && !last->path &&
+        strcmp(last->format, "text") == 0)
         printf("\ntip: 'gputime ranks %s' compares the ranks of one job\n",
                cli_terminal_text(path, sizeof path, job->directory));
 }
@@ -410,11 +412,8 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         *err = job->failure;
         status = err->status;
     }
-    for (size_t i = 0; i < job->trace_count; i++) {
-        if (!options->opening.no_cache)
-            gputime_trace_store_cache(job->traces[i]);
-        gputime_trace_free(job->traces[i]);
-    }
+    for (size_t i = 0; i < job->trace_count; i++)
+        cli_host_close(options, job->traces[i]);
     free(job->traces);
     free(job->names);
     gputime_job_free(job->ranks);

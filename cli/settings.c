@@ -224,5 +224,7 @@ enum gputime_status cli_settings_read(struct cli_arguments *arguments, const str
     put_settings_first(&arguments->options.rules, given_rules);
     if (!status)
         status = settle_rules(arguments, err);
+    if (arguments->options.redact_names)
+        arguments->options.opening.redact = GPUTIME_REDACT_NAMES;
     return status ? status : settle_analysing(arguments, err);
 }

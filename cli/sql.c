@@ -12,6 +12,7 @@
 #include "capture.h"
 #include "error.h"
 #include "gather.h"
+#include "host.h"
 #include "read.h"
 #include "request.h"
 #include "target.h"
@@ -113,7 +114,7 @@ static enum gputime_status write_result(const struct job *job, struct gputime_er
     enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; i < job->destination_count && !status; i++) {
         struct gputime_write_options options = writing_options(job, &job->destinations[i]);
-        status = gputime_report_write(job->report, &options, job->destinations[i].path, err);
+        status = cli_host_write(&job->options, job->report, &options, job->destinations[i].path, err);
     }
     if (!status && job->page && !job->options.quiet) {
         char path[4096];
@@ -220,11 +221,8 @@ static enum gputime_status run_query(struct job *job, struct cli_words traces, s
 
 static void release(struct job *job) {
     gputime_report_free(job->report);
-    for (size_t i = 0; job->traces && i < job->captures.count; i++) {
-        if (job->traces[i] && !job->options.opening.no_cache)
-            gputime_trace_store_cache(job->traces[i]);
-        gputime_trace_free(job->traces[i]);
-    }
+    for (size_t i = 0; job->traces && i < job->captures.count; i++)
+        cli_host_close(&job->options, job->traces[i]);
     free(job->traces);
     free(job->errors);
     free(job->text);

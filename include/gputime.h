@@ -141,6 +141,13 @@ enum gputime_trace_fact {
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)
 
+/* What a trace hides from everything that is made of it, so that it can be shared (docs/redact.md). */
+enum gputime_redact {
+    GPUTIME_REDACT_NOTHING = 0,
+    GPUTIME_REDACT_PRIVATE, /* host, user, paths, names of processes and threads, clock time; pids and tids are new */
+    GPUTIME_REDACT_NAMES,   /* names of kernels, ranges, operators and counters, too: they are hashes */
+};
+
 /* How a trace is opened. */
 struct gputime_open_options {
     size_t size;
@@ -163,11 +170,16 @@ struct gputime_open_options {
     const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
     size_t class_count;
 
-    uint64_t facts; /* bits of enum gputime_trace_fact: what to read, with what that implies; 0:
-                       GPUTIME_FACTS_USUAL. A report that needs more has the files read again */
+    uint64_t facts;             /* bits of enum gputime_trace_fact: what to read, with what that implies; 0:
+                                   GPUTIME_FACTS_USUAL. A report that needs more has the files read again */
+    enum gputime_redact redact; /* what reports and rows of the trace hide; other than nothing: no cache */
+    int reserved;               /* 0 */
 };
 #define GPUTIME_OPEN_OPTIONS_INIT                                                                                      \
-    { sizeof(struct gputime_open_options), 0, 0, 0, GPUTIME_READER_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                                                  \
+        sizeof(struct gputime_open_options), 0, 0, 0, GPUTIME_READER_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,      \
+            GPUTIME_REDACT_NOTHING, 0                                                                                  \
+    }
 
 /* What the user knows about a run and the trace does not say. A trace keeps what it was opened with; what the options
    of a report override it. */
@@ -624,12 +636,13 @@ struct gputime_write_options {
     size_t column_count;
     enum gputime_unit unit; /* of times in text and Markdown */
     enum gputime_color color;
-    int64_t width;   /* columns of text; 0: 80 */
-    int full_names;  /* 1: text does not shorten names */
-    int64_t threads; /* for formats that write directories; 0: one for each core */
+    int64_t width;     /* columns of text; 0: 80 */
+    int full_names;    /* 1: text does not shorten names */
+    int64_t threads;   /* for formats that write directories; 0: one for each core */
+    int64_t row_limit; /* rows of each table in JSON, whose `total_rows` says how many there are; 0: all */
 };
 #define GPUTIME_WRITE_OPTIONS_INIT                                                                                     \
-    { sizeof(struct gputime_write_options), 0, 0, 0, 0, GPUTIME_UNIT_AUTO, GPUTIME_COLOR_AUTO, 0, 0, 0 }
+    { sizeof(struct gputime_write_options), 0, 0, 0, 0, GPUTIME_UNIT_AUTO, GPUTIME_COLOR_AUTO, 0, 0, 0, 0 }
 
 /* Writes to a file (replaced atomically), or to standard output when path is NULL or "-". A path that ends in
    '/' is a directory: formats of one table write one file per table to it, formats that are directories ("explain")

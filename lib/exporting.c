@@ -64,7 +64,7 @@ static enum gt_status add_input(struct work *work, struct gputime_trace *const *
         return gt_fail_context(err, "'%s'", trace->paths[0]);
     work->inputs[index] = (struct gt_export_input){.view = work->views[index],
                                                    .label = gt_internal_label(traces, work->count, index, &work->arena),
-                                                   .path = trace->paths[0],
+                                                   .path = gt_internal_path(trace),
                                                    .rank = reading->rank};
     return GT_OK;
 }

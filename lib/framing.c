@@ -9,8 +9,10 @@ enum gt_status gt_internal_frames(struct gputime_trace *trace, uint32_t facts, s
     enum gt_status status = gt_internal_read(trace, facts, &reading, err);
     if (status != GT_OK)
         return status;
-    struct gt_frame_trace from = {
-        .store = reading->store, .labels = reading->labels, .rank = reading->rank, .path = gt_str_of(trace->paths[0])};
+    struct gt_frame_trace from = {.store = reading->store,
+                                  .labels = reading->labels,
+                                  .rank = reading->rank,
+                                  .path = gt_str_of(gt_internal_path(trace))};
     *out = gt_frame_new(&from);
     return *out ? GT_OK : gt_fail_memory(err);
 }

@@ -56,6 +56,8 @@ static struct gt_str name_of(const struct naming *naming, size_t index) {
     const char *title = run_of(trace, naming->run).title;
     if (title)
         return gt_str_of(title);
+    if (trace->how.redact)
+        return GT_STR(GT_REDACTED_PATH);
     return strcmp(trace->paths[0], "-") == 0 ? GT_STR("standard input")
                                              : gt_str_path_tail(gt_str_of(trace->paths[0]), naming->parts);
 }
@@ -72,7 +74,8 @@ static struct naming naming_of(struct gputime_trace *const *traces, size_t count
     struct naming naming = {traces, count, run, 1};
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++) {
-            bool is_other = !run_of(traces[i], run).title && strcmp(traces[i]->paths[0], traces[k]->paths[0]) != 0;
+            bool is_other = !run_of(traces[i], run).title && !traces[i]->how.redact &&
+                            strcmp(traces[i]->paths[0], traces[k]->paths[0]) != 0;
             while (is_other && gt_str_eq(name_of(&naming, i), name_of(&naming, k)) &&
                    name_of(&naming, i).len < strlen(traces[i]->paths[0]))
                 naming.parts++;
@@ -81,6 +84,9 @@ static struct naming naming_of(struct gputime_trace *const *traces, size_t count
 }
 
 static struct gt_str label_of(const struct naming *naming, size_t index, struct gt_arena *arena) {
+    const struct gputime_trace *trace = naming->traces[index];
+    if (trace->how.redact && !run_of(trace, naming->run).title)
+        return gt_arena_printf(arena, GT_REDACTED_PATH " %zu", index + 1);
     struct gt_str name = gt_arena_copy(arena, name_of(naming, index));
     size_t turn = turn_of(naming, index);
     return turn == 1 ? name : gt_arena_printf(arena, "%s (%zu)", name.ptr, turn);
@@ -121,7 +127,7 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
     struct gt_arena *arena = &section->report->arena;
     section->input = (struct gt_report_input){
         .label = label,
-        .path = gt_arena_copy(arena, gt_str_of(trace->paths[0])),
+        .path = trace->how.redact ? label : gt_arena_copy(arena, gt_str_of(trace->paths[0])),
         .format = store->meta.format,
         .producer = gt_store_string(store, store->meta.producer),
         .ops = store->ops.count,

@@ -75,6 +75,10 @@ struct gt_frames;
 enum gt_status gt_internal_frames(struct gputime_trace *trace, uint32_t facts, struct gt_frames **out,
                                   struct gt_error *err);
 
+/* trace.c: the first file as reports show it; of a redacted trace only that it is an input. */
+#define GT_REDACTED_PATH "input"
+const char *gt_internal_path(const struct gputime_trace *trace);
+
 /* traces.c: whether all inputs are files, so that several can be read at the same time. */
 bool gt_internal_are_files(const struct gputime_input *inputs, size_t count);
 

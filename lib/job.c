@@ -24,9 +24,19 @@ static enum gt_status read_alone(struct gt_job_reading *reading, size_t count, s
     return status;
 }
 
+static bool is_redacted(const struct gputime_input *inputs, size_t count) {
+    struct gputime_open_options options;
+    for (size_t i = 0; i < count; i++)
+        if (GT_TAKE(gputime_open_options, inputs[i].options, &options, NULL) == GT_OK && options.redact)
+            return true;
+    return false;
+}
+
 /* The longest folder that all paths are in, empty where that is the current one. NULL: memory was short. */
 static char *new_folder(const struct gputime_input *inputs, size_t count) {
     const char *first = count && inputs[0].path_count ? inputs[0].paths[0] : "";
+    if (is_redacted(inputs, count))
+        first = "";
     size_t common = strlen(first);
     for (size_t i = 1; i < count; i++) {
         const char *path = inputs[i].path_count ? inputs[i].paths[0] : "";

@@ -43,6 +43,12 @@ uint64_t gt_job_read_bytes(const struct gputime_input *input) {
     return bytes;
 }
 
+/* Of a redacted trace its number. */
+static struct gt_str name_of(const struct gputime_trace *trace, size_t index, struct gt_arena *arena) {
+    return trace->how.redact ? gt_arena_printf(arena, GT_REDACTED_PATH " %zu", index + 1)
+                             : gt_str_path_tail(gt_str_of(trace->paths[0]), 1);
+}
+
 static enum gt_status reduce(const struct opening *opening, size_t index, struct gputime_trace *trace,
                              struct gt_error *err) {
     const struct gt_reading *reading;
@@ -50,17 +56,20 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
     enum gt_status status = gt_internal_read(trace, GT_RANK_REDUCE_FACTS, &reading, err);
     if (status != GT_OK)
         return status;
+    struct gt_arena name_arena = {0};
     const struct gt_rank_reduce_input input = {.store = reading->store,
                                                .labels = reading->labels,
                                                .path = trace->paths[0],
-                                               .name = gt_str_path_tail(gt_str_of(trace->paths[0]), 1),
+                                               .name = name_of(trace, index, &name_arena),
                                                .number = (uint32_t)index,
                                                .step_tag = opening->step_tag,
                                                .threads = opening->reading->threads};
     ranks->ops = reading->store->ops.count;
     ranks->kernels = gt_internal_count_kernels(reading->store);
     ranks->loss = gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS));
-    status = gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
+    status = gt_arena_failed(&name_arena) ? gt_fail_memory(err)
+                                          : gt_rank_reduce(&input, &ranks->summaries, &ranks->count, err);
+    gt_arena_release(&name_arena);
     ranks->is_read = status == GT_OK;
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }

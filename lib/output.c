@@ -91,6 +91,8 @@ static enum gt_status take_options(const struct gputime_write_options *options, 
         status = gt_take_choice("color", (unsigned)taken->color, GPUTIME_COLOR_NEVER, err);
     if (status == GT_OK && taken->width < 0)
         status = gt_fail_usage(err, "the width cannot be negative");
+    if (status == GT_OK && taken->row_limit < 0)
+        status = gt_fail_usage(err, "the number of rows cannot be negative");
     return status;
 }
 

@@ -18,13 +18,13 @@ static bool is_zero(const unsigned char *bytes, size_t count) {
 #define NO_PADDING(type, last)                                                                                         \
     _Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == sizeof(struct type),              \
                    "struct " #type " ends in padding")
-NO_PADDING(gputime_open_options, facts);
+NO_PADDING(gputime_open_options, reserved);
 NO_PADDING(gputime_run, remark);
 NO_PADDING(gputime_selection, reserved);
 NO_PADDING(gputime_shaping, reserved);
 NO_PADDING(gputime_report_options, generated_at);
 NO_PADDING(gputime_diff_options, shaping);
-NO_PADDING(gputime_write_options, threads);
+NO_PADDING(gputime_write_options, row_limit);
 NO_PADDING(gputime_export_options, threads);
 NO_PADDING(gputime_sql_options, reporting);
 

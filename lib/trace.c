@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "label/label.h"
 #include "label/rules.h"
+#include "redact/redact_store.h"
 #include "take.h"
 
 #define GT_FACT(name, bit, key, title, implies)                                                                        \
@@ -165,6 +166,8 @@ static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, s
     enum gt_status status = load(trace, facts, reading, err);
     if (status == GT_OK)
         reading->store->possible = facts_of_format(reading->store->meta.format);
+    if (status == GT_OK && trace->how.redact)
+        status = gt_redact_store(reading->store, trace->how.redact == GPUTIME_REDACT_NAMES, err);
     if (status == GT_OK)
         status = gt_label_new_by_rules(reading->store, trace->rules, gt_threads_count(trace->how.threads),
                                        &reading->labels, err);
@@ -229,6 +232,8 @@ static enum gt_status open_trace(struct gputime_trace *trace, const char *const 
     enum gt_status status = GT_TAKE(gputime_open_options, options, &trace->how, err);
     if (status == GT_OK)
         status = gt_take_choice("reader", (unsigned)trace->how.reader, GPUTIME_READER_NSYS, err);
+    if (status == GT_OK)
+        status = gt_take_choice("redact", (unsigned)trace->how.redact, GPUTIME_REDACT_NAMES, err);
     if (status == GT_OK && trace->how.facts & ~(uint64_t)GT_FACTS_ALL)
         status = gt_fail_usage(err, "invalid facts: a bit that is none of enum gputime_trace_fact");
     if (status == GT_OK && !copy_paths(trace, paths, path_count))
@@ -239,7 +244,8 @@ static enum gt_status open_trace(struct gputime_trace *trace, const char *const 
         status = read_rules(&trace->how, &trace->rules, err);
     if (status != GT_OK)
         return status;
-    if (!trace->how.no_cache && trace->how.reader == GPUTIME_READER_AUTO)
+    /* What is in the cache cannot be changed, and what is redacted must not get there. */
+    if (!trace->how.no_cache && trace->how.reader == GPUTIME_READER_AUTO && !trace->how.redact)
         gt_cache_key_init(&trace->cache_key, (const char *const *)trace->paths, trace->path_count);
     uint32_t facts = trace->how.facts ? (uint32_t)trace->how.facts : GT_FACTS_USUAL;
     trace->asked = gt_store_facts_closed(facts);
@@ -255,6 +261,7 @@ static enum gt_status open_trace(struct gputime_trace *trace, const char *const 
         .reader = trace->how.reader,
         .nsys_command = gt_take_text(trace->how.nsys_command, &trace->arena),
         .cache_after_ns = trace->how.cache_after_ns,
+        .redact = trace->how.redact,
     };
     return status;
 }
@@ -293,13 +300,17 @@ API enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t
     return gt_internal_fail(status, &error, err);
 }
 
+const char *gt_internal_path(const struct gputime_trace *trace) {
+    return trace->how.redact ? GT_REDACTED_PATH : trace->paths[0];
+}
+
 API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {
     const struct gt_store *store = trace->shown->store;
     const struct gt_meta *meta = &store->meta;
     struct gt_str producer = gt_store_string(store, meta->producer);
     struct gt_str host = gt_store_string(store, meta->host);
     return (struct gputime_trace_info){
-        .path = trace->paths[0],
+        .path = gt_internal_path(trace),
         .format = meta->format,
         .producer = {producer.ptr, producer.len},
         .origin_ns = store->origin_ns,

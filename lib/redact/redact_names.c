@@ -89,7 +89,7 @@ static const char *prefix(struct gt_redact_names *names, enum gt_redact_role rol
 }
 
 /* Eight digits, unless a different name of the file has the same eight. */
-static struct gt_str hide(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name) {
+struct gt_str gt_redact_names_hash(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name) {
     uint64_t value = hash(name);
     uint32_t rest = (uint32_t)value & INT32_MAX; /* any but GT_MAP_NONE */
     const char *begin = prefix(names, role, name);
@@ -108,7 +108,8 @@ static struct gt_str cut_arguments(struct gt_str name) {
 struct gt_str gt_redact_names_hide(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name) {
     if (role == GT_REDACT_CALL) {
         struct gt_str call = cut_arguments(name);
-        return gt_redact_names_is_plain(call) ? call : hide(names, role, name);
+        return gt_redact_names_is_plain(call) ? call : gt_redact_names_hash(names, role, name);
     }
-    return name.len && (names->hides_all || gt_redact_names_has_path(name)) ? hide(names, role, name) : name;
+    return name.len && (names->hides_all || gt_redact_names_has_path(name)) ? gt_redact_names_hash(names, role, name)
+                                                                            : name;
 }

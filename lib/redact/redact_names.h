@@ -24,6 +24,9 @@ void gt_redact_names_release(struct gt_redact_names *names);
    ones, in every file. Borrowed until the next call. role: GT_REDACT_KERNEL, RANGE or CALL. */
 struct gt_str gt_redact_names_hide(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name);
 
+/* The hash of it in any case. */
+struct gt_str gt_redact_names_hash(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name);
+
 /* Whether something in the text looks like a path of a file: "/a", "~/a", "../a", "C:\a" where a word begins. */
 bool gt_redact_names_has_path(struct gt_str text);
 

@@ -324,6 +324,6 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
 
 enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_write_options *options,
                              struct gt_out *out, struct gt_error *err) {
-    (void)options;
-    return gt_json_report(report, &(struct gt_json_how){.audience = GT_FOR_DATA}, out, err);
+    struct gt_json_how how = {.audience = GT_FOR_DATA, .row_limit = (size_t)options->row_limit};
+    return gt_json_report(report, &how, out, err);
 }

@@ -137,7 +137,7 @@ static enum gt_status write_tables(struct gt_out *out, const struct gt_report *r
         if (status)
             return status;
         if (how->row_limit)
-            gt_joined_limit(&joined, joined.page_limit > how->row_limit ? joined.page_limit : how->row_limit);
+            gt_joined_limit(&joined, texts && joined.page_limit > how->row_limit ? joined.page_limit : how->row_limit);
         gt_out_text(out, i ? ",\n" : "\n");
         write_table(out, &joined, texts);
         gt_joined_release(&joined);

@@ -36,6 +36,9 @@ GPUTIME_FACT_ARGUMENTS = 131072
 GPUTIME_FACT_CONFIGS = 262144
 GPUTIME_FACT_STACKS = 524288
 GPUTIME_FACT_METRICS = 1048576
+GPUTIME_REDACT_NOTHING = 0
+GPUTIME_REDACT_PRIVATE = 1
+GPUTIME_REDACT_NAMES = 2
 GPUTIME_FIELD_U8 = 0
 GPUTIME_FIELD_U16 = 1
 GPUTIME_FIELD_U32 = 2
@@ -263,6 +266,8 @@ gputime_open_options._fields_ = [
     ("classes", POINTER(gputime_class)),
     ("class_count", c_size_t),
     ("facts", c_uint64),
+    ("redact", c_int),
+    ("reserved", c_int),
 ]
 gputime_run._fields_ = [
     ("size", c_size_t),
@@ -418,6 +423,7 @@ gputime_write_options._fields_ = [
     ("width", c_int64),
     ("full_names", c_int),
     ("threads", c_int64),
+    ("row_limit", c_int64),
 ]
 gputime_export_options._fields_ = [
     ("size", c_size_t),

@@ -76,7 +76,7 @@ def test_version(run):
     for args in (["--version"], ["-V"], ["version"], ["kernels", "--version"]):
         first, parts = text_of(run(*args)).splitlines()
         assert first == f"gputime {version}"
-        assert re.fullmatch(r"(dynamic|static) build with (ISA-L|zlib) [\d.]+, zstd [\d.]+, lz4 [\d.]+, SQLite [\d.]+, "
+        assert re.fullmatch(r"(dynamic|static) build with (ISA-L|zlib) [\d.]+, zstd [\d.]+, (xz [\d.]+|no xz), lz4 [\d.]+, SQLite [\d.]+, "
                             r"PCRE2 [\d.]+, (no )?page", parts)
 
 

@@ -51,7 +51,7 @@ RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps", "diff
            "export for Perfetto": "export"}
 OUTPUTS = {"export": "exported/", "export for Perfetto": "exported.pftrace"}
 TRACES = {"diff": 2, "diff of jobs": 2}
-READ_NO_TRACE = {"define", "redact", "list", "cache", "help", "version"}
+READ_NO_TRACE = {"define", "mcp", "redact", "list", "cache", "help", "version"}
 
 # The traces are large, so one worker makes them for all tests.
 pytestmark = [pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions"),

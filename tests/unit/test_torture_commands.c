@@ -64,6 +64,8 @@ static const struct command_line {
     {{"list", "rules"}},
     {{"list", "inputs", "--json"}},
     {{"define", "idle_ns"}},
+    {{"kernels", trace, "--redact-names", "--json"}},
+    {{"mcp"}},
     {{"cache", "show"}},
     {{"help", "kernels"}},
     {{"version"}},

@@ -25,6 +25,7 @@ static char trace[2 * PATH_BYTES], output[2 * PATH_BYTES], out_dir[2 * PATH_BYTE
 static char exported_dir[2 * PATH_BYTES];
 static char cache[2 * PATH_BYTES];
 static const char other_trace[] = "tests/data/overlap.json";
+static const char perfetto[] = "tests/fuzz/seeds/fuzz_pftrace/small.pftrace";
 static const char export[] = "tests/fuzz/seeds/fuzz_nsys_sqlite/small.sqlite";
 
 /* Command lines, at least one for each command. Files go to `output` or `out_dir`. */
@@ -57,6 +58,7 @@ static const struct command_line {
     {{"sql", trace, other_trace, "select * from gaps g join ops o on o.id = g.next_id order by o.range", "-o", output}},
     {{"sql", trace, "select median(total_ns) from report_kernels"}},
     {{"sql", "--schema"}},
+    {{"gaps", perfetto}},
     {{"export", trace, "--format", "perfetto", "-o", output}},
     {{"export", trace, other_trace, "--format", "perfetto", "-o", output}},
     {{"list", "rules"}},

@@ -651,8 +651,8 @@ enum gputime_status gputime_report_write(const struct gputime_report *report,
                                          const struct gputime_write_options *options, const char *path,
                                          struct gputime_error *err);
 
-/* The same into memory, in a format of one file: *out is the caller's, to be freed by gputime_text_free. Several threads
-   may write one report. */
+/* The same into memory, in a format of one file: *out is the caller's, to be freed by gputime_text_free. Several
+   threads may write one report. */
 enum gputime_status gputime_report_print(const struct gputime_report *report,
                                          const struct gputime_write_options *options, struct gputime_text *out,
                                          struct gputime_error *err);
@@ -701,11 +701,11 @@ struct gputime_sql_options {
 #define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
     { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
 
-/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are the
-   events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each analysis.
-   Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was read without
-   facts that the query needs is read again. The report is the caller's and does not need the traces any more. Several
-   threads may query one trace. */
+/* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are
+   the events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each
+   analysis. Nothing can be changed or opened by a query. What is wrong with it fails with its place. A trace that was
+   read without facts that the query needs is read again. The report is the caller's and does not need the traces any
+   more. Several threads may query one trace. */
 enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_t trace_count, const char *text,
                                       const struct gputime_sql_options *options, struct gputime_report **out,
                                       struct gputime_error *err);
@@ -823,9 +823,9 @@ int64_t gputime_table_int(const struct gputime_table *table, size_t row, size_t 
 double gputime_table_real(const struct gputime_table *table, size_t row, size_t column);
 struct gputime_text gputime_table_text(const struct gputime_table *table, size_t row, size_t column);
 
-/* One table as text for a terminal, without the rest of its report; empty for a table that is not shown without rows. Of
-   the options unit, color, width and full_names count. *out is the caller's, to be freed by gputime_text_free. Several
-   threads may ask. */
+/* One table as text for a terminal, without the rest of its report; empty for a table that is not shown without rows.
+   Of the options unit, color, width and full_names count. *out is the caller's, to be freed by gputime_text_free.
+   Several threads may ask. */
 enum gputime_status gputime_table_print(const struct gputime_table *table, const struct gputime_write_options *options,
                                         struct gputime_text *out, struct gputime_error *err);
 

@@ -170,7 +170,7 @@ $(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
 	@./probe.sh STATIC > $@
 
 # Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
-CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_STATIC' lib)
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_STATIC' lib)
 STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
 $(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
 $(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk
@@ -341,7 +341,7 @@ CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
-CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/small.pftrace tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
+CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
 CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
 
 replay:

@@ -53,6 +53,10 @@ if has isa-l.h -lisal; then
 else
     need zlib.h -lz 'libisal-dev or zlib1g-dev'
 fi
+lzma_define='' lzma_library=''
+if has lzma.h -llzma; then
+    lzma_define=' -DGT_HAVE_LZMA=1' lzma_library=' -llzma'
+fi
 has 'sqlite3.h zstd.h lz4.h pcre2.h xxhash.h' '-lsqlite3 -lzstd -llz4 -lpcre2-8 -lm' || {
     need sqlite3.h '-lsqlite3 -lm' libsqlite3-dev
     need zstd.h -lzstd libzstd-dev
@@ -78,8 +82,8 @@ if [ "$PROBE_HARDEN" != 0 ]; then
 fi
 
 cat <<END
-$1_DEFINES := $gzip_define
-$1_LIBS := $gzip_library
+$1_DEFINES := $gzip_define$lzma_define
+$1_LIBS := $gzip_library$lzma_library
 $1_HARDEN_MACROS :=$macros
 $1_HARDEN_CODE :=$code
 $1_HARDEN_LINK :=$link

@@ -12,6 +12,7 @@
 #include "decode/torch/torch_json.h"
 #include "events/cache.h"
 #include "events/labels.h"
+#include "gputime.h"
 #include "label/label.h"
 
 /* What every reader of the benchmark must agree on, then what this one keeps. */
@@ -38,14 +39,15 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
-enum how { USUAL, PORTABLE, OPEN, ALL, COUNTERS, ARGUMENTS, KEEP, CACHED };
+enum how { USUAL, PORTABLE, OPEN, ALL, EXPORTED, COUNTERS, ARGUMENTS, KEEP, CACHED };
 
 static enum how parse_how(const char *word) {
-    const char *const words[] = {"usual", "portable", "open", "all", "counters", "arguments", "keep", "cached"};
+    const char *const words[] = {"usual",    "portable",  "open", "all",   "exported",
+                                 "counters", "arguments", "keep", "cached"};
     for (enum how how = USUAL; how <= CACHED; how++)
         if (strcmp(word, words[how]) == 0)
             return how;
-    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|counters|arguments|keep|cached]\n");
+    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|exported|counters|arguments|keep|cached]\n");
     exit(2);
 }
 
@@ -53,6 +55,7 @@ static enum gt_status decode(const char *path, size_t threads, enum how how, str
                              struct gt_error *error) {
     struct gt_decode_options options = {.threads = threads,
                                         .facts = how == ALL        ? GT_FACTS_ALL
+                                                 : how == EXPORTED ? (uint32_t)gputime_export_facts(NULL, "to/")
                                                  : how == COUNTERS ? GT_FACT_COUNTERS
                                                  : how == ARGUMENTS
                                                      ? GT_FACTS_USUAL | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS

@@ -304,6 +304,22 @@ def explain_case(bench, build, kernels):
     return Case("explain", path.stat().st_size, "reading alone, 2 threads", contenders)
 
 
+def sql_case(bench, build, kernels):
+    """Two queries over an export, beside the same in SQLite over the tables of the export: sums by name, and kernel time
+    by the innermost of one range for every five kernels."""
+    path = make_input(bench / f"explain-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
+    options = ["--no-cache", "--threads", 2, "-o", "/dev/null", "--csv"]
+    sums = "select {0}, count(*), sum(dur_ns) from ops group by {0}"
+    peer = [sys.executable, HERE / "peers/sqlite_read.py"]
+    contenders = [
+        Contender("sql by name", [build / "gputime", "sql", path, sums.format("name"), *options]),
+        Contender("sql by range", [build / "gputime", "sql", path, sums.format("range"), *options]),
+        Contender("sqlite3 by name", [*peer, "names", path], slow=True),
+        Contender("sqlite3 by range", [*peer, "ranges", path], slow=True),
+    ]
+    return Case("SQL", path.stat().st_size, "sqlite3 by name", contenders)
+
+
 def arguments_case(bench, build, size):
     """Arguments of operators and launch configurations, next to reading the same trace without them; programs repeat
     their shapes."""
@@ -315,6 +331,19 @@ def arguments_case(bench, build, size):
         Contender("efficiency, 1 thread", [build / "gputime", "efficiency", *options]),
     ]
     return Case("arguments", path.stat().st_size, "reading alone, 1 thread", contenders)
+
+
+def export_case(bench, build, size):
+    """Events as Parquet, next to reading what is written, and to reading what other commands need."""
+    path = make_trace(bench, size, "multi")
+    contenders = [
+        Contender("reading what is exported, 2 threads", [bench / "read", 2, path, "exported"]),
+        Contender("reading alone, 2 threads", [bench / "read", 2, path]),
+        *(Contender(f"export, {threads} thread{'s' * (threads > 1)}",
+                    [build / "gputime", "export", path, "-q", "--no-cache", "--threads", threads, "-o",
+                     f"{bench}/exported/"]) for threads in (1, 2)),
+    ]
+    return Case("export", path.stat().st_size, "reading what is exported, 2 threads", contenders)
 
 
 def graph_case(bench, kernels):
@@ -405,7 +434,9 @@ def make_cases(bench, build, is_quick, only):
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
+        "SQL": lambda _: sql_case(bench, build, 1000000 if is_quick else 10000000),
         "arguments": lambda _: arguments_case(bench, build, size),
+        "export": lambda _: export_case(bench, build, size),
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),
         "path": lambda _: path_case(bench, build, 500000 if is_quick else 5000000),
         "diff": lambda _: diff_case(bench, build, size),

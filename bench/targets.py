@@ -79,8 +79,12 @@ TARGETS = [
     within(KINETO, "whole command, 1 thread", "gputime 1 thread", 1.25),
     within("arguments", "reading with arguments, 1 thread", "reading alone, 1 thread", 2),
     within("arguments", "efficiency, 1 thread", "reading alone, 1 thread", 2),
+    within("export", "export, 2 threads", "reading what is exported, 2 threads", 2.5),
     within("counters", "counters, 1 thread", "reading all, 1 thread", 2),
     within("explain", "explain, 2 threads", "reading alone, 2 threads", 3),
+    faster("SQL", "sql by name", "sqlite3 by name", 3),
+    faster("SQL", "sql by range", "sqlite3 by range", 20),
+    quick("SQL", "sql by range", 3),
     within("diff", "diff, 2 threads", "kernels of both, 2 threads", 1.20),
     within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
     *(quick("dependency graph", part, most_s)

@@ -110,7 +110,7 @@ enum gputime_status cli_export_run(const struct cli_command *command, const stru
     if (!job)
         return cli_fail_memory(err);
     job->options = *options;
-    enum gputime_status status = cli_gather(&gathered, words, err);
+    enum gputime_status status = cli_gather(&gathered, words, false, err);
     if (!status)
         status = run(job, (struct cli_words){gathered.items, gathered.count}, err);
     if (!status && !options->quiet)

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +58,42 @@ static enum gputime_status add_path(struct cli_gathered *gathered, const char *d
         gathered->path_capacity = capacity;
     }
     size_t bytes = strlen(directory);
-    const char *slash = bytes && directory[bytes - 1] == '/' ? "" : "/";
+    const char *slash = bytes == 0 || directory[bytes - 1] == '/' ? "" : "/";
     char *path;
     if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
         return cli_fail_memory(err);
     gathered->paths[gathered->path_count++] = path;
     return GPUTIME_OK;
+}
+
+/* A pattern that the shell left alone, because it was in quotes or nothing matched. A file may have such a name. */
+static bool is_pattern(const char *word) {
+    return strpbrk(word, "*?[") != NULL;
+}
+
+/* Not directories, which a pattern meets by chance. */
+static enum gputime_status add_files(struct cli_gathered *gathered, const glob_t *found, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; !status && i < found->gl_pathc; i++)
+        if (found->gl_pathv[i][strlen(found->gl_pathv[i]) - 1] != '/')
+            status = add_path(gathered, "", found->gl_pathv[i], err);
+    return status;
+}
+
+static enum gputime_status add_matches(struct cli_gathered *gathered, const char *word, struct gputime_error *err) {
+    glob_t found = {0};
+    size_t first = gathered->path_count;
+    int reason = glob(word, GLOB_NOSORT | GLOB_MARK, NULL, &found);
+    enum gputime_status status = reason == GLOB_NOSPACE ? cli_fail_memory(err) : add_files(gathered, &found, err);
+    globfree(&found);
+    size_t count = gathered->path_count - first;
+    if (!status && count == 0)
+        return cli_fail(err, "no files match '%s'", word);
+    if (!status)
+        qsort(gathered->paths + first, count, sizeof *gathered->paths, by_name);
+    for (size_t i = 0; !status && i < count; i++)
+        status = add_word(gathered, gathered->paths[first + i], err);
+    return status;
 }
 
 /* What a tool adds to the name of a file that has more in it, where it writes the same capture twice. */
@@ -114,8 +145,9 @@ static enum gputime_status add_directory(struct cli_gathered *gathered, const ch
     return status;
 }
 
-enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, struct gputime_error *err) {
-    *gathered = (struct cli_gathered){0};
+enum gputime_status cli_gather(struct cli_gathered *gathered, struct cli_words words, bool keeps_directories,
+                               struct gputime_error *err) {
+    *gathered = (struct cli_gathered){.keeps_directories = keeps_directories};
     return cli_gather_more(gathered, words, err);
 }
 
@@ -123,11 +155,17 @@ enum gputime_status cli_gather_more(struct cli_gathered *gathered, struct cli_wo
     enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; !status && i < words.count; i++) {
         struct stat info;
-        bool is_directory =
-            strcmp(words.items[i], "-") != 0 && stat(words.items[i], &info) == 0 && S_ISDIR(info.st_mode);
+        const char *word = words.items[i];
+        bool is_there = strcmp(word, "-") == 0 || stat(word, &info) == 0;
+        bool is_directory = !gathered->keeps_directories && is_there && strcmp(word, "-") != 0 && S_ISDIR(info.st_mode);
         if (is_directory && !gathered->directory)
-            gathered->directory = words.items[i];
-        status = is_directory ? add_directory(gathered, words.items[i], err) : add_word(gathered, words.items[i], err);
+            gathered->directory = word;
+        if (is_directory)
+            status = add_directory(gathered, word, err);
+        else if (!is_there && is_pattern(word))
+            status = add_matches(gathered, word, err);
+        else
+            status = add_word(gathered, word, err);
     }
     return status;
 }

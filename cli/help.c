@@ -81,7 +81,7 @@ static void print_name(struct name_list *list, const struct cli_option *option) 
 
 /* Rarely needed options are only listed here; the manual explains them. */
 static bool is_rare(const struct cli_option *option) {
-    return option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL ||
+    return option->is_rare || option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL ||
            option->group == CLI_GROUP_GENERAL;
 }
 

@@ -168,6 +168,7 @@ struct cli_option {
     enum cli_group group;
     const char *analysing; /* key of the analysis option that it sets and takes choices and bounds from; NULL: none */
     bool is_negated;       /* the flag turns it off */
+    bool is_rare;          /* the help of the program only names it */
     size_t implies;        /* offset of a flag that it sets when given on the command line; 0: none */
     const char *pair;      /* a value that another one follows ("range NAME"); NULL: none */
     size_t pair_offset;    /* offset of that name: text */

@@ -348,11 +348,12 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     return cli_report_run_sides(command, options, traces, traces.count, err);
 }
 
-/* Puts the traces of directories in their place; `split` is still where the second side begins. */
+/* Puts the traces of directories and patterns in their place; `split` is still where the second side begins. */
 static enum gputime_status gather(struct job *job, struct cli_gathered *gathered, struct cli_words *traces,
                                   size_t *split, struct gputime_error *err) {
     struct cli_words of_a = {traces->items, *split}, of_b = {traces->items + *split, traces->count - *split};
-    enum gputime_status status = cli_gather(gathered, of_a, err);
+    bool takes_directories = job->command->takes_directories || job->options->ranks;
+    enum gputime_status status = cli_gather(gathered, of_a, !takes_directories, err);
     *split = gathered->count;
     if (!status)
         status = cli_gather_more(gathered, of_b, err);
@@ -384,7 +385,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         job->generated_at = cli_generated_at(options, now);
     struct cli_gathered gathered = {0};
     enum gputime_status status = GPUTIME_OK;
-    if (command->takes_directories || options->ranks)
+    if (!command->takes_runs) /* their words have more than a path */
         status = gather(job, &gathered, &traces, &split, err);
     if (!status)
         status = plan(job, traces, split, err);

@@ -243,7 +243,7 @@ enum gputime_status cli_sql_run(const struct cli_command *command, const struct 
         status = cli_fail_usage(err, "'%s' needs a trace; usage: gputime %s %s", command->name, command->name,
                                 command->usage);
     if (!status && !options->sql_schema)
-        status = cli_gather(&gathered, words, err);
+        status = cli_gather(&gathered, words, false, err);
     if (!status && !options->sql_schema)
         status = run_query(job, (struct cli_words){gathered.items, gathered.count}, err);
     if (status && job->page)

@@ -125,9 +125,8 @@ static enum gt_status make_frame(struct framed *framed, size_t frame, const char
     if (status == GT_OK)
         status = gt_frame_batch_init(&framed->batch, frame, framed->columns, framed->column_count, 0, err);
     if (status == GT_OK)
-        status =
-            gt_frame_batch_fill(&framed->batch, framed->frames, frame, framed->columns, framed->column_count, 0,
-                                UINT32_MAX, err);
+        status = gt_frame_batch_fill(&framed->batch, framed->frames, frame, framed->columns, framed->column_count, 0,
+                                     UINT32_MAX, err);
     return status;
 }
 

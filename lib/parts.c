@@ -11,6 +11,9 @@
 #else
 #include <zlib.h>
 #endif
+#ifdef GT_HAVE_LZMA
+#include <lzma.h>
+#endif
 
 #include "internal.h"
 #include "write/page.h"
@@ -32,14 +35,22 @@ static void gzip_library(char *text, size_t capacity) {
 }
 #endif
 
+static const char *xz_library(void) {
+#ifdef GT_HAVE_LZMA
+    return lzma_version_string();
+#else
+    return NULL;
+#endif
+}
+
 API size_t gputime_parts(char *text, size_t capacity) {
     char gzip[32], pcre2[64] = ""; /* "10.42 2022-12-11" */
     gzip_library(gzip, sizeof gzip);
     if (pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof pcre2)
         pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
     pcre2[strcspn(pcre2, " ")] = '\0';
-    int length = snprintf(text, capacity, "%s build with %s, zstd %s, lz4 %s, SQLite %s, PCRE2 %s, %s", LINKAGE, gzip,
-                          ZSTD_versionString(), LZ4_versionString(), sqlite3_libversion(), pcre2,
-                          gt_page_bytes ? "page" : "no page");
+    int length = snprintf(text, capacity, "%s build with %s, zstd %s, %s%s, lz4 %s, SQLite %s, PCRE2 %s, %s", LINKAGE,
+                          gzip, ZSTD_versionString(), xz_library() ? "xz " : "no xz", xz_library() ? xz_library() : "",
+                          LZ4_versionString(), sqlite3_libversion(), pcre2, gt_page_bytes ? "page" : "no page");
     return length < 0 ? 0 : (size_t)length;
 }

@@ -116,7 +116,7 @@ static enum gt_status report_of(void *context, size_t input, const char *key, co
             report = work->reports[i].report;
     if (!report)
         status = make_report(work, analysis, &report, err);
-    if (status == GT_OK)
+    if (status == GT_OK && report)
         *out = gt_section_find(&report->model->sections[input], key);
     return status;
 }

@@ -12,6 +12,10 @@ struct gt_inflate {
 };
 
 const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing) {
+#ifdef GT_HAVE_LZMA
+    if (packing == GT_PACKING_XZ)
+        return &gt_codec_xz;
+#endif
     return packing == GT_PACKING_GZIP ? &gt_codec_gzip : &gt_codec_zstd;
 }
 
@@ -20,6 +24,10 @@ enum gt_packing gt_inflate_sniff(const unsigned char *head, size_t size) {
         return GT_PACKING_GZIP;
     if (size > 1 && gt_codec_zstd.begins(head, size))
         return GT_PACKING_ZSTD;
+#ifdef GT_HAVE_LZMA
+    if (size > 3 && gt_codec_xz.begins(head, size))
+        return GT_PACKING_XZ;
+#endif
     return GT_PACKING_NONE;
 }
 

@@ -75,5 +75,6 @@ struct gt_codec {
 const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing); /* gzip or zstd */
 
 extern const struct gt_codec gt_codec_gzip, gt_codec_zstd;
+extern const struct gt_codec gt_codec_xz; /* only where GT_HAVE_LZMA is defined */
 
 #endif

@@ -1,4 +1,4 @@
-/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip or zstd: one interface for all.
+/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip, zstd or xz: one interface for all.
  */
 #ifndef GT_BASE_SOURCE_H
 #define GT_BASE_SOURCE_H
@@ -12,7 +12,7 @@
 
 struct gt_source;
 
-enum gt_packing { GT_PACKING_NONE, GT_PACKING_GZIP, GT_PACKING_ZSTD };
+enum gt_packing { GT_PACKING_NONE, GT_PACKING_GZIP, GT_PACKING_ZSTD, GT_PACKING_XZ };
 
 #define GT_SOURCE_PEEK_MAX 65536
 

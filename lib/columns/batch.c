@@ -83,8 +83,8 @@ static size_t keep_some(const struct gt_batch_column *column, size_t count, uint
 }
 
 /* The same by the bits of the column. */
-static size_t keep_valid(const struct gt_batch *batch, const struct gt_batch_column *column, size_t first,
-                         size_t count, uint64_t *values, uint8_t *present) {
+static size_t keep_valid(const struct gt_batch *batch, const struct gt_batch_column *column, size_t first, size_t count,
+                         uint64_t *values, uint8_t *present) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t element = batch->rows ? batch->rows[first + i] : first + i;
@@ -95,8 +95,7 @@ static size_t keep_valid(const struct gt_batch *batch, const struct gt_batch_col
     return kept;
 }
 
-static size_t gather_constant(const struct gt_batch_column *column, size_t count, uint64_t *values,
-                              uint8_t *present) {
+static size_t gather_constant(const struct gt_batch_column *column, size_t count, uint64_t *values, uint8_t *present) {
     uint64_t value;
     uint8_t is_there = 1;
     load(column, NULL, 0, 1, &value);

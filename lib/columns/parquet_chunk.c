@@ -116,7 +116,7 @@ static enum gt_status put_page(struct work *work, int type, const uint8_t *bytes
 /* A page: rows, of which some are there. */
 struct page {
     size_t rows, there;
-    const uint8_t *present; /* by row */
+    const uint8_t *present;  /* by row */
     const uint32_t *numbers; /* of texts that are there */
 };
 
@@ -317,8 +317,7 @@ static enum gt_status put_values(struct work *work, size_t first, size_t count) 
     struct page page = {.present = work->present};
     for (size_t done = 0; done < count && status == GT_OK; done += page.rows) {
         page.rows = count - done < PAGE_ROWS ? count - done : PAGE_ROWS;
-        page.there =
-            gt_batch_gather(work->batch, work->column, first + done, page.rows, work->values, work->present);
+        page.there = gt_batch_gather(work->batch, work->column, first + done, page.rows, work->values, work->present);
         work->chunk->null_count += (int64_t)(page.rows - page.there);
         widen(&range, work->column, work->values, page.there);
         status = put_numbers(work, &page);

@@ -14,7 +14,7 @@ static uint8_t *put_varint(uint8_t *out, uint64_t value) {
 }
 
 static uint8_t *put_zigzag(uint8_t *out, int64_t value) {
-    return put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+    return put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 unsigned gt_parquet_encode_bits(uint64_t largest) {

@@ -21,7 +21,7 @@ static void put_varint(struct gt_thrift *thrift, uint64_t value) {
 }
 
 static void put_zigzag(struct gt_thrift *thrift, int64_t value) {
-    put_varint(thrift, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+    put_varint(thrift, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 static void put_text(struct gt_thrift *thrift, struct gt_str text) {

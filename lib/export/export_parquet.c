@@ -95,9 +95,8 @@ static enum gt_status put_rows(struct part *part, struct gt_frame_batch *batch, 
     const struct gt_batch_texts none = {NULL, 0};
     struct gt_parquet parquet;
     lead(batch->columns, &none, NULL);
-    enum gt_status status =
-        gt_parquet_init(&parquet, part->work->outs[frame], export->threads, gt_frame_key(frame), gt_frame_help(frame),
-                        batch->columns, LEADING + part->column_count, err);
+    enum gt_status status = gt_parquet_init(&parquet, part->work->outs[frame], export->threads, gt_frame_key(frame),
+                                            gt_frame_help(frame), batch->columns, LEADING + part->column_count, err);
     for (size_t i = 0; i < export->input_count && status == GT_OK; i++)
         status = put_input(part, &parquet, batch, frame, i, err);
     if (status == GT_OK)

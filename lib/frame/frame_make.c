@@ -13,11 +13,12 @@ static enum gt_table_id table_named(const char *name) {
     return GT_TABLE_COUNT;
 }
 
+/* The table of frames names no other columns than there are. */
 static const struct gt_column_info *find_column(enum gt_table_id table, const char *name) {
-    for (size_t i = 0; i < gt_column_count; i++)
-        if (gt_column_infos[i].table == table && strcmp(gt_column_infos[i].name, name) == 0)
-            return &gt_column_infos[i];
-    return NULL;
+    const struct gt_column_info *info = gt_column_infos;
+    while (info->table != table || strcmp(info->name, name) != 0)
+        info++;
+    return info;
 }
 
 const struct gt_column_info *gt_frame_make_stored(size_t frame, const struct gt_frame_spec *spec) {

@@ -100,10 +100,21 @@ struct deviation {
     bool has_real;
 };
 
+/* SQLite's memory is aligned to 8 bytes, which is not enough for sums of 128 bits: it keeps a pointer. NULL: memory was
+   short, or there is none yet and none is wanted. */
+static struct deviation *deviation_of(sqlite3_context *context, bool is_wanted) {
+    struct deviation **kept = sqlite3_aggregate_context(context, is_wanted ? sizeof *kept : 0);
+    if (kept && !*kept && is_wanted)
+        *kept = gt_mem_array(1, sizeof **kept);
+    if (is_wanted && (!kept || !*kept))
+        sqlite3_result_error_nomem(context);
+    return kept ? *kept : NULL;
+}
+
 static void stddev_step(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
     int type = sqlite3_value_numeric_type(values[0]);
-    struct deviation *deviation = sqlite3_aggregate_context(context, sizeof *deviation);
+    struct deviation *deviation = deviation_of(context, true);
     if (!deviation || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
         return;
     double value = sqlite3_value_double(values[0]), before = value - deviation->mean;
@@ -115,14 +126,13 @@ static void stddev_step(sqlite3_context *context, int count, sqlite3_value **val
 }
 
 static void stddev_final(sqlite3_context *context) {
-    const struct deviation *deviation = sqlite3_aggregate_context(context, 0);
-    if (!deviation || !deviation->count)
-        return;
-    if (!deviation->has_real)
+    struct deviation *deviation = deviation_of(context, false);
+    if (deviation && deviation->count && !deviation->has_real)
         sqlite3_result_double(context, gt_moments_stddev(&deviation->whole));
-    else
+    else if (deviation && deviation->count)
         sqlite3_result_double(context,
                               deviation->count < 2 ? 0 : sqrt(deviation->squares / (double)(deviation->count - 1)));
+    gt_mem_free(deviation);
 }
 
 int gt_sql_functions_add(sqlite3 *db) {

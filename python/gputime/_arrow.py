@@ -103,8 +103,9 @@ def runs_on(parts):
 class Part:
     """A column of one array of a stream, before anything of it is decoded."""
 
-    def __init__(self, array, owner, format, dictionary):
+    def __init__(self, array, owner, format, dictionary, known):
         self.array, self.owner, self.format, self.dictionary = array, owner, format, dictionary
+        self.known = known  # words by where they are: many columns share the names of the trace
         size = SIZES[NUMBERS[format]] if format in NUMBERS else 0
         self.start = (array.buffers[1] or 0) + array.offset * size
         self.end = self.start + array.length * size
@@ -118,7 +119,10 @@ class Part:
 
     def words(self):
         words = self.array.dictionary.contents
-        return dict(enumerate(texts_of(words, self.owner, self.dictionary) if words.length else []))
+        if self.words_at not in self.known:
+            self.known[self.words_at] = dict(enumerate(texts_of(words, self.owner, self.dictionary)
+                                                       if words.length else []))
+        return self.known[self.words_at]
 
     def values(self):
         if self.format not in NUMBERS:
@@ -141,7 +145,8 @@ class Columns:
             release(stream)
         self.columns = tuple(column for column, _, _ in formats)
         self.length = sum(array.length for array, _ in batches)
-        self._parts = [[Part(array.children[i].contents, owner, format, dictionary) for array, owner in batches]
+        known = {}
+        self._parts = [[Part(array.children[i].contents, owner, format, dictionary, known) for array, owner in batches]
                        for i, (_, format, dictionary) in enumerate(formats)]
         self._formats, self._known = formats, {}
 

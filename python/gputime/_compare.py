@@ -8,7 +8,7 @@ import warnings
 from . import _c
 from ._commands import COMMANDS
 from ._library import Error, UsageError, call, counted, encoded, entries, failure, lib, text
-from ._options import analysis_options, listed, opening, run, set_texts, sized, texts
+from ._options import analysis_options, fact_names, listed, opening, run, set_texts, sized, texts
 from ._owner import Owner
 from ._report import Report
 from ._requests import Request, request_of
@@ -36,9 +36,12 @@ def split_options(options):
     return ({key: options.pop(key) for key in names if key in options}, options)
 
 
-def opened(sides, options):
-    """Traces of paths and of traces that are open."""
-    return [one if isinstance(one, Trace) else open_trace(one, **options) for one in sides]
+def opened(sides, how, facts):
+    """Traces that are open, and those of paths, which are read with all that the reports need."""
+    paths = [one for one in sides if not isinstance(one, Trace)]
+    if facts:
+        how = dict({"facts": fact_names(facts)}, **how)
+    return [one for one in sides if isinstance(one, Trace)] + [open_trace(*group, **how) for group in grouped(paths)]
 
 
 def parse_per(value):
@@ -84,14 +87,16 @@ def diff(a, b, per=None, limits=(), tables=None, labels=None, noise=None, ranks=
         return diff_jobs(a, b, limits, tables, labels, noise, options)
     kind, name = parse_per(per)
     how, options = split_options(options)
-    a, b = opened(listed(a), how), opened(listed(b), how)
     limits, tables = listed(limits), listed(tables) if tables else None
     command = COMMANDS["diff"]
     shown = Request(command, dict(options), limits)
     request = Request(command, options, limits)
     request.absent = [table for part in command["parts"][:1] for table in part.get("asked_tables", ())
                       if table not in (tables or ())]
-    sides = side_reports(a + b, len(a), request, kind, request.options("diff"))
+    built = request.options("diff")
+    facts = lib.gputime_report_sides_facts(ctypes.byref(built))
+    a, b = opened(listed(a), how, facts), opened(listed(b), how, facts)
+    sides = side_reports(a + b, len(a), request, kind, built)
     shown.absent = []
     made = compared(sides, shown, kind, name, tables, labels, noise)
     report = judge(made, limits)
@@ -113,9 +118,10 @@ def check(trace, limits, ranks=False, **options):
     if ranks:
         owner, request = job_report(open_job(trace, how, options), dict(options, ranks=True), "check")
         return judge(owner, limits)
-    one = opened([trace], how)[0]
     request = request_of("check", options, limits)
-    return judge(one._make(request, "check")._owner, limits)
+    built = request.options("check")
+    one = opened([trace], how, lib.gputime_report_facts(ctypes.byref(built)))[0]
+    return judge(one._make(request, "check", built)._owner, limits)
 
 
 # ---- jobs ----
@@ -152,19 +158,19 @@ def gathered(paths):
         yield from kept
 
 
-def captures(paths):
+def grouped(paths):
     """Files of one capture belong together."""
     groups = {}
-    for path in gathered(paths):
+    for path in paths:
         length = lib.gputime_capture_prefix(encoded(path))
-        groups.setdefault(encoded(path)[:length] if length else encoded(path), []).append(path)
+        groups.setdefault(encoded(path)[:length] if length else object(), []).append(path)
     return list(groups.values())
 
 
 def open_job(paths, how, given):
     """The owner of a job. What cannot be read is left out, with a warning."""
     options, known = opening(**how), [key for key in ("step_tag", "match") if key in given]
-    about, groups = run({}), captures(paths)
+    about, groups = run({}), grouped(gathered(paths))
     lists = [texts(group) for group in groups]
     inputs = (_c.gputime_input * max(1, len(groups)))(*(
         _c.gputime_input(names, count, ctypes.pointer(options), ctypes.pointer(about)) for names, count in lists))

@@ -142,6 +142,7 @@ def parse_rules(options, value):
 
 
 READERS = ("auto", "native", "nsys")
+REDACTIONS = {False: _c.GPUTIME_REDACT_NOTHING, True: _c.GPUTIME_REDACT_PRIVATE, "names": _c.GPUTIME_REDACT_NAMES}
 
 
 def facts_of(names):
@@ -169,11 +170,13 @@ def progress_function(function):
 
 
 def opening(threads=None, strict=False, cache=True, reader="auto", nsys=None, rules=None, map=None, classes=None,
-            facts=None, progress=None):
+            facts=None, progress=None, redact=False):
+    if redact not in REDACTIONS:
+        raise UsageError(f"invalid redact '{redact}'; use True or 'names'")
     if reader not in READERS:
         raise UsageError(f"no reader '{reader}'; use one of {', '.join(READERS)}")
     options = sized(_c.gputime_open_options, threads=threads or 0, strict=bool(strict), no_cache=not cache,
-                    reader=READERS.index(reader))
+                    reader=READERS.index(reader), redact=REDACTIONS[redact])
     if nsys is not None:
         options.nsys_command = encoded(nsys)
     if rules is not None:

@@ -4,10 +4,7 @@ import collections
 import contextlib
 import ctypes
 import os
-import shutil
-import tempfile
 import threading
-import weakref
 
 from . import _c
 from ._arrow import sweep
@@ -62,7 +59,7 @@ class Trace:
     (reports, arrays) is left."""
 
     def __init__(self, owner, threads=0):
-        self._held, self._threads, self._temporary = owner, threads, None
+        self._held, self._threads = owner, threads
         self._gate = Gate()
 
     @property
@@ -75,8 +72,6 @@ class Trace:
         """What was made from the trace stays valid; the trace itself can do nothing any more."""
         self._held = None
         sweep()
-        if self._temporary:
-            self._temporary()
 
     def __enter__(self):
         return self
@@ -102,8 +97,8 @@ class Trace:
 
     # ---- reports ----
 
-    def _make(self, request, name):
-        options, out = request.options(name, self._threads), ctypes.c_void_p()
+    def _make(self, request, name, options=None):
+        options, out = options or request.options(name, self._threads), ctypes.c_void_p()
         owner = self._owner
         with self._gate.shared():
             call(lib.gputime_report_new, ctypes.byref(ctypes.c_void_p(owner.address)), 1, ctypes.byref(options),
@@ -239,41 +234,16 @@ def check_files(paths):
             raise Error(f"cannot read '{os.fsdecode(path)}': {reason}") from None
 
 
-def remove(directory, process):
-    if os.getpid() == process:  # not in a child that was forked
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def open_redacted(path, hash_names, options):
-    """From a copy of the export without private data, which is removed when the trace is closed or gone."""
-    directory = tempfile.mkdtemp(prefix="gputime-")
-    try:
-        copy = os.path.join(directory, os.path.basename(os.fspath(path)))
-        call(lib.gputime_redact, encoded(path), encoded(copy), hash_names, None)
-        trace = open_trace(copy, **options)
-    except BaseException:
-        remove(directory, os.getpid())
-        raise
-    trace._temporary = weakref.finalize(trace, remove, directory, os.getpid())
-    return trace
-
-
-def open_trace(path, *more, redact=False, **options):
+def open_trace(path, *more, **options):
     """Reads a trace: one path, or several files of the same capture.
 
     threads=N; strict=True: any loss is an error; cache=False; facts="all" or names of what to read; reader="native" or
     "nsys"; nsys=COMMAND; progress=function(done_bytes, total_bytes).
     rules=FILE, "FILE,ENGINE,MODEL" or "ENGINE,MODEL"; map=FILE or classes={part of a name: class}: categories of kernels.
     title=, iterations=, gpus=, iteration_range=, elapsed_ns=: what is known of the run.
-    redact=True: an SQLite export of Nsight Systems is read from a copy without private data; "names": whose names of
-    kernels and ranges are hashes."""
+    redact=True: host, user, paths, names of processes and clock time are hidden from everything that is made of the trace;
+    "names": names of kernels, ranges and operators are hashes, too."""
     paths = [*listed(path), *more]
-    if redact not in (False, True, "names"):
-        raise UsageError(f"invalid redact '{redact}'; use True or 'names'")
-    if redact:
-        if len(paths) != 1:
-            raise UsageError("redact needs a capture of one file")
-        return open_redacted(paths[0], redact == "names", dict(options, cache=False))
     about = run(options)
     how = opening(**options)
     check_files(paths)

@@ -14,6 +14,7 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
 OF_THE_BUILD = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "HARDEN", "WEB", "BUILD", "DESTDIR", "PREFIX")
 
 VERSION = re.search(r'GPUTIME_VERSION "(\d+\.\d+)\.\d+"', (ROOT / "include/gputime.h").read_text())[1]
+OFFLINE = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|E40[37]|ERR_SOCKET_TIMEOUT")  # npm
 SONAME = f"libgputime.so.{VERSION}"  # while the version is 0.x, every x breaks programs
 
 

@@ -1,6 +1,5 @@
 """The Python package from the source tree, for tests: `gputime` here is the package, not the program."""
 
-import os
 import sys
 
 import pytest
@@ -8,18 +7,12 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "python"))
-os.environ.setdefault("XDG_CACHE_HOME", str(ROOT / "build" / "python-cache"))
 try:
     import gputime as package
 except ImportError as error:
     if (ROOT / "build").exists():
         raise
     pytest.skip(f"needs a build: {error}", allow_module_level=True)
-
-
-def unshown(name):
-    """Whether a JSON value is not a number of the trace."""
-    return name == "input"
 
 
 def opened(path, **options):

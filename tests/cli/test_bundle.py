@@ -7,11 +7,10 @@ import subprocess
 
 import pytest
 
-from building import AS_BUILT, alone, run_make
+from building import AS_BUILT, OFFLINE, alone, run_make
 from conftest import DATA, ROOT, has_page
 
 DIST = ROOT / "web/dist"
-OFFLINE = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|E40[37]|ERR_SOCKET_TIMEOUT")
 
 
 def bundled_packages():

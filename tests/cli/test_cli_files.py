@@ -1,13 +1,14 @@
 """Files that the program writes: formats by suffix, several at once, and never over a trace."""
 
 import json
+import lzma
 import os
 import re
 import subprocess
 
 import pytest
 
-from commandline import FAILED, NAMES, USAGE, error_of, many_names, names_in, text_of, write_trace
+from commandline import FAILED, NAMES, USAGE, error_of, many_names, names_in, rows_of, text_of, write_trace
 
 
 @pytest.mark.parametrize("name, start", [("out.json", "{"), ("out.csv", "input,device,"), ("out.md", "#"), ("OUT.JSON", "{")])
@@ -152,3 +153,61 @@ def test_a_directory_says_which_commands_take_one(gputime, tmp_path, arguments):
     done = gputime(*(argument.format(tmp_path) for argument in arguments))
     assert done.returncode == 1 and not done.stdout
     assert b"it is a directory; name the traces in it (directories: 'gputime ranks', check --ranks" in done.stderr
+
+
+# ---- patterns that the shell left alone ----
+
+
+def test_a_pattern_in_quotes_means_the_files(run, folder):
+    for number in (10, 2):
+        write_trace(folder / f"rank{number}.json")
+    (folder / "rank_folder.json").mkdir()
+    rows = rows_of(run("kernels", "rank*.json", "--csv"))
+    assert list(dict.fromkeys(row["input"] for row in rows)) == ["rank2.json", "rank10.json"]
+    assert rows_of(run("kernels", "rank2.json", "rank10.json", "--csv")) == rows
+    assert run("rank[0-9]*.json").returncode == 0
+
+
+def test_a_pattern_that_nothing_matches(run):
+    done = run("kernels", "nothing*.json")
+    assert done.returncode == 1 and b"no files match 'nothing*.json'" in done.stderr
+
+
+def test_a_file_may_be_named_like_a_pattern(run, folder):
+    write_trace(folder / "a[1].json")
+    rows = rows_of(run("kernels", "a[1].json", "--csv"))
+    assert rows and {row["input"] for row in rows} == {"a[1].json"}
+
+
+# ---- xz ----
+
+
+def xz_of(run):
+    if b"no xz" in run("--version").stdout:
+        pytest.skip("this build has no liblzma")
+    return lzma.compress
+
+
+def test_xz_is_inflated(run, folder):
+    pack, plain = xz_of(run), (folder / "a.json").read_bytes()
+    wanted = [row["name"] for row in rows_of(run("kernels", "a.json", "--csv"))]
+    half = len(plain) // 2
+    for packed in (pack(plain), pack(plain[:half]) + pack(plain[half:]), pack(plain) + bytes(8), pack(plain, preset=9)):
+        (folder / "b.json.xz").write_bytes(packed)
+        assert [row["name"] for row in rows_of(run("kernels", "b.json.xz", "--csv"))] == wanted
+        assert [row["name"] for row in rows_of(run("kernels", "-", "--csv", stdin=packed))] == wanted
+
+
+def test_damaged_xz_is_counted(run, folder):
+    packed = bytearray(xz_of(run)((folder / "a.json").read_bytes() + b" " * 100_000))
+    path = folder / "b.json.xz"
+    for size in range(1, len(packed), 7):
+        path.write_bytes(packed[:size])
+        done = run("kernels", "b.json.xz")
+        assert done.returncode == 1 or b"packing_damaged" in done.stdout, size
+    for place in range(8, len(packed), 11):
+        packed[place] ^= 0x21
+        path.write_bytes(packed)
+        done = run("kernels", "b.json.xz")
+        assert done.returncode == 1 or b"packing_damaged" in done.stdout, place
+        packed[place] ^= 0x21

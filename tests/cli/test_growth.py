@@ -43,6 +43,7 @@ ALL_OF_IT = {
     "diff of jobs": ["--ranks", "--json"],
     "check of a job": ["--ranks", "--limit", "idle<=100%", "--json"],
     "export": ["--format", "parquet"],
+    "sql": ["select name, count(*), sum(dur_ns) from ops group by name", "--csv"],
     "export for Perfetto": ["--format", "perfetto"],
     "page": ["--html"],
 }

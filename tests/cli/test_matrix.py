@@ -13,6 +13,7 @@ import unicodedata
 
 import pytest
 
+import parquet_by_hand
 import tracegen
 from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, has_page, page_report, sample_name
 
@@ -174,7 +175,12 @@ def check_html(output):
     page_report(output)
 
 
-CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_json, "html": check_html}
+def check_parquet(output):
+    file = parquet_by_hand.File(output)
+    assert file.columns and file.about["gputime.table"] == file.name
+
+
+CHECKS = {"parquet": check_parquet, "text": check_text, "csv": check_csv, "md": check_md, "json": check_json, "html": check_html}
 
 
 def check(output, format, command):
@@ -227,6 +233,7 @@ def test_every_table(gputime, unpacked, sample):
         assert (table in tables) == (table not in SCREEN_TABLES), table
         if table in tables:
             compare_cells(outputs["csv"], tables[table])
+            assert parquet_by_hand.File(outputs["parquet"]).rows() == tables[table]["rows"]
 
 
 def compare_cells(output, table):
@@ -329,7 +336,7 @@ def test_help_fits_the_screen(gputime):
         check_text(done.stdout)
 
 
-@pytest.mark.parametrize("name", ["inputs", "analyses", "outputs", "categories"])
+@pytest.mark.parametrize("name", ["inputs", "analyses", "outputs", "exports", "categories"])
 def test_lists(gputime, name):
     assert keys(name)
     done = gputime("list", name)

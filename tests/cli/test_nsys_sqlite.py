@@ -385,11 +385,32 @@ def test_packed_and_piped_databases(gputime, tmp_path):
     path = make(tmp_path / "a.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)])
     packed = tmp_path / "a.sqlite.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert "decompress" in refused(gputime, packed)
-    assert "decompress" in refused(gputime, "-", stdin=path.read_bytes())
+    rows = gputime.json("kernels", path)["tables"]["kernels"]["rows"]
+    wanted = [{key: value for key, value in row.items() if key != "input"} for row in rows]
+
+    def check(output):
+        found = json.loads(output)["tables"]["kernels"]["rows"]
+        assert [{key: value for key, value in row.items() if key != "input"} for row in found] == wanted
+
+    check(gputime("kernels", packed, "--json").stdout)
+    check(gputime("kernels", "-", "--json", stdin=path.read_bytes()).stdout)
+    check(gputime("kernels", "-", "--json", stdin=packed.read_bytes()).stdout)
     with open(path, "rb") as file:
-        done = subprocess.run([gputime.binary, "summary", "-"], stdin=file, capture_output=True, env=gputime.environment)
-    assert done.returncode == 1 and b"save it" in done.stderr
+        command = [gputime.binary, "kernels", "-", "--json"]
+        check(subprocess.run(command, stdin=file, capture_output=True, env=gputime.environment, check=True).stdout)
+    packed.write_bytes(packed.read_bytes()[:-40])
+    done = gputime("kernels", packed)
+    assert done.returncode == 1 or b"packing_damaged" in done.stdout
+    assert sorted(os.listdir(tmp_path)) == ["a.sqlite", "a.sqlite.gz"]
+
+
+@pytest.mark.parametrize("capture", OWN, ids=lambda path: path.name)
+def test_packed_exports_are_read_as_they_are(capture, gputime, unpacked):
+    one, other = (gputime.json("kernels", path)["tables"]["kernels"]["rows"] for path in (capture, unpacked(capture)))
+    for rows in (one, other):
+        for row in rows:
+            row.pop("input")
+    assert one and one == other
 
 
 def test_logs_and_journals(gputime, tmp_path):

@@ -310,6 +310,15 @@ def test_comparison(gputime, changed):
     assert report.main.key == "measures" and "flash_fwd_kernel" in repr(report)
 
 
+def test_files_of_one_capture(gputime):
+    folder = DATA / "nsys-csv"
+    tables = sorted(str(path) for path in folder.glob("mini_cuda_gpu_*_sum.csv"))
+    expected = json.loads(gputime("kernels", *tables, "--json").stdout)
+    assert len(tables) > 1 and table_rows(opened(tables).kernels()) == json_rows(expected, "kernels")
+    assert table_rows(package.open(*tables, cache=False).kernels()) == json_rows(expected, "kernels")
+    assert package.diff(tables, tables, cache=False).broken == 0
+
+
 def test_limits(gputime):
     report = package.check(LLAMA, ["idle<1%", "utilisation>10%"], cache=False)
     expected = json.loads(gputime("check", LLAMA, "--limit", "idle<1%", "--limit", "utilisation>10%", "--json").stdout)
@@ -357,19 +366,20 @@ def test_definitions():
         package.define("nothing at all")
 
 
-def test_redacted(unpacked, tmp_path):
-    path = unpacked(DATA / "nsys/graph_whole.sqlite.gz")
-    plain, hidden = opened(path), opened(path, redact="names")
-    assert plain.kernels().to_dict()["total_ns"] == hidden.kernels().to_dict()["total_ns"]
-    assert set(plain.kernels().to_dict()["name"]) & set(hidden.kernels().to_dict()["name"]) == {"[CUDA graph 1]"}
-    assert opened(path, redact=True).kernels().to_dict() == plain.kernels().to_dict()
-    copy = hidden.info.path
-    import os
-    assert os.path.exists(copy) and copy != str(path)
-    hidden.close()
-    assert not os.path.exists(copy)
-    with pytest.raises(package.Error):
-        opened(LLAMA, redact=True)
+def test_redacted(gputime, unpacked):
+    for path in (unpacked(DATA / "nsys/graph_whole.sqlite.gz"), LLAMA):
+        plain, hidden = opened(path), opened(path, redact="names")
+        assert plain.kernels().to_dict()["total_ns"] == hidden.kernels().to_dict()["total_ns"]
+        assert not set(plain.kernels().to_dict()["name"]) & set(hidden.kernels().to_dict()["name"])
+        kernels = {row["name"] for row in plain.ops if row["kind"] != "memcpy" and row["kind"] != "memset"}
+        assert not kernels & set(hidden.ops.to_dict()["name"])  # copies have no names of the program's own
+        assert opened(path, redact=True).kernels().to_dict() == plain.kernels().to_dict()
+        expected = json.loads(gputime("kernels", path, "--redact", "--json", "--no-cache").stdout)
+        assert table_rows(opened(path, redact=True).kernels()) == json_rows(expected, "kernels")
+    private = opened(LLAMA, redact=True)
+    assert str(DATA) not in private.info.path + repr(private) + private.summary().to_string() and private.info.base_ns == 0
+    with pytest.raises(package.UsageError, match="invalid redact 'all'"):
+        opened(LLAMA, redact="all")
 
 
 class Tags(html.parser.HTMLParser):

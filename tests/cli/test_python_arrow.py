@@ -45,6 +45,28 @@ def test_tables(sample):
             assert same(read(report.__arrow_c_stream__()), report.main.to_dict())
 
 
+@pytest.mark.parametrize("sample", SAMPLES[:2] + SAMPLES[-1:], ids=lambda path: path.name)
+def test_frames(sample):
+    from gputime._frame import FRAMES
+    trace = opened(sample)
+    for key in FRAMES:
+        frame = trace.frame(key)
+        assert same(read(frame.__arrow_c_stream__()), frame.to_dict()), key
+        assert [dict(row) for row in frame][:3] == [frame[row] for row in range(min(3, len(frame)))] or key == "counters"
+    chosen = trace.ops.select("dur_ns", "name")
+    assert list(read(chosen.__arrow_c_stream__())) == ["dur_ns", "name"] == [column.key for column in chosen.columns]
+
+
+def test_stream_of_a_frame_outlives_the_trace():
+    trace = opened(LLAMA)
+    expected = trace.ops.to_dict()
+    capsule = trace.ops.__arrow_c_stream__()
+    trace.close()
+    del trace
+    gc.collect()
+    assert same(read(capsule), expected)
+
+
 def test_stream_outlives_the_report():
     trace = opened(LLAMA)
     expected = trace.kernels().to_dict()

@@ -112,3 +112,24 @@ def test_few_regular_collectives_are_joined_by_steps(gputime, tmp_path, seed):
     report = ask(gputime, make_job(tmp_path, "--random", seed))
     assert "step_differs" not in {issue["id"] for issue in report["issues"]}
     assert report["facts"]["replay_ns"] is not None
+
+
+def test_a_late_stage_is_named_in_the_verdict(gputime, tmp_path):
+    folder = make_job(tmp_path, *SMALL, "--noise", 0.01, *CULPRITS["deep stage"])
+    note = ask(gputime, folder)["inputs"][0]["notes"][0]
+    assert note.startswith("Rank 2 holds the others up in ") and "pipeline stage 2 (of 0 to 3)" in note
+
+
+def test_the_rank_that_differs_is_named(gputime, tmp_path):
+    folder = make_job(tmp_path, *SMALL, "--ranks", 8, "--tp", 4, "--noise", 0.01, "--desync", "5:3:add")
+    finding = next(row for row in ask(gputime, folder)["tables"]["findings"]["rows"] if row["id"] == "desync")
+    assert "Most of them are on rank 5: 1." in finding["evidence"]
+
+
+def test_a_trace_that_cannot_be_read_is_named_after_the_verdict(gputime, tmp_path):
+    folder = make_job(tmp_path, *SMALL, "--ranks", 4, "--noise", 0.01)
+    traces_of(folder)[2].write_text("no trace")
+    done = gputime("ranks", *traces_of(folder))
+    text = " ".join(done.stdout.decode().split())
+    assert done.returncode == 1
+    assert text.index("hold") < text.index("Left out: '") and "rank0002.json'" in text

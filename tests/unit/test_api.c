@@ -444,6 +444,48 @@ static void only_tables_that_are_listed_are_shown(void **state) {
     gputime_report_free(report);
 }
 
+/* What is printed into memory is what is written to a file. */
+static void reports_are_printed(void **state) {
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_write_options writing = GPUTIME_WRITE_OPTIONS_INIT;
+    struct gputime_report *report;
+    struct gputime_text text, table;
+    struct gputime_error err;
+    static char written[1 << 20];
+    char path[] = "/tmp/gputime-api-XXXXXX";
+    int fd = mkstemp(path);
+    writing.format = "json";
+    assert_int_equal(report_of(*state, "kernels", options, &report, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_report_write(report, &writing, path, NULL), GPUTIME_OK);
+    FILE *file = fopen(path, "r");
+    size_t size = fread(written, 1, sizeof written - 1, file);
+    written[size] = '\0';
+    fclose(file);
+    close(fd);
+    unlink(path);
+    assert_int_equal(gputime_report_print(report, &writing, &text, NULL), GPUTIME_OK);
+    assert_true(is_text(text, written));
+    gputime_text_free(text);
+    writing.format = "nothing";
+    assert_int_equal(gputime_report_print(report, &writing, &text, &err), GPUTIME_USAGE);
+    assert_string_equal(err.message, "unknown format 'nothing'; see 'gputime list outputs'");
+    assert_null(text.bytes);
+    writing.format = "explain"; /* a directory */
+    assert_int_equal(gputime_report_print(report, &writing, &text, &err), GPUTIME_USAGE);
+
+    /* A table alone is a part of the text of its report. */
+    assert_int_equal(gputime_report_print(report, NULL, &text, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_table_print(gputime_report_table(report, 0, "kernels"), NULL, &table, NULL), GPUTIME_OK);
+    assert_true(table.size > 0 && table.size < text.size && strstr(text.bytes, table.bytes));
+    gputime_text_free(table);
+    gputime_text_free(text);
+    assert_int_equal(gputime_table_print(NULL, NULL, &table, NULL), GPUTIME_OK);
+    assert_int_equal(table.size, 0);
+    gputime_text_free(table);
+    gputime_text_free((struct gputime_text){NULL, 0});
+    gputime_report_free(report);
+}
+
 /* ---- events ---- */
 
 static void rows_describe_themselves(void **state) {
@@ -604,6 +646,7 @@ int main(void) {
         cmocka_unit_test(facts_and_findings_are_there),
         cmocka_unit_test(one_finding_is_explained),
         cmocka_unit_test(only_tables_that_are_listed_are_shown),
+        cmocka_unit_test(reports_are_printed),
         cmocka_unit_test(rows_describe_themselves),
         cmocka_unit_test(references_hold),
         cmocka_unit_test(ops_have_collectives),

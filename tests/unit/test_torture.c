@@ -156,6 +156,39 @@ static void test_writing(void **state) {
     gputime_trace_free(trace);
 }
 
+/* The same into memory: nothing, or all of it. A table alone has no format. */
+static void run_printing(const void *context, const char *what) {
+    const struct writing *writing = context;
+    const struct gputime_table *table = gputime_report_table(writing->report, 0, "kernels");
+    struct gputime_error err = {0};
+    struct gputime_text text;
+    enum gputime_status status = writing->options.format
+                                     ? gputime_report_print(writing->report, &writing->options, &text, &err)
+                                     : gputime_table_print(table, &writing->options, &text, &err);
+    if (status != GPUTIME_OK)
+        expect_reason(status, &err, what);
+    end_faults();
+    assert_true(!text.bytes == (status != GPUTIME_OK));
+    if (status == GPUTIME_OK) {
+        assert_true(text.size > 0 && strlen(text.bytes) == text.size);
+        assert_non_null(strstr(text.bytes, "ernel"));
+    }
+    gputime_text_free(text);
+}
+
+static void test_printing(void **state) {
+    (void)state;
+    struct writing writing = {.options = GPUTIME_WRITE_OPTIONS_INIT};
+    struct gputime_trace *trace = open_trace(json);
+    struct gputime_report *report = whole_report(trace, NULL);
+    writing.report = report;
+    torture(run_printing, &writing, "table");
+    writing.options.format = "text";
+    torture(run_printing, &writing, "report");
+    gputime_report_free(report);
+    gputime_trace_free(trace);
+}
+
 /* A folder of tables may be left unfinished, but none of its files is. */
 static void refuse_unfinished(const char *path, const char *name) {
     refuse_temporary(path, name);
@@ -193,6 +226,58 @@ static void test_writing_folder(void **state) {
     torture(run_writing_folder, &writing, "folder");
     gputime_report_free(report);
     gputime_trace_free(trace);
+}
+
+/* ---- Arrow streams ---- */
+
+/* Reads a stream to its end. A failure says why, and what was made until then can be released. */
+static void drain(struct ArrowArrayStream *stream, const char *what) {
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    int schema_error = stream->get_schema(stream, &schema), array_error = stream->get_next(stream, &array);
+    if ((schema_error || array_error) && !stream->get_last_error(stream))
+        fail_msg("%s: fails without a reason", what);
+    if (schema_error ? schema.release != NULL : !schema.release)
+        fail_msg("%s: a schema that is not there", what);
+    if (!schema_error)
+        schema.release(&schema);
+    if (array_error ? array.release != NULL : !array.release)
+        fail_msg("%s: an array that is not there", what);
+    stream->release(stream);
+    if (!array_error)
+        array.release(&array);
+}
+
+struct streaming {
+    struct gputime_trace *trace;
+    const struct gputime_table *table;
+};
+
+static void run_streaming(const void *context, const char *what) {
+    const struct streaming *streaming = context;
+    struct ArrowArrayStream stream;
+    struct gputime_error err = {0};
+    enum gputime_status status = streaming->table
+                                     ? gputime_table_arrow(streaming->table, &stream, &err)
+                                     : gputime_trace_arrow(streaming->trace, "ops", NULL, 0, &stream, &err);
+    if (status != GPUTIME_OK) {
+        assert_null(stream.release);
+        expect_reason(status, &err, what);
+    } else {
+        drain(&stream, what);
+    }
+    end_faults();
+}
+
+static void test_streaming(void **state) {
+    (void)state;
+    struct streaming streaming = {.trace = open_trace(json)};
+    struct gputime_report *report = whole_report(streaming.trace, NULL);
+    torture(run_streaming, &streaming, "frame");
+    streaming.table = gputime_report_table(report, 0, "kernels");
+    torture(run_streaming, &streaming, "table");
+    gputime_report_free(report);
+    gputime_trace_free(streaming.trace);
 }
 
 static void run_redacting(const void *context, const char *what) {
@@ -271,7 +356,9 @@ int main(void) {
         cmocka_unit_test_setup(test_reading_with_threads, switch_faults_off),
         cmocka_unit_test_setup(test_reading_two_at_once, switch_faults_off),
         cmocka_unit_test_setup(test_writing, switch_faults_off),
+        cmocka_unit_test_setup(test_printing, switch_faults_off),
         cmocka_unit_test_setup(test_writing_folder, switch_faults_off),
+        cmocka_unit_test_setup(test_streaming, switch_faults_off),
         cmocka_unit_test_setup(test_redacting, switch_faults_off),
         cmocka_unit_test_setup(test_keeping, switch_faults_off),
         cmocka_unit_test_setup(test_reading_what_was_kept, switch_faults_off),

@@ -3,7 +3,10 @@
    threads. */
 #include "decode/nsys/nsys_sqlite.h"
 
+#include <unistd.h>
+
 #include "base/mem.h"
+#include "base/spool.h"
 #include "base/threads.h"
 #include "events/builder.h"
 
@@ -24,6 +27,7 @@ struct job {
 struct decoding {
     const struct gt_source *source;
     const struct gt_decode_options *options;
+    const char *packing_damage; /* NULL: none */
     struct gt_sqlite_db db;
     struct gt_nsys_schema schema;
     struct gt_nsys_facts facts;
@@ -144,6 +148,7 @@ static void count_missing(struct decoding *decoding) {
 
 /* Beyond what the parts of tables have counted: pages on the way to the leaves, and what was read before the events. */
 static void count_losses(struct decoding *decoding) {
+    count_loss(decoding, GT_ISSUE_PACKING_DAMAGED, 0, decoding->packing_damage != NULL);
     count_loss(decoding, GT_ISSUE_EVENT_DAMAGED, 0, decoding->db.is_schema_damaged);
     for (size_t i = 0; i < decoding->schema.count; i++)
         count_loss(decoding, GT_ISSUE_EVENT_DAMAGED, facts_of_table(decoding, i), decoding->scans[i].tree.damaged);
@@ -218,21 +223,22 @@ static void release(struct decoding *decoding) {
     gt_sqlite_db_close(&decoding->db);
 }
 
-enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t count,
-                                     const struct gt_decode_options *options, struct gt_store **out,
-                                     struct gt_error *err) {
-    if (count != 1)
-        return gt_fail(err, "an export of Nsight Systems is one file, not %zu", count);
+/* subject: what errors call it; packing_damage: of what it was copied from, or NULL. */
+static enum gt_status decode_database(struct gt_source *source, const char *subject, const char *packing_damage,
+                                      const struct gt_decode_options *options, struct gt_store **out,
+                                      struct gt_error *err) {
     struct gt_sqlite_reader facts_reader = {0};
     struct decoding *decoding = gt_mem_array(1, sizeof *decoding);
     if (!decoding)
         return gt_fail_memory(err);
-    decoding->source = sources[0];
+    decoding->source = source;
     decoding->options = options;
-    enum gt_status status = gt_sqlite_db_open(&decoding->db, sources[0], err);
+    decoding->packing_damage = packing_damage;
+    bool is_copy = subject != gt_source_path(source);
+    enum gt_status status = is_copy ? gt_sqlite_db_open_copy(&decoding->db, source, subject, err)
+                                    : gt_sqlite_db_open(&decoding->db, source, err);
     if (status == GT_OK)
-        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_decoder_facts(options),
-                                     gt_source_path(sources[0]), err);
+        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_decoder_facts(options), subject, err);
     if (status == GT_OK && !gt_sqlite_pages_reader_init(&facts_reader, &decoding->db.file))
         status = gt_fail_memory(err);
     if (status == GT_OK)
@@ -243,4 +249,33 @@ enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t co
     release(decoding);
     gt_mem_free(decoding);
     return status;
+}
+
+/* Pages are read from any place, and libsqlite3 wants a path: packed files and pipes are copied first. */
+static enum gt_status decode_copy(struct gt_source *source, const struct gt_decode_options *options,
+                                  struct gt_store **out, struct gt_error *err) {
+    struct gt_spool *spool;
+    uint64_t size_bytes;
+    enum gt_status status = gt_spool_open(source, &spool, err);
+    if (status != GT_OK)
+        return status;
+    if (gt_source_is_seekable(gt_spool_source(spool), &size_bytes))
+        status = decode_database(gt_spool_source(spool), gt_source_path(source), gt_source_damage(source), options, out,
+                                 err);
+    else
+        status = gt_fail(err, "'%s' is empty", gt_source_path(source));
+    gt_spool_close(spool);
+    return status;
+}
+
+enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t count,
+                                     const struct gt_decode_options *options, struct gt_store **out,
+                                     struct gt_error *err) {
+    uint64_t size_bytes;
+    if (count != 1)
+        return gt_fail(err, "an export of Nsight Systems is one file, not %zu", count);
+    bool is_file = gt_source_is_seekable(sources[0], &size_bytes) && access(gt_source_path(sources[0]), F_OK) == 0;
+    if (is_file)
+        return decode_database(sources[0], gt_source_path(sources[0]), NULL, options, out, err);
+    return decode_copy(sources[0], options, out, err);
 }

@@ -130,8 +130,15 @@ static enum gt_status find_tables(struct gt_sqlite_db *db, const char *path, str
     return status;
 }
 
-enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *source, struct gt_error *err) {
-    const char *path = gt_source_path(source);
+static enum gt_status take_copy(struct gt_sqlite_db *db, const char *path, struct gt_error *err) {
+    db->path = gt_arena_copy(&db->arena, gt_str_of(path)).ptr;
+    db->reads_pages = true;
+    return gt_arena_failed(&db->arena) ? gt_fail_memory(err) : GT_OK;
+}
+
+/* path: what errors call it. */
+static enum gt_status open_database(struct gt_sqlite_db *db, struct gt_source *source, const char *path, bool is_copy,
+                                    struct gt_error *err) {
     struct gt_str head;
     uint64_t size_bytes;
     memset(db, 0, sizeof *db);
@@ -145,12 +152,21 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
     if (!gt_sqlite_pages_file_init(&db->file, source, head, size_bytes))
         return gt_fail(err, "cannot read '%s': its SQLite header is truncated or damaged", path);
     db->size_bytes = size_bytes;
-    enum gt_status status = check_companions(db, path, err);
+    enum gt_status status = is_copy ? take_copy(db, gt_source_path(source), err) : check_companions(db, path, err);
     if (status == GT_OK)
         status = find_tables(db, path, err);
     if (status != GT_OK)
         gt_sqlite_db_close(db);
     return status;
+}
+
+enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *source, struct gt_error *err) {
+    return open_database(db, source, gt_source_path(source), false, err);
+}
+
+enum gt_status gt_sqlite_db_open_copy(struct gt_sqlite_db *db, struct gt_source *source, const char *subject,
+                                      struct gt_error *err) {
+    return open_database(db, source, subject, true, err);
 }
 
 const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db) {

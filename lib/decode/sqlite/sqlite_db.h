@@ -24,6 +24,9 @@ struct gt_sqlite_db {
 
 /* source: a plain seekable file that begins like an SQLite database; it must outlive the database. */
 enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *source, struct gt_error *err);
+/* The same for a copy without a name of an input that errors call subject: nothing lies next to it. */
+enum gt_status gt_sqlite_db_open_copy(struct gt_sqlite_db *db, struct gt_source *source, const char *subject,
+                                      struct gt_error *err);
 void gt_sqlite_db_close(struct gt_sqlite_db *db);
 
 /* A connection for queries of one's own, if there is none yet. What libsqlite3 finds in a damaged file may differ from

@@ -1,0 +1,1 @@
+select "name", [total_ns], `count` from report_kernels -- comment

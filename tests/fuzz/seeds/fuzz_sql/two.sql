@@ -1,0 +1,1 @@
+select * from ops natural join calls; delete from ops

@@ -20,6 +20,7 @@ struct lines {
     size_t count, used, capacity;
     bool is_too_long; /* the line that is being read */
     bool has_ended;
+    int failure; /* number of the error that ended it; 0: it ended by itself */
 };
 
 /* Reads more; false: there is no more, or no memory for it. Of a line that is too long nothing is kept. */
@@ -35,8 +36,10 @@ static bool read_more(struct lines *lines) {
     }
     if (lines->capacity - lines->count < CHUNK) {
         char *bytes = realloc(lines->bytes, 2 * lines->capacity + 2 * CHUNK);
-        if (!bytes)
+        if (!bytes) {
+            lines->failure = ENOMEM;
             return false;
+        }
         lines->bytes = bytes;
         lines->capacity = 2 * lines->capacity + 2 * CHUNK;
     }
@@ -45,6 +48,7 @@ static bool read_more(struct lines *lines) {
         got = read(lines->file, lines->bytes + lines->count, CHUNK);
     while (got < 0 && errno == EINTR);
     lines->count += got > 0 ? (size_t)got : 0;
+    lines->failure = got < 0 ? errno : 0;
     return got > 0;
 }
 
@@ -287,6 +291,8 @@ static enum gputime_status serve(struct cli_mcp *server, struct gputime_error *e
         if (is_too_long || !is_blank(line, bytes))
             status = answer(server, line, bytes, is_too_long, err);
     free(lines.bytes);
+    if (!status && lines.failure)
+        status = cli_fail_system(err, lines.failure, "cannot read standard input");
     return status;
 }
 

@@ -169,8 +169,8 @@ static enum gputime_status run(struct cli_arguments *arguments, struct gputime_e
 
 enum gputime_status cli_program_call(int argc, char **argv, const struct cli_host *host, struct gputime_error *err) {
     struct cli_arguments arguments;
-    const struct cli_command *command;
-    struct cli_words words;
+    const struct cli_command *command = NULL;
+    struct cli_words words = {0};
     enum gputime_status status = cli_arguments_parse(&arguments, argc, argv, err);
     if (!status)
         status = prepare_command(&arguments, &command, &words, err);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -137,6 +138,10 @@ static struct outcome run_line(const struct command_line *line) {
     end_faults();
     write_file(output, "old", 3);
     FILE *shown = stdout, *complaints = stderr;
+    int own_input = dup(STDIN_FILENO),
+        nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); /* of a server, it ends at once */
+    dup2(nothing, STDIN_FILENO);
+    close(nothing);
     int kept = dup(STDOUT_FILENO), printed = memfd_create("printed", MFD_CLOEXEC);
     fflush(stdout);
     dup2(printed, STDOUT_FILENO);
@@ -151,6 +156,8 @@ static struct outcome run_line(const struct command_line *line) {
     stderr = complaints;
     dup2(kept, STDOUT_FILENO);
     close(kept);
+    dup2(own_input, STDIN_FILENO);
+    close(own_input);
     snprintf(path, sizeof path, "/proc/self/fd/%d", printed);
     outcome.printed = read_file(path);
     outcome.written = read_file(output);

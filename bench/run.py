@@ -154,8 +154,9 @@ def build_programs(bench, build):
     """The generator, the readers and the peers."""
     bench.mkdir(parents=True, exist_ok=True)
     library = build / "libgputime.a"
-    isal = (build / "config.mk").exists() and "lisal" in (build / "config.mk").read_text()
-    libraries = ["-pthread", *(["-lisal"] if isal else []), "-lsqlite3", "-lz", "-lzstd", "-llz4", "-lpcre2-8",
+    config = (build / "config.mk").read_text() if (build / "config.mk").exists() else ""
+    optional = [name for name in ("-lisal", "-llzma") if name in config]
+    libraries = ["-pthread", *optional, "-lsqlite3", "-lz", "-lzstd", "-llz4", "-lpcre2-8",
                  "-lxxhash", "-lm"]
     c = ["gcc", "-std=c17", "-D_GNU_SOURCE", "-O2"]
     rules = [

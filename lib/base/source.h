@@ -1,4 +1,5 @@
-/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip, zstd or xz: one interface for all.
+/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip, zstd or xz: one interface for
+ * all.
  */
 #ifndef GT_BASE_SOURCE_H
 #define GT_BASE_SOURCE_H

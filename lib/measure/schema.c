@@ -126,6 +126,23 @@ static void add_row(const struct gt_view *view, struct gt_table *table, struct g
     gt_row_end(&row);
 }
 
+/* What a table was read for. Not what other reports of the same trace had it read for. */
+static struct gt_str role_of(const struct gt_view *view, size_t column) {
+    static const struct {
+        const char *role;
+        uint32_t facts;
+    } on_demand[] = {{"syncs", GT_FACT_SYNCS},
+                     {"event_records", GT_FACT_SYNCS},
+                     {"memory", GT_FACT_MEMORY},
+                     {"pools", GT_FACT_MEMORY},
+                     {"metrics", GT_FACT_METRICS}};
+    struct gt_str role = gt_store_string(view->store, view->store->source_columns.role[column]);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(on_demand); i++)
+        if (gt_str_eq(role, gt_str_of(on_demand[i].role)) && !(view->request->facts & on_demand[i].facts))
+            return GT_STR("");
+    return role;
+}
+
 static void add_tables(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
                        const struct window windows[KEPT_COUNT]) {
     const struct gt_store *store = view->store;
@@ -134,7 +151,7 @@ static void add_tables(const struct gt_view *view, struct gt_section *section, s
         size_t end = i + 1;
         while (end < source->count && source->table[end] == source->table[i])
             end++;
-        struct gt_str role = gt_store_string(store, source->role[i]);
+        struct gt_str role = role_of(view, i);
         bool knows_rows = source->rows[i] <= INT64_MAX;
         add_row(view, table, gt_store_string(store, source->table[i]), role,
                 knows_rows ? gt_cell_int((int64_t)source->rows[i]) : gt_cell_null(), window_of_role(windows, role),

@@ -91,7 +91,8 @@ static enum gt_status choose_columns(struct framed *framed, size_t frame, const 
     framed->columns = gt_mem_array(keys ? count : all, sizeof *framed->columns);
     if (!framed->columns)
         return gt_fail_memory(err);
-    *facts = gt_frame_facts(frame);
+    /* More than is usual would be read again for numbers of rows that others do not have. */
+    *facts = gt_frame_facts(frame) | (gt_frame_row_facts(frame) & GT_FACTS_USUAL);
     for (size_t i = 0; i < (keys ? count : all); i++) {
         size_t column = keys ? gt_frame_find_column(frame, gt_str_of(keys[i])) : i;
         if (column == SIZE_MAX)

@@ -44,6 +44,7 @@ struct opened {
     struct gt_str name;
     struct gputime_trace *trace; /* NULL: not read yet */
     uint32_t facts;              /* that were read */
+    uint32_t expected;           /* that queries were planned with */
     struct framed *framed;       /* the newest first */
     struct used_report *reports;
     struct opened *next;
@@ -71,10 +72,15 @@ static enum gt_status read_trace(struct opened *opened, uint32_t facts, struct g
     return take_failure(status, &failure, err);
 }
 
+static void expect(void *context, uint32_t facts) {
+    struct opened *opened = context;
+    opened->expected |= facts;
+}
+
 static enum gt_status frames_of(void *context, size_t input, uint32_t facts, struct gt_frames **out,
                                 struct gt_error *err) {
     struct opened *opened = context;
-    uint32_t closed = gt_store_facts_closed(facts);
+    uint32_t closed = gt_store_facts_closed(facts | opened->expected);
     (void)input;
     *out = opened->framed ? opened->framed->frames : NULL;
     if (*out && (opened->facts & closed) == closed)
@@ -181,8 +187,12 @@ static struct opened *find_opened(struct host *host, struct gt_str path) {
     copy[path.len] = '\0';
     opened->path = copy;
     opened->name = gt_str_path_tail(gt_str_of(copy), 1);
-    opened->world = (struct gt_sql_world){
-        .context = opened, .input_count = 1, .names = &opened->name, .frames = frames_of, .report = report_of};
+    opened->world = (struct gt_sql_world){.context = opened,
+                                          .input_count = 1,
+                                          .names = &opened->name,
+                                          .frames = frames_of,
+                                          .expect = expect,
+                                          .report = report_of};
     opened->next = host->opened;
     return host->opened = opened;
 }

@@ -30,6 +30,10 @@ uint32_t gt_frame_facts(size_t frame) {
     return gt_frame_infos[frame].facts;
 }
 
+uint32_t gt_frame_row_facts(size_t frame) {
+    return gt_frame_infos[frame].row_facts;
+}
+
 size_t gt_frame_column_count(size_t frame) {
     return gt_frame_infos[frame].spec_count;
 }

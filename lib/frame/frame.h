@@ -26,7 +26,7 @@ struct gt_frame_column {
     enum gputime_null null;
     bool is_text;          /* elements (U8 or U32) are numbers of texts */
     const char *refers_to; /* elements are rows of this frame, as its column `id` has them; NULL: plain */
-    uint32_t facts;        /* enum gt_fact: what must be read for it, with what the rows themselves need */
+    uint32_t facts;        /* enum gt_fact: what must be read for it, with gt_frame_facts() */
 };
 
 /* A frame by its number. */
@@ -34,7 +34,10 @@ size_t gt_frame_count(void);
 size_t gt_frame_find(struct gt_str key); /* SIZE_MAX: there is none */
 const char *gt_frame_key(size_t frame);  /* "ops" */
 const char *gt_frame_help(size_t frame); /* one line, no full stop */
-uint32_t gt_frame_facts(size_t frame);   /* what its rows need */
+uint32_t gt_frame_facts(size_t frame);   /* what its rows need, as far as columns of other frames refer to them */
+/* What all its rows need: threads, streams and the like are those of everything that a file has, whatever else was to
+   be read. */
+uint32_t gt_frame_row_facts(size_t frame);
 
 size_t gt_frame_column_count(size_t frame);
 struct gt_frame_column gt_frame_column(size_t frame, size_t column);

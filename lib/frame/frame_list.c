@@ -6,11 +6,17 @@
 #define LAUNCHED (GT_FACT_CALLS | GT_FACT_CORRELATION)
 #define RANGED   (LAUNCHED | GT_FACT_RANGES)
 #define IDLE     (RANGED | GT_FACT_CPU_OPS)
+/* What devices, streams, threads and processes are met in. */
+#define TRACKED                                                                                                        \
+    (GT_FACT_OPS | IDLE | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_OVERHEADS | GT_FACT_MEMORY |                  \
+     GT_FACT_COUNTERS | GT_FACT_SYNCS | GT_FACT_STACKS)
 
 #define ID                                                                                                             \
     { .key = "id", .how = GT_FRAME_ROW, .help = "number of the row, which columns of other tables refer to" }
 #define STORED(name, column, of_unit, about)                                                                           \
     { .key = name, .how = GT_FRAME_STORED, .from = column, .unit = of_unit, .help = about }
+#define CORRELATION(about)                                                                                             \
+    { .key = "correlation", .how = GT_FRAME_STORED, .from = "correlation", .facts = GT_FACT_CORRELATION, .help = about }
 #define MOMENT(name, column, about)                                                                                    \
     { .key = name, .how = GT_FRAME_MOMENT, .from = column, .unit = "ns", .help = about }
 #define LENGTH(about)                                                                                                  \
@@ -54,7 +60,7 @@ static const struct gt_frame_spec ops[] = {
     STORED("stream_id", "lane", "", "its stream"),
     MADE_ROW("process_id", "processes", op_process, LAUNCHED, "process whose work it is"),
     LOOKUP("pid", "process_id", "processes", "pid", "pid of that process"),
-    STORED("correlation", "correlation", "", "correlation id of the launch"),
+    CORRELATION("correlation id of the launch"),
     MADE_ROW("call_id", "calls", op_call, LAUNCHED, "launch call"),
     LOOKUP("call", "call_id", "calls", "api", "name of the launch call, without version suffix"),
     LOOKUP("call_start_ns", "call_id", "calls", "start_ns", "start of the launch call"),
@@ -113,7 +119,7 @@ static const struct gt_frame_spec calls[] = {
     STORED("thread_id", "thread", "", "its thread"),
     LOOKUP("tid", "thread_id", "threads", "tid", "number of the thread"),
     LOOKUP("pid", "thread_id", "threads", "pid", "pid of the thread"),
-    STORED("correlation", "correlation", "", "correlation id"),
+    CORRELATION("correlation id"),
     MADE("ops", U32, NEVER, call_ops, GT_FACT_OPS | LAUNCHED, "count", "GPU ops that it launched"),
     MADE("is_launch", U8, NEVER, call_launches, GT_FACT_OPS | LAUNCHED, "", "1: it launches GPU work"),
     MADE("is_blocking", U8, NEVER, call_blocks, GT_FACT_OPS, "", "1: it waits for the GPU"),
@@ -379,9 +385,11 @@ static const struct gt_frame_spec inputs[] = {
 };
 
 #define TABLE(name, of_table, of_facts, about)                                                                         \
-    { #name, about, GT_TABLE_##of_table, of_facts, NULL, name, GT_ARRAY_COUNT(name) }
+    { #name, about, GT_TABLE_##of_table, of_facts, of_facts, NULL, name, GT_ARRAY_COUNT(name) }
+#define TRACKS(name, of_table, about)                                                                                  \
+    { #name, about, GT_TABLE_##of_table, GT_FACT_OPS, TRACKED, NULL, name, GT_ARRAY_COUNT(name) }
 #define COUNTED(name, counter, of_facts, about)                                                                        \
-    { #name, about, -1, of_facts, gt_frame_makers_##counter, name, GT_ARRAY_COUNT(name) }
+    { #name, about, -1, of_facts, of_facts, gt_frame_makers_##counter, name, GT_ARRAY_COUNT(name) }
 const struct gt_frame_info gt_frame_infos[] = {
     TABLE(ops, ops, GT_FACT_OPS, "GPU work: kernels, copies, fills and graphs"),
     TABLE(calls, calls, GT_FACT_OPS | GT_FACT_CALLS, "runtime and driver calls"),
@@ -400,10 +408,10 @@ const struct gt_frame_info gt_frame_infos[] = {
     TABLE(overheads, overheads, GT_FACT_OPS | GT_FACT_OVERHEADS, "time of the profiler itself"),
     TABLE(driver_work, driver_work, GT_FACT_OPS | GT_FACT_OVERHEADS, "time of the driver outside calls"),
     TABLE(summed, groups, GT_FACT_OPS | GT_FACT_GROUPS, "rows of inputs that are summed already"),
-    TABLE(devices, devices, GT_FACT_OPS, "GPUs"),
-    TABLE(streams, lanes, GT_FACT_OPS, "streams of GPUs"),
-    TABLE(threads, threads, GT_FACT_OPS, "CPU threads"),
-    TABLE(processes, processes, GT_FACT_OPS, "processes"),
+    TRACKS(devices, devices, "GPUs"),
+    TRACKS(streams, lanes, "streams of GPUs"),
+    TRACKS(threads, threads, "CPU threads"),
+    TRACKS(processes, processes, "processes"),
     COUNTED(inputs, input_rows, GT_FACT_OPS, "the trace itself: one row"),
 };
 const size_t gt_frame_info_count = GT_ARRAY_COUNT(gt_frame_infos);

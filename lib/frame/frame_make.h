@@ -40,8 +40,9 @@ struct gt_frame_spec {
 
 struct gt_frame_info {
     const char *key, *help;
-    int table;      /* enum gt_table_id whose rows it has; -1: `rows` counts them */
-    uint32_t facts; /* that its rows need */
+    int table;          /* enum gt_table_id whose rows it has; -1: `rows` counts them */
+    uint32_t facts;     /* that a row needs which something refers to */
+    uint32_t row_facts; /* that all its rows need */
     enum gt_status (*rows)(struct gt_frames *frames, size_t *count, struct gt_error *err);
     const struct gt_frame_spec *specs;
     size_t spec_count;

@@ -6,7 +6,7 @@
 
 /* ---- names of ops ---- */
 
-/* The names that ops have, in order of their numbers, with what is summed of each. */
+/* The names that ops have, in order of their first ops, with what is summed of each. */
 struct gt_frame_names {
     gt_strid *ids;
     uint32_t *ops;
@@ -22,9 +22,8 @@ static const struct gt_frame_names *names_of(struct gt_frames *frames, struct gt
     struct gt_frame_names names = {0}, *kept = gt_arena_array(&frames->arena, 1, sizeof *kept);
     uint32_t *place = gt_mem_array(store->strings.count, sizeof *place); /* + 1; 0: no op has it */
     for (size_t i = 0; i < store->ops.count && place; i++)
-        place[store->ops.name[i]] = 1;
-    for (size_t i = 0; i < store->strings.count && place; i++)
-        names.count += place[i];
+        if (!place[store->ops.name[i]])
+            place[store->ops.name[i]] = (uint32_t)++names.count;
     names.ids = gt_arena_array(&frames->arena, names.count, sizeof *names.ids);
     names.ops = gt_arena_array(&frames->arena, names.count, sizeof *names.ops);
     names.total_ns = gt_arena_array(&frames->arena, names.count, sizeof *names.total_ns);
@@ -34,13 +33,9 @@ static const struct gt_frame_names *names_of(struct gt_frames *frames, struct gt
         gt_fail_memory(err);
         return NULL;
     }
-    for (uint32_t i = 0, filled = 0; i < store->strings.count; i++)
-        if (place[i]) {
-            names.ids[filled] = i;
-            place[i] = ++filled;
-        }
     for (size_t i = 0; i < store->ops.count; i++) {
         uint32_t at = place[store->ops.name[i]] - 1;
+        names.ids[at] = store->ops.name[i];
         if (!names.ops[at]++)
             names.category[at] = frames->trace.labels->op_category[i];
         names.total_ns[at] = gt_ns_add(names.total_ns[at], gt_ns_between(store->ops.start_ns[i], store->ops.end_ns[i]));

@@ -236,6 +236,17 @@ static void take_order(const struct table *table, sqlite3_index_info *info, stru
     info->orderByConsumed = 1;
 }
 
+/* What a plan reads. */
+static uint32_t facts_of(const struct table *table, const struct gt_sql_plan *plan) {
+    uint32_t facts = gt_frame_row_facts(table->frame);
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].kind < INPUT && gt_sql_plan_uses(plan, i))
+            facts |= gt_frame_column(table->frame, table->columns[i].of).facts;
+    for (size_t i = 0; i < plan->constraint_count; i++)
+        facts |= gt_frame_column(table->frame, table->columns[plan->constraints[i].column].of).facts;
+    return facts;
+}
+
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     struct table *table = (struct table *)base;
     struct gt_sql_plan plan = {.used = info->colUsed};
@@ -248,6 +259,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     info->estimatedCost = plan.constraint_count ? rows + 20 + all * 0.01 : all + 20;
     if (depends) /* it will be sorted, once */
         info->estimatedCost = rows + 20;
+    if (table->world->expect)
+        table->world->expect(table->world->context, facts_of(table, &plan));
     info->idxStr = gt_sql_plan_write(&plan);
     info->needToFreeIdxStr = 1;
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -563,12 +576,7 @@ static void read_plan(struct table *table, struct cursor *cursor, const char *te
         return;
     gt_sql_plan_read(&cursor->plan, text);
     cursor->plan_text = text;
-    cursor->facts = gt_frame_facts(table->frame);
-    for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].kind < INPUT && gt_sql_plan_uses(&cursor->plan, i))
-            cursor->facts |= gt_frame_column(table->frame, table->columns[i].of).facts;
-    for (size_t i = 0; i < cursor->plan.constraint_count; i++)
-        cursor->facts |= gt_frame_column(table->frame, table->columns[cursor->plan.constraints[i].column].of).facts;
+    cursor->facts = facts_of(table, &cursor->plan);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {

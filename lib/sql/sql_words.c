@@ -111,7 +111,7 @@ static uint32_t facts_of_word(size_t frame, struct gt_str word) {
 }
 
 static uint32_t facts_of_frame(struct gt_str text, size_t frame, bool has_all) {
-    uint32_t facts = gt_frame_facts(frame);
+    uint32_t facts = gt_frame_row_facts(frame);
     for (size_t c = 0; c < gt_frame_column_count(frame) && has_all; c++)
         facts |= gt_frame_column(frame, c).facts;
     for (struct gt_sql_word word = gt_sql_words_next(&text); word.kind != GT_SQL_WORD_END;

@@ -13,6 +13,9 @@ struct gt_sql_world {
     /* The frames of an input with these facts; the same ones again unless that needs more to be read. They live as long
        as the world. */
     enum gt_status (*frames)(void *context, size_t input, uint32_t facts, struct gt_frames **out, struct gt_error *err);
+    /* Says before a query runs that it will ask for these, so that all its tables are of one reading, in which the
+       numbers of rows are the same; NULL: nobody needs to know. */
+    void (*expect)(void *context, uint32_t facts);
     bool is_read; /* traces are read already: what they have may be asked for while a query is planned */
 
     /* A table of a report on an input, by its key; *out is NULL where that has none. Lives as long as the world. */

@@ -34,6 +34,7 @@ static void is_complete(void **state) {
     for (size_t f = 0; f < gt_frame_count(); f++) {
         assert_int_equal(gt_frame_find(gt_str_of(gt_frame_key(f))), f);
         assert_true(strlen(gt_frame_help(f)) > 0);
+        assert_true((gt_frame_row_facts(f) & gt_frame_facts(f)) == gt_frame_facts(f));
         for (size_t c = 0; c < gt_frame_column_count(f); c++) {
             struct gt_frame_column about = gt_frame_column(f, c);
             assert_int_equal(gt_frame_find_column(f, gt_str_of(about.key)), c);

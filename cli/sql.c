@@ -84,6 +84,8 @@ static enum gputime_status find_query(struct job *job, struct cli_words *words, 
             job->options.query_file = "-";
         }
     }
+    if (job->query && strcmp(job->query, "-") == 0)
+        return cli_fail_usage(err, "'-' is neither a trace nor a query; '-f -' reads the query from standard input");
     if (job->query && !is_query(job->query) && !strchr(job->query, ' '))
         return cli_fail_usage(err, "'%s' is neither a trace nor a query; usage: gputime %s %s", job->query,
                               job->command->name, job->command->usage);
@@ -201,6 +203,15 @@ static void warn_of_losses(const struct job *job) {
     }
 }
 
+/* Formats that hold rows and nothing else cannot say that some were left out. */
+static void warn_of_notes(const struct job *job) {
+    bool is_due = false;
+    for (size_t i = 0; i < job->destination_count && !job->options.quiet; i++)
+        is_due |= gputime_registry_find(GPUTIME_OUTPUTS, job->destinations[i].format).fills_folders;
+    for (size_t i = 0; is_due && i < gputime_report_note_count(job->report, 0); i++)
+        fprintf(stderr, "gputime: %s\n", gputime_report_note(job->report, 0, i));
+}
+
 static enum gputime_status run_query(struct job *job, struct cli_words traces, struct gputime_error *err) {
     enum gputime_status status =
         cli_captures_init(&job->captures, traces.items, traces.count, false, traces.count, err);
@@ -216,6 +227,8 @@ static enum gputime_status run_query(struct job *job, struct cli_words traces, s
         status = write_result(job, err);
     if (!status)
         warn_of_losses(job);
+    if (!status)
+        warn_of_notes(job);
     return status;
 }
 

@@ -111,7 +111,7 @@ static enum gputime_status set_decimal(double *number, const struct cli_option *
 
 static enum gputime_status set_duration(int64_t *ns, const char *value, const char *where, struct gputime_error *err) {
     struct gputime_time time;
-    if (gputime_time_parse(value, &time, NULL) || time.kind != GPUTIME_TIME_NS)
+    if (gputime_time_parse(value, &time, NULL) || time.kind != GPUTIME_TIME_NS || time.ns < 0)
         return cli_fail_usage(err, "%s: invalid duration '%s'; use for example 2s or 500ms", where, value);
     *ns = time.ns > 0 ? time.ns : 1;
     return GPUTIME_OK;

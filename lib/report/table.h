@@ -79,6 +79,8 @@ struct gt_table {
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     bool shows_sort;            /* people asked for that order: that column is shown, whatever has to give way */
     bool stands_alone;          /* data formats add no columns that say which input a row is of */
+    const char *all_rows;       /* option that shows rows left out on the screen; NULL: --table KEY --top 0 */
+    const char *all_columns;    /* likewise columns; NULL: --columns */
     bool is_fixed;              /* it has the same rows for every trace that has them: one that is absent is not 0 */
     const struct gt_parts *parts; /* of a table with GT_COLUMN_PART; NULL: of the whole, by their names */
     const struct gt_table *shape; /* of a comparison: the table of a capture whose columns it compares */

@@ -216,6 +216,14 @@ static enum gt_status check_rest(const char *rest, const struct gt_sql_query *qu
                                         : gt_fail(err, "SQL error: more than one statement; give one at a time");
 }
 
+/* As the query has it: "?2" leaves number 1 without a name. */
+static const char *first_parameter(sqlite3_stmt *statement) {
+    const char *name = NULL;
+    for (int i = 1; i <= sqlite3_bind_parameter_count(statement) && !name; i++)
+        name = sqlite3_bind_parameter_name(statement, i);
+    return name ? name : "?";
+}
+
 static enum gt_status run(struct session *session, const struct gt_sql_query *query, struct gt_section *section,
                           struct gt_error *err) {
     sqlite3_stmt *statement = NULL;
@@ -231,6 +239,9 @@ static enum gt_status run(struct session *session, const struct gt_sql_query *qu
         status = check_rest(rest, query, err);
     if (status == GT_OK && (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement)))
         status = gt_fail(err, "SQL error: not a query; only SELECT is allowed");
+    if (status == GT_OK && sqlite3_bind_parameter_count(statement))
+        status = gt_fail(err, "SQL error: parameter '%.40s' has no value; write the value itself",
+                         first_parameter(statement));
     if (status == GT_OK)
         status = take_rows(session, statement, query, section, err);
     sqlite3_finalize(statement);

@@ -81,6 +81,8 @@ bool gt_sql_rows_begin(struct gt_sql_rows *rows, struct gt_section *section, sql
     rows->table = gt_section_table(section, "rows", "Query result", rows->columns, count);
     rows->table->screen_limit = 100;
     rows->table->stands_alone = true;
+    rows->table->all_rows = "--max-rows 0";
+    rows->table->all_columns = "--csv";
     rows->table->empty = "The query has no rows.";
     return !gt_arena_failed(arena);
 }

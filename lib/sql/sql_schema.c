@@ -65,6 +65,8 @@ void gt_sql_schema_add(struct gt_section *section, const struct gt_sql_schema_re
     struct gt_table *table =
         gt_section_table(section, "schema", "Tables and columns", columns, GT_ARRAY_COUNT(columns));
     table->stands_alone = true;
+    table->all_rows = "--max-rows 0";
+    table->all_columns = "--csv";
     for (size_t f = 0; f < gt_frame_count(); f++)
         add_frame(table, f);
     struct gt_table *of_reports =

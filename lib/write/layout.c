@@ -202,7 +202,7 @@ static enum gt_status write_part(struct run *run, const struct gt_layout_part *p
     if (run->layout->is_screen && run->number < picked.count) {
         struct gt_screen screen;
         gt_screen_init(&screen, run->options, run->out);
-        gt_screen_remainder(&screen, picked.count - run->number, run->table->key);
+        gt_screen_remainder(&screen, picked.count - run->number, run->table);
     }
     gt_picked_release(&picked);
     return status;

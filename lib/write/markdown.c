@@ -131,8 +131,11 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     if (shown.rows_hidden) {
         char buf[GT_NUM_MAX];
         gt_num_format_grouped(buf, (int64_t)shown.rows_hidden);
-        gt_out_printf(out, "\n… and %s more %s (`--table %s --top 0` shows all)\n", buf,
-                      shown.rows_hidden == 1 ? "row" : "rows", table->key);
+        gt_out_printf(out, "\n… and %s more %s ", buf, shown.rows_hidden == 1 ? "row" : "rows");
+        if (table->all_rows)
+            gt_out_printf(out, "(`%s` shows all)\n", table->all_rows);
+        else
+            gt_out_printf(out, "(`--table %s --top 0` shows all)\n", table->key);
     }
 }
 

@@ -131,13 +131,16 @@ void gt_screen_wrap(const struct gt_screen *screen, enum gt_ink ink, struct gt_s
     gt_screen_newline(screen);
 }
 
-void gt_screen_remainder(const struct gt_screen *screen, size_t rows_hidden, const char *table) {
+void gt_screen_remainder(const struct gt_screen *screen, size_t rows_hidden, const struct gt_table *table) {
     char number[GT_NUM_MAX], line[GT_NUM_MAX + 256];
     if (!rows_hidden)
         return;
     gt_num_format_grouped(number, (int64_t)rows_hidden);
-    snprintf(line, sizeof line, "%s and %s more %s (--table %s --top 0 shows all)", screen->utf8 ? "…" : "...", number,
-             rows_hidden == 1 ? "row" : "rows", table);
+    int used = snprintf(line, sizeof line, "%s and %s more %s ", screen->utf8 ? "…" : "...", number,
+                        rows_hidden == 1 ? "row" : "rows");
+    snprintf(line + used, sizeof line - (size_t)used,
+             table->all_rows ? "(%s shows all)" : "(--table %s --top 0 shows all)",
+             table->all_rows ? table->all_rows : table->key);
     gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
 }
 

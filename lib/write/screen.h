@@ -9,6 +9,7 @@
 #include "base/out.h"
 #include "base/str.h"
 #include "gputime.h"
+#include "report/table.h"
 #include "write/glyph.h"
 
 struct gt_screen {
@@ -34,7 +35,7 @@ void gt_screen_rule(const struct gt_screen *screen, bool is_double, size_t width
 void gt_screen_wrap(const struct gt_screen *screen, enum gt_ink ink, struct gt_str text, size_t column, size_t indent);
 
 /* The line below a table that says how many rows of it are not shown; nothing where all are. */
-void gt_screen_remainder(const struct gt_screen *screen, size_t rows_hidden, const char *table);
+void gt_screen_remainder(const struct gt_screen *screen, size_t rows_hidden, const struct gt_table *table);
 
 /* share 0..1 of `width` columns, to an eighth of a column where the charset has it. Gives the columns taken. */
 size_t gt_screen_bar(const struct gt_screen *screen, double share, size_t width);

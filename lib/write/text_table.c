@@ -216,13 +216,14 @@ static void draw_title(const struct gt_text_fit *fitted) {
 static void draw_remainder(const struct gt_text_fit *fitted) {
     const struct gt_screen *screen = fitted->screen;
     char line[256];
-    gt_screen_remainder(screen, fitted->shown.rows_hidden, fitted->table->key);
+    gt_screen_remainder(screen, fitted->shown.rows_hidden, fitted->table);
     if (fitted->dropped) {
         size_t used = (size_t)snprintf(line, sizeof line, "(not shown:");
         for (size_t i = fitted->count; i < fitted->count + fitted->dropped && used < sizeof line - 48; i++)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s %.24s", i > fitted->count ? "," : "",
                                      fitted->columns[i].about->key);
-        snprintf(line + used, sizeof line - used, "; see --columns)");
+        snprintf(line + used, sizeof line - used, "; see %s)",
+                 fitted->table->all_columns ? fitted->table->all_columns : "--columns");
         gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
     }
 }

@@ -226,6 +226,28 @@ def test_results_are_cut_with_a_note(gputime):
     assert len(query(gputime, LLAMA, "select id from ops", "--max-rows", "0")) == 762
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_formats_without_notes_say_on_stderr_that_rows_were_cut(gputime, tmp_path, name):
+    done = gputime("sql", LLAMA, "select id from ops", "--max-rows", "10", "-o", tmp_path / name)
+    assert done.returncode == 0 and done.stderr.decode().splitlines() == [
+        "gputime: Only the first 10 rows are here: the result is larger than 10 rows."]
+    assert not gputime("sql", LLAMA, "select id from ops", "--max-rows", "10", "-q", "-o", tmp_path / name).stderr
+    assert not gputime("sql", LLAMA, "select id from ops", "--max-rows", "762", "-o", tmp_path / name).stderr
+
+
+def test_text_names_options_that_the_command_takes(gputime):
+    for option in ("--format=text", "--md"):
+        shown = gputime("sql", LLAMA, "select * from ops", option).stdout.decode()
+        assert "--top" not in shown and "--columns" not in shown and "--max-rows 0" in shown
+    assert "see --csv)" in gputime("sql", LLAMA, "select * from ops").stdout.decode()
+    whole = gputime("sql", LLAMA, "select id from ops", "--max-rows", "0").stdout.decode()
+    assert len(whole.splitlines()) >= 762 and "more rows" not in whole
+
+
+def test_csv_without_rows_has_a_header(gputime):
+    assert gputime("sql", LLAMA, "select id, name from ops limit 0", "--csv").stdout == b"id,name\n"
+
+
 # ---- errors ----
 
 
@@ -239,6 +261,9 @@ def test_results_are_cut_with_a_note(gputime):
     ("select (", ["incomplete input"]),
     ("select 1 select 2", ["syntax error"]),
     ("select 1; select 2", ["one at a time"]),
+    ("select id from ops where id = ?2", ["parameter '?2' has no value"]),
+    ("select :a, ?", ["parameter ':a' has no value"]),
+    ("select ?", ["parameter '?' has no value"]),
 ])
 def test_errors_say_where_and_what_to_do(gputime, text, words):
     message = failure(gputime, LLAMA, text)
@@ -253,6 +278,9 @@ def test_usage_errors(gputime):
     assert "neither a trace nor a query" in failure(gputime, LLAMA, "nothing.json", status=2)
     assert "query is empty" in failure(gputime, LLAMA, " -- nothing ", status=2)
     assert "cannot open" in failure(gputime, LLAMA, "-f", "/no/such/file")
+    assert "'-f -' reads the query" in failure(gputime, LLAMA, "-", stdin=b"select 1", status=2)
+    for time in ("-3", "-3s"):
+        assert "invalid duration" in failure(gputime, LLAMA, "select 1", "--timeout", time, status=2)
 
 
 # ---- nothing can be changed, opened or used up ----

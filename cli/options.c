@@ -408,7 +408,8 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_FLAG,
      .offset = AT(sql_schema),
      .group = CLI_GROUP_SQL,
-     .help = "list all tables and columns; no trace is read"},
+     .help = "list all tables and columns, or those of the tables\n"
+             "named; no trace is read"},
     {.name = "max-rows",
      .type = CLI_INTEGER,
      .offset = AT(max_rows),

@@ -147,7 +147,9 @@ static struct gputime_shape shape_of(const struct job *job, const char *table) {
     return (struct gputime_shape){.table = table, .screen_limit = rows == CLI_UNSET ? 0 : rows ? rows : -1};
 }
 
-static enum gputime_status run_schema(struct job *job, struct gputime_error *err) {
+/* Words are the tables to list; traces among them say nothing about tables, which are the same for all. */
+static enum gputime_status run_schema(struct job *job, struct cli_words words, struct gputime_error *err) {
+    const char **tables = calloc(words.count + 1, sizeof *tables);
     struct gputime_report_options reporting = GPUTIME_REPORT_OPTIONS_INIT;
     struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
     struct gputime_shape shape = shape_of(job, "schema");
@@ -155,9 +157,16 @@ static enum gputime_status run_schema(struct job *job, struct gputime_error *err
     shaping.shape_count = 1;
     shaping.main_table = "schema";
     reporting.shaping = &shaping;
+    if (!tables)
+        return cli_fail_memory(err);
+    for (size_t i = 0; i < words.count; i++)
+        if (!strpbrk(words.items[i], "./") || access(words.items[i], F_OK) != 0)
+            tables[reporting.analysis_count++] = words.items[i];
+    reporting.analyses = tables;
     enum gputime_status status = plan_output(job, err);
     if (!status)
         status = gputime_sql_schema(&reporting, &job->report, err);
+    free(tables);
     return status ? status : write_result(job, err);
 }
 
@@ -251,7 +260,7 @@ enum gputime_status cli_sql_run(const struct cli_command *command, const struct 
         return cli_fail_memory(err);
     job->command = command;
     job->options = *options;
-    enum gputime_status status = options->sql_schema ? run_schema(job, err) : find_query(job, &words, err);
+    enum gputime_status status = options->sql_schema ? run_schema(job, words, err) : find_query(job, &words, err);
     if (!status && !options->sql_schema && words.count == 0)
         status = cli_fail_usage(err, "'%s' needs a trace; usage: gputime %s %s", command->name, command->name,
                                 command->usage);

@@ -713,7 +713,8 @@ enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_
 /* What a query reads: bits of enum gputime_trace_fact, for gputime_open_options.facts. Any thread. */
 uint64_t gputime_sql_facts(const char *text);
 
-/* The tables and columns of queries as a report: table "schema". options: only their shape counts. Any thread. */
+/* The tables and columns of queries as a report: table "schema". options: only their shape counts, and as `analyses` the
+   keys of the tables to list: ops, calls ... (none: all). Any thread. */
 enum gputime_status gputime_sql_schema(const struct gputime_report_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
 

@@ -25,7 +25,8 @@ static void each_table(void (*take)(void *context, struct gt_str key, const stru
     for (size_t i = 0; i < gt_analysis_count; i++) {
         struct gt_str rest = gt_str_of(gt_analyses[i].tables), key;
         while (gt_str_next_item(&rest, &key))
-            take(context, key, &gt_analyses[i]);
+            if (key.len)
+                take(context, key, &gt_analyses[i]);
     }
 }
 
@@ -285,16 +286,25 @@ API uint64_t gputime_sql_facts(const char *text) {
 
 /* ---- schema ---- */
 
+struct schema {
+    struct table_list list;
+    const char *const *tables; /* these alone */
+    size_t table_count;        /* 0: all */
+};
+
 static enum gt_status fill_schema(void *context, const struct gt_request *request, struct gt_section *section,
                                   struct gt_error *err) {
-    struct table_list *list = context;
+    const struct schema *schema = context;
+    const struct table_list *list = &schema->list;
     (void)request;
+    section->input = (struct gt_report_input){.label = GT_STR("schema"), .rank = -1, .world_size = -1};
+    if (schema->table_count)
+        return gt_sql_schema_add_some(section, schema->tables, schema->table_count, err);
     struct gt_sql_schema_report *reports = gt_arena_array(list->arena, list->count, sizeof *reports);
     for (size_t i = 0; i < list->count && reports; i++)
         reports[i] = (struct gt_sql_schema_report){list->items[i].key, list->items[i].analysis->title};
     if (!reports)
         return gt_fail_memory(err);
-    section->input = (struct gt_report_input){.label = GT_STR("schema"), .rank = -1, .world_size = -1};
     gt_sql_schema_add(section, reports, list->count);
     return GT_OK;
 }
@@ -304,16 +314,18 @@ API enum gputime_status gputime_sql_schema(const struct gputime_report_options *
     struct gt_error error = {0};
     struct gt_arena arena = {0};
     struct gputime_report_options taken;
-    struct table_list list = {.arena = &arena};
+    struct schema schema = {.list = {.arena = &arena}};
     *out = NULL;
     enum gt_status status = GT_TAKE(gputime_report_options, options, &taken, &error);
-    each_table(list_table, &list);
+    each_table(list_table, &schema.list);
     if (status == GT_OK && gt_arena_failed(&arena))
         status = gt_fail_memory(&error);
     enum gputime_status result = gt_internal_fail(status, &error, err);
     if (status == GT_OK) {
         struct gputime_report_options shown = shown_as(&taken, "sql");
-        result = gt_internal_new_report(&shown, fill_schema, &list, out, err);
+        schema.tables = taken.analyses;
+        schema.table_count = taken.analysis_count;
+        result = gt_internal_new_report(&shown, fill_schema, &schema, out, err);
     }
     gt_arena_release(&arena);
     return result;

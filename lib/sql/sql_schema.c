@@ -60,13 +60,35 @@ static void add_frame(struct gt_table *table, size_t frame) {
     add_extras(table, frame, name);
 }
 
-void gt_sql_schema_add(struct gt_section *section, const struct gt_sql_schema_report *reports, size_t report_count) {
-    struct gt_arena *arena = &section->report->arena;
+static struct gt_table *begin(struct gt_section *section) {
     struct gt_table *table =
         gt_section_table(section, "schema", "Tables and columns", columns, GT_ARRAY_COUNT(columns));
     table->stands_alone = true;
     table->all_rows = "--max-rows 0";
     table->all_columns = "--csv";
+    return table;
+}
+
+enum gt_status gt_sql_schema_add_some(struct gt_section *section, const char *const *keys, size_t count,
+                                      struct gt_error *err) {
+    struct gt_table *table = begin(section);
+    for (size_t i = 0; i < count; i++) {
+        size_t frame = gt_frame_find(gt_str_of(keys[i]));
+        if (frame == SIZE_MAX && gt_str_starts(gt_str_of(keys[i]), GT_STR(GT_SQL_REPORTS_PREFIX)))
+            return gt_fail_usage(err,
+                                 "the columns of '%.80s' depend on the trace: gputime sql TRACE 'select * from %.80s "
+                                 "limit 0' --csv shows them",
+                                 keys[i], keys[i]);
+        if (frame == SIZE_MAX)
+            return gt_fail_usage(err, "no table '%.80s'; 'gputime sql --schema' lists them", keys[i]);
+        add_frame(table, frame);
+    }
+    return GT_OK;
+}
+
+void gt_sql_schema_add(struct gt_section *section, const struct gt_sql_schema_report *reports, size_t report_count) {
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_table *table = begin(section);
     for (size_t f = 0; f < gt_frame_count(); f++)
         add_frame(table, f);
     struct gt_table *of_reports =

@@ -123,6 +123,20 @@ def test_each_table_can_be_read(gputime, unpacked):
         assert done.returncode == 0 or b"lacks the data" in done.stderr, (name, done.stderr)
 
 
+def test_schema_of_some_tables(gputime, tmp_path):
+    whole = gputime.json("sql", "--schema")["tables"]
+    assert "report_" not in {row["table"] for row in whole["report_tables"]["rows"]}
+    (tmp_path / "ops").write_text("")  # a file of that name is no reason to look away
+    some = gputime.json("sql", "--schema", "steps", "ops", cwd=tmp_path)["tables"]
+    assert some["schema"]["rows"] == [row for name in ("steps", "ops") for row in whole["schema"]["rows"] if row["table"] == name]
+    assert "report_tables" not in some
+    assert gputime.json("sql", LLAMA, "--schema")["tables"] == whole
+    assert "no table 'op'" in failure(gputime, "--schema", "op", status=2)
+    message = failure(gputime, "--schema", "report_kernels", status=2)
+    told = message.split("gputime sql TRACE '")[1].split("'")[0]
+    assert b"name,count" in gputime("sql", LLAMA, told, "--csv").stdout
+
+
 # ---- constraints, orders and joins, against SQLite's own tables with the same rows ----
 
 CONSTRAINED = [

@@ -135,7 +135,8 @@ static const struct gt_frame_spec ranges[] = {
     LENGTH("duration, on the CPU unless it is a GPU-side annotation"),
     STORED("name", "name", "", "name"),
     STORED("domain", "domain", "", "NVTX domain"),
-    STORED("kind", "kind", "", "how it was recorded"),
+    STORED("kind", "kind", "",
+           "how it was recorded; gpu: copy of a range on the GPU, which 'gputime ranges' leaves out"),
     STORED("thread_id", "thread", "", "its thread"),
     LOOKUP("tid", "thread_id", "threads", "tid", "number of the thread"),
     MADE_ROW("process_id", "processes", range_process, 0, "its process"),
@@ -382,6 +383,7 @@ static const struct gt_frame_spec inputs[] = {
     MADE("duration_ns", I64, NEGATIVE, input_number, 0, "ns", "length of the capture as the profiler gives it"),
     MADE("world_size", I64, NEGATIVE, input_number, 0, "count", "number of ranks"),
     MADE("ops", I64, NEVER, input_number, 0, "count", "number of GPU ops"),
+    MADE_TEXT("loss", U32, MAX, input_loss, GT_FACTS_USUAL, "why it was only partly read; null: it was not"),
 };
 
 #define TABLE(name, of_table, of_facts, about)                                                                         \
@@ -393,7 +395,8 @@ static const struct gt_frame_spec inputs[] = {
 const struct gt_frame_info gt_frame_infos[] = {
     TABLE(ops, ops, GT_FACT_OPS, "GPU work: kernels, copies, fills and graphs"),
     TABLE(calls, calls, GT_FACT_OPS | GT_FACT_CALLS, "runtime and driver calls"),
-    TABLE(ranges, ranges, GT_FACT_OPS | GT_FACT_RANGES, "NVTX ranges and annotations"),
+    TABLE(ranges, ranges, GT_FACT_OPS | GT_FACT_RANGES,
+          "NVTX ranges and annotations; some traces have copies of them on the GPU, of kind 'gpu'"),
     TABLE(cpu_ops, cpu_ops, GT_FACT_OPS | GT_FACT_CPU_OPS, "operators of a framework"),
     COUNTED(gaps, gap_rows, GT_FACT_OPS | IDLE, "idle gaps of GPUs with their causes"),
     COUNTED(steps, step_rows, GT_FACT_OPS | GT_FACT_RANGES, "steps of the program"),

@@ -86,6 +86,7 @@ MAKER(category_class)
 MAKER(group_category)
 COUNTER(input_rows)
 MAKER(input_text)
+MAKER(input_loss)
 MAKER(input_number)
 /* frame_comms.c */
 COUNTER(collective_rows)

@@ -269,6 +269,18 @@ enum gt_status gt_frame_makers_input_text(struct gt_frames *frames, const struct
     return gt_frame_make_end_words(slot, err);
 }
 
+enum gt_status gt_frame_makers_input_loss(struct gt_frames *frames, const struct gt_frame_spec *spec,
+                                          struct gt_frame_slot *slot, struct gt_error *err) {
+    (void)spec;
+    enum gt_issue_id loss = gt_store_loss(frames->trace.store, GT_FACTS_USUAL);
+    struct gt_strtab *words = gt_frame_make_words(slot, err);
+    uint32_t *out = words ? gt_frame_make_array(slot, sizeof *out, err) : NULL;
+    if (!out)
+        return err->code;
+    *out = loss == GT_ISSUE_COUNT ? UINT32_MAX : gt_strtab_intern(words, gt_str_of(gt_issue_infos[loss].help));
+    return gt_frame_make_end_words(slot, err);
+}
+
 enum gt_status gt_frame_makers_input_number(struct gt_frames *frames, const struct gt_frame_spec *spec,
                                             struct gt_frame_slot *slot, struct gt_error *err) {
     const struct gt_frame_trace *trace = &frames->trace;

@@ -37,3 +37,32 @@ def test_every_table_that_the_page_names_is_there(gputime):
     tables = {row["table"] for row in gputime.json("sql", "--schema")["tables"]["schema"]["rows"]}
     named = set(re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `"))))
     assert named - {"report_KEY"} == tables - {"overheads", "driver_work", "summed"}
+
+
+def query_with(words):
+    [text] = [text for text in QUERIES if words in text]
+    return text
+
+
+@pytest.mark.parametrize("path", [TRACES[0], TRACES[1], DATA / "nsys/graph_whole.nsys-rep"], ids=lambda path: path.name)
+def test_kernels_ranges_and_operators_are_those_of_the_commands(gputime, path):
+    kernels = {}
+    for row in gputime.json("kernels", path, "--names", "short", "--top", "0")["tables"]["kernels"]["rows"]:
+        kernels[row["name"]] = kernels.get(row["name"], 0) + row["total_ns"]
+    for row in rows_of(gputime, path, query_with("median(dur_ns)")):
+        assert row["total_ns"] == kernels[row["short_name"]]
+    keys = ("name", "domain", "instances", "ops", "range_ns")
+    listed = {tuple(row[key] for key in keys) for row in
+              gputime.json("ranges", path)["tables"].get("ranges", {"rows": []})["rows"]}
+    text = query_with("from ranges").replace("limit 20", "")
+    assert {tuple(row[key] for key in keys) for row in rows_of(gputime, path, text)} == listed
+    for row in rows_of(gputime, path, query_with("from cpu_ops")):
+        expected = rows_of(gputime, path, "select sum(dur_ns) as n from cpu_ops where name = '%s'" % row["operator"])
+        assert row["cpu_ns"] == expected[0]["n"]
+
+
+def test_first_and_second_are_in_the_order_of_the_command_line(gputime):
+    for traces in (TRACES, TRACES[::-1]):
+        sums = [rows_of(gputime, path, "select sum(dur_ns) as n from ops where kind in ('kernel', 'graph')")[0]["n"] for path in traces]
+        rows = rows_of(gputime, *traces, query_with("first_ns").replace("limit 10", ""))
+        assert [sum(row[key] for row in rows) for key in ("first_ns", "second_ns")] == sums

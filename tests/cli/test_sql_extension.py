@@ -90,6 +90,15 @@ def test_errors_of_reading(database, tmp_path):
         database.execute("insert into t(id) values(1)")
 
 
+def test_a_damaged_trace_says_so(gputime, database):
+    path = DATA / "cut.json"
+    database.execute(f"create virtual table inputs using gputime('{path}', 'inputs')")
+    database.execute(f"create virtual table whole using gputime('{LLAMA}', 'inputs')")
+    [(loss,)] = database.execute("select loss from inputs").fetchall()
+    assert loss and loss in gputime("sql", path, "select 1").stderr.decode()
+    assert database.execute("select loss from whole").fetchall() == [(None,)]
+
+
 def test_a_database_keeps_its_tables(gputime, tmp_path, database):
     path = tmp_path / "kept.db"
     for expected in (0, 1):

@@ -159,7 +159,9 @@ uint32_t gt_pftrace_reading_name(struct gt_pftrace_reading *reading, const struc
                                  uint32_t field, uint64_t iid) {
     uint64_t table = table_of(sequence, field);
     struct gt_pftrace_cached *slot = cached(reading, table, iid);
-    if (slot->table != table || slot->iid != iid)
-        *slot = (struct gt_pftrace_cached){table, iid, gt_map_get(&reading->names, table, iid)};
-    return slot->value < count_of(reading, field) ? slot->value : GT_PFTRACE_NONE;
+    if (slot->table != table || slot->iid != iid) {
+        uint32_t value = gt_map_get(&reading->names, table, iid);
+        *slot = (struct gt_pftrace_cached){table, iid, value < count_of(reading, field) ? value : GT_PFTRACE_NONE};
+    }
+    return slot->value;
 }

@@ -144,7 +144,7 @@ def natural(name):
 
 def is_export(path, paths):
     """Whether it is an export of a report that is there too, which has more in it."""
-    stem = re.sub(r"\.sqlite(\.gz|\.zst)?$", "", path, flags=re.IGNORECASE)
+    stem = re.sub(r"\.sqlite(\.gz|\.zst|\.xz)?$", "", path, flags=re.IGNORECASE)
     if stem == path:
         stem = path[:lib.gputime_capture_prefix(encoded(path))]
     return bool(stem) and stem + ".nsys-rep" in paths

@@ -66,6 +66,8 @@ static enum gt_status add_input(struct work *work, struct gputime_trace *const *
                                                    .label = gt_internal_label(traces, work->count, index, &work->arena),
                                                    .path = gt_internal_path(trace),
                                                    .rank = reading->rank};
+    if (work->options.op_counts)
+        work->options.op_counts[index] = work->views[index]->op_count;
     return GT_OK;
 }
 

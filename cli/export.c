@@ -84,7 +84,7 @@ static void note_empty(const struct job *job) {
         const struct gputime_rows *ops = gputime_trace_rows(job->traces[i], "ops");
         char path[1024];
         if (!job->op_counts[i])
-            fprintf(stderr, "gputime: note: %s '%s' has no GPU ops\n",
+            fprintf(stderr, "gputime: %s '%s' has no GPU ops\n",
                     ops && gputime_rows_count(ops) ? "the selection of" : "the trace",
                     cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]));
     }

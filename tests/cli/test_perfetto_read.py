@@ -219,6 +219,17 @@ def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
     assert any(issue["id"] == "ranks_joined" for issue in gputime.json("summary", joined)["issues"])
 
 
+def test_an_export_without_gpu_work_says_so(gputime, tmp_path):
+    trace, file = DATA / "torch/llama_train_compiled.json.gz", tmp_path / "x.pftrace"
+    done = gputime("export", trace, "--name", "no such kernel", "-o", file)
+    assert done.returncode == 0 and done.stderr.decode() == f"gputime: the selection of '{trace}' has no GPU ops\n"
+    cpu = tmp_path / "cpu.json"
+    cpu.write_text(json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]}))
+    done = gputime("export", cpu, trace, "-o", file)
+    assert done.returncode == 0 and done.stderr.decode() == f"gputime: the trace '{cpu}' has no GPU ops\n"
+    assert not gputime("export", cpu, "-o", file, "-q").stderr and not gputime("export", trace, "-o", file).stderr
+
+
 def test_packed_traces_are_read(gputime, tmp_path):
     path = tmp_path / "t.pftrace"
     assert gputime("export", DATA / "devices.json", "-o", path).returncode == 0

@@ -8,9 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How far a copy can reach back; how many bytes of zeros must follow the input; how many symbols of room a copy may
+/* How far a copy can reach back; how many bytes of zeros must follow the input (two
+   loads of eight bytes go beyond its end before that is looked at); how many symbols of room a copy may
    overwrite after its end. */
-enum { GT_DEFLATE_WINDOW = 32768, GT_DEFLATE_PADDING = 16, GT_DEFLATE_SLACK = 320 };
+enum { GT_DEFLATE_WINDOW = 32768, GT_DEFLATE_PADDING = 32, GT_DEFLATE_SLACK = 320 };
 
 /* A symbol below 256 is a byte, one from here on the byte of that place in the window before the first block. */
 enum { GT_DEFLATE_MARKER = 256 };

@@ -788,6 +788,8 @@ const struct cli_command cli_command_table[] = {
                 "else of this machine; --root limits them to a directory. It ends when standard input ends.",
      .action = CLI_ACTION_MCP,
      .groups = CLI_GROUP_MCP | CLI_GROUP_READING,
+     .notes = {{"redact", "hide host, user, paths, pids, clock of all traces"},
+               {"redact-names", "the same, and names of kernels and ranges are hashes"}},
      .examples = {"gputime mcp", "gputime mcp --root traces --redact"}},
 
     {.name = "cache",

@@ -68,7 +68,7 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
             return cli_fail_usage(
                 err, "a directory gets csv or parquet files, not %s; remove the '/' at the end of '%s'", asked, path);
         destination->format = filler;
-    } else if (asked && (!prints_too || !format)) {
+    } else if (asked) {
         destination->format = asked;
     } else if (is_plain) {
         destination->format = layout ? layout : "text";

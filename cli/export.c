@@ -17,6 +17,7 @@ struct job {
     struct cli_captures captures;
     struct gputime_trace **traces; /* by capture; those that could be read */
     struct gputime_error *errors;
+    size_t *op_counts; /* that were exported */
 };
 
 static struct gputime_export_options export_options(const struct job *job) {
@@ -24,6 +25,7 @@ static struct gputime_export_options export_options(const struct job *job) {
     options.format = job->options.writing.format;
     options.selection = &job->options.selection;
     options.threads = job->options.opening.threads;
+    options.op_counts = job->op_counts;
     return options;
 }
 
@@ -54,7 +56,8 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     job->options.opening.facts = gputime_export_facts(&options, job->options.output);
     job->traces = calloc(count + 1, sizeof *job->traces);
     job->errors = calloc(count + 1, sizeof *job->errors);
-    if (!job->traces || !job->errors)
+    job->op_counts = calloc(count + 1, sizeof *job->op_counts);
+    if (!job->traces || !job->errors || !job->op_counts)
         return cli_fail_memory(err);
     enum gputime_status status = cli_captures_read(&job->captures, &job->options, true, job->traces, job->errors, err);
     for (size_t i = 0; i < count && !status; i++)
@@ -75,11 +78,24 @@ static void warn_of_losses(const struct job *job) {
     }
 }
 
+/* A file without GPU work is seldom what somebody wants. */
+static void note_empty(const struct job *job) {
+    for (size_t i = 0; i < job->captures.count && !job->options.quiet; i++) {
+        const struct gputime_rows *ops = gputime_trace_rows(job->traces[i], "ops");
+        char path[1024];
+        if (!job->op_counts[i])
+            fprintf(stderr, "gputime: %s '%s' has no GPU ops\n",
+                    ops && gputime_rows_count(ops) ? "the selection of" : "the trace",
+                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]));
+    }
+}
+
 static void release(struct job *job) {
     for (size_t i = 0; job->traces && i < job->captures.count; i++)
         cli_host_close(&job->options, job->traces[i]);
     free(job->traces);
     free(job->errors);
+    free(job->op_counts);
     cli_captures_release(&job->captures);
     free(job);
 }
@@ -92,8 +108,10 @@ static enum gputime_status run(struct job *job, struct cli_words traces, struct 
         struct gputime_export_options options = export_options(job);
         status = gputime_traces_export(job->traces, job->captures.count, &options, job->options.output, err);
     }
-    if (!status)
+    if (!status) {
         warn_of_losses(job);
+        note_empty(job);
+    }
     return status;
 }
 

@@ -100,8 +100,8 @@ static enum gputime_status add_matches(struct cli_gathered *gathered, const char
 static const struct {
     const char *suffix, *origin;
 } copies[] = {
-    {".sqlite", ".nsys-rep"},      {".sqlite.gz", ".nsys-rep"},      {".sqlite.zst", ".nsys-rep"},
-    {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
+    {".sqlite", ".nsys-rep"},    {".sqlite.gz", ".nsys-rep"},   {".sqlite.zst", ".nsys-rep"},
+    {".sqlite.xz", ".nsys-rep"}, {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
 };
 
 static bool is_there(char *const *paths, size_t count, const char *path, size_t stem, const char *suffix) {

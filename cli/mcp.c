@@ -110,7 +110,8 @@ static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
 static const char version_with_batches[] = "2025-03-26";
 
 static const char instructions[] =
-    "gputime reads GPU traces (PyTorch profiler, Nsight Systems) and says where the GPU time went. Begin with "
+    "gputime reads GPU traces (PyTorch profiler, Nsight Systems, JAX/XLA, Perfetto) and says where the GPU time went. "
+    "Begin with "
     "'summary' or 'findings'; 'define' explains every key and word. Times are in ns unless a title has a unit, counted "
     "from the first GPU op; shares are fractions 0..1 of what 'of' says. Rows beyond table_rows are left out of the "
     "JSON: "

@@ -73,6 +73,15 @@ const char *cli_mcp_word(const struct cli_command *command, char *name, size_t s
 const char *cli_mcp_query(const struct cli_command *command);
 void cli_mcp_list_tools(FILE *out); /* the JSON array of all tools */
 
+/* ---- mcp_speech.c: what clients are told ---- */
+
+const char *cli_mcp_argument(const struct cli_option *option, char *name, size_t size); /* the option's name with '_' */
+/* A message of the program with arguments in place of options. */
+void cli_mcp_message(const struct cli_command *command, const char *message, char *out, size_t size);
+enum gputime_status cli_mcp_fail_unknown(const struct cli_command *command, const char *key, struct gputime_error *err);
+/* How to ask for less, with a semicolon before it; empty if the tool takes nothing for that. */
+void cli_mcp_advice(const struct cli_command *command, char *advice, size_t size);
+
 /* ---- the server ---- */
 
 struct cli_mcp {
@@ -84,6 +93,7 @@ struct cli_mcp {
     const char *version; /* of the protocol, as agreed on */
 
     /* Of the call that is running. */
+    const struct cli_command *command;
     const char *format;         /* that it asked for; NULL: text and JSON */
     int64_t rows;               /* of each table in JSON; 0: all */
     struct cli_mcp_text report; /* what was printed before the JSON was */

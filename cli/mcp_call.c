@@ -129,12 +129,11 @@ static void add_content(struct content *content, const char *text, size_t bytes)
 
 /* What is not in the answer, and how to get it. */
 static void add_left_out(struct content *content, const struct cli_mcp *server, const struct cli_mcp_text *text) {
-    char note[512];
+    char how[256], note[sizeof how + 256];
     static const char total_rows[] = ",\"total_rows\":";
-    static const char how[] =
-        "ask for one table (table, table_rows, sort), or for less (name, category, device, step, from, to)";
+    cli_mcp_advice(server->command, how, sizeof how);
     if (text->whole_size > whole_lines(text)) {
-        snprintf(note, sizeof note, "Left out: the last %zu of %zu bytes; %s.", text->whole_size - whole_lines(text),
+        snprintf(note, sizeof note, "Left out: the last %zu of %zu bytes%s.", text->whole_size - whole_lines(text),
                  text->whole_size, how);
         add_content(content, note, strlen(note));
     }
@@ -143,11 +142,11 @@ static void add_left_out(struct content *content, const struct cli_mcp *server, 
                                 !memmem(server->json.bytes, server->json.size, total_rows, strlen(total_rows))))
         return;
     if (server->json_rows < 0)
-        snprintf(note, sizeof note, "Left out: the JSON, which has %zu bytes; %s.", server->json.whole_size, how);
+        snprintf(note, sizeof note, "Left out: the JSON, which has %zu bytes%s.", server->json.whole_size, how);
     else
         snprintf(note, sizeof note,
                  "Left out: rows of the JSON beyond the first %lld of each table (total_rows of a table says how many "
-                 "there are); %s.",
+                 "there are)%s.",
                  (long long)server->json_rows, how);
     add_content(content, note, strlen(note));
 }
@@ -177,8 +176,9 @@ static void add_contents(struct content *content, const struct cli_mcp *server, 
         add_content(content, complained.bytes, complained.size);
     free(complained.bytes);
     if (status) {
-        char message[4 * sizeof err->message], line[sizeof message + 16];
-        snprintf(line, sizeof line, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
+        char said[2 * sizeof err->message], message[4 * sizeof said], line[sizeof message + 16];
+        cli_mcp_message(server->command, err->message, said, sizeof said);
+        snprintf(line, sizeof line, "gputime: %s\n", cli_terminal_text(message, sizeof message, said));
         add_content(content, line, strlen(line));
     }
     add_left_out(content, server, text);
@@ -206,6 +206,7 @@ void cli_mcp_call(struct cli_mcp *server, const struct cli_command *command, con
                   FILE *out) {
     struct gputime_error err = {.status = GPUTIME_OK};
     struct cli_mcp_words words = {0};
+    server->command = command;
     server->format = NULL;
     server->rows = CLI_MCP_ROWS;
     server->json_rows = -1;

@@ -133,10 +133,7 @@ static const char *json_type(const struct cli_option *option) {
 
 static void write_option(FILE *out, const struct cli_command *command, const struct cli_option *option) {
     char name[64], choices[256];
-    snprintf(name, sizeof name, "%s", option->name);
-    for (char *c = name; *c; c++)
-        *c = *c == '-' ? '_' : *c;
-    fprintf(out, ",\"%s\":{\"type\":%s", name, json_type(option));
+    fprintf(out, ",\"%s\":{\"type\":%s", cli_mcp_argument(option, name, sizeof name), json_type(option));
     if (option->type == CLI_INTEGER)
         write_bounds(out, option);
     if (option->type == CLI_CHOICE && !option->pair)
@@ -177,13 +174,13 @@ static void write_query(FILE *out, const struct cli_command *command) {
     if (!cli_mcp_query(command))
         return;
     fprintf(out, ",\"%s\":{\"type\":\"string\"", cli_mcp_query(command));
-    write_description(out, "one SELECT of SQLite's dialect");
+    write_description(out, "one SELECT of SQLite's dialect; '' with schema, which needs no traces");
     fputc('}', out);
 }
 
 static void write_schema(FILE *out, const struct cli_command *command) {
     char name[64];
-    const char *word = cli_mcp_word(command, name, sizeof name);
+    const char *word = cli_mcp_word(command, name, sizeof name), *query = cli_mcp_query(command);
     fputs("{\"type\":\"object\",\"properties\":{", out);
     write_first(out, command);
     write_query(out, command);
@@ -191,8 +188,8 @@ static void write_schema(FILE *out, const struct cli_command *command) {
         if (cli_mcp_offers_option(command, &cli_option_table[i]))
             write_option(out, command, &cli_option_table[i]);
     fputs("},\"additionalProperties\":false", out);
-    if (!has_places(command) && !cli_mcp_query(command)) /* queries may be about the schema alone */
-        fprintf(out, ",\"required\":[\"%s\"]", word ? word : "traces");
+    if (!has_places(command)) /* queries may be about the schema, without traces */
+        fprintf(out, ",\"required\":[\"%s\"]", query ? query : word ? word : "traces");
     fputc('}', out);
 }
 

@@ -22,9 +22,14 @@ enum gputime_status cli_mcp_check_path(void *context, const char *path, struct g
     char real[PATH_MAX];
     if (strcmp(path, "-") == 0)
         return cli_fail_usage(err, "standard input cannot be read here; name a file");
-    if (!realpath(path, real)) /* what is not there is no different from what is elsewhere */
+    if (!realpath(path, real)) { /* what is not there is no different from what is elsewhere */
+        int failure = errno;
+        if (strpbrk(path, "*?["))
+            return cli_fail(err, "cannot read '%s': patterns are not expanded here; name each file%s", path,
+                            server->command && server->command->takes_directories ? ", or a directory" : "");
         return server->root ? cli_fail(err, "cannot read '%s': not in '%s'", path, server->root)
-                            : cli_fail_system(err, errno, "cannot read '%s'", path);
+                            : cli_fail_system(err, failure, "cannot read '%s'", path);
+    }
     if (server->root && !is_inside(real, server->root))
         return cli_fail(err, "cannot read '%s': not in '%s'", path, server->root);
     if (stat(real, &info) != 0)
@@ -133,7 +138,7 @@ static enum gputime_status join_items(const struct cli_json *value, char *text, 
 static enum gputime_status add_option(struct cli_mcp_words *words, const struct cli_option *option,
                                       const struct cli_json *value, struct gputime_error *err) {
     char lead[128], *text = malloc(TEXT_MAX);
-    bool is_repeated = option && (option->type == CLI_TEXTS || option->type == CLI_LINE);
+    bool is_repeated = option->type == CLI_TEXTS || option->type == CLI_LINE;
     enum gputime_status status = text ? GPUTIME_OK : cli_fail_memory(err);
     snprintf(lead, sizeof lead, "--%.100s=", value->key);
     if (value->type == CLI_JSON_ARRAY && is_repeated) {
@@ -184,7 +189,7 @@ static bool is_word(const struct cli_command *command, const char *key) {
     return strcmp(key, word ? word : "traces") == 0 || (query && strcmp(key, query) == 0);
 }
 
-/* Options first, so that none of the words is taken for a value. Unknown ones are left to the parser, for its words. */
+/* Options first, so that none of the words is taken for a value. Those of other commands are left to the program. */
 static enum gputime_status add_options(struct cli_mcp_words *words, struct cli_mcp *server,
                                        const struct cli_command *command, const struct cli_json *arguments,
                                        struct gputime_error *err) {
@@ -193,12 +198,15 @@ static enum gputime_status add_options(struct cli_mcp_words *words, struct cli_m
         const struct cli_option *option = cli_option_find(value->key, strlen(value->key), command->groups);
         if (is_word(command, value->key) || (option && option->type == CLI_PLACE))
             continue;
-        if (option && cli_command_takes(command, option) && !cli_mcp_offers_option(command, option))
+        if (!option)
+            status = cli_mcp_fail_unknown(command, value->key, err);
+        else if (cli_command_takes(command, option) && !cli_mcp_offers_option(command, option))
             status = cli_fail_usage(
-                err, "--%s is not available here: clients name traces and nothing else of this machine", option->name);
-        else if (option && option->type == CLI_FORMAT && value->type != CLI_JSON_NULL)
+                err, "argument '%s' is not available here: clients name traces and nothing else of this machine",
+                value->key);
+        else if (option->type == CLI_FORMAT && value->type != CLI_JSON_NULL)
             status = take_format(server, command, value, err);
-        else if (option && option->offset == offsetof(struct cli_options, writing.row_limit))
+        else if (option->offset == offsetof(struct cli_options, writing.row_limit))
             status = take_rows(server, value, err);
         else
             status = add_option(words, option, value, err);
@@ -206,15 +214,22 @@ static enum gputime_status add_options(struct cli_mcp_words *words, struct cli_m
     return status;
 }
 
+static bool has_value(const struct cli_json *value) {
+    return value && value->type != CLI_JSON_NULL;
+}
+
 static enum gputime_status add_places(struct cli_mcp_words *words, const struct cli_mcp *server,
                                       const struct cli_command *command, const struct cli_json *arguments,
                                       struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
+    const struct cli_json *traces = cli_json_member(arguments, "traces");
     for (size_t i = 0; i < cli_option_count && !status; i++) {
         const struct cli_option *option = &cli_option_table[i];
         const struct cli_json *value = cli_json_member(arguments, option->name);
-        if (option->type != CLI_PLACE || !value || !cli_command_takes(command, option))
+        if (option->type != CLI_PLACE || !has_value(value) || !cli_command_takes(command, option))
             continue;
+        if (has_value(traces)) /* which would belong to the last place */
+            return cli_fail_usage(err, "'%s' takes either traces or a and b, not both", command->name);
         status = add_word(words, "--", option->name, err);
         if (!status)
             status = add_traces(words, server, command, value, err);
@@ -249,7 +264,9 @@ enum gputime_status cli_mcp_words_make(struct cli_mcp_words *words, struct cli_m
         status = add_options(words, server, command, arguments, err);
     if (!status && !word)
         status = add_places(words, server, command, arguments, err);
-    if (!status && value)
+    if (!status && has_value(value))
         status = word ? add_text(words, value, err) : add_traces(words, server, command, value, err);
-    return status || !asked ? status : add_text(words, asked, err);
+    bool is_asked =
+        has_value(asked) && !cli_json_is_text(asked, ""); /* it may be empty where the schema is asked for */
+    return status || !is_asked ? status : add_text(words, asked, err);
 }

@@ -670,10 +670,11 @@ struct gputime_export_options {
     const struct gputime_selection *selection; /* which ops; NULL: all. Other events are whole */
     const char *const *tables;                 /* formats of several tables: table_count keys; NULL: all */
     size_t table_count;
-    int64_t threads; /* 0: one for each core; they change no result */
+    int64_t threads;   /* 0: one for each core; they change no result */
+    size_t *op_counts; /* set to how many ops of each trace were selected; NULL: not asked for */
 };
 #define GPUTIME_EXPORT_OPTIONS_INIT                                                                                    \
-    { sizeof(struct gputime_export_options), 0, 0, 0, 0, 0 }
+    { sizeof(struct gputime_export_options), 0, 0, 0, 0, 0, 0 }
 
 /* Writes the events of traces to files of another format (registry GPUTIME_EXPORTS): to one file, or to a directory
    where the path ends in '/'. Either all files are replaced or none. A trace that was read without facts that the

@@ -28,7 +28,9 @@ struct sides {
 static void make_side(void *context, size_t index) {
     struct sides *sides = context;
     struct side *side = &sides->items[index];
-    side->status = gputime_report_new(side->traces, side->trace_count, &sides->options, &side->report, &side->err);
+    size_t before = index ? sides->items[0].trace_count : 0;
+    side->status =
+        gt_internal_new_side(side->traces, side->trace_count, before, &sides->options, &side->report, &side->err);
 }
 
 /* Analyses that every comparison needs, then the other requested ones. NULL: out of memory. */

@@ -67,6 +67,8 @@ static enum gt_status add_input(struct work *work, struct gputime_trace *const *
                                                    .path = gt_internal_path(trace),
                                                    .real_path = trace->paths[0],
                                                    .rank = reading->rank};
+    if (work->options.op_counts)
+        work->options.op_counts[index] = work->views[index]->op_count;
     return GT_OK;
 }
 

@@ -49,6 +49,7 @@ struct naming {
     size_t count;
     const struct gt_run *run; /* of the report's options */
     size_t parts;             /* of paths that are used in names */
+    size_t before;            /* inputs of another report that is shown with this one */
 };
 
 static struct gt_str name_of(const struct naming *naming, size_t index) {
@@ -71,7 +72,7 @@ static size_t turn_of(const struct naming *naming, size_t index) {
 }
 
 static struct naming naming_of(struct gputime_trace *const *traces, size_t count, const struct gt_run *run) {
-    struct naming naming = {traces, count, run, 1};
+    struct naming naming = {traces, count, run, 1, 0};
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++) {
             bool is_other = !run_of(traces[i], run).title && !traces[i]->how.redact &&
@@ -86,7 +87,7 @@ static struct naming naming_of(struct gputime_trace *const *traces, size_t count
 static struct gt_str label_of(const struct naming *naming, size_t index, struct gt_arena *arena) {
     const struct gputime_trace *trace = naming->traces[index];
     if (trace->how.redact && !run_of(trace, naming->run).title)
-        return gt_arena_printf(arena, GT_REDACTED_PATH " %zu", index + 1);
+        return gt_arena_printf(arena, GT_REDACTED_PATH " %zu", naming->before + index + 1);
     struct gt_str name = gt_arena_copy(arena, name_of(naming, index));
     size_t turn = turn_of(naming, index);
     return turn == 1 ? name : gt_arena_printf(arena, "%s (%zu)", name.ptr, turn);
@@ -315,7 +316,7 @@ static enum gt_status end_report(struct gputime_report *report, struct gt_error 
 }
 
 static enum gt_status fill_report(struct gputime_report *report, struct gputime_trace *const *traces, size_t count,
-                                  const struct gputime_report_options *options, struct gt_error *err) {
+                                  size_t before, const struct gputime_report_options *options, struct gt_error *err) {
     struct making making = {.report = report};
     for (size_t i = 0; i < count; i++)
         if (!traces[i])
@@ -325,6 +326,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         return status;
     struct gt_report *model = report->model;
     struct naming naming = naming_of(traces, count, &making.run);
+    naming.before = before;
     for (size_t i = 0; i < count; i++) {
         const struct gt_reading *reading;
         status = gt_internal_read(traces[i], report->request.facts, &reading, err);
@@ -346,12 +348,18 @@ static void forget_borrowed(struct gputime_report *report) {
 API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count,
                                            const struct gputime_report_options *options, struct gputime_report **out,
                                            struct gputime_error *err) {
+    return gt_internal_new_side(traces, trace_count, 0, options, out, err);
+}
+
+enum gputime_status gt_internal_new_side(struct gputime_trace *const *traces, size_t trace_count, size_t before,
+                                         const struct gputime_report_options *options, struct gputime_report **out,
+                                         struct gputime_error *err) {
     struct gt_error error = {0};
     *out = NULL;
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_internal_fail(gt_fail_memory(&error), &error, err);
-    enum gt_status status = fill_report(report, traces, trace_count, options, &error);
+    enum gt_status status = fill_report(report, traces, trace_count, before, options, &error);
     forget_borrowed(report);
     if (status == GT_OK)
         *out = report;

@@ -92,6 +92,12 @@ struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t coun
 /* gputime.c: how many kernels and graphs a store has. */
 uint64_t gt_internal_count_kernels(const struct gt_store *store);
 
+/* gputime.c: gputime_report_new() of traces that are shown after `before` others, which are counted where names are
+   hidden. */
+enum gputime_status gt_internal_new_side(struct gputime_trace *const *traces, size_t trace_count, size_t before,
+                                         const struct gputime_report_options *options, struct gputime_report **out,
+                                         struct gputime_error *err);
+
 /* gputime.c: a report of one section that is not about one trace. */
 typedef enum gt_status gt_internal_fill(void *context, const struct gt_request *request, struct gt_section *section,
                                         struct gt_error *err);

@@ -25,7 +25,7 @@ NO_PADDING(gputime_shaping, reserved);
 NO_PADDING(gputime_report_options, generated_at);
 NO_PADDING(gputime_diff_options, shaping);
 NO_PADDING(gputime_write_options, row_limit);
-NO_PADDING(gputime_export_options, threads);
+NO_PADDING(gputime_export_options, op_counts);
 NO_PADDING(gputime_sql_options, reporting);
 
 enum { LARGEST_STRUCT = 4096 }; /* a larger size was not set by anybody */

@@ -141,7 +141,10 @@ static struct gt_str side_name(const struct gt_compare_sides *sides, enum gt_sid
     if (count > 1)
         return sides->is_named ? gt_arena_printf(arena, "%s (%zu captures)", sides->names[side], count)
                                : gt_arena_printf(arena, "%zu captures", count);
-    return gt_str_eq(input->label, other->label) ? distinct_tail(input->path, other->path) : input->label;
+    if (!gt_str_eq(input->label, other->label))
+        return input->label;
+    struct gt_str tail = distinct_tail(input->path, other->path); /* nothing, where the folder of a job is hidden */
+    return tail.len ? tail : gt_arena_printf(arena, "input %d", side == GT_SIDE_A ? 1 : 2);
 }
 
 static void describe_comparison(const struct gt_compare_sides *sides, struct gt_report *report) {

@@ -24,21 +24,24 @@
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_METRICS |             \
      GT_FACT_COUNTERS | GT_FACT_CONFIGS | GT_FACT_STACKS)
 
+/* A suffix, and that of files that were compressed since: every decoder reads what a source unpacks. */
+#define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz"
+
 const struct gt_decoder gt_decoders[] = {
-    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",
-     TORCH_FACTS, gt_torch_json_sniff, gt_torch_json_decode, NULL},
-    {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", ".nsys-rep .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
+    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json"), TORCH_FACTS,
+     gt_torch_json_sniff, gt_torch_json_decode, NULL},
+    {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
-    {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", ".sqlite .sqlite.gz .sqlite.zst",
-     NSYS_FACTS | GT_FACT_SOURCE, gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
-    {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", ".csv .csv.gz",
+    {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", PACKED(".sqlite"), NSYS_FACTS | GT_FACT_SOURCE,
+     gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
+    {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", PACKED(".csv"),
      USUAL_FACTS | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_CONFIGS, gt_nsys_csv_sniff, gt_nsys_csv_decode,
      gt_nsys_csv_capture_prefix},
     {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)",
-     ".pftrace .perfetto-trace .pftrace.gz", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
-    {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", ".xplane.pb", XLA_FACTS | GT_FACT_MEMORY,
+     PACKED(".pftrace") " .perfetto-trace", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
+    {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", PACKED(".xplane.pb"), XLA_FACTS | GT_FACT_MEMORY,
      gt_xplane_sniff, gt_xplane_decode, NULL},
-    {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", ".json.gz .json", XLA_FACTS,
+    {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", PACKED(".json"), XLA_FACTS,
      gt_xla_json_sniff, gt_xla_json_decode, NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;

@@ -8,7 +8,7 @@
         t.ops.to_pandas()
 """
 
-from ._compare import check, define, diff, ranks, schema
+from ._compare import check, define, diff, ranks, schema, sql
 from ._library import Error, UsageError, __version__
 from ._report import Finding, Issue, Report, Table
 from ._trace import Info, Trace, open_trace as open
@@ -17,4 +17,4 @@ from ._rows import Rows
 from ._values import Column
 
 __all__ = ["Column", "Error", "Finding", "Frame", "Info", "Issue", "Report", "Rows", "Table", "Trace", "UsageError", "__version__",
-           "check", "define", "diff", "open", "ranks", "schema"]
+           "check", "define", "diff", "open", "ranks", "schema", "sql"]

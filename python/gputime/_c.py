@@ -432,6 +432,7 @@ gputime_export_options._fields_ = [
     ("tables", POINTER(c_char_p)),
     ("table_count", c_size_t),
     ("threads", c_int64),
+    ("op_counts", POINTER(c_size_t)),
 ]
 gputime_sql_options._fields_ = [
     ("size", c_size_t),

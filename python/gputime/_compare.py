@@ -12,7 +12,7 @@ from ._options import analysis_options, fact_names, listed, opening, run, set_te
 from ._owner import Owner
 from ._report import Report
 from ._requests import Request, request_of
-from ._trace import Trace, open_trace
+from ._trace import Trace, open_trace, query_traces
 
 PER = {"auto": _c.GPUTIME_PER_AUTO, "step": _c.GPUTIME_PER_STEP, "range": _c.GPUTIME_PER_RANGE,
        "launch": _c.GPUTIME_PER_LAUNCH, "none": _c.GPUTIME_PER_NONE}
@@ -124,6 +124,13 @@ def check(trace, limits, ranks=False, **options):
     return judge(one._make(request, "check", built)._owner, limits)
 
 
+def sql(traces, query, **options):
+    """The result of a SELECT over several traces, open ones or paths; `input` and `rank` of a row say which it is of.
+    max_rows, timeout (seconds), max_bytes: limits, 0 for none; other options are those of opening and of the analyses."""
+    how, options = split_options(options)
+    return query_traces(opened(listed(traces), how, lib.gputime_sql_facts(encoded(query))), query, **options)
+
+
 # ---- jobs ----
 
 def suffixes():
@@ -137,7 +144,7 @@ def natural(name):
 
 def is_export(path, paths):
     """Whether it is an export of a report that is there too, which has more in it."""
-    stem = re.sub(r"\.sqlite(\.gz|\.zst)?$", "", path, flags=re.IGNORECASE)
+    stem = re.sub(r"\.sqlite(\.gz|\.zst|\.xz)?$", "", path, flags=re.IGNORECASE)
     if stem == path:
         stem = path[:lib.gputime_capture_prefix(encoded(path))]
     return bool(stem) and stem + ".nsys-rep" in paths

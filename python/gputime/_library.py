@@ -44,6 +44,8 @@ def load():
         library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(f"cannot load libgputime: {error}; set GPUTIME_LIBRARY to the library, or install it") from None
+    if not hasattr(library, "gputime_version"):
+        raise ImportError(f"{path} is not libgputime; set GPUTIME_LIBRARY to the library")
     found = version_of(library)
     if found.split(".")[:2] != _c.HEADER_VERSION.split(".")[:2]:
         raise ImportError(f"{path} is libgputime {found}; this package needs {_c.HEADER_VERSION}")
@@ -73,6 +75,8 @@ def counted(value):
 
 def encoded(value):
     """Text for the library: names may have any bytes, but no NUL."""
+    if not isinstance(value, (str, bytes, bytearray, os.PathLike)):
+        raise TypeError(f"a text or path is needed, not {type(value).__name__} {value!r}")
     data = os.fsencode(value) if isinstance(value, (str, os.PathLike)) else bytes(value)
     if b"\0" in data:
         raise UsageError("text with a NUL byte")

@@ -38,6 +38,13 @@ def listed(value):
     return list(value)
 
 
+def whole(name, value, most=2**31 - 1):
+    """A number from 0 on, in the words of the program."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value.__index__() <= most:
+        raise UsageError(f"{name} needs a whole number from 0 to {most}, not '{value}'")
+    return value.__index__()
+
+
 # ---- selections ----
 
 def parse_ranges(value):
@@ -53,14 +60,16 @@ def parse_ranges(value):
 
 
 def parse_time(value, kept):
-    """"1.2s", "40%": as the program takes it. A number is nanoseconds, as everywhere in tables."""
+    """"1.2s", "40%": as the program takes it. A whole number is nanoseconds, as everywhere in tables."""
     time = _c.gputime_time()
     if isinstance(value, (str, bytes)):
         kept.append(encoded(value))
         call(lib.gputime_time_parse, kept[-1], ctypes.byref(time))
         time.text = kept[-1]
+    elif isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageError(f"invalid time {value!r}; use a text with a unit ('10ms', '40%') or whole nanoseconds")
     else:
-        time.kind, time.ns = _c.GPUTIME_TIME_NS, int(value)
+        time.kind, time.ns = _c.GPUTIME_TIME_NS, value.__index__()
     return time
 
 
@@ -141,6 +150,7 @@ def parse_rules(options, value):
         options.rules_engine, options.rules_model = encoded(engine), encoded(model)
 
 
+MOST_THREADS = 1024
 READERS = ("auto", "native", "nsys")
 REDACTIONS = {False: _c.GPUTIME_REDACT_NOTHING, True: _c.GPUTIME_REDACT_PRIVATE, "names": _c.GPUTIME_REDACT_NAMES}
 
@@ -175,7 +185,8 @@ def opening(threads=None, strict=False, cache=True, reader="auto", nsys=None, ru
         raise UsageError(f"invalid redact '{redact}'; use True or 'names'")
     if reader not in READERS:
         raise UsageError(f"no reader '{reader}'; use one of {', '.join(READERS)}")
-    options = sized(_c.gputime_open_options, threads=threads or 0, strict=bool(strict), no_cache=not cache,
+    threads = whole("threads", threads, MOST_THREADS) if threads is not None else 0
+    options = sized(_c.gputime_open_options, threads=threads, strict=bool(strict), no_cache=not cache,
                     reader=READERS.index(reader), redact=REDACTIONS[redact])
     if nsys is not None:
         options.nsys_command = encoded(nsys)

@@ -2,9 +2,10 @@
 
 import ctypes
 import html
+import os
 
 from . import _arrow, _c
-from ._library import UsageError, call, counted, encoded, lib, text
+from ._library import UsageError, call, counted, encoded, entries, lib, text
 from ._options import set_texts, sized
 from ._tabular import Tabular
 from ._values import Column
@@ -36,6 +37,15 @@ def printed(function, source, options):
         return ctypes.string_at(out.bytes, out.size)
     finally:
         lib.gputime_text_free(out)
+
+
+def check_suffix(path):
+    """A file without a suffix gets text; one that no output has is refused, as by the program."""
+    suffix = os.path.splitext(os.fsdecode(path))[1].lower()
+    outputs = entries(_c.GPUTIME_OUTPUTS)
+    if suffix and not any(suffix in text(entry.detail).replace(",", " ").split() for entry in outputs):
+        raise UsageError(f"unknown suffix of '{os.fsdecode(path)}'; use format= one of "
+                         f"{', '.join(text(entry.key) for entry in outputs)}")
 
 
 class Table(Tabular):
@@ -173,7 +183,7 @@ class Report(Tabular):
         return True  # a report of a trace without kernels is one
 
     def __getitem__(self, key):
-        return self.tables[key] if key in self.tables else self._main()[key]
+        return self.tables[key] if isinstance(key, str) and key in self.tables else self._main()[key]
 
     def _values(self, index):
         return self._main()._values(index)
@@ -201,7 +211,9 @@ class Report(Tabular):
         return printed(lib.gputime_report_print, self._report, options)
 
     def to_string(self, format="json", table=None):
-        """The same as text."""
+        """The same as text; binary formats have none."""
+        if lib.gputime_registry_find(_c.GPUTIME_OUTPUTS, encoded(format)).is_binary:
+            raise UsageError(f"{format} is not text; use to_bytes('{format}') or write()")
         return self.to_bytes(format, table).decode("utf-8", "replace")
 
     def write(self, path, format=None, table=None, columns=None):
@@ -209,6 +221,8 @@ class Report(Tabular):
         options = sized(_c.gputime_write_options)
         if format is not None:
             options.format = encoded(format)
+        else:
+            check_suffix(path)
         if table is not None:
             options.table = encoded(table)
         if columns is not None:

@@ -5,7 +5,7 @@ import ctypes
 from . import _c
 from ._commands import COMMANDS
 from ._library import UsageError, encoded, entries, lib, text
-from ._options import analysis_options, run, selection, set_texts, sized
+from ._options import analysis_options, run, selection, set_texts, sized, whole
 
 ANALYSES = {text(entry.key): (text(entry.title), [table for table in text(entry.detail).split(",") if table])
             for entry in entries(_c.GPUTIME_ANALYSES)}
@@ -96,7 +96,8 @@ class Request:
         sort = self.asked.get(listed.get("sort_option", "").replace("-", "_"))
         top = self.asked.get(listed.get("top_option", "").replace("-", "_"))
         if top is not None:
-            shape["limit"], shape["screen_limit"] = int(top), int(top) or -1
+            top = whole(listed["top_option"], top)
+            shape["limit"], shape["screen_limit"] = top, top or -1
         if sort is not None:
             shape["sort"] = self.column_of(listed, sort)
 

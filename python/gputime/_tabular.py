@@ -58,11 +58,13 @@ class Tabular:
         return any(column.key == key for column in self.columns)
 
     def __getitem__(self, key):
-        """A column by its key as an array, a row by its number as a dictionary."""
+        """A column by its key as an array, a row by its number as a dictionary, a slice as a list of rows."""
         if isinstance(key, str):
             return self._values(self._index(key)).to_numpy()
+        if isinstance(key, slice):
+            return [self._row(row) for row in range(*key.indices(len(self)))]
         if not hasattr(key, "__index__"):
-            raise TypeError("a column is chosen by its key, a row by its number")
+            raise TypeError("a column is chosen by its key, a row by its number, rows by a slice")
         row = key.__index__()
         if not -len(self) <= row < len(self):
             raise IndexError(f"row {row} of {len(self)}")

@@ -11,7 +11,7 @@ from ._arrow import sweep
 from ._commands import COMMANDS
 from ._frame import FRAMES, Frame
 from ._library import Error, UsageError, call, counted, encoded, lib, text
-from ._options import fact_names, facts_of, listed, opening, run, sized, texts
+from ._options import fact_names, facts_of, listed, opening, run, selection, set_texts, sized, texts, whole
 from ._owner import Owner
 from ._report import Report
 from ._rows import Rows
@@ -48,9 +48,52 @@ class Gate:
             yield
 
 
-def no_limit(value):
+def no_limit(name, value):
     """None: automatic, 0: none, as the library has them."""
-    return 0 if value is None else int(value) or -1
+    return 0 if value is None else whole(name, value, 2**63 - 1) or -1
+
+
+def nanoseconds(name, seconds):
+    if seconds is not None and not seconds >= 0:
+        raise UsageError(f"{name} needs seconds from 0 on, not '{seconds}'")
+    return None if seconds is None else int(seconds * 1e9)
+
+
+@contextlib.contextmanager
+def used(traces):
+    """Traces as an array for the library; nothing more is read of them meanwhile."""
+    owners = [trace._owner for trace in traces]
+    with contextlib.ExitStack() as stack:
+        for trace in {id(trace): trace for trace in traces}.values():
+            stack.enter_context(trace._gate.shared())
+        yield (ctypes.c_void_p * max(1, len(owners)))(*(owner.address for owner in owners))
+
+
+def query_traces(traces, query, max_rows=None, timeout=None, max_bytes=None, **options):
+    """The report of a query over traces that are open."""
+    request = Request(analysis_command([]), options)
+    request.shapes["rows"] = {"table": "rows", "screen_limit": SQL_ROWS}
+    reporting = request.options("sql", max((trace._threads for trace in traces), default=0))
+    how = sized(_c.gputime_sql_options, max_rows=no_limit("max_rows", max_rows), max_bytes=no_limit("max_bytes", max_bytes),
+                timeout_ns=no_limit("timeout", nanoseconds("timeout", timeout)))
+    how.reporting, out = ctypes.pointer(reporting), ctypes.c_void_p()
+    with used(traces) as array:
+        call(lib.gputime_sql_query, array, len(traces), encoded(query), ctypes.byref(how), ctypes.byref(out))
+    return Report(Owner(out.value, lib.gputime_report_free), "rows")
+
+
+def export_traces(traces, path, format=None, tables=None, **options):
+    """Writes the events of traces that are open."""
+    how = sized(_c.gputime_export_options, threads=max((trace._threads for trace in traces), default=0))
+    how.selection = ctypes.pointer(selection(options))
+    if options:
+        raise UsageError(f"unknown option '{next(iter(options))}' of export")
+    if format is not None:
+        how.format = encoded(format)
+    if tables is not None:
+        set_texts(how, "tables", "table_count", listed(tables))
+    with used(traces) as array:
+        call(lib.gputime_traces_export, array, len(traces), ctypes.byref(how), encoded(path))
 
 
 class Trace:
@@ -119,21 +162,16 @@ class Trace:
         """Analyses by name, in one report: t.report("kernels", "gaps", step=3)."""
         return self._make(Request(analysis_command(analyses), options), "report")
 
-    def sql(self, query, max_rows=None, timeout=None, max_bytes=None, **options):
+    def sql(self, query, **options):
         """The result of a SELECT over the events (ops, calls, ranges ...) and the tables of analyses (report_kernels ...):
-        t.sql("select name, sum(dur_ns) from ops group by name"). timeout: seconds; 0 for max_rows, timeout or max_bytes:
-        no limit. options: those of the analyses."""
-        request = Request(analysis_command([]), options)
-        request.shapes["rows"] = {"table": "rows", "screen_limit": SQL_ROWS}
-        reporting = request.options("sql", self._threads)
-        how = sized(_c.gputime_sql_options, max_rows=no_limit(max_rows), max_bytes=no_limit(max_bytes),
-                    timeout_ns=no_limit(timeout * 1e9 if timeout else timeout))
-        how.reporting = ctypes.pointer(reporting)
-        owner, out = self._owner, ctypes.c_void_p()
-        with self._gate.shared():
-            call(lib.gputime_sql_query, ctypes.byref(ctypes.c_void_p(owner.address)), 1, encoded(query),
-                 ctypes.byref(how), ctypes.byref(out))
-        return Report(Owner(out.value, lib.gputime_report_free), "rows")
+        t.sql("select name, sum(dur_ns) from ops group by name"). max_rows, timeout (seconds), max_bytes: limits, 0 for none;
+        other options are those of the analyses."""
+        return query_traces([self], query, **options)
+
+    def export(self, path, **options):
+        """Writes the events to files of another format, by the end of the path: t.export("x.pftrace"), t.export("parquet/").
+        format: a key of 'gputime list exports'; tables: only these; step=, device=, from_= and the like choose ops."""
+        export_traces([self], path, **options)
 
     def check(self, *limits, **options):
         """Judges limits: t.check("idle<20%", "each kernel:*<10%").broken is how many do not hold."""
@@ -244,6 +282,9 @@ def open_trace(path, *more, **options):
     redact=True: host, user, paths, names of processes and clock time are hidden from everything that is made of the trace;
     "names": names of kernels, ranges and operators are hashes, too."""
     paths = [*listed(path), *more]
+    for one in paths:
+        if not isinstance(one, (str, bytes, os.PathLike)):
+            raise TypeError(f"a trace is opened by its path, not by {type(one).__name__} {one!r}")
     about = run(options)
     how = opening(**options)
     check_files(paths)

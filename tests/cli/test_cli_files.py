@@ -40,8 +40,19 @@ def test_kernel_list_as_the_older_tool_wrote_it(run, folder):
 def test_kernel_list_by_suffix(run, folder):
     assert names_in(text_of(run("kernels", "a.json", "-o", "list.csv"))) == list(NAMES)
     assert len((folder / "list.csv").read_text().splitlines()) == len(NAMES) + 1
-    assert json.loads(text_of(run("kernels", "a.json", "--json", "-o", "list.md")))["command"] == "kernels"
+    text_of(run("kernels", "a.json", "-o", "list.md"))
     assert "|" in (folder / "list.md").read_text()
+
+
+def test_a_format_that_is_asked_for_counts_more_than_the_suffix(run, folder):
+    for command in ("kernels", "gaps", "steps", "summary"):
+        text_of(run(command, "a.json", "--json", "-o", "list.md", "-q"))
+        assert json.loads((folder / "list.md").read_text())["command"] == command
+        text_of(run(command, "a.json", "--format", "parquet", "-o", "list.csv", "-q"))
+        assert (folder / "list.csv").read_bytes()[:4] == b"PAR1", command
+    assert json.loads(text_of(run("kernels", "a.json", "--json", "-o", "list.md")))["command"] == "kernels"
+    text_of(run("kernels", "a.json", "--json", "--gap-output", "gaps.txt", "-q"))
+    assert json.loads((folder / "gaps.txt").read_text())["tables"]["transitions"]
 
 
 @pytest.mark.parametrize("name", ["list.txt", "list.csv", "list.md", "list.json", "tables/"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -197,7 +198,9 @@ def test_queries(gputime, client):
         "max-rows" in client.error("sql", traces=[LLAMA], query=query, max_rows=3))
     assert "ops" in client.text("sql", schema=True, format="text")
     for words in (["select nonsense from ops"], ["drop table ops"], ["attach 'x' as y"], ["select readfile('/etc/passwd')"]):
-        assert client.error("sql", traces=[LLAMA], query=words[0]).encode() == gputime("sql", "--", LLAMA, *words).stderr
+        assert client.error("sql", traces=[LLAMA], query=words[0]) == gputime("sql", "--", LLAMA, *words).stderr.decode().replace(
+            "'gputime sql --schema'", "'sql schema'")
+    assert "ops" in client.text("sql", schema=True, query="", format="text")
     assert client.error("sql", traces=[LLAMA], query="/etc/passwd")
     assert "is not available here" in client.error("sql", traces=[LLAMA], file="/etc/passwd")
     assert client.error("sql", traces=[LLAMA])
@@ -218,13 +221,43 @@ def test_errors_are_in_the_words_of_the_program(gputime, client, tmp_path):
     text.write_text("hello")
     for name, arguments, words in [("kernels", {"traces": [str(text)]}, [text]),
                                    ("kernels", {"traces": [LLAMA], "sort": "x"}, [LLAMA, "--sort=x"]),
-                                   ("kernels", {"traces": [LLAMA], "topp": 3}, [LLAMA, "--topp=3"]),
-                                   ("kernels", {"traces": [LLAMA], "of": "x"}, [LLAMA, "--of=x"]),
-                                   ("kernels", {"traces": [LLAMA], "top": -3}, [LLAMA, "--top=-3"]),
                                    ("kernels", {"traces": [LLAMA], "device": 9}, [LLAMA, "--device=9"]),
-                                   ("kernels", {}, []), ("check", {"traces": [LLAMA]}, [LLAMA]),
-                                   ("define", {"key": "nonsense"}, ["nonsense"]), ("define", {}, [])]:
+                                   ("define", {"key": "nonsense"}, ["nonsense"])]:
         assert client.error(name, **arguments).encode() == gputime(name, *words).stderr, (name, arguments)
+
+
+@pytest.mark.parametrize("name, arguments, message", [
+    ("kernels", {"topp": 3}, "unknown argument 'topp' of 'kernels'; did you mean 'top'?"),
+    ("kernels", {"trace": "x"}, "unknown argument 'trace' of 'kernels'; did you mean 'traces'?"),
+    ("kernels", {"table-row": 1}, "unknown argument 'table-row' of 'kernels'; did you mean 'table_rows'?"),
+    ("kernels", {"nonsensical_thing": 1}, "unknown argument 'nonsensical_thing' of 'kernels'"),
+    ("kernels", {"of": "x"}, "'of' is not valid for 'kernels' (only: diff)"),
+    ("kernels", {"top": -3}, "argument 'top' needs a whole number from 0 to 2147483647, not '-3'"),
+    ("kernels", {"from": "5s", "to": "1s"}, f"'{LLAMA}': empty window: 'from' '5s' is not before 'to' '1s'"),
+    ("kernels", {"output": "x"}, "argument 'output' is not available here: clients name traces and nothing else of this machine"),
+    ("kernels", {"traces": None}, "'kernels' needs a trace"),
+    ("kernels", {"table": "x"}, "no table 'x'; this command has kernels; see 'list analyses'"),
+    ("check", {}, "'check' needs a limit: 'limit' 'idle<20%'"),
+    ("sql", {"query": "nonsense"}, "'nonsense' is neither a trace nor a query"),
+    ("define", {"traces": None, "key": None}, "'define' takes one key or word"),
+    ("diff", {}, "diff needs two traces, or the captures of each side: 'a' A1 A2 'b' B1 B2"),
+    ("diff", {"a": [LLAMA], "b": [LLAMA]}, "'diff' takes either traces or a and b, not both"),
+    ("diff", {"a": [LLAMA]}, "'diff' takes either traces or a and b, not both"),
+])
+def test_errors_name_arguments(client, name, arguments, message):
+    arguments = {key: value for key, value in ({"traces": [LLAMA]} | arguments).items() if value is not None}
+    assert client.error(name, **arguments) == f"gputime: {message}\n"
+
+
+def test_patterns_are_not_expanded(gputime, tmp_path):
+    shutil.copyfile(OVERLAP, tmp_path / "a[1].json")
+    for options in ([], ["--root", tmp_path]):
+        client = Client(gputime, *options, cwd=tmp_path)
+        assert client.error("kernels", traces=["*.json"]) == (
+            "gputime: cannot read '*.json': patterns are not expanded here; name each file\n")
+        assert client.error("ranks", traces=["a?.json"]).endswith("name each file, or a directory\n")
+        assert not client.call("kernels", traces=["a[1].json"])["isError"]
+        client.close()
 
 
 def test_a_broken_limit_is_an_answer(client):
@@ -272,6 +305,27 @@ def test_answers_are_limited_and_say_so(gputime, client, tmp_path):
     assert client.text("kernels", traces=[trace], top=3, sort="total_ns").count("kernel_") >= 3
     full = client.text("kernels", traces=[trace], top=0, format="text")
     assert "Left out: the last" in full
+
+
+def test_advice_names_arguments_that_the_tool_takes(listed, client):
+    for name, tool in listed.items():
+        for arguments in ({"traces": [LLAMA]}, {"traces": [OVERLAP, DEVICES]}):
+            arguments |= {"query": {"query": "select * from ops"}, "limit": {"limit": ["idle<99%"]}}.get(
+                next((key for key in ("query", "limit") if key in tool["inputSchema"]["properties"]), ""), {})
+            if "traces" not in tool["inputSchema"]["properties"]:
+                continue
+            result = client.call(name, table_rows=1, **arguments)
+            for note in (item["text"] for item in result["content"] if item["text"].startswith("Left out")):
+                named = [key for part in re.findall(r"\(([a-z_, ]+)\)", note.partition("; ask ")[2]) for key in part.split(", ")]
+                assert named and set(named) <= set(tool["inputSchema"]["properties"]), (name, note)
+    left_out = client.call("sql", traces=[LLAMA], query="select * from ops")["content"][-1]["text"]
+    assert left_out.endswith("; ask for fewer rows or columns in the query, or for other rows (table_rows).")
+
+
+def test_what_is_required(listed):
+    required = {name: tool["inputSchema"].get("required") for name, tool in listed.items()}
+    own = {"sql": ["query"], "diff": None, "define": ["key"], "list": ["what"]}
+    assert required == {name: own.get(name, ["traces"]) for name in listed}
 
 
 def test_hostile_names_stay_inside_of_the_protocol(gputime, client, tmp_path):

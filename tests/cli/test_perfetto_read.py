@@ -221,6 +221,36 @@ def test_counters_marks_and_open_slices(dump_rows, tmp_path):
     assert {row["id"]: row["count"] for row in rows["issues"]} == {"range_open": 1}
 
 
+def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
+    job, one = tmp_path / "job.pftrace", tmp_path / "one.pftrace"
+    ranks = sorted((DATA / "ranks").glob("*.json.gz"))
+    assert gputime("export", *reversed(ranks), "-o", job).returncode == 0
+    assert gputime("export", ranks[2], "-o", one).returncode == 0
+    issues = {issue["id"]: issue["count"] for issue in gputime.json("summary", job)["issues"]}
+    assert issues["ranks_joined"] == len(ranks) == 4
+    assert gputime.json("summary", job)["inputs"][0]["rank"] is None
+    assert b"'gputime ranks' looks at each of them" in b" ".join(gputime("summary", job).stdout.split())
+    rows = gputime.json("ranks", job)["tables"]["ranks"]["rows"]
+    assert [row["rank"] for row in rows] == [0, 1, 2, 3] and len({row["compute_ns"] for row in rows}) > 1
+    alone = gputime.json("summary", one)
+    assert alone["inputs"][0]["rank"] == 2 and not any(issue["id"] == "ranks_joined" for issue in alone["issues"])
+    joined = tmp_path / "joined.pftrace"
+    assert gputime("export", ranks[1], "-o", joined).returncode == 0
+    joined.write_bytes(joined.read_bytes() + one.read_bytes())
+    assert any(issue["id"] == "ranks_joined" for issue in gputime.json("summary", joined)["issues"])
+
+
+def test_an_export_without_gpu_work_says_so(gputime, tmp_path):
+    trace, file = DATA / "torch/llama_train_compiled.json.gz", tmp_path / "x.pftrace"
+    done = gputime("export", trace, "--name", "no such kernel", "-o", file)
+    assert done.returncode == 0 and done.stderr.decode() == f"gputime: the selection of '{trace}' has no GPU ops\n"
+    cpu = tmp_path / "cpu.json"
+    cpu.write_text(json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]}))
+    done = gputime("export", cpu, trace, "-o", file)
+    assert done.returncode == 0 and done.stderr.decode() == f"gputime: the trace '{cpu}' has no GPU ops\n"
+    assert not gputime("export", cpu, "-o", file, "-q").stderr and not gputime("export", trace, "-o", file).stderr
+
+
 def test_packed_traces_are_read(gputime, tmp_path):
     path = tmp_path / "t.pftrace"
     assert gputime("export", DATA / "devices.json", "-o", path).returncode == 0

@@ -96,6 +96,9 @@ def test_queries():
         trace.sql("delete from ops")
     with pytest.raises(package.Error):
         trace.sql("with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r", timeout=0.05)
+    for wrong in ({"max_rows": -1}, {"max_rows": 1.5}, {"timeout": -1}, {"max_bytes": "x"}):
+        with pytest.raises(package.UsageError, match=f"{next(iter(wrong))} needs"):
+            trace.sql("select 1", **wrong)
     schema = package.schema()
     assert {"ops", "ranges", "gaps"} <= set(schema.to_dict()["table"]) and len(schema["report_tables"]) > 50
 
@@ -423,6 +426,66 @@ def test_writing(gputime, tmp_path):
     assert "(us)" in report.main.text(unit="us")
     with pytest.raises(package.UsageError, match="no unit 'h'"):
         report.text(unit="h")
+    with pytest.raises(package.UsageError, match="parquet is not text; use to_bytes"):
+        report.to_string("parquet")
+    assert report.to_bytes("parquet")[:4] == b"PAR1"
+
+
+def test_suffixes_of_files(gputime, tmp_path):
+    report = opened(LLAMA).kernels()
+    for name in ("kernels.foo", "a.csv.bak"):
+        assert gputime("kernels", LLAMA, "-o", tmp_path / name).stderr.startswith(b"gputime: unknown suffix of '")
+        with pytest.raises(package.UsageError, match="unknown suffix of '.*'; use format= one of text, csv, json"):
+            report.write(tmp_path / name)
+        assert not (tmp_path / name).exists()
+        report.write(tmp_path / name, format="csv")
+        assert (tmp_path / name).read_text() == report.to_string("csv")
+    for name in ("kernels", "kernels.TXT", "KERNELS.CSV", ".hidden"):
+        report.write(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 100
+
+
+def test_slices_are_rows():
+    trace = opened(LLAMA)
+    report = trace.kernels()
+    for table in (trace.ops, trace.rows("ops"), report, report["kernels"], trace.sql("select name, dur_ns from ops")):
+        rows = list(table)
+        for part in (slice(0, 2), slice(-3, None), slice(None, None, -7), slice(5, 5), slice(10**9, None)):
+            assert table[part] == rows[part], part
+        with pytest.raises(TypeError, match="rows by a slice"):
+            table[1.5]
+
+
+def test_queries_over_several_traces(gputime):
+    paths = sorted((DATA / "ranks").glob("*.json*"))[:3]
+    query = "select count(*) as n, sum(dur_ns) as total from ops"
+    traces = [opened(path) for path in paths]
+    result = package.sql(traces, query)
+    expected = [trace.sql(query)[0] for trace in traces]
+    assert len(paths) == 3 and result[0] == {key: sum(row[key] for row in expected) for key in ("n", "total")}
+    assert package.sql(paths, query, cache=False)[:] == package.sql([paths[0], *traces[1:]], query, cache=False)[:] == result[:]
+    assert result[:] == json_rows(json.loads(gputime("sql", *paths, query, "--json").stdout), "rows")
+    assert package.sql(traces[0], query)[:] == [expected[0]]
+    by_rank = package.sql(traces, "select rank, count(*) as n, sum(dur_ns) as total from ops group by rank order by rank")
+    assert by_rank[:] == [{"rank": rank, **row} for rank, row in enumerate(expected)]
+    with pytest.raises(package.Error, match="no such column"):
+        package.sql(traces, "select nowhere from ops")
+
+
+def test_exports(gputime, tmp_path):
+    trace = opened(LLAMA)
+    trace.export(tmp_path / "own.pftrace")
+    assert gputime("export", LLAMA, "-o", tmp_path / "other.pftrace").returncode == 0
+    assert (tmp_path / "own.pftrace").read_bytes() == (tmp_path / "other.pftrace").read_bytes()
+    trace.export(f"{tmp_path}/tables/", tables="ops")
+    assert [path.name for path in (tmp_path / "tables").iterdir()] == ["ops.parquet"]
+    trace.export(tmp_path / "part.pftrace", step=4)
+    assert (tmp_path / "part.pftrace").stat().st_size < (tmp_path / "own.pftrace").stat().st_size
+    with pytest.raises(package.UsageError, match="unknown option 'steps' of export"):
+        trace.export(tmp_path / "x.pftrace", steps=4)
+    with pytest.raises(package.UsageError):
+        trace.export(tmp_path / "x.foo")
+    assert not (tmp_path / "x.pftrace").exists() and not (tmp_path / "x.foo").exists()
 
 
 ERRORS = [
@@ -452,6 +515,31 @@ def test_errors_have_the_words_of_the_program(gputime, words, call):
         call()
     assert done.stderr.decode().strip().splitlines()[-1] == f"gputime: {error.value}"
     assert (done.returncode == 2) == isinstance(error.value, package.UsageError) == isinstance(error.value, ValueError)
+
+
+def test_numbers_out_of_range_are_refused(gputime):
+    trace = opened(LLAMA)
+    words = gputime("kernels", LLAMA, "--top=-3").stderr.decode().strip()
+    assert words.endswith("needs a whole number from 0 to 2147483647, not '-3'")
+    for top in (-3, 2.5, 2**31, "x", True):
+        with pytest.raises(package.UsageError, match="top needs a whole number from 0 to 2147483647, not "):
+            trace.kernels(top=top)
+    for threads in (-1, 1025, 1.5, "2"):
+        with pytest.raises(package.UsageError, match="threads needs a whole number from 0 to 1024, not "):
+            opened(LLAMA, threads=threads)
+    for time in (0.01, 1e6, True, [1]):
+        with pytest.raises(package.UsageError, match="invalid time .*; use a text with a unit"):
+            trace.kernels(from_=time)
+    assert trace.kernels(from_=10_000_000)[:] == trace.kernels(from_="10ms")[:] != trace.kernels()[:]
+    assert trace.kernels(from_=-5)[:] == trace.kernels(from_="-5ns")[:]
+
+
+def test_traces_are_opened_by_paths():
+    for wrong in (3, None, [LLAMA, 3], object()):
+        with pytest.raises(TypeError, match="a trace is opened by its path, not by "):
+            package.open(wrong)
+    with pytest.raises(TypeError, match="a text or path is needed, not int 3"):
+        opened(LLAMA).kernels(name=3)
 
 
 def test_errors_of_python_alone():

@@ -116,3 +116,7 @@ def test_another_library_is_refused(tmp_path):
         subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", library], check=True)
         done = load(tmp_path, GPUTIME_LIBRARY=str(library))
         assert done.returncode == 1 and message in done.stderr, done.stderr
+    (tmp_path / "other.c").write_text("int nothing;\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", tmp_path / "other.c", "-o", tmp_path / "none.so"], check=True)
+    done = load(tmp_path, GPUTIME_LIBRARY=str(tmp_path / "none.so"))
+    assert done.returncode == 1 and "ImportError: " in done.stderr and "none.so is not libgputime" in done.stderr, done.stderr

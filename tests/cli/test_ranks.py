@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -295,6 +296,21 @@ def test_unreadable(gputime, made, tmp_path):
     assert issues_of(report)["rank_missing_trace"] == 2
     lines = done.stderr.decode().splitlines()
     assert len(lines) == 3 and all(name in "".join(lines) for name in ("rank1.json", "rank2.json", "absent.json"))
+
+
+@pytest.mark.parametrize("packing, program", [("gz", "gzip"), ("zst", "zstd"), ("xz", "xz")])
+def test_directories_of_packed_traces(gputime, tmp_path, packing, program):
+    if not shutil.which(program) or packing == "xz" and b"no xz" in gputime("version").stdout:
+        pytest.skip(f"needs {program}, and a build that reads it")
+    for number in range(2):
+        with open(tmp_path / f"rank{number}.json.{packing}", "wb") as file:
+            raw = gzip.decompress((DATA / f"ranks/rank{number}.json.gz").read_bytes())
+            file.write(subprocess.run([program, "-c"], input=raw, stdout=subprocess.PIPE, check=True).stdout)
+    report = gputime.json("ranks", tmp_path)
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1]
+    assert gputime.json("sql", tmp_path, "select count(distinct input) as n from ops")["tables"]["rows"]["rows"][0]["n"] == 2
+    listed = {row["key"]: row["detail"].split() for row in gputime.json("list", "inputs")["tables"]["inputs"]["rows"]}
+    assert all(f"{suffixes[0]}.{packing}" in suffixes for suffixes in listed.values())
 
 
 def test_nothing_to_read(gputime, tmp_path):

@@ -169,6 +169,15 @@ def test_inputs_are_numbered(gputime, marked):
     assert gputime.json("summary", marked, "--redact")["inputs"][0]["rank"] == 0
 
 
+def test_sides_are_told_apart(gputime, marked):
+    other = DATA / "overlap.json"
+    assert gputime("diff", marked, other, "--redact").stdout.startswith(b"input 1 -> input 2\n")
+    report = gputime.json("diff", "--a", marked, other, "--b", other, marked, "--redact")
+    assert [one["input"] for one in report["inputs"][1:]] == ["A: input 1", "A: input 2", "B: input 3", "B: input 4"]
+    job = DATA / "ranks"
+    assert gputime("diff", "--ranks", job, job, "--redact").stdout.startswith(b"input 1 -> input 2\n")
+
+
 OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name", "input", "path", "label"}
 
 

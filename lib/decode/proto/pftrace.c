@@ -90,7 +90,7 @@ static enum gt_status read_packets(struct gt_pftrace_reading *reading, struct wi
         }
         if (step == STEP_PACKET)
             gt_pftrace_reading_packet(reading, packet);
-        if (reading->failed || reading->names.failed || reading->submitted.failed)
+        if (reading->failed || reading->names.failed || reading->submitted.failed || reading->machines.failed)
             return gt_fail_memory(err);
         window->begin += size;
         reading->offset += size;
@@ -102,6 +102,7 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_map_release(&reading->sequence_ids);
     gt_map_release(&reading->track_ids);
     gt_map_release(&reading->submitted);
+    gt_map_release(&reading->machines);
     gt_mem_free(reading->sequences);
     gt_mem_free(reading->tracks);
     gt_mem_free(reading->events);
@@ -118,6 +119,10 @@ static enum gt_status decode(struct gt_pftrace_reading *reading, struct gt_sourc
     gt_mem_free(window.bytes);
     if (status == GT_OK && !gt_pftrace_reading_match(reading))
         status = gt_fail_memory(err);
+    if (reading->machines.count > 1) { /* whose processes have the ranks */
+        gt_builder_issue(reading->builder, GT_ISSUE_RANKS_JOINED, reading->machines.count, GT_NO_OFFSET);
+        reading->builder->store.meta.rank = -1;
+    }
     if (status == GT_OK && gt_source_damage(source))
         gt_builder_issue(reading->builder, GT_ISSUE_PACKING_DAMAGED, 1, GT_NO_OFFSET);
     return status;

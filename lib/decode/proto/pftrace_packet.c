@@ -137,7 +137,7 @@ static void take_issue(struct gt_pftrace_reading *reading, struct gt_str id, uin
             gt_builder_issue_of(reading->builder, (enum gt_issue_id)i, gt_issue_infos[i].facts, count, GT_NO_OFFSET);
 }
 
-static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str attributes) {
+static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str attributes, uint32_t machine) {
     struct gt_proto message = gt_proto_of(attributes);
     struct gt_proto_field field;
     struct gt_meta *meta = &reading->builder->store.meta;
@@ -151,7 +151,7 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
         else if (gt_str_eq(key, GT_STR("gputime.host")) && text.ptr)
             meta->host = gt_builder_string(reading->builder, text);
         else if (gt_str_eq(key, GT_STR("gputime.rank")) && number <= INT32_MAX)
-            meta->rank = (int64_t)number;
+            gt_pftrace_reading_machine(reading, machine, (uint32_t)(meta->rank = (int64_t)number));
         else if (gt_str_take_start(&key, GT_STR("gputime.issue.")))
             take_issue(reading, key, number);
         else if (gt_str_eq(key, GT_STR("gputime.world_size")) && number <= INT32_MAX)
@@ -263,7 +263,7 @@ static void take_descriptions(struct gt_pftrace_reading *reading, const struct p
     if (packet->info.ptr)
         gt_pftrace_reading_gpus(reading, packet->info);
     if (packet->attributes.ptr)
-        read_attributes(reading, packet->attributes);
+        read_attributes(reading, packet->attributes, packet->machine);
 }
 
 static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,

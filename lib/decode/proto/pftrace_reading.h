@@ -119,6 +119,7 @@ struct gt_pftrace_cached {
     uint32_t value;
 };
 enum { GT_PFTRACE_CACHE = 4096 };
+#define GT_PFTRACE_NO_RANK (GT_MAP_NONE - 1)
 
 struct gt_pftrace_spec {
     int64_t stream, pid; /* INT64_MIN: the text does not say */
@@ -151,6 +152,7 @@ struct gt_pftrace_reading {
     struct gt_map submitted;                           /* by op: the number that its call has for all of its ops */
     struct gt_pftrace_clock clocks[GT_PFTRACE_CLOCKS]; /* that all sequences share */
     size_t clock_count;
+    struct gt_map machines; /* ranks of machines; GT_PFTRACE_NO_RANK: not known */
 
     bool is_of_gputime, has_submissions, failed;
     bool needs_events; /* of threads and counters; GPU work of others may be among them, that of gputime is not */
@@ -176,6 +178,7 @@ void gt_pftrace_reading_gpus(struct gt_pftrace_reading *reading, struct gt_str i
 uint32_t gt_pftrace_reading_thread(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_process(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_process_of(struct gt_pftrace_reading *reading, int64_t pid, uint32_t machine);
+void gt_pftrace_reading_machine(struct gt_pftrace_reading *reading, uint32_t machine, uint32_t rank);
 uint32_t gt_pftrace_reading_lane(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_counter(struct gt_pftrace_reading *reading, uint32_t track);
 int64_t gt_pftrace_reading_number_in(struct gt_str text, struct gt_str after); /* INT64_MIN: there is none */

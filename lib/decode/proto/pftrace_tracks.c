@@ -72,6 +72,7 @@ void gt_pftrace_reading_describe(struct gt_pftrace_reading *reading, struct gt_s
         return;
     struct gt_pftrace_track *track = &reading->tracks[index];
     track->machine = machine;
+    gt_pftrace_reading_machine(reading, machine, GT_PFTRACE_NO_RANK);
     track->is_described = true;
     while (gt_proto_next(&message, &field))
         if (field.tag == PF_TRACK_PARENT)
@@ -122,7 +123,19 @@ uint32_t gt_pftrace_reading_process_of(struct gt_pftrace_reading *reading, int64
     char label[40] = "";
     if (machine)
         snprintf(label, sizeof label, "machine %u", machine);
-    return gt_builder_process(reading->builder, pid, gt_str_of(label));
+    uint32_t process = gt_builder_process(reading->builder, pid, gt_str_of(label));
+    uint32_t rank = machine ? gt_map_get(&reading->machines, 0, machine) : GT_MAP_NONE;
+    if (rank < GT_PFTRACE_NO_RANK)
+        gt_builder_rank(reading->builder, process, rank, -1, GT_RANK_OF_TRACE);
+    return process;
+}
+
+void gt_pftrace_reading_machine(struct gt_pftrace_reading *reading, uint32_t machine, uint32_t rank) {
+    uint32_t known = gt_map_put_if_new(&reading->machines, 0, machine, rank);
+    if (rank == GT_PFTRACE_NO_RANK || rank == known)
+        return;
+    bool is_other = known != GT_PFTRACE_NO_RANK; /* of a file that was put together of several */
+    gt_map_put(&reading->machines, is_other, is_other ? rank : machine, rank);
 }
 
 static bool is_of_process(const struct gt_pftrace_track *track) {

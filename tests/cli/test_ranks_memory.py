@@ -1,21 +1,16 @@
 """What a job takes in memory: that of a few traces, and a bounded number of bytes for each rank in a collective."""
 
-import os
-import subprocess
-
 import pytest
+from peak import peak_run
 from simulated_jobs import make_job, traces_of
 
 MOST_BYTES = 400  # about 200 are measured; a table of members alone is as much
 
 
 def peak_bytes(gputime, *options):
-    child = subprocess.Popen([gputime.binary, "ranks", *map(str, options), "--no-cache", "--threads", "1"],
-                             stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    assert child.returncode == 0
-    return usage.ru_maxrss * 1024
+    done, peak = peak_run(gputime, "ranks", *options, "--threads", "1")
+    assert done.returncode == 0
+    return peak
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ READS_THE_VARIABLE = re.compile(rb"""(environ|getenv|process\.env)\W*(get\W+)?GP
 
 def files_matching(pattern):
     places = [ROOT / name for name in (".ci", "bench", "cli", "docs", "include", "lib", "tests", "web/src")]
-    files = [path for place in places for path in place.rglob("*") if path.is_file()]
+    files = [path for place in places for path in place.rglob("*") if path.is_file() and "node_modules" not in path.parts]
     files += [path for path in ROOT.iterdir() if path.is_file()]
     found = (path.relative_to(ROOT) for path in files if pattern.search(path.read_bytes()))
     return {str(path) for path in found} - {"tests/cli/test_samples.py"}

@@ -242,7 +242,8 @@ static enum gt_status run(struct session *session, const struct gt_sql_query *qu
         status = check_rest(rest, query, err);
     if (status == GT_OK && (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement)))
         status = gt_fail(err, "SQL error: not a query; only SELECT is allowed");
-    bound_values(session, statement, query->text.len);
+    if (status == GT_OK)
+        bound_values(session, statement, query->text.len);
     if (status == GT_OK)
         status = take_rows(session, statement, query, section, err);
     sqlite3_finalize(statement);

@@ -112,7 +112,7 @@ $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 
 # The extension of SQLite, under the name that `.load gputime` looks for. It calls the SQLite of the program that loads it, so
 # it has its own objects of lib/sql.
-EXTENSION_SOURCES := lib/extension.c $(addprefix lib/sql/sql_,filter.c frames.c functions.c plan.c reports.c)
+EXTENSION_SOURCES := lib/extension.c $(addprefix lib/sql/sql_,filter.c frames.c functions.c memory.c plan.c reports.c)
 EXTENSION_OBJECTS := $(EXTENSION_SOURCES:%.c=$(BUILD)/extension/%.o)
 $(BUILD)/extension/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)

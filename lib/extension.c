@@ -281,6 +281,9 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *wor
         code = SQLITE_NOMEM;
     } else if (access(unquote(path).ptr, R_OK) != 0) {
         *message = sqlite3_mprintf("cannot read '%s'", path);
+    } else if (sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY) !=
+               SQLITE_OK) { /* no view of a file has us read others */
+        *message = sqlite3_mprintf("SQLite is too old: 3.31 or newer is needed");
     } else {
         opened = find_opened(context, gt_str_of(path));
         code = opened ? make_table(db, opened, unquote(key), out, message) : SQLITE_NOMEM;
@@ -385,6 +388,13 @@ static void open_all(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_int64(context, (sqlite3_int64)gt_frame_count());
 }
 
+static int add_functions(sqlite3 *db) {
+    struct gt_sql_memory *memory = gt_sql_memory_new(false);
+    int code = memory ? gt_sql_functions_add(db, memory) : SQLITE_NOMEM;
+    gt_sql_memory_release(memory);
+    return code;
+}
+
 /* The entry point, by the name of the file. */
 API int sqlite3_gputime_init(sqlite3 *db, char **message, const sqlite3_api_routines *routines);
 
@@ -398,5 +408,5 @@ API int sqlite3_gputime_init(sqlite3 *db, char **message, const sqlite3_api_rout
     for (int arguments = 1; arguments <= 2 && code == SQLITE_OK; arguments++)
         code = sqlite3_create_function_v2(db, "gputime_open", arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
                                           open_all, NULL, NULL, NULL);
-    return code == SQLITE_OK ? gt_sql_functions_add(db) : code;
+    return code == SQLITE_OK ? add_functions(db) : code;
 }

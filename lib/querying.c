@@ -56,6 +56,13 @@ struct used_report {
     struct gputime_report *report;
 };
 
+/* Frames of a reading. A query may use those of an earlier one as long as it runs. */
+struct framed {
+    struct gt_frames *frames;
+    uint32_t facts; /* that were asked for */
+    struct framed *older;
+};
+
 struct work {
     struct gputime_trace *const *traces;
     size_t count;
@@ -65,7 +72,7 @@ struct work {
     uint32_t facts;
     struct gt_arena arena;
     struct table_list tables;
-    struct gt_frames **frames; /* by trace; NULL: not made yet */
+    struct framed **framed; /* by trace, the newest first; NULL: none yet */
     struct used_report *reports;
     size_t report_count, report_capacity;
 };
@@ -73,11 +80,24 @@ struct work {
 static enum gt_status frames_of(void *context, size_t input, uint32_t facts, struct gt_frames **out,
                                 struct gt_error *err) {
     struct work *work = context;
-    enum gt_status status = GT_OK;
-    if (!work->frames[input]) /* all that the text mentions is read at once */
-        status = gt_internal_frames(work->traces[input], work->facts | facts, &work->frames[input], err);
-    *out = work->frames[input];
-    return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", work->traces[input]->paths[0]);
+    struct framed *framed = work->framed[input];
+    facts = gt_store_facts_closed(facts);
+    *out = framed ? framed->frames : NULL;
+    if (framed && (framed->facts & facts) == facts)
+        return GT_OK;
+    struct framed *newer = gt_mem_array(1, sizeof *newer);
+    if (!newer)
+        return gt_fail_memory(err);
+    /* All that the text mentions is read at once; what it hides, as names in the quotes of strings, when it is used. */
+    *newer = (struct framed){.facts = (framed ? framed->facts : work->facts) | facts, .older = framed};
+    enum gt_status status = gt_internal_frames(work->traces[input], newer->facts, &newer->frames, err);
+    if (status != GT_OK) {
+        gt_mem_free(newer);
+        return gt_fail_context(err, "'%s'", work->traces[input]->paths[0]);
+    }
+    work->framed[input] = newer;
+    *out = newer->frames;
+    return GT_OK;
 }
 
 static enum gt_status make_report(struct work *work, const struct gt_analysis *analysis, struct gputime_report **out,
@@ -148,16 +168,20 @@ static enum gt_status begin(struct work *work, struct gt_error *err) {
         keys[i] = work->tables.items[i].key.ptr;
     work->query.report_keys = keys;
     work->query.report_count = work->tables.count;
-    work->frames = gt_mem_array(work->count, sizeof *work->frames);
-    return keys && work->frames && !gt_arena_failed(&work->arena) ? GT_OK : gt_fail_memory(err);
+    work->framed = gt_mem_array(work->count, sizeof *work->framed);
+    return keys && work->framed && !gt_arena_failed(&work->arena) ? GT_OK : gt_fail_memory(err);
 }
 
 static void release(struct work *work) {
-    for (size_t i = 0; i < work->count && work->frames; i++)
-        gt_frame_free(work->frames[i]);
+    for (size_t i = 0; i < work->count && work->framed; i++)
+        for (struct framed *framed = work->framed[i], *older; framed; framed = older) {
+            older = framed->older;
+            gt_frame_free(framed->frames);
+            gt_mem_free(framed);
+        }
     for (size_t i = 0; i < work->report_count; i++)
         gputime_report_free(work->reports[i].report);
-    gt_mem_free(work->frames);
+    gt_mem_free(work->framed);
     gt_mem_free(work->reports);
     gt_arena_release(&work->arena);
 }

@@ -37,8 +37,12 @@ void *gt_mem_realloc(void *block, size_t size_bytes) {
     return size_bytes <= MAX_BYTES ? realloc(block, size_bytes ? size_bytes : 1) : NULL;
 }
 
+size_t gt_mem_room_capacity(size_t capacity) {
+    return capacity ? capacity * 2 : 64;
+}
+
 void *gt_mem_room(void *items, size_t count, size_t *capacity, size_t elem_bytes) {
-    size_t larger = *capacity ? *capacity * 2 : 64;
+    size_t larger = gt_mem_room_capacity(*capacity);
 
     if (count < *capacity)
         return items;

@@ -18,6 +18,7 @@ void gt_mem_huge(void *block, size_t size_bytes);
 /* An array with room for one more than `count` elements: itself where there is, else a longer one in its place. NULL
    leaves the old one as it was. */
 void *gt_mem_room(void *items, size_t count, size_t *capacity, size_t elem_bytes);
+size_t gt_mem_room_capacity(size_t capacity); /* of the longer one */
 
 /* Whole pages straight from the kernel, zeroed. Resizing moves page tables, never bytes, so a column of
    gigabytes grows at the cost of touching its new pages once. Sizes are rounded up to whole pages by these

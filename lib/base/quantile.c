@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -123,6 +124,21 @@ static double between(int64_t value, int64_t next, double part) {
     return (double)value + (double)((uint64_t)next - (uint64_t)value) * part;
 }
 
+/* Where the value at a level of the sorted samples is: its part of the way from one rank to the next. */
+struct place {
+    size_t rank, next;
+    double part;
+};
+
+static struct place place_of(double level, size_t count) {
+    double position = (level > 0 ? fmin(level, 1) : 0) * (double)(count ? count - 1 : 0);
+    size_t rank = (size_t)position;
+    if (rank >= count)
+        rank = count ? count - 1 : 0;
+    double part = position - (double)rank;
+    return (struct place){rank, part > 0 && rank + 1 < count ? rank + 1 : rank, part};
+}
+
 void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
                      double *values) {
     struct wanted wanted[MOST_WANTED];
@@ -133,13 +149,10 @@ void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const do
     for (size_t s = 0; s < slice_count; s++)
         count += slices[s].count;
     for (size_t i = 0; i < level_count; i++) {
-        double position = (levels[i] > 0 ? fmin(levels[i], 1) : 0) * (double)(count ? count - 1 : 0);
-        size_t rank = (size_t)position;
-        if (rank >= count)
-            rank = count ? count - 1 : 0;
-        parts[i] = position - (double)rank;
-        wanted[2 * i] = (struct wanted){.rank = rank};
-        wanted[2 * i + 1] = (struct wanted){.rank = parts[i] > 0 && rank + 1 < count ? rank + 1 : rank};
+        struct place place = place_of(levels[i], count);
+        parts[i] = place.part;
+        wanted[2 * i] = (struct wanted){.rank = place.rank};
+        wanted[2 * i + 1] = (struct wanted){.rank = place.next};
     }
     if (count > SMALL_COUNT)
         find_wanted(slices, slice_count, wanted, 2 * level_count);
@@ -155,4 +168,19 @@ double gt_quantile(const int64_t *samples, size_t count, double level) {
 
     gt_quantile_all(&slice, 1, &level, 1, &value);
     return value;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double gt_quantile_real(double *samples, size_t count, double level) {
+    struct place place = place_of(level, count);
+
+    if (!count)
+        return 0;
+    qsort(samples, count, sizeof *samples, by_value);
+    double value = samples[place.rank], next = samples[place.next];
+    return value == next ? value : value + (next - value) * place.part; /* the same: both may be infinite */
 }

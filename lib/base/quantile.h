@@ -1,4 +1,4 @@
-/* Exact order statistics of int64 samples. */
+/* Exact order statistics. */
 #ifndef GT_BASE_QUANTILE_H
 #define GT_BASE_QUANTILE_H
 
@@ -18,5 +18,7 @@ struct gt_slice {
 void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
                      double *values);
 double gt_quantile(const int64_t *samples, size_t count, double level);
+/* Likewise, of real samples, none of them NaN: they are sorted in place. */
+double gt_quantile_real(double *samples, size_t count, double level);
 
 #endif

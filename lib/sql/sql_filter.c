@@ -17,8 +17,14 @@ static bool fits(struct gt_str text, int op, struct gt_str wanted, char *scratch
     return sqlite3_strglob(wanted.ptr, scratch) == 0;
 }
 
-static bool is_of_texts(int op) {
-    return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
+/* Whether texts are compared here. Patterns: SQLite's functions call themselves for each wildcard, and what they are
+   called through in SQL refuses long ones, so those are left to it. */
+static bool is_of_texts(int op, sqlite3_value *value) {
+    enum { PATTERN_BYTES = 1000 };
+    bool is_pattern = op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return false;
+    return op == SQLITE_INDEX_CONSTRAINT_EQ || (is_pattern && sqlite3_value_bytes(value) <= PATTERN_BYTES);
 }
 
 static bool init_texts(struct gt_sql_filter *filter, int op, sqlite3_value *value) {
@@ -77,7 +83,7 @@ bool gt_sql_filter_init(struct gt_sql_filter *filter, const struct gt_frame_valu
     *filter = (struct gt_sql_filter){.values = *values};
     *takes = false;
     if (values->texts) {
-        *takes = is_of_texts(op) && sqlite3_value_type(value) == SQLITE_TEXT;
+        *takes = is_of_texts(op, value);
         return !*takes || init_texts(filter, op, value);
     }
     *takes = values->type != GPUTIME_FIELD_F64 && gt_sql_filter_bounds(op, value, &filter->least, &filter->most);

@@ -4,13 +4,10 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/moments.h"
 #include "base/quantile.h"
-
-enum { SAMPLES_MOST = 1 << 28 };
 
 /* ---- quantiles ---- */
 
@@ -31,21 +28,31 @@ static void to_real(struct samples *samples) {
     samples->are_real = true;
 }
 
-static void add_sample(sqlite3_context *context, sqlite3_value *value, double level) {
-    int type = sqlite3_value_numeric_type(value);
-    struct samples *samples = sqlite3_aggregate_context(context, sizeof *samples);
-    if (!samples || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
-        return;
-    if (samples->count == SAMPLES_MOST) {
+/* Room for one more. Sets the error of the query where there is none. */
+static bool make_room(sqlite3_context *context, struct samples *samples) {
+    struct gt_sql_memory *memory = sqlite3_user_data(context);
+    size_t before = samples->capacity, most = gt_mem_room_capacity(before) - before;
+    if (samples->count < before)
+        return true;
+    if (!gt_sql_memory_take(memory, most * sizeof *samples->whole)) {
         sqlite3_result_error(context, "too many values for a median or percentile", -1);
-        return;
+        return false;
     }
     int64_t *grown = gt_mem_room(samples->whole, samples->count, &samples->capacity, sizeof *grown);
     if (!grown) {
+        gt_sql_memory_give(memory, most * sizeof *grown);
         sqlite3_result_error_nomem(context);
-        return;
+        return false;
     }
     samples->whole = grown;
+    return true;
+}
+
+static void add_sample(sqlite3_context *context, sqlite3_value *value, double level) {
+    int type = sqlite3_value_numeric_type(value);
+    struct samples *samples = sqlite3_aggregate_context(context, sizeof *samples);
+    if (!samples || (type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !make_room(context, samples))
+        return;
     samples->level = level;
     if (type == SQLITE_FLOAT)
         to_real(samples);
@@ -69,25 +76,15 @@ static void percentile_step(sqlite3_context *context, int count, sqlite3_value *
         add_sample(context, values[0], percent / 100);
 }
 
-static int by_value(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static double real_quantile(struct samples *samples) {
-    qsort(samples->real, samples->count, sizeof *samples->real, by_value);
-    double place = samples->level * (double)(samples->count - 1), low = floor(place);
-    size_t index = (size_t)low, above = index + 1 < samples->count ? index + 1 : index;
-    return samples->real[index] + (samples->real[above] - samples->real[index]) * (place - low);
-}
-
 static void quantile_final(sqlite3_context *context) {
     struct samples *samples = sqlite3_aggregate_context(context, 0);
     if (!samples)
         return; /* null */
     if (samples->count)
-        sqlite3_result_double(context, samples->are_real ? real_quantile(samples)
-                                                         : gt_quantile(samples->whole, samples->count, samples->level));
+        sqlite3_result_double(context, samples->are_real
+                                           ? gt_quantile_real(samples->real, samples->count, samples->level)
+                                           : gt_quantile(samples->whole, samples->count, samples->level));
+    gt_sql_memory_give(sqlite3_user_data(context), samples->capacity * sizeof *samples->whole);
     gt_mem_free(samples->whole);
 }
 
@@ -135,13 +132,20 @@ static void stddev_final(sqlite3_context *context) {
     gt_mem_free(deviation);
 }
 
-int gt_sql_functions_add(sqlite3 *db) {
-    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    int code = sqlite3_create_function_v2(db, "median", 1, flags, NULL, NULL, median_step, quantile_final, NULL);
+enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
+
+static int add_quantile(sqlite3 *db, struct gt_sql_memory *memory, const char *name, int arguments,
+                        void (*step)(sqlite3_context *context, int count, sqlite3_value **values)) {
+    gt_sql_memory_hold(memory); /* SQLite lets go of it, at once where it fails */
+    return sqlite3_create_function_v2(db, name, arguments, FLAGS, memory, NULL, step, quantile_final,
+                                      gt_sql_memory_release);
+}
+
+int gt_sql_functions_add(sqlite3 *db, struct gt_sql_memory *memory) {
+    int code = add_quantile(db, memory, "median", 1, median_step);
     if (code == SQLITE_OK)
-        code =
-            sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, percentile_step, quantile_final, NULL);
+        code = add_quantile(db, memory, "percentile", 2, percentile_step);
     if (code == SQLITE_OK)
-        code = sqlite3_create_function_v2(db, "stddev", 1, flags, NULL, NULL, stddev_step, stddev_final, NULL);
+        code = sqlite3_create_function_v2(db, "stddev", 1, FLAGS, NULL, NULL, stddev_step, stddev_final, NULL);
     return code;
 }

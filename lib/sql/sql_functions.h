@@ -3,8 +3,9 @@
 #define GT_SQL_SQL_FUNCTIONS_H
 
 #include "sql/sql_host.h"
+#include "sql/sql_memory.h"
 
-/* Adds them to a connection; a code of SQLite. */
-int gt_sql_functions_add(sqlite3 *db);
+/* Adds them to a connection; a code of SQLite. The values of medians and percentiles count as its memory. */
+int gt_sql_functions_add(sqlite3 *db, struct gt_sql_memory *memory);
 
 #endif

@@ -15,8 +15,9 @@
 #include "sql/sql_rows.h"
 #include "sql/sql_words.h"
 
-/* SQLite's own memory, as for sorting, is not part of the result. */
-#define MEMORY_MOST ((sqlite3_int64)4 << 30)
+/* Of one value. Between two looks at the memory a query makes at most OPS_BETWEEN_LOOKS of them, unless it is one that
+   does not branch: see bound_values. */
+enum { VALUE_BYTES = 4 << 20, OPS_BETWEEN_LOOKS = 200 };
 
 /* What a module is told: which table it is. */
 struct binding {
@@ -25,14 +26,13 @@ struct binding {
     const char *report_key; /* NULL: it is a frame */
 };
 
-enum stop { STOP_NOT, STOP_LATE, STOP_LARGE };
-
 struct session {
     sqlite3 *db;
     sqlite3_module frames, reports;
     struct binding *bindings;
+    struct gt_sql_memory *memory;
     int64_t end_ns; /* when it must be done; INT64_MAX: any time */
-    enum stop stop;
+    bool is_late;
 };
 
 /* ---- what is allowed ---- */
@@ -67,17 +67,15 @@ static int64_t now_ns(void) {
 static int watch(void *context) {
     struct session *session = context;
     if (session->end_ns != INT64_MAX && now_ns() > session->end_ns)
-        session->stop = STOP_LATE;
-    else if (sqlite3_memory_used() > MEMORY_MOST)
-        session->stop = STOP_LARGE;
-    return session->stop != STOP_NOT;
+        session->is_late = true;
+    return session->is_late || gt_sql_memory_is_over(session->memory);
 }
 
 static void set_limits(struct session *session, const struct gt_sql_limits *limits) {
     static const struct {
         int id, value;
     } most[] = {
-        {SQLITE_LIMIT_LENGTH, 1 << 26},
+        {SQLITE_LIMIT_LENGTH, VALUE_BYTES},
         {SQLITE_LIMIT_SQL_LENGTH, GT_SQL_QUERY_BYTES},
         {SQLITE_LIMIT_COLUMN, GT_TABLE_COLUMNS_MAX},
         {SQLITE_LIMIT_EXPR_DEPTH, 200},
@@ -89,7 +87,6 @@ static void set_limits(struct session *session, const struct gt_sql_limits *limi
         {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
         {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
-    enum { OPS_BETWEEN_LOOKS = 10000 };
     int64_t begin_ns = now_ns();
     for (size_t i = 0; i < GT_ARRAY_COUNT(most); i++)
         sqlite3_limit(session->db, most[i].id, most[i].value);
@@ -98,6 +95,16 @@ static void set_limits(struct session *session, const struct gt_sql_limits *limi
         session->end_ns = begin_ns + limits->timeout_ns;
     sqlite3_progress_handler(session->db, OPS_BETWEEN_LOOKS, watch, session);
     sqlite3_set_authorizer(session->db, authorize, NULL);
+}
+
+/* SQLite looks at the memory only where a program branches. One that computes many values in a line could hold them all
+   before, so the more it can hold, the shorter they must be: each needs an instruction and a register. */
+static void bound_values(const struct session *session, sqlite3_stmt *statement, size_t text_bytes) {
+    enum { BYTES_OF_VALUE = 80 };
+    long long bytes = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_MEMUSED, 0) - (long long)text_bytes;
+    long long most = GT_SQL_MEMORY_MOST / (bytes > BYTES_OF_VALUE ? bytes / BYTES_OF_VALUE : 1);
+    if (most < VALUE_BYTES)
+        sqlite3_limit(session->db, SQLITE_LIMIT_LENGTH, (int)most);
 }
 
 /* ---- tables ---- */
@@ -146,13 +153,14 @@ static int add_tables(struct session *session, const struct gt_sql_world *world,
 static enum gt_status open_session(struct session *session, const struct gt_sql_world *world,
                                    const struct gt_sql_query *query, struct gt_error *err) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
-    int code = sqlite3_open_v2(":memory:", &session->db, flags, NULL);
+    session->memory = gt_sql_memory_new(true);
+    int code = session->memory ? sqlite3_open_v2(":memory:", &session->db, flags, NULL) : SQLITE_NOMEM;
     if (code == SQLITE_OK)
         code = sqlite3_db_config(session->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (code == SQLITE_OK) /* nothing is written to files, sorted rows among them */
         code = sqlite3_exec(session->db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code = gt_sql_functions_add(session->db);
+        code = gt_sql_functions_add(session->db, session->memory);
     if (code == SQLITE_OK)
         code = add_tables(session, world, query);
     if (code != SQLITE_OK)
@@ -165,10 +173,10 @@ static enum gt_status open_session(struct session *session, const struct gt_sql_
 
 static enum gt_status fail_run(const struct session *session, const struct gt_sql_query *query, struct gt_error *err) {
     char text[GT_NUM_MAX];
-    if (session->stop == STOP_LARGE)
+    if (gt_sql_memory_was_over(session->memory))
         return gt_fail(err, "the query needs more than %d GiB of memory; select, group or limit more",
-                       (int)(MEMORY_MOST >> 30));
-    if (session->stop == STOP_NOT)
+                       (int)(GT_SQL_MEMORY_MOST >> 30));
+    if (!session->is_late)
         return gt_sql_error_set(session->db, query, err);
     gt_num_format_duration(text, (double)query->limits.timeout_ns);
     return gt_fail(err, "the query was stopped after %s; a longer time can be allowed", text);
@@ -184,8 +192,11 @@ static void note_cut(struct gt_sql_rows *rows, const struct gt_sql_query *query)
                                     by_rows ? "rows" : "bytes"));
 }
 
-static bool is_full(const struct gt_sql_rows *rows, const struct gt_sql_limits *limits) {
-    return (limits->rows && rows->table->row_count >= limits->rows) || (limits->bytes && rows->bytes >= limits->bytes);
+/* Before anything of the next row is copied: a single one may be large. */
+static bool is_full(const struct gt_sql_rows *rows, sqlite3_stmt *statement, const struct gt_sql_limits *limits) {
+    if (limits->rows && rows->table->row_count >= limits->rows)
+        return true;
+    return limits->bytes && rows->bytes + gt_sql_rows_size(rows, statement) > limits->bytes;
 }
 
 static enum gt_status take_rows(struct session *session, sqlite3_stmt *statement, const struct gt_sql_query *query,
@@ -195,7 +206,7 @@ static enum gt_status take_rows(struct session *session, sqlite3_stmt *statement
     if (!gt_sql_rows_begin(&rows, section, statement))
         return gt_fail_memory(err);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        if (is_full(&rows, &query->limits)) {
+        if (is_full(&rows, statement, &query->limits)) {
             note_cut(&rows, query);
             break;
         }
@@ -243,6 +254,8 @@ static enum gt_status run(struct session *session, const struct gt_sql_query *qu
         status = gt_fail(err, "SQL error: parameter '%.40s' has no value; write the value itself",
                          first_parameter(statement));
     if (status == GT_OK)
+        bound_values(session, statement, query->text.len);
+    if (status == GT_OK)
         status = take_rows(session, statement, query, section, err);
     sqlite3_finalize(statement);
     return status;
@@ -257,6 +270,7 @@ enum gt_status gt_sql_query_run(const struct gt_sql_world *world, const struct g
     if (status == GT_OK)
         status = run(&session, query, section, err);
     sqlite3_close_v2(session.db);
+    gt_sql_memory_release(session.memory);
     gt_mem_free(session.bindings);
     return status;
 }

@@ -109,13 +109,11 @@ static struct gt_cell cell_of(struct gt_sql_rows *rows, sqlite3_stmt *statement,
             arena, (struct gt_str){text ? text : "", text ? (size_t)sqlite3_column_bytes(statement, column) : 0});
         if (copy.len > LONG_BYTES)
             rows->columns[column].flags |= GT_COLUMN_NAME;
-        rows->bytes += copy.len;
         return gt_cell_text(copy);
     }
     case SQLITE_BLOB: {
         const void *bytes = sqlite3_column_blob(statement, column);
         struct gt_str text = text_of_blob(arena, bytes, bytes ? (size_t)sqlite3_column_bytes(statement, column) : 0);
-        rows->bytes += text.len;
         return gt_cell_text(text);
     }
     default:
@@ -123,10 +121,21 @@ static struct gt_cell cell_of(struct gt_sql_rows *rows, sqlite3_stmt *statement,
     }
 }
 
+uint64_t gt_sql_rows_size(const struct gt_sql_rows *rows, sqlite3_stmt *statement) {
+    size_t count = rows->table->column_count;
+    uint64_t size = count * sizeof(struct gt_cell);
+    for (int i = 0; i < (int)count; i++) {
+        int type = sqlite3_column_type(statement, i);
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+            size += (uint64_t)sqlite3_column_bytes(statement, i) * (type == SQLITE_BLOB ? 2 : 1);
+    }
+    return size;
+}
+
 void gt_sql_rows_add(struct gt_sql_rows *rows, sqlite3_stmt *statement) {
+    rows->bytes += gt_sql_rows_size(rows, statement);
     struct gt_row row = gt_row_begin(rows->table);
     for (size_t i = 0; i < rows->table->column_count; i++)
         gt_row_next(&row, cell_of(rows, statement, (int)i));
     gt_row_end(&row);
-    rows->bytes += rows->table->column_count * sizeof(struct gt_cell);
 }

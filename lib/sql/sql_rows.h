@@ -15,7 +15,9 @@ struct gt_sql_rows {
 
 /* A table with the columns of a statement. false: memory was short. */
 bool gt_sql_rows_begin(struct gt_sql_rows *rows, struct gt_section *section, sqlite3_stmt *statement);
-/* The row that the statement is at; its texts are copied. */
+/* What the row that the statement is at adds to the bytes. */
+uint64_t gt_sql_rows_size(const struct gt_sql_rows *rows, sqlite3_stmt *statement);
+/* Adds it; its texts are copied. */
 void gt_sql_rows_add(struct gt_sql_rows *rows, sqlite3_stmt *statement);
 
 #endif

@@ -128,6 +128,30 @@ static void levels_outside_are_clamped(void **state) {
     assert_true(gt_quantile(samples, 3, INFINITY) == 3);
 }
 
+/* Whole numbers have the same quantiles as real ones; real ones are between their neighbours. */
+static void real_samples(void **state) {
+    enum { COUNT = 300 };
+    static const double levels[] = {-1, 0, 0.25, 0.5, 0.9, 0.99, 1, 2, 1.0 / 3, NAN};
+    int64_t samples[COUNT];
+    double reals[COUNT], few[3] = {0.5, -0.25, 8}, ends[3] = {INFINITY, 1, -INFINITY};
+    uint64_t seed = 13;
+    (void)state;
+
+    for (size_t count = 0; count <= COUNT; count += 1 + count / 3)
+        for (size_t l = 0; l < sizeof(levels) / sizeof(levels[0]); l++) {
+            for (size_t i = 0; i < count; i++)
+                reals[i] = (double)(samples[i] = random_between(&seed, -1000000, 1000000));
+            double expected = gt_quantile(samples, count, levels[l]);
+            assert_true(fabs(gt_quantile_real(reals, count, levels[l]) - expected) <= 1e-9);
+        }
+    assert_true(gt_quantile_real(few, 3, 0.5) == 0.5);
+    assert_true(gt_quantile_real(few, 3, 0.25) == 0.125);
+    assert_true(gt_quantile_real(few, 3, 0.75) == 4.25);
+    assert_true(gt_quantile_real(ends, 3, 0) == -INFINITY);
+    assert_true(gt_quantile_real(ends, 3, 0.5) == 1);
+    assert_true(gt_quantile_real(ends, 3, 1) == INFINITY);
+}
+
 /* Spread over all magnitudes every round keeps most of the samples, the worst that can happen. */
 static void lopsided_samples_stay_linear(void **state) {
     enum { COUNT = 1000000 };
@@ -288,6 +312,7 @@ int main(void) {
         cmocka_unit_test(slices_are_taken_together),
         cmocka_unit_test(few_samples),
         cmocka_unit_test(levels_outside_are_clamped),
+        cmocka_unit_test(real_samples),
         cmocka_unit_test(lopsided_samples_stay_linear),
         cmocka_unit_test(moments_agree_with_two_passes),
         cmocka_unit_test(merging_changes_nothing),

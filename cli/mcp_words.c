@@ -7,6 +7,8 @@
 
 #include "error.h"
 #include "mcp.h"
+#include "parse.h"
+#include "program.h"
 
 /* ---- what may be read ---- */
 
@@ -23,10 +25,10 @@ enum gputime_status cli_mcp_check_path(void *context, const char *path, struct g
     if (strcmp(path, "-") == 0)
         return cli_fail_usage(err, "standard input cannot be read here; name a file");
     if (!realpath(path, real)) /* what is not there is no different from what is elsewhere */
-        return server->root ? cli_fail(err, "cannot read '%s': not in '%s'", path, server->root)
+        return server->root ? cli_fail(err, "cannot read '%s': not in the root", path)
                             : cli_fail_system(err, errno, "cannot read '%s'", path);
     if (server->root && !is_inside(real, server->root))
-        return cli_fail(err, "cannot read '%s': not in '%s'", path, server->root);
+        return cli_fail(err, "cannot read '%s': not in the root", path);
     if (stat(real, &info) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
@@ -133,7 +135,7 @@ static enum gputime_status join_items(const struct cli_json *value, char *text, 
 static enum gputime_status add_option(struct cli_mcp_words *words, const struct cli_option *option,
                                       const struct cli_json *value, struct gputime_error *err) {
     char lead[128], *text = malloc(TEXT_MAX);
-    bool is_repeated = option && (option->type == CLI_TEXTS || option->type == CLI_LINE);
+    bool is_repeated = option->type == CLI_TEXTS || option->type == CLI_LINE;
     enum gputime_status status = text ? GPUTIME_OK : cli_fail_memory(err);
     snprintf(lead, sizeof lead, "--%.100s=", value->key);
     if (value->type == CLI_JSON_ARRAY && is_repeated) {
@@ -184,21 +186,27 @@ static bool is_word(const struct cli_command *command, const char *key) {
     return strcmp(key, word ? word : "traces") == 0 || (query && strcmp(key, query) == 0);
 }
 
-/* Options first, so that none of the words is taken for a value. Unknown ones are left to the parser, for its words. */
+/* Options first, so that none of the words is taken for a value. Only what the tool's schema has gets this far. */
 static enum gputime_status add_options(struct cli_mcp_words *words, struct cli_mcp *server,
                                        const struct cli_command *command, const struct cli_json *arguments,
                                        struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     for (const struct cli_json *value = arguments ? arguments->first : NULL; value && !status; value = value->next) {
         const struct cli_option *option = cli_option_find(value->key, strlen(value->key), command->groups);
-        if (is_word(command, value->key) || (option && option->type == CLI_PLACE))
+        if (is_word(command, value->key))
             continue;
-        if (option && cli_command_takes(command, option) && !cli_mcp_offers_option(command, option))
+        if (!option) /* as a word of the command line, one with a '=' inside would be another option */
+            status = cli_arguments_fail_unknown(value->key, strnlen(value->key, 100), err);
+        else if (!cli_command_takes(command, option))
+            status = cli_program_fail_option(command, option, err);
+        else if (!cli_mcp_offers_option(command, option))
             status = cli_fail_usage(
                 err, "--%s is not available here: clients name traces and nothing else of this machine", option->name);
-        else if (option && option->type == CLI_FORMAT && value->type != CLI_JSON_NULL)
+        else if (option->type == CLI_PLACE)
+            continue;
+        else if (option->type == CLI_FORMAT && value->type != CLI_JSON_NULL)
             status = take_format(server, command, value, err);
-        else if (option && option->offset == offsetof(struct cli_options, writing.row_limit))
+        else if (option->offset == offsetof(struct cli_options, writing.row_limit))
             status = take_rows(server, value, err);
         else
             status = add_option(words, option, value, err);
@@ -251,5 +259,7 @@ enum gputime_status cli_mcp_words_make(struct cli_mcp_words *words, struct cli_m
         status = add_places(words, server, command, arguments, err);
     if (!status && value)
         status = word ? add_text(words, value, err) : add_traces(words, server, command, value, err);
-    return status || !asked ? status : add_text(words, asked, err);
+    if (!status && query)
+        status = asked ? add_text(words, asked, err) : add_word(words, "", "", err);
+    return status;
 }

@@ -77,6 +77,7 @@ struct cli_options {
     const char *root;       /* directory that clients are limited to; NULL: none */
     const char *query_file; /* of sql, like the next three */
     int64_t max_rows;       /* CLI_UNSET, or rows of a result; 0 = all */
+    int64_t most_rows;      /* that max_rows cannot exceed, set by hosts; 0: no limit */
     int64_t timeout_ns;     /* 0: automatic, 1: none */
     int sql_schema;
     int quiet;

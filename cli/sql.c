@@ -72,9 +72,13 @@ static bool is_query(const char *word) {
     return false;
 }
 
-/* The query is the last word, or the first one, or in a file; the others are traces. */
+/* The query is the last word, or the first one, or in a file; the others are traces. A host puts it last, empty if
+ * there is none: its clients must not learn from the answer which files there are. */
 static enum gputime_status find_query(struct job *job, struct cli_words *words, struct gputime_error *err) {
-    if (!job->options.query_file && words->count) {
+    if (job->options.host && words->count) {
+        const char *last = words->items[--words->count];
+        job->query = *last ? last : NULL;
+    } else if (!job->options.query_file && words->count) {
         const char *first = words->items[0], *last = words->items[words->count - 1];
         bool is_first = words->count > 1 && is_query(first) && access(first, F_OK) != 0;
         if (is_first || access(last, F_OK) != 0) {
@@ -171,6 +175,8 @@ static enum gputime_status query(struct job *job, struct gputime_error *err) {
     reporting.threads = job->options.opening.threads;
     options.reporting = &reporting;
     options.max_rows = job->options.max_rows == CLI_UNSET ? 0 : job->options.max_rows ? job->options.max_rows : -1;
+    if (job->options.most_rows && (options.max_rows <= 0 || options.max_rows > job->options.most_rows))
+        options.max_rows = job->options.most_rows;
     options.timeout_ns = job->options.timeout_ns == 1 ? -1 : job->options.timeout_ns; /* "0" */
     return gputime_sql_query(job->traces, job->captures.count, job->query, &options, &job->report, err);
 }

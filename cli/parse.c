@@ -118,7 +118,7 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
 }
 
 /* The groups of the command, if the first word has been read. */
-static unsigned known_groups(const struct cli_arguments *arguments) {
+static uint64_t known_groups(const struct cli_arguments *arguments) {
     const struct cli_command *command = arguments->word_count ? cli_command_find(arguments->words[0]) : NULL;
     return command ? command->groups : CLI_GROUPS_REPORT;
 }

@@ -2,11 +2,12 @@
 
 import json
 import shutil
+import subprocess
 
 import pytest
 
 from mcp_client import Client
-from samples import DATA
+from samples import DATA, ROOT
 
 OVERLAP = str(DATA / "overlap.json")
 RULES = {"e": {"m": {".*": "stolen"}}}
@@ -229,3 +230,17 @@ def test_different_options_have_different_traces(with_rules, tmp_path):
     for run, category in (("a b,c", "first"), ("a,b c", "second"), ("a b,c", "first")):
         text = client.text("graph", traces=[f"{OVERLAP},{run},3"], table_rows=0)
         assert {"first", "second"} & set(text.split()) == {category}, (run, text)
+
+
+# ---- groups of options ----
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_groups_of_options_are_standard_c(compiler):
+    """Constants of an enum are of type int, which has no room for the last groups."""
+    if not shutil.which(compiler):
+        pytest.skip(f"SKIPPED: needs {compiler}")
+    source = '#include "options.h"\n_Static_assert(sizeof(CLI_GROUP_MCP) == 8 && CLI_GROUPS_SPECIAL > 0 && CLI_GROUP_MCP, "groups");\n'
+    done = subprocess.run([compiler, "-std=c17", "-pedantic-errors", "-D_GNU_SOURCE", "-I", ROOT / "include", "-I", ROOT / "cli", "-x", "c",
+                           "-fsyntax-only", "-"], input=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout

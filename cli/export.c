@@ -65,16 +65,6 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     return status;
 }
 
-static void warn_of_losses(const struct job *job) {
-    for (size_t i = 0; i < job->captures.count && !job->options.quiet; i++) {
-        const char *loss = gputime_trace_loss(job->traces[i]);
-        char path[1024];
-        if (loss)
-            fprintf(stderr, "gputime: '%s' was only partly read: %s\n",
-                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
-    }
-}
-
 static void release(struct job *job) {
     for (size_t i = 0; job->traces && i < job->captures.count; i++)
         cli_host_close(&job->options, job->traces[i]);
@@ -92,8 +82,8 @@ static enum gputime_status run(struct job *job, struct cli_words traces, struct 
         struct gputime_export_options options = export_options(job);
         status = gputime_traces_export(job->traces, job->captures.count, &options, job->options.output, err);
     }
-    if (!status)
-        warn_of_losses(job);
+    if (!status && !job->options.quiet)
+        cli_captures_warn_of_losses(&job->captures, job->traces);
     return status;
 }
 

@@ -197,16 +197,6 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     return status;
 }
 
-static void warn_of_losses(const struct job *job) {
-    for (size_t i = 0; i < job->captures.count && !job->options.quiet; i++) {
-        const char *loss = gputime_trace_loss(job->traces[i]);
-        char path[1024];
-        if (loss)
-            fprintf(stderr, "gputime: '%s' was only partly read: %s\n",
-                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
-    }
-}
-
 static enum gputime_status run_query(struct job *job, struct cli_words traces, struct gputime_error *err) {
     enum gputime_status status =
         cli_captures_init(&job->captures, traces.items, traces.count, false, traces.count, err);
@@ -220,8 +210,8 @@ static enum gputime_status run_query(struct job *job, struct cli_words traces, s
         status = query(job, err);
     if (!status)
         status = write_result(job, err);
-    if (!status)
-        warn_of_losses(job);
+    if (!status && !job->options.quiet)
+        cli_captures_warn_of_losses(&job->captures, job->traces);
     return status;
 }
 

@@ -13,7 +13,7 @@ for group in "$@"; do
     slurm) packages="$packages slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge" ;;
     # Debian's npm is old, large, and not needed where there is another one.
     web) command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" ;;
-    package) packages="$packages dpkg-dev binutils lintian shellcheck python3-yaml" ;;
+    package) packages="$packages dpkg-dev binutils lintian shellcheck python3-yaml jq" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
     fuzz) packages="$packages clang" ;;
     # Named after the version of clang, which must be there first.

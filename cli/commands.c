@@ -533,8 +533,7 @@ const struct cli_command cli_command_table[] = {
                 "(job_collectives, collective_ranks), steps, pipeline bubbles, all_to_alls and clocks. What "
                 "cannot be read is left out (exit 1).",
      .action = CLI_ACTION_RANKS,
-     .groups =
-         (CLI_GROUPS_REPORT & ~(unsigned)(CLI_GROUP_SELECTION | CLI_GROUP_NAMES)) | CLI_GROUP_RANKS | CLI_GROUP_JOB,
+     .groups = (CLI_GROUPS_REPORT & ~(CLI_GROUP_SELECTION | CLI_GROUP_NAMES)) | CLI_GROUP_RANKS | CLI_GROUP_JOB,
      .takes_directories = true,
      .parts = {{.main_table = "ranks",
                 .analyses = rank_analyses,
@@ -688,8 +687,8 @@ const struct cli_command cli_command_table[] = {
                 "exposed_transfer, exposed_wait, exposed_memory, idle, slowdown, replay, ideal, imbalance, "
                 "all_to_all_imbalance, gain, busbw, ranks, issues, losses; part:, wait: or group: and a name.",
      .action = CLI_ACTION_CHECK,
-     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK |
-               CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY | CLI_GROUP_JOB,
+     .groups = (CLI_GROUPS_REPORT & ~CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |
+               CLI_GROUP_EFFICIENCY | CLI_GROUP_JOB,
      .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes},
                {.option = AT(path), .value = 1, .analyses = path_part_analyses, .tables = no_tables},
                {.option = AT(ranks),
@@ -831,7 +830,7 @@ const struct cli_command *cli_command_find(const char *name) {
 }
 
 bool cli_command_takes(const struct cli_command *command, const struct cli_option *option) {
-    return ((command->groups | CLI_GROUPS_ALWAYS) & (unsigned)option->group) != 0;
+    return ((command->groups | CLI_GROUPS_ALWAYS) & option->group) != 0;
 }
 
 /* The list of what a command without formats of its own writes. */

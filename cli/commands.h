@@ -83,7 +83,7 @@ struct cli_command {
     const char *words;       /* "a|b": arguments it takes; NULL: traces */
     const char *details;     /* a paragraph */
     enum cli_action action;
-    unsigned groups;     /* enum cli_group: the options it takes */
+    uint64_t groups;     /* CLI_GROUP_: the options it takes */
     const char *formats; /* "a|b": values of --format; NULL: those of the library, for reports or exports */
     struct cli_part parts[CLI_MAX_PARTS];
     bool takes_directories; /* words may be directories of traces */

@@ -68,16 +68,6 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     return status;
 }
 
-static void warn_of_losses(const struct job *job) {
-    for (size_t i = 0; i < job->captures.count && !job->options.quiet; i++) {
-        const char *loss = gputime_trace_loss(job->traces[i]);
-        char path[1024];
-        if (loss)
-            fprintf(stderr, "gputime: '%s' was only partly read: %s\n",
-                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
-    }
-}
-
 /* A file without GPU work is seldom what somebody wants. */
 static void note_empty(const struct job *job) {
     for (size_t i = 0; i < job->captures.count && !job->options.quiet; i++) {
@@ -108,10 +98,10 @@ static enum gputime_status run(struct job *job, struct cli_words traces, struct 
         struct gputime_export_options options = export_options(job);
         status = gputime_traces_export(job->traces, job->captures.count, &options, job->options.output, err);
     }
-    if (!status) {
-        warn_of_losses(job);
+    if (!status && !job->options.quiet)
+        cli_captures_warn_of_losses(&job->captures, job->traces);
+    if (!status)
         note_empty(job);
-    }
     return status;
 }
 

@@ -51,7 +51,7 @@ static bool has_own_line(const struct cli_option *option) {
 }
 
 static bool is_common(const struct cli_option *option) {
-    return has_own_line(option) && !((unsigned)option->group & CLI_GROUPS_SPECIAL);
+    return has_own_line(option) && !(option->group & CLI_GROUPS_SPECIAL);
 }
 
 /* --help and --version are listed among the options already. */

@@ -7,6 +7,8 @@
 
 struct cli_host {
     void *context;
+    /* Fails if the options of the command line, without settings, are too much for the host. */
+    enum gputime_status (*accept)(void *context, const struct cli_options *options, struct gputime_error *err);
     /* Changes the options of a command before it runs. */
     void (*settle)(void *context, struct cli_options *options);
     /* Fails if the file may not be read. */

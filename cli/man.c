@@ -90,7 +90,7 @@ static void print_command(FILE *out, const struct cli_command *command) {
     print_line(out, command->details);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        bool is_special = ((unsigned)option->group & CLI_GROUPS_SPECIAL) != 0;
+        bool is_special = (option->group & CLI_GROUPS_SPECIAL) != 0;
         if (cli_command_takes(command, option) && (is_special || cli_command_has_note(command, option)))
             print_option(out, option, cli_command_option_help(command, option));
     }
@@ -105,7 +105,7 @@ static void print_common_options(FILE *out) {
           out);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        if (option->group == CLI_GROUP_HIDDEN || ((unsigned)option->group & CLI_GROUPS_SPECIAL))
+        if (option->group == CLI_GROUP_HIDDEN || (option->group & CLI_GROUPS_SPECIAL))
             continue;
         if (strcmp(heading, cli_group_heading(option->group)) != 0) {
             heading = cli_group_heading(option->group);

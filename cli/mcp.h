@@ -12,8 +12,10 @@
 #include "json_read.h"
 
 enum {
-    CLI_MCP_ROWS = 20,         /* of each table in JSON, unless a call asks for others */
-    CLI_MCP_CHARACTERS = 60000 /* bytes of text, and of JSON, in one answer */
+    CLI_MCP_ROWS = 20,           /* of each table in JSON, unless a call asks for others */
+    CLI_MCP_CHARACTERS = 60000,  /* bytes of text, and of JSON, in one answer */
+    CLI_MCP_QUERY_ROWS = 100000, /* of the result of a query, at most */
+    CLI_MCP_QUERY_SECONDS = 60   /* that a query may take */
 };
 
 /* ---- mcp_streams.c: standard input and output belong to the protocol, and nothing else may reach them ---- */
@@ -43,8 +45,8 @@ enum { CLI_MCP_TRACES = 8 };
 
 struct cli_mcp_trace {
     struct gputime_trace *trace; /* NULL: free */
-    char *key;                   /* files and how they were opened */
-    char *state;                 /* of the files: size, times */
+    struct cli_mcp_text key;     /* files and how they were opened */
+    struct cli_mcp_text state;   /* of the files, and of those with rules: size, times */
     uint64_t last_use;
     size_t users;
     bool is_cached;

@@ -11,6 +11,23 @@
 
 /* ---- the host of the command ---- */
 
+static enum gputime_status accept_options(void *context, const struct cli_options *options, struct gputime_error *err) {
+    (void)context;
+    if (options->max_rows == 0)
+        return cli_fail_usage(err, "max_rows must be from 1 to %d here", CLI_MCP_QUERY_ROWS);
+    if (options->timeout_ns == 1) /* "0" */
+        return cli_fail_usage(err, "timeout must be more than 0 and at most %ds here", CLI_MCP_QUERY_SECONDS);
+    return GPUTIME_OK;
+}
+
+/* Queries of clients end, and their results fit into memory, whatever settings allow. */
+static void limit_query(struct cli_options *options) {
+    int64_t longest_ns = CLI_MCP_QUERY_SECONDS * INT64_C(1000000000);
+    options->most_rows = CLI_MCP_QUERY_ROWS;
+    if (options->timeout_ns <= 1 || options->timeout_ns > longest_ns) /* 1: "0" */
+        options->timeout_ns = longest_ns;
+}
+
 static void settle(void *context, struct cli_options *options) {
     struct cli_mcp *server = context;
     const struct gputime_open_options *own = &server->options->opening;
@@ -29,6 +46,7 @@ static void settle(void *context, struct cli_options *options) {
     opening->cache_after_ns = own->cache_after_ns;
     opening->strict |= own->strict;
     opening->redact = opening->redact > own->redact ? opening->redact : own->redact;
+    limit_query(options);
 }
 
 static void open_traces(void *context, const struct gputime_input *inputs, size_t count, bool needs_all,
@@ -98,6 +116,7 @@ static enum gputime_status write_report(void *context, const struct gputime_repo
 
 void cli_mcp_call_init(struct cli_mcp *server) {
     server->host = (struct cli_host){.context = server,
+                                     .accept = accept_options,
                                      .settle = settle,
                                      .check = cli_mcp_check_path,
                                      .open = open_traces,

@@ -1,5 +1,6 @@
 /* The tools of the server, from the command table, and their input schemas, from the option table. */
 #include <ctype.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "json_write.h"
@@ -92,10 +93,18 @@ static void write_formats(FILE *out, const struct cli_command *command) {
     fputs("],\"description\":\"what the answer is made of (text, with the same as JSON next to it)\"", out);
 }
 
+static bool is_max_rows(const struct cli_option *option) {
+    return option->offset == offsetof(struct cli_options, max_rows);
+}
+
 static void write_bounds(FILE *out, const struct cli_option *option) {
     struct gputime_option_info info = cli_option_analysing(option);
     double low = option->analysing ? info.min : (double)option->min;
     double high = option->analysing ? info.max : (double)option->max;
+    if (is_max_rows(option)) {
+        low = 1;
+        high = CLI_MCP_QUERY_ROWS;
+    }
     if (high > low)
         fprintf(out, ",\"minimum\":%.17g,\"maximum\":%.17g", low, high);
 }
@@ -131,8 +140,20 @@ static const char *json_type(const struct cli_option *option) {
     return "\"string\"";
 }
 
+/* Queries have narrower limits here than on the command line. */
+static const char *help_of(const struct cli_command *command, const struct cli_option *option, char *text,
+                           size_t size) {
+    if (is_max_rows(option))
+        snprintf(text, size, "most rows of the result (%d)", CLI_MCP_QUERY_ROWS);
+    else if (option->offset == offsetof(struct cli_options, timeout_ns))
+        snprintf(text, size, "stop the query after this time (%ds, and not more)", CLI_MCP_QUERY_SECONDS);
+    else
+        return cli_command_option_help(command, option);
+    return text;
+}
+
 static void write_option(FILE *out, const struct cli_command *command, const struct cli_option *option) {
-    char name[64], choices[256];
+    char name[64], choices[256], text[128];
     fprintf(out, ",\"%s\":{\"type\":%s", cli_mcp_argument(option, name, sizeof name), json_type(option));
     if (option->type == CLI_INTEGER)
         write_bounds(out, option);
@@ -141,7 +162,7 @@ static void write_option(FILE *out, const struct cli_command *command, const str
     if (option->type == CLI_FORMAT)
         write_formats(out, command);
     else
-        write_description(out, cli_command_option_help(command, option));
+        write_description(out, help_of(command, option, text, sizeof text));
     fputc('}', out);
 }
 

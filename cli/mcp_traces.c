@@ -1,61 +1,104 @@
 /* Traces that stay open between calls: the ones used last, as long as their files do not change. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "mcp.h"
 
 /* ---- keys ---- */
 
-static const char *or_empty(const char *text) {
-    return text ? text : "";
+/* Texts end with a NUL, which they cannot have inside, and lists begin with their length: different options never have
+ * the same key. */
+static void write_text(FILE *out, const char *text) {
+    fprintf(out, "%d%s%c", text != NULL, text ? text : "", '\0');
 }
 
-static void write_paths(FILE *out, const struct gputime_input *input) {
-    for (size_t i = 0; i < input->path_count; i++)
-        fprintf(out, "%s%c", input->paths[i], '\0');
+static void write_texts(FILE *out, const char *const *texts, size_t count) {
+    fprintf(out, "%zu%c", count, '\0');
+    for (size_t i = 0; i < count; i++)
+        write_text(out, texts[i]);
 }
 
 /* All that a trace depends on but the contents of its files. */
 static void write_key(FILE *out, const struct gputime_input *input) {
     const struct gputime_open_options *how = input->options;
     const struct gputime_run *run = input->run;
-    write_paths(out, input);
-    fprintf(out, "%d %d %d %d %s %s %s %s %s", how->strict, (int)how->reader, how->no_cache, how->redact,
-            or_empty(how->nsys_command), or_empty(how->rules_path), or_empty(how->rules_engine),
-            or_empty(how->rules_model), or_empty(how->map_path));
-    for (size_t i = 0; i < how->rule_path_count; i++)
-        fprintf(out, "%c%s", '\0', how->rule_paths[i]);
-    fprintf(out, "%c%s %lld %lld %s %lld %d", '\0', or_empty(run->title), (long long)run->iterations,
-            (long long)run->gpus, or_empty(run->iteration_range), (long long)run->elapsed_ns, run->without_memory);
+    write_texts(out, input->paths, input->path_count);
+    fprintf(out, "%d %d %d %d%c", how->strict, (int)how->reader, how->no_cache, how->redact, '\0');
+    write_text(out, how->nsys_command);
+    write_text(out, how->rules_path);
+    write_text(out, how->rules_engine);
+    write_text(out, how->rules_model);
+    write_text(out, how->map_path);
+    write_texts(out, how->rule_paths, how->rule_path_count);
+    write_text(out, run->title);
+    write_text(out, run->iteration_range);
+    fprintf(out, "%lld %lld %lld %d", (long long)run->iterations, (long long)run->gpus, (long long)run->elapsed_ns,
+            run->without_memory);
+}
+
+static bool write_file(FILE *out, int directory, const char *path) {
+    struct stat info = {0};
+    int found = fstatat(directory, path, &info, 0);
+    fprintf(out, "%d %u %llu %llu %lld %lld.%09ld %lld.%09ld%c", found, info.st_mode, (unsigned long long)info.st_dev,
+            (unsigned long long)info.st_ino, (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+            info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec, '\0');
+    return found == 0 && S_ISDIR(info.st_mode);
+}
+
+static int is_not_hidden(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+/* Rules may be a directory of files. */
+static void write_rules(FILE *out, const char *path) {
+    struct dirent **names;
+    if (!path || !write_file(out, AT_FDCWD, path))
+        return;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+        count = scandir(path, &names, is_not_hidden, alphasort);
+    for (int i = 0; i < count; i++) {
+        write_text(out, names[i]->d_name);
+        if (directory >= 0)
+            write_file(out, directory, names[i]->d_name);
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+    if (directory >= 0)
+        close(directory);
 }
 
 static void write_state(FILE *out, const struct gputime_input *input) {
-    for (size_t i = 0; i < input->path_count; i++) {
-        struct stat info = {0};
-        int found = stat(input->paths[i], &info);
-        fprintf(out, "%d %llu %llu %lld %lld.%09ld %lld.%09ld\n", found, (unsigned long long)info.st_dev,
-                (unsigned long long)info.st_ino, (long long)info.st_size, (long long)info.st_mtim.tv_sec,
-                info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
-    }
+    const struct gputime_open_options *how = input->options;
+    for (size_t i = 0; i < input->path_count; i++)
+        write_file(out, AT_FDCWD, input->paths[i]);
+    write_rules(out, how->rules_path);
+    write_rules(out, how->map_path);
+    for (size_t i = 0; i < how->rule_path_count; i++)
+        write_rules(out, how->rule_paths[i]);
 }
 
-/* Text with NULs inside becomes one without: they only separate. NULL: out of memory. */
-static char *text_of(const struct gputime_input *input, void (*write)(FILE *out, const struct gputime_input *input)) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+/* bytes is NULL if there was no memory. */
+static struct cli_mcp_text text_of(const struct gputime_input *input,
+                                   void (*write)(FILE *out, const struct gputime_input *input)) {
+    struct cli_mcp_text text = {0};
+    FILE *out = open_memstream(&text.bytes, &text.size);
     if (!out)
-        return NULL;
+        return text;
     write(out, input);
     if (fclose(out) != 0) {
-        free(text);
-        return NULL;
+        free(text.bytes);
+        text.bytes = NULL;
     }
-    for (size_t i = 0; i < bytes; i++)
-        if (!text[i])
-            text[i] = '\n';
     return text;
+}
+
+static bool is_same(struct cli_mcp_text a, struct cli_mcp_text b) {
+    return a.bytes && b.bytes && a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
 }
 
 /* ---- the list ---- */
@@ -90,8 +133,8 @@ static uint64_t bytes_of(const struct gputime_trace *trace) {
 
 static void drop(struct cli_mcp_trace *item) {
     gputime_trace_free(item->trace);
-    free(item->key);
-    free(item->state);
+    free(item->key.bytes);
+    free(item->state.bytes);
     *item = (struct cli_mcp_trace){0};
 }
 
@@ -103,18 +146,18 @@ static bool has_facts(const struct gputime_trace *trace, const struct gputime_op
 
 /* The open trace of these files; NULL: it has to be read. One that has changed, or was read for less, is dropped, and
  * *facts is what it had. */
-static struct cli_mcp_trace *find(struct cli_mcp_traces *traces, const struct gputime_input *input, const char *key,
-                                  const char *state, uint64_t *facts) {
-    for (size_t i = 0; key && state && i < traces->count; i++) {
+static struct cli_mcp_trace *find(struct cli_mcp_traces *traces, const struct gputime_input *input,
+                                  struct cli_mcp_text key, struct cli_mcp_text state, uint64_t *facts) {
+    for (size_t i = 0; i < traces->count; i++) {
         struct cli_mcp_trace *item = &traces->items[i];
-        if (!item->trace || strcmp(item->key, key) != 0)
+        if (!item->trace || !is_same(item->key, key))
             continue;
-        bool is_same = strcmp(item->state, state) == 0;
-        if (is_same && has_facts(item->trace, input->options))
+        bool is_unchanged = is_same(item->state, state);
+        if (is_unchanged && has_facts(item->trace, input->options))
             return item;
         if (item->users)
             continue;
-        if (is_same)
+        if (is_unchanged)
             *facts = gputime_trace_describe(item->trace).facts_read;
         drop(item);
     }
@@ -122,7 +165,8 @@ static struct cli_mcp_trace *find(struct cli_mcp_traces *traces, const struct gp
 }
 
 /* Keeps a new trace if there is memory to do so; else it is freed when it is closed. Takes key and state. */
-static void keep(struct cli_mcp_traces *traces, struct gputime_trace *trace, char *key, char *state) {
+static void keep(struct cli_mcp_traces *traces, struct gputime_trace *trace, struct cli_mcp_text key,
+                 struct cli_mcp_text state) {
     struct cli_mcp_trace *place = NULL;
     for (size_t i = 0; i < traces->count; i++)
         if (!traces->items[i].trace)
@@ -134,36 +178,36 @@ static void keep(struct cli_mcp_traces *traces, struct gputime_trace *trace, cha
             place = &items[traces->count++];
         }
     }
-    if (place && key && state) {
+    if (place && key.bytes && state.bytes) {
         *place =
             (struct cli_mcp_trace){.trace = trace, .key = key, .state = state, .users = 1, .last_use = ++traces->uses};
         return;
     }
     if (place)
         *place = (struct cli_mcp_trace){0};
-    free(key);
-    free(state);
+    free(key.bytes);
+    free(state.bytes);
 }
 
 /* Reads one capture, or takes it from the list. */
 static void open_one(struct cli_mcp_traces *traces, const struct gputime_input *input, struct gputime_trace **out,
                      struct gputime_error *err) {
     uint64_t facts = 0;
-    char *key = text_of(input, write_key), *state = text_of(input, write_state);
+    struct cli_mcp_text key = text_of(input, write_key), state = text_of(input, write_state);
     struct cli_mcp_trace *found = find(traces, input, key, state, &facts);
     if (found) {
         found->users++;
         found->last_use = ++traces->uses;
         *out = found->trace;
-        free(key);
-        free(state);
+        free(key.bytes);
+        free(state.bytes);
         return;
     }
     struct gputime_open_options how = *input->options;
     how.facts = facts ? facts | (how.facts ? how.facts : GPUTIME_FACTS_USUAL) : how.facts;
     if (gputime_trace_open(input->paths, input->path_count, &how, input->run, out, err)) {
-        free(key);
-        free(state);
+        free(key.bytes);
+        free(state.bytes);
         return;
     }
     keep(traces, *out, key, state);

@@ -7,6 +7,8 @@
 
 #include "error.h"
 #include "mcp.h"
+#include "parse.h"
+#include "program.h"
 
 /* ---- what may be read ---- */
 
@@ -27,11 +29,11 @@ enum gputime_status cli_mcp_check_path(void *context, const char *path, struct g
         if (strpbrk(path, "*?["))
             return cli_fail(err, "cannot read '%s': patterns are not expanded here; name each file%s", path,
                             server->command && server->command->takes_directories ? ", or a directory" : "");
-        return server->root ? cli_fail(err, "cannot read '%s': not in '%s'", path, server->root)
+        return server->root ? cli_fail(err, "cannot read '%s': not in the root", path)
                             : cli_fail_system(err, failure, "cannot read '%s'", path);
     }
     if (server->root && !is_inside(real, server->root))
-        return cli_fail(err, "cannot read '%s': not in '%s'", path, server->root);
+        return cli_fail(err, "cannot read '%s': not in the root", path);
     if (stat(real, &info) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
@@ -189,21 +191,25 @@ static bool is_word(const struct cli_command *command, const char *key) {
     return strcmp(key, word ? word : "traces") == 0 || (query && strcmp(key, query) == 0);
 }
 
-/* Options first, so that none of the words is taken for a value. Those of other commands are left to the program. */
+/* Options first, so that none of the words is taken for a value. Only what the tool's schema has gets this far. */
 static enum gputime_status add_options(struct cli_mcp_words *words, struct cli_mcp *server,
                                        const struct cli_command *command, const struct cli_json *arguments,
                                        struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     for (const struct cli_json *value = arguments ? arguments->first : NULL; value && !status; value = value->next) {
         const struct cli_option *option = cli_option_find(value->key, strlen(value->key), command->groups);
-        if (is_word(command, value->key) || (option && option->type == CLI_PLACE))
+        if (is_word(command, value->key))
             continue;
-        if (!option)
+        if (!option) /* as a word of the command line, one with a '=' inside would be another option */
             status = cli_mcp_fail_unknown(command, value->key, err);
-        else if (cli_command_takes(command, option) && !cli_mcp_offers_option(command, option))
+        else if (!cli_command_takes(command, option))
+            status = cli_program_fail_option(command, option, err);
+        else if (!cli_mcp_offers_option(command, option))
             status = cli_fail_usage(
                 err, "argument '%s' is not available here: clients name traces and nothing else of this machine",
                 value->key);
+        else if (option->type == CLI_PLACE)
+            continue;
         else if (option->type == CLI_FORMAT && value->type != CLI_JSON_NULL)
             status = take_format(server, command, value, err);
         else if (option->offset == offsetof(struct cli_options, writing.row_limit))
@@ -266,7 +272,7 @@ enum gputime_status cli_mcp_words_make(struct cli_mcp_words *words, struct cli_m
         status = add_places(words, server, command, arguments, err);
     if (!status && has_value(value))
         status = word ? add_text(words, value, err) : add_traces(words, server, command, value, err);
-    bool is_asked =
-        has_value(asked) && !cli_json_is_text(asked, ""); /* it may be empty where the schema is asked for */
-    return status || !is_asked ? status : add_text(words, asked, err);
+    if (!status && query)
+        status = has_value(asked) ? add_text(words, asked, err) : add_word(words, "", "", err);
+    return status;
 }

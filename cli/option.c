@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-const char *cli_group_heading(enum cli_group group) {
+const char *cli_group_heading(uint64_t group) {
     switch (group) {
     case CLI_GROUP_SELECTION:
         return "Selection";
@@ -118,7 +118,7 @@ static bool same_name(const char *name, const char *given, size_t bytes) {
     return true;
 }
 
-const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups) {
+const struct cli_option *cli_option_find(const char *name, size_t bytes, uint64_t groups) {
     const struct cli_option *found = NULL;
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];

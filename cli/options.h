@@ -77,6 +77,7 @@ struct cli_options {
     const char *root;       /* directory that clients are limited to; NULL: none */
     const char *query_file; /* of sql, like the next three */
     int64_t max_rows;       /* CLI_UNSET, or rows of a result; 0 = all */
+    int64_t most_rows;      /* that max_rows cannot exceed, set by hosts; 0: no limit */
     int64_t timeout_ns;     /* 0: automatic, 1: none */
     int sql_schema;
     int quiet;
@@ -109,41 +110,39 @@ enum cli_type {
     CLI_PLACE,        /* int64_t: number of words before it, plus 1 */
 };
 
-/* Commands take groups of options; a group has a heading in the help. */
-enum cli_group {
-    CLI_GROUP_SELECTION = 1,
-    CLI_GROUP_TABLES = 2,
-    CLI_GROUP_FORMAT = 4,
-    CLI_GROUP_OUTPUT = 8,
-    CLI_GROUP_READING = 16,
-    CLI_GROUP_KERNELS = 32,
-    CLI_GROUP_GAPS = 64,
-    CLI_GROUP_GAP_PART = 128,
-    CLI_GROUP_GENERAL = 256,
-    CLI_GROUP_HIDDEN = 512, /* not in any help */
-    CLI_GROUP_RANGES = 1024,
-    CLI_GROUP_NAMES = 2048, /* one option that reports and redaction share, like the next */
-    CLI_GROUP_FILE = 4096,
-    CLI_GROUP_STATS = 8192,
-    CLI_GROUP_TITLE = 16384, /* one option that several commands share */
-    CLI_GROUP_GRAPH = 32768,
-    CLI_GROUP_RULES = 131072,
-    CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
-    CLI_GROUP_TERMINAL = 262144,
-    CLI_GROUP_EXPLAIN = 524288,
-    CLI_GROUP_DIFF = 1048576,
-    CLI_GROUP_CHECK = 2097152,
-    CLI_GROUP_LIMITS = 4194304, /* one option that diff and check share */
-    CLI_GROUP_FINDINGS = 8388608,
-    CLI_GROUP_PATH = 16777216,
-    CLI_GROUP_WHATIF = 33554432,
-    CLI_GROUP_EFFICIENCY = 134217728,
-    CLI_GROUP_WITH_PATH = 67108864, /* one option that diff and explain share */
-    CLI_GROUP_RANKS = 268435456,
-    CLI_GROUP_JOB = 536870912, /* options of all that read the ranks of a job together */
-    CLI_GROUP_SQL = 1073741824,
-    CLI_GROUP_MCP = 2147483648,
-};
+/* Commands take groups of options; a group has a heading in the help. Sets of them are of type uint64_t. */
+#define CLI_GROUP_SELECTION  (UINT64_C(1) << 0)
+#define CLI_GROUP_TABLES     (UINT64_C(1) << 1)
+#define CLI_GROUP_FORMAT     (UINT64_C(1) << 2)
+#define CLI_GROUP_OUTPUT     (UINT64_C(1) << 3)
+#define CLI_GROUP_READING    (UINT64_C(1) << 4)
+#define CLI_GROUP_KERNELS    (UINT64_C(1) << 5)
+#define CLI_GROUP_GAPS       (UINT64_C(1) << 6)
+#define CLI_GROUP_GAP_PART   (UINT64_C(1) << 7)
+#define CLI_GROUP_GENERAL    (UINT64_C(1) << 8)
+#define CLI_GROUP_HIDDEN     (UINT64_C(1) << 9) /* not in any help */
+#define CLI_GROUP_RANGES     (UINT64_C(1) << 10)
+#define CLI_GROUP_NAMES      (UINT64_C(1) << 11) /* one option that reports and redaction share, like the next */
+#define CLI_GROUP_FILE       (UINT64_C(1) << 12)
+#define CLI_GROUP_STATS      (UINT64_C(1) << 13)
+#define CLI_GROUP_TITLE      (UINT64_C(1) << 14) /* one option that several commands share */
+#define CLI_GROUP_GRAPH      (UINT64_C(1) << 15)
+#define CLI_GROUP_PHASES     (UINT64_C(1) << 16) /* one option of all that show ranges */
+#define CLI_GROUP_RULES      (UINT64_C(1) << 17)
+#define CLI_GROUP_TERMINAL   (UINT64_C(1) << 18)
+#define CLI_GROUP_EXPLAIN    (UINT64_C(1) << 19)
+#define CLI_GROUP_DIFF       (UINT64_C(1) << 20)
+#define CLI_GROUP_CHECK      (UINT64_C(1) << 21)
+#define CLI_GROUP_LIMITS     (UINT64_C(1) << 22) /* one option that diff and check share */
+#define CLI_GROUP_FINDINGS   (UINT64_C(1) << 23)
+#define CLI_GROUP_PATH       (UINT64_C(1) << 24)
+#define CLI_GROUP_WHATIF     (UINT64_C(1) << 25)
+#define CLI_GROUP_WITH_PATH  (UINT64_C(1) << 26) /* one option that diff and explain share */
+#define CLI_GROUP_EFFICIENCY (UINT64_C(1) << 27)
+#define CLI_GROUP_RANKS      (UINT64_C(1) << 28)
+#define CLI_GROUP_JOB        (UINT64_C(1) << 29) /* options of all that read the ranks of a job together */
+#define CLI_GROUP_SQL        (UINT64_C(1) << 30)
+#define CLI_GROUP_MCP        (UINT64_C(1) << 31)
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
@@ -160,12 +159,12 @@ struct cli_option {
     char letter;       /* short; 0: none */
     const char *alias; /* another long name; NULL: none */
     enum cli_type type;
-    size_t offset;        /* into struct cli_options */
-    int64_t min, max;     /* CLI_INTEGER; those of `analysing` where it has one. CLI_CHOICE: min is the first value */
-    const char *choices;  /* "a|b|c"; CLI_CHOICE: in the order of the enum; CLI_CONSTANT: the text */
-    const char *argument; /* name of the value in the help */
-    const char *help;     /* one line */
-    enum cli_group group;
+    size_t offset;         /* into struct cli_options */
+    int64_t min, max;      /* CLI_INTEGER; those of `analysing` where it has one. CLI_CHOICE: min is the first value */
+    const char *choices;   /* "a|b|c"; CLI_CHOICE: in the order of the enum; CLI_CONSTANT: the text */
+    const char *argument;  /* name of the value in the help */
+    const char *help;      /* one line */
+    uint64_t group;        /* one CLI_GROUP_ */
     const char *analysing; /* key of the analysis option that it sets and takes choices and bounds from; NULL: none */
     bool is_negated;       /* the flag turns it off */
     bool is_rare;          /* the help of the program only names it */
@@ -179,7 +178,7 @@ extern const struct cli_option cli_option_table[];
 extern const size_t cli_option_count;
 #define CLI_MAX_OPTIONS 128
 
-const char *cli_group_heading(enum cli_group group);
+const char *cli_group_heading(uint64_t group);
 
 bool cli_option_takes_value(const struct cli_option *option);
 bool cli_option_names_file(const struct cli_option *option); /* or a directory, or a program */
@@ -216,8 +215,8 @@ void cli_options_release(struct cli_options *options);
 int cli_choice_index(const char *choices, const char *value);
 
 /* Long names: '-' and '_' are the same. NULL if there is none; aliases count. A name may mean different options in
- * different groups: one of `groups` (enum cli_group) takes precedence. */
-const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups);
+ * different groups: one of `groups` takes precedence. */
+const struct cli_option *cli_option_find(const char *name, size_t bytes, uint64_t groups);
 const struct cli_option *cli_option_find_letter(char letter);
 
 #endif

@@ -118,12 +118,12 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
 }
 
 /* The groups of the command, if the first word has been read. */
-static unsigned known_groups(const struct cli_arguments *arguments) {
+static uint64_t known_groups(const struct cli_arguments *arguments) {
     const struct cli_command *command = arguments->word_count ? cli_command_find(arguments->words[0]) : NULL;
     return command ? command->groups : CLI_GROUPS_REPORT;
 }
 
-static enum gputime_status fail_unknown_option(const char *name, size_t bytes, struct gputime_error *err) {
+enum gputime_status cli_arguments_fail_unknown(const char *name, size_t bytes, struct gputime_error *err) {
     struct cli_suggestion suggestion;
     cli_suggestion_init(&suggestion, name, bytes);
     for (size_t i = 0; i < cli_option_count; i++) {
@@ -143,7 +143,7 @@ static enum gputime_status take_long(struct reader *reader, const char *word) {
     size_t bytes = strcspn(word, "=");
     const struct cli_option *option = cli_option_find(word, bytes, known_groups(reader->arguments));
     if (!option)
-        return fail_unknown_option(word, bytes < 200 ? bytes : 200, reader->err);
+        return cli_arguments_fail_unknown(word, bytes < 200 ? bytes : 200, reader->err);
     snprintf(where, sizeof where, "option '--%.*s'", (int)bytes, word);
     return take_option(reader, option, word[bytes] ? word + bytes + 1 : NULL, where);
 }

@@ -23,6 +23,9 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
                                         struct gputime_error *err);
 void cli_arguments_release(struct cli_arguments *arguments);
 
+/* For an option that does not exist; says which one is nearest. */
+enum gputime_status cli_arguments_fail_unknown(const char *name, size_t bytes, struct gputime_error *err);
+
 /* Help, version and the generated files: they need no settings and no trace. */
 bool cli_options_ask_about(const struct cli_options *options);
 

@@ -54,19 +54,23 @@ static enum gputime_status choose_command(const struct cli_arguments *arguments,
                    : cli_fail_usage(err, "no command or file '%s'; see 'gputime --help'", first);
 }
 
+enum gputime_status cli_program_fail_option(const struct cli_command *command, const struct cli_option *option,
+                                            struct gputime_error *err) {
+    char others[128] = "";
+    for (size_t c = 0; c < cli_command_count; c++)
+        if (cli_command_takes(&cli_command_table[c], option)) {
+            size_t used = strlen(others);
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", cli_command_table[c].name);
+        }
+    return cli_fail_usage(err, "--%s is not valid for '%s' (only: %s)", option->name, command->name, others);
+}
+
 static enum gputime_status check_options(const struct cli_arguments *arguments, const struct cli_command *command,
                                          struct gputime_error *err) {
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        if (!arguments->given[i] || cli_command_takes(command, option))
-            continue;
-        char others[128] = "";
-        for (size_t c = 0; c < cli_command_count; c++)
-            if (cli_command_takes(&cli_command_table[c], option)) {
-                size_t used = strlen(others);
-                snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", cli_command_table[c].name);
-            }
-        return cli_fail_usage(err, "--%s is not valid for '%s' (only: %s)", option->name, command->name, others);
+        if (arguments->given[i] && !cli_command_takes(command, option))
+            return cli_program_fail_option(command, option, err);
     }
     char formats[256];
     if (arguments->options.writing.format && !cli_command_writes(command, arguments->options.writing.format))
@@ -172,6 +176,8 @@ enum gputime_status cli_program_call(int argc, char **argv, const struct cli_hos
     const struct cli_command *command = NULL;
     struct cli_words words = {0};
     enum gputime_status status = cli_arguments_parse(&arguments, argc, argv, err);
+    if (!status)
+        status = host->accept(host->context, &arguments.options, err);
     if (!status)
         status = prepare_command(&arguments, &command, &words, err);
     if (!status) {

@@ -3,6 +3,7 @@
 #define CLI_PROGRAM_H
 
 #include "gputime.h"
+#include "options.h"
 
 /* Its exit status. team: other processes that help with jobs; NULL: none. */
 int cli_program_run(int argc, char **argv, const struct gputime_team *team);
@@ -11,6 +12,11 @@ int cli_program_run(int argc, char **argv, const struct gputime_team *team);
  */
 struct cli_host;
 enum gputime_status cli_program_call(int argc, char **argv, const struct cli_host *host, struct gputime_error *err);
+
+/* For an option that the command does not take; says which ones do. */
+struct cli_command;
+enum gputime_status cli_program_fail_option(const struct cli_command *command, const struct cli_option *option,
+                                            struct gputime_error *err);
 
 /* One of the others, with the same command line: prints nothing. */
 void cli_program_serve(int argc, char **argv, const struct gputime_team *team);

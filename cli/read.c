@@ -112,6 +112,23 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
     return has_memory ? GPUTIME_OK : cli_fail_memory(err);
 }
 
+static void warn_of_loss(const struct gputime_trace *trace, const char *name) {
+    const char *loss = gputime_trace_loss(trace);
+    char path[1024];
+    if (loss)
+        fprintf(stderr, "gputime: '%s' was only partly read: %s\n", cli_terminal_text(path, sizeof path, name), loss);
+}
+
+void cli_warn_of_losses(struct gputime_trace *const *traces, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        warn_of_loss(traces[i], names[i]);
+}
+
+void cli_captures_warn_of_losses(const struct cli_captures *captures, struct gputime_trace *const *traces) {
+    for (size_t i = 0; i < captures->count; i++)
+        warn_of_loss(traces[i], captures->items[i].paths[0]);
+}
+
 enum gputime_status cli_captures_read_job(const struct cli_captures *captures, size_t first, size_t end,
                                           const struct cli_options *options, struct gputime_job **job,
                                           struct gputime_error *errors, struct gputime_error *err) {

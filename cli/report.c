@@ -315,13 +315,8 @@ static void warn_of_losses(const struct job *job) {
     bool is_gate = job->limits.count, is_due = is_gate || !job->options->quiet;
     for (size_t i = 0; i < job->destination_count && is_due && !is_gate; i++)
         is_due = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
-    for (size_t i = 0; i < job->trace_count && is_due; i++) {
-        const char *loss = gputime_trace_loss(job->traces[i]);
-        char path[1024];
-        if (loss)
-            fprintf(stderr, "gputime: '%s' was only partly read: %s\n",
-                    cli_terminal_text(path, sizeof path, job->names[i]), loss);
-    }
+    if (is_due)
+        cli_warn_of_losses(job->traces, job->names, job->trace_count);
 }
 
 static enum gputime_status show_page(const struct job *job, struct gputime_error *err) {

@@ -72,9 +72,13 @@ static bool is_query(const char *word) {
     return false;
 }
 
-/* The query is the last word, or the first one, or in a file; the others are traces. */
+/* The query is the last word, or the first one, or in a file; the others are traces. A host puts it last, empty if
+ * there is none: its clients must not learn from the answer which files there are. */
 static enum gputime_status find_query(struct job *job, struct cli_words *words, struct gputime_error *err) {
-    if (!job->options.query_file && words->count) {
+    if (job->options.host && words->count) {
+        const char *last = words->items[--words->count];
+        job->query = *last ? last : NULL;
+    } else if (!job->options.query_file && words->count) {
         const char *first = words->items[0], *last = words->items[words->count - 1];
         bool is_first = words->count > 1 && is_query(first) && access(first, F_OK) != 0;
         if (is_first || access(last, F_OK) != 0) {
@@ -149,6 +153,8 @@ static struct gputime_shape shape_of(const struct job *job, const char *table) {
 
 /* Words are the tables to list; traces among them say nothing about tables, which are the same for all. */
 static enum gputime_status run_schema(struct job *job, struct cli_words words, struct gputime_error *err) {
+    if (words.count == 1 && !*words.items[0]) /* a query that is not asked */
+        words.count = 0;
     const char **tables = calloc(words.count + 1, sizeof *tables);
     struct gputime_report_options reporting = GPUTIME_REPORT_OPTIONS_INIT;
     struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
@@ -182,6 +188,8 @@ static enum gputime_status query(struct job *job, struct gputime_error *err) {
     reporting.threads = job->options.opening.threads;
     options.reporting = &reporting;
     options.max_rows = job->options.max_rows == CLI_UNSET ? 0 : job->options.max_rows ? job->options.max_rows : -1;
+    if (job->options.most_rows && (options.max_rows <= 0 || options.max_rows > job->options.most_rows))
+        options.max_rows = job->options.most_rows;
     options.timeout_ns = job->options.timeout_ns == 1 ? -1 : job->options.timeout_ns; /* "0" */
     return gputime_sql_query(job->traces, job->captures.count, job->query, &options, &job->report, err);
 }
@@ -200,16 +208,6 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
             status = err->status;
         }
     return status;
-}
-
-static void warn_of_losses(const struct job *job) {
-    for (size_t i = 0; i < job->captures.count && !job->options.quiet; i++) {
-        const char *loss = gputime_trace_loss(job->traces[i]);
-        char path[1024];
-        if (loss)
-            fprintf(stderr, "gputime: '%s' was only partly read: %s\n",
-                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
-    }
 }
 
 /* Formats that hold rows and nothing else cannot say that some were left out. */
@@ -234,8 +232,8 @@ static enum gputime_status run_query(struct job *job, struct cli_words traces, s
         status = query(job, err);
     if (!status)
         status = write_result(job, err);
-    if (!status)
-        warn_of_losses(job);
+    if (!status && !job->options.quiet)
+        cli_captures_warn_of_losses(&job->captures, job->traces);
     if (!status)
         warn_of_notes(job);
     return status;

@@ -13,10 +13,10 @@ fi
 
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
-mark="<!-- gputime: ${GPUTIME_TITLE:-GPU time} -->"
+export GPUTIME_MARK="<!-- gputime: ${GPUTIME_TITLE:-GPU time} -->"
 # GitHub takes 65,536 characters.
 {
-    echo "$mark"
+    printf '%s\n' "$GPUTIME_MARK"
     head -c 60000 "$GPUTIME_REPORT"
     if [ "$(wc -c <"$GPUTIME_REPORT")" -gt 60000 ]; then
         printf '\n\nThe rest is in the summary of the run.\n'
@@ -24,7 +24,9 @@ mark="<!-- gputime: ${GPUTIME_TITLE:-GPU time} -->"
 } >"$body"
 
 comments=repos/$GITHUB_REPOSITORY/issues/$number/comments
-known=$(gh api --paginate "$comments" --jq ".[] | select(.body | startswith(\"$mark\")) | .id" | head -n 1)
+# The title is data and no part of the program. Each page of the answer has its own first one.
+known=$(gh api --paginate "$comments" --jq 'first(.[] | select(.body | startswith(env.GPUTIME_MARK)) | .id)')
+known=${known%%$'\n'*}
 if [ -n "$known" ]; then
     gh api --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$known" -F "body=@$body" --silent
 else

@@ -48,10 +48,20 @@ documents() {
     chmod 644 "$folder"/*
 }
 
-# libraries FILE...: the packages that these need.
+# libraries FILE: $depends is the packages that it needs; there is always one, of the C library.
 libraries() {
-    (cd "$out" && dpkg-shlibdeps -O -l"$out/$library/usr/lib/$multiarch" -L"$out/shlibs" "$@" 2>/dev/null) |
-        sed -n 's/^shlibs:Depends=//p'
+    log=$out/shlibdeps.log
+    if ! found=$(cd "$out" && dpkg-shlibdeps -O -l"$out/$library/usr/lib/$multiarch" -L"$out/shlibs" "$1" 2>"$log"); then
+        cat "$log" >&2
+        echo "$0: dpkg-shlibdeps failed for $1" >&2
+        exit 1
+    fi
+    depends=$(printf '%s\n' "$found" | sed -n 's/^shlibs:Depends=//p')
+    if [ -z "$depends" ]; then
+        cat "$log" >&2
+        echo "$0: dpkg-shlibdeps names no package that $1 needs" >&2
+        exit 1
+    fi
 }
 
 # pack PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY: reads the long description; extra fields are in $fields.
@@ -88,7 +98,8 @@ chmod 644 "$out/$library/usr/lib/$multiarch/$soname"
 mkdir -p "$out/$library/DEBIAN"
 echo "libgputime ${soname#libgputime.so.} $library (>= $version)" >"$out/$library/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" >"$out/$library/DEBIAN/triggers"
-fields='Multi-Arch: same\n' pack "$library" "$arch" libs "$(libraries "$out/$library/usr/lib/$multiarch/$soname")" \
+libraries "$out/$library/usr/lib/$multiarch/$soname"
+fields='Multi-Arch: same\n' pack "$library" "$arch" libs "$depends" \
     "where the GPU time went: library" <<'END'
  gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
  for every nanosecond of GPU time and says what to do next.
@@ -114,8 +125,9 @@ if [ -e "$stage/usr/lib/$multiarch/gputime.so" ]; then
     mkdir -p "$stage/usr/lib/$multiarch/sqlite3"
     mv "$stage/usr/lib/$multiarch/gputime.so" "$stage/usr/lib/$multiarch/sqlite3/gputime.so"
     move "$out/libsqlite3-mod-gputime" "usr/lib/$multiarch/sqlite3/gputime.so"
-    fields='Multi-Arch: same\n' pack libsqlite3-mod-gputime "$arch" libs \
-        "$(libraries "$out/libsqlite3-mod-gputime/usr/lib/$multiarch/sqlite3/gputime.so")" "where the GPU time went: extension of SQLite" <<'END'
+    libraries "$out/libsqlite3-mod-gputime/usr/lib/$multiarch/sqlite3/gputime.so"
+    fields='Multi-Arch: same\n' pack libsqlite3-mod-gputime "$arch" libs "$depends" \
+        "where the GPU time went: extension of SQLite" <<'END'
  gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
  for every nanosecond of GPU time and says what to do next.
  .
@@ -129,7 +141,8 @@ if [ -e "$stage/usr/bin/gputime-mpi" ]; then
     move "$out/gputime-mpi" usr/bin/gputime-mpi
     mkdir -p "$out/gputime-mpi/usr/share/man/man1"
     ln -s gputime.1.gz "$out/gputime-mpi/usr/share/man/man1/gputime-mpi.1.gz"
-    fields='' pack gputime-mpi "$arch" devel "gputime (= $release), $(libraries "$out/gputime-mpi/usr/bin/gputime-mpi")" \
+    libraries "$out/gputime-mpi/usr/bin/gputime-mpi"
+    fields='' pack gputime-mpi "$arch" devel "gputime (= $release), $depends" \
         "where the GPU time went: jobs on several machines" <<'END'
  gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
  for every nanosecond of GPU time and says what to do next.
@@ -142,7 +155,8 @@ fi
 move "$out/gputime" usr/bin/gputime usr/share/man/man1/gputime.1.gz usr/share/bash-completion usr/share/zsh usr/share/fish \
     usr/share/gputime
 mv "$out/gputime/usr/share/zsh/site-functions" "$out/gputime/usr/share/zsh/vendor-completions"
-fields='Suggests: gputime-doc\n' pack gputime "$arch" devel "$(libraries "$out/gputime/usr/bin/gputime")" \
+libraries "$out/gputime/usr/bin/gputime"
+fields='Suggests: gputime-doc\n' pack gputime "$arch" devel "$depends" \
     "where the GPU time went, from GPU traces" <<'END'
  gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
  for every nanosecond of GPU time and says what to do next, in the terminal, in
@@ -179,4 +193,4 @@ if [ -d "$top/python/gputime" ]; then
  This package has the Python module.
 END
 fi
-rm -rf "$out/debian" "$out/shlibs"
+rm -rf "$out/debian" "$out/shlibs" "$out/shlibdeps.log"

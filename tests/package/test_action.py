@@ -10,6 +10,8 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+if not shutil.which("jq"):
+    pytest.skip("SKIPPED: needs jq", allow_module_level=True)
 yaml = pytest.importorskip("yaml", reason="SKIPPED: needs python3-yaml")
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 BEFORE = str(ROOT / "tests/data/torch/llama_train_compiled.json.gz")
@@ -47,14 +49,14 @@ class Runner:
         for step in ACTION["runs"]["steps"]:
             if step.get("if") == "inputs.comment == 'true'" and self.inputs["comment"] != "true":
                 continue
-            assert set(step) <= {"name", "id", "if", "shell", "env", "run"} and step["shell"] == "bash"
+            assert set(step) <= {"name", "id", "if", "continue-on-error", "shell", "env", "run"} and step["shell"] == "bash"
             environment = self.environment | {key: self.value(text) for key, text in step.get("env", {}).items()}
             (self.folder / "output").write_text("")
             done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], env=environment,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder)
             self.ran.append((step["name"], done.returncode, done.stdout))
             self.outputs |= dict(line.split("=", 1) for line in (self.folder / "output").read_text().splitlines())
-            if done.returncode:
+            if done.returncode and not step.get("continue-on-error"):
                 return done.returncode
         return 0
 
@@ -63,7 +65,7 @@ class Runner:
 
 
 GH = r"""#!/usr/bin/env python3
-import json, os, re, sys
+import json, os, subprocess, sys
 words, place = sys.argv[1:], os.environ["GH_STUB"]
 comments = json.load(open(place))
 assert words[0] == "api" and os.environ["GH_TOKEN"] == "token", words
@@ -71,8 +73,10 @@ method = words[words.index("--method") + 1] if "--method" in words else "GET"
 address = next(word for word in words[1:] if word.startswith("repos/"))
 assert address.startswith("repos/me/project/issues/"), address
 if method == "GET":
-    mark = re.fullmatch(r'\.\[\] \| select\(\.body \| startswith\("(.*)"\)\) \| \.id', words[words.index("--jq") + 1])[1]
-    print("\n".join(str(one["id"]) for one in comments if one["body"].startswith(mark)))
+    for page in (comments[:1], comments[1:]):
+        subprocess.run(["jq", "-r", words[words.index("--jq") + 1]], input=json.dumps(page).encode(), check=True)
+elif os.environ.get("GH_STUB_FAILS"):
+    sys.exit("HTTP 403: Resource not accessible by integration")
 else:
     field = words[words.index("-F") + 1]
     assert field.startswith("body=@"), field
@@ -96,6 +100,26 @@ def test_a_change_within_its_limits_passes_and_is_commented(tmp_path):
     assert comment["body"].startswith("<!-- gputime: GPU time -->\n## GPU time\n") and "No change" in comment["body"]
     assert "### Limits" in comment["body"] and runner.outputs["status"] == "ok"
     assert (tmp_path / "summary").read_text() == pathlib.Path(runner.outputs["report"]).read_text()
+
+
+@pytest.mark.parametrize("title", ['She said "faster"', 'a")) | .id, (.[] | select(.body | startswith("', "\\(1) $x `y` %s", "-n"])
+def test_titles_are_data(tmp_path, title):
+    """A title with quotes finds its own comment, and none of the others."""
+    runner = Runner(tmp_path, PULL_REQUEST, before=BEFORE, after=BEFORE)
+    assert runner.run() == 0
+    runner.inputs["title"] = title
+    assert runner.run() == 0 and runner.run() == 0, runner.ran
+    assert [one["body"].splitlines()[0] for one in runner.comments()] == ["<!-- gputime: GPU time -->", f"<!-- gputime: {title} -->"]
+    assert not any(status for _, status, _ in runner.ran), runner.ran
+
+
+@pytest.mark.parametrize("limits, status", [("idle<99%", 0), ("idle<1%", 1)])
+def test_a_comment_that_fails_does_not_judge(tmp_path, limits, status):
+    runner = Runner(tmp_path, PULL_REQUEST, before=BEFORE, after=BEFORE, limits=limits)
+    runner.environment["GH_STUB_FAILS"] = "1"
+    assert runner.run() == status and runner.ran[-1][0] == "Judge" and runner.comments() == []
+    [comment] = [done for done in runner.ran if done[0].startswith("Comment")]
+    assert comment[1] != 0 and "403" in comment[2]
 
 
 def test_a_later_run_changes_its_comment(tmp_path):
@@ -160,6 +184,15 @@ def test_scripts_are_clean():
                           stdout=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stdout
     assert all(os.access(path, os.X_OK) for path in SCRIPTS)
+
+
+def test_the_container_is_not_built_from_what_was_built_here():
+    """`COPY . .` takes everything that this file does not leave out."""
+    left_out = {line for line in (ROOT / ".containerignore").read_text().splitlines() if line and line[0] != "#"}
+    assert {".git", "**/build"} <= left_out
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    assert not [path for path in tracked if {"build", "node_modules"} & set(path.split("/"))]
+    assert "liblzma5" in (ROOT / "packaging/Containerfile").read_text().split()
 
 
 def test_the_container_has_the_libraries_of_the_program():

@@ -110,3 +110,25 @@ def test_they_install_and_leave_nothing_behind(packages, tmp_path):
     finally:
         run("dpkg", "--purge", *[name for name in names if name != "gputime-mpi"])
     assert (installed(), files_of_gputime()) == before
+
+
+def test_packages_without_their_libraries_are_not_made(tmp_path):
+    """Packages that depend on nothing would install everywhere and run nowhere."""
+    multiarch = run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+    stage = tmp_path / "stage"
+    make("-s", *AS_BUILT, "install", f"DESTDIR={stage}", "prefix=/usr", f"libdir=/usr/lib/{multiarch}", "OLD_NAMES=")
+    [soname] = [path.name for path in (stage / f"usr/lib/{multiarch}").glob("libgputime.so.*") if not path.is_symlink()]
+    library = stage / f"usr/lib/{multiarch}" / soname
+    kept = library.read_bytes()
+    stub = tmp_path / "bin/dpkg-shlibdeps"
+    stub.parent.mkdir()
+    for script, words in (("echo broken >&2; exit 1", "broken"), ("exit 2", "dpkg-shlibdeps failed"),
+                          ("echo shlibs:Depends=", "names no package"), ("exit 0", "names no package")):
+        stub.write_text(f"#!/bin/sh\n{script}\n")
+        stub.chmod(0o755)
+        library.write_bytes(kept)  # the script moves it
+        done = subprocess.run([ROOT / "packaging/deb/build.sh", stage, tmp_path / "out", VERSION, soname],
+                              env=os.environ | {"PATH": f"{stub.parent}:{os.environ['PATH']}"}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        assert done.returncode != 0 and words in done.stdout, (script, done.stdout)
+        assert not list((tmp_path / "out").glob("*.deb"))

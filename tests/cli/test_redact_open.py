@@ -169,7 +169,7 @@ def test_inputs_are_numbered(gputime, marked):
     assert gputime.json("summary", marked, "--redact")["inputs"][0]["rank"] == 0
 
 
-OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name", "input", "path", "label"}
+OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name", "input", "path", "label", "host"}
 
 
 def without_processes(report):
@@ -186,6 +186,40 @@ def test_the_numbers_are_those_of_the_trace(gputime, sample, command):
     plain, redacted = (gputime.json(*command, DATA / sample, *option) for option in ([], ["--redact"]))
     assert set(plain["tables"]) == set(redacted["tables"])
     assert without_processes(redacted) == without_processes(plain)
+
+
+@pytest.mark.parametrize("samples", [["nsys/train.nsys-rep", "nsys/train.nsys-rep", "nsys/jax.nsys-rep"],
+                                     [f"ranks/rank{rank}.json.gz" for rank in range(4)]], ids=lambda names: names[0])
+def test_the_numbers_of_a_job_are_those_of_its_traces(gputime, samples):
+    """Which ranks share a host or a GPU is known without their names."""
+    paths = [DATA / sample for sample in samples]
+    plain, redacted = (gputime.json("ranks", *paths, *option) for option in ([], ["--redact"]))
+    for report in (plain, redacted):
+        report["tables"].pop("clocks", None)  # times begin with the first op, so clocks are others
+    assert without_processes(redacted) == without_processes(plain)
+    assert [(one["id"], one["count"]) for one in redacted["issues"]] == [(one["id"], one["count"]) for one in plain["issues"]]
+    assert [one["id"] for one in redacted["findings"]] == [one["id"] for one in plain["findings"]]
+    hosts = [[row["host"] for row in report["tables"]["ranks"]["rows"]] for report in (plain, redacted)]
+    numbers = {host: str(number) for number, host in enumerate(dict.fromkeys(filter(None, hosts[0])), 1)}
+    assert hosts[1] == [numbers.get(host) for host in hosts[0]]
+    if samples[0].endswith(".nsys-rep"):
+        assert "shared_gpu" in [one["id"] for one in plain["findings"]] and numbers
+
+
+def test_a_trace_that_cannot_be_read_is_an_input_with_a_number(gputime, marked, tmp_path):
+    folder = tmp_path / f"of-{MARK}"
+    folder.mkdir()
+    shutil.copyfile(marked, folder / f"a-{MARK}.json")
+    (folder / f"b-{MARK}.sqlite").write_text(MARK)
+    (folder / f"c-{MARK}.nsys-rep").touch()
+    (folder / f"d-{MARK}'s.json").write_text(MARK)
+    for form in FORMATS:
+        done = gputime("ranks", folder, "--redact", "--format", form, "--width", "200")
+        assert done.returncode == 1 and done.stdout and MARK not in done.stdout.decode(), form
+    text = gputime("ranks", folder, "--redact", "--width", "200").stdout.decode()
+    assert "Left out: input 2: unrecognized trace format" in text and "Left out: input 3 is empty." in text
+    assert "Left out: input 4: unrecognized trace format" in text
+    assert MARK.encode() in gputime("ranks", folder, "--redact").stderr  # who runs it is told which they are
 
 
 def test_it_is_what_a_redacted_copy_gives(gputime, tmp_path):

@@ -167,6 +167,8 @@ def test_inputs_are_numbered(gputime, marked):
     assert not any(one["host"] for one in report["inputs"])
     assert report["inputs"][0]["origin_ns"] == "0" and report["inputs"][0]["base_ns"] is None
     assert gputime.json("summary", marked, "--redact")["inputs"][0]["rank"] == 0
+    (one,) = gputime.json("sql", marked, "select 1", "--redact")["inputs"]
+    assert (one["input"], one["path"]) == ("input 1",) * 2
 
 
 OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name", "input", "path", "label", "host"}

@@ -81,7 +81,7 @@ static enum gt_status fill(const struct gt_rank_reduce_input *input, const struc
     status = gt_rank_windows_init(&windows, view, process, input->step_tag, summary, err);
     if (status == GT_OK) {
         gt_rank_carried_take(view, &windows, summary);
-        status = gt_rank_points_make(view, &causes.idle, summary, err);
+        status = gt_rank_points_make(view, causes.idle, summary, err);
     }
     if (status == GT_OK)
         status = gt_rank_work_sum(view, windows.step_of, summary, err);

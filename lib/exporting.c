@@ -65,6 +65,7 @@ static enum gt_status add_input(struct work *work, struct gputime_trace *const *
     work->inputs[index] = (struct gt_export_input){.view = work->views[index],
                                                    .label = gt_internal_label(traces, work->count, index, &work->arena),
                                                    .path = gt_internal_path(trace),
+                                                   .real_path = trace->paths[0],
                                                    .rank = reading->rank};
     return GT_OK;
 }

@@ -1,4 +1,4 @@
-/* Packed streams (gzip, zstd) as plain bytes: the caller moves the bytes, this turns them, member after member. */
+/* Packed streams (gzip, zstd, xz) as plain bytes: the caller moves the bytes, this turns them, member after member. */
 #ifndef GT_BASE_INFLATE_H
 #define GT_BASE_INFLATE_H
 
@@ -32,7 +32,7 @@ enum gt_inflate_status {
 
 struct gt_inflate;
 
-struct gt_inflate *gt_inflate_new(enum gt_packing packing); /* gzip or zstd; NULL: memory was short */
+struct gt_inflate *gt_inflate_new(enum gt_packing packing); /* not GT_PACKING_NONE; NULL: memory was short */
 void gt_inflate_free(struct gt_inflate *inflate);           /* NULL is fine */
 enum gt_inflate_status gt_inflate_run(struct gt_inflate *inflate, struct gt_inflate_io *io);
 const char *gt_inflate_damage(const struct gt_inflate *inflate); /* NULL: none; constant text */
@@ -72,7 +72,7 @@ struct gt_codec {
     bool (*measure)(const struct gt_source *source, uint64_t offset, struct gt_member *member);
 };
 
-const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing); /* gzip or zstd */
+const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing); /* not GT_PACKING_NONE */
 
 extern const struct gt_codec gt_codec_gzip, gt_codec_zstd;
 extern const struct gt_codec gt_codec_xz; /* only where GT_HAVE_LZMA is defined */

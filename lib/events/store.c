@@ -153,6 +153,12 @@ const char *gt_store_choices(enum gt_refers refers) {
     return refers < sizeof choices / sizeof *choices ? choices[refers] : NULL;
 }
 
+bool gt_store_choices_next(const char **choices, struct gt_str *word) {
+    *word = (struct gt_str){*choices, strcspn(*choices, "|")};
+    *choices += word->len + ((*choices)[word->len] == '|');
+    return word->len;
+}
+
 enum gt_table_id gt_store_table_referred(enum gt_refers refers) {
     switch (refers) {
     case GT_REFERS_PROCESS:

@@ -228,6 +228,9 @@ enum gputime_null gt_store_column_null(const struct gt_column_info *info);
 /* The words for codes 0, 1, ...: "kernel|memcpy|memset|graph"; NULL: the column has no codes. */
 const char *gt_store_choices(enum gt_refers refers);
 
+/* Takes the word of the next code off them. false: none is left. */
+bool gt_store_choices_next(const char **choices, struct gt_str *word);
+
 /* The table of the rows that a column refers to; GT_TABLE_COUNT: strings, or nothing. */
 enum gt_table_id gt_store_table_referred(enum gt_refers refers);
 

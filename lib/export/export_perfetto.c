@@ -36,7 +36,7 @@ static enum gt_status reduce_inputs(struct summing *it, const struct gt_export *
         const struct gt_export_input *input = &export->inputs[i];
         const struct gt_rank_reduce_input reduced = {.store = input->view->store,
                                                      .labels = input->view->labels,
-                                                     .path = input->path,
+                                                     .path = input->real_path,
                                                      .name = input->label,
                                                      .number = (uint32_t)i,
                                                      .threads = (int64_t) export->threads};
@@ -52,7 +52,8 @@ static enum gt_status reduce_inputs(struct summing *it, const struct gt_export *
     return status;
 }
 
-/* What they did together says how their clocks differ. Where it does not, they go by the time of day. */
+/* What they did together says how their clocks differ. Where it does not, they go by the time of day. Those that do not
+   say their rank get one that is left. */
 static void align_inputs(const struct gt_rank_job *job, const struct gt_export *export,
                          struct gt_perfetto_input *inputs) {
     int64_t base_ns = export->inputs[0].view->store->meta.base_ns;
@@ -62,7 +63,7 @@ static void align_inputs(const struct gt_rank_job *job, const struct gt_export *
     }
     for (size_t r = job->rank_count; r-- > 0;) { /* of several ranks of an input the first counts */
         uint32_t input = job->ranks[r].summary->head.input_number;
-        if (job->ranks[r].number >= 0)
+        if (export->inputs[input].rank.rank < 0)
             inputs[input].rank = job->ranks[r].number;
         if (job->ranks[r].tree == 0)
             inputs[input].ahead_ns = gt_rank_clocks_offset_ns(job, (uint32_t)r);

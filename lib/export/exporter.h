@@ -10,7 +10,8 @@
 struct gt_export_input {
     const struct gt_view *view; /* the selected ops, of view->store and view->labels */
     struct gt_str label;        /* its name among the inputs; no two have the same */
-    const char *path;           /* its first file */
+    const char *path;           /* its first file, as reports show it */
+    const char *real_path;      /* where it is; may say its rank. Never written: of a redacted trace it is private */
     struct gt_trace_rank rank;
 };
 

@@ -119,14 +119,15 @@ static void intern_contexts(const struct gpu *gpu, struct gt_wire *wire) {
 }
 
 static void intern_constants(const struct gpu *gpu, struct gt_wire *wire) {
-    static const char *const memory_names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", "static"};
+    const char *memory_kinds = gt_store_choices(GT_REFERS_MEMORY_KIND);
+    struct gt_str kind;
     const struct gt_labels *labels = gpu->part->labels;
     for (size_t i = 0; i < GT_ARRAY_COUNT(stages); i++)
         intern_specification(wire, IID_STAGE + i, gt_str_of(stages[i].name), GT_STR(""), stages[i].category);
     for (size_t i = 1; i < ARG_COUNT; i++)
         gt_perfetto_names_add(wire, INTERNED_COMPUTE_ARG_NAMES, i, gt_str_of(arg_names[i]));
-    for (size_t i = 0; i < GT_ARRAY_COUNT(memory_names); i++)
-        gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_MEMORY + i, gt_str_of(memory_names[i]));
+    for (size_t i = 0; gt_store_choices_next(&memory_kinds, &kind); i++)
+        gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_MEMORY + i, kind);
     for (size_t i = 0; i < labels->category_count; i++)
         gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_CATEGORY + i,
                               gt_str_of(labels->categories[i].key));

@@ -291,6 +291,18 @@ def test_damaged_pages(gputime, tmp_path):
     assert lost > 0
 
 
+def test_packet_that_promises(gputime, tmp_path):
+    """A Perfetto trace with a packet of gigabytes: what follows it is not kept in the hope of its end."""
+    whole = (DATA / "perfetto" / "sampled.pftrace").read_bytes()
+    ops = gputime.json("kernels", DATA / "perfetto" / "sampled.pftrace", "--no-cache")["inputs"][0]["ops"]
+    path = tmp_path / "packet.pftrace.gz"
+    path.write_bytes(gzip.compress(whole + b"\x0a" + b"\x80\x80\x80\x80\x10") + 600 * gzip.compress(bytes(MEGABYTE), 1))
+    assert path.stat().st_size < 4 * MEGABYTE
+    report, issues = report_within(gputime, 96 * MEGABYTE, path)
+    assert report["inputs"][0]["ops"] == ops > 0 and issues["event_damaged"] == 1 and "input_cut" not in issues
+    check_error(gputime("kernels", path, "--strict"), FAILED, "packet.pftrace.gz")
+
+
 def test_report_that_promises(gputime, tmp_path):
     """A report whose index and blocks claim gigabytes."""
     path = tmp_path / "report.nsys-rep"

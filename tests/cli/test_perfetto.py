@@ -301,6 +301,25 @@ def test_ranks_are_on_one_clock(gputime, tmp_path):
     assert len(set(ids)) == len(ids)
 
 
+def ranks_in(trace):
+    return sorted(track["process_name"].split(":")[0] for track in trace.tracks.values() if track["is_process"])
+
+
+@pytest.mark.parametrize("hiding", [[], ["--redact"], ["--redact-names"]], ids=lambda hiding: hiding[0] if hiding else "plain")
+def test_known_ranks_are_kept(gputime, tmp_path, hiding):
+    """Ranks of file names, also where files are not named; of two inputs of one rank, neither gets another."""
+    paths = [tmp_path / name for name in ("secret_rank5.json", "secret_rank2.json", "again_rank2.json", "other.json")]
+    for path in paths:
+        path.write_bytes((DATA / "overlap.json").read_bytes())
+    counted = len(ranks_in(export(gputime, tmp_path / "one.pftrace", paths[0])))
+    found = ranks_in(export(gputime, tmp_path / "two.pftrace", *paths[:2], *hiding))
+    assert found == ["rank 2"] * counted + ["rank 5"] * counted
+    found = ranks_in(export(gputime, tmp_path / "all.pftrace", *paths, *hiding))
+    assert found.count("rank 2") == 2 * counted and found.count("rank 5") == counted and len(found) == 4 * counted
+    if hiding:
+        assert b"secret" not in (tmp_path / "all.pftrace").read_bytes()
+
+
 # ---- names, files, threads ----
 
 

@@ -169,6 +169,27 @@ def test_state_of_sequences(dump_rows, tmp_path):
     assert {row["id"]: row["count"] for row in rows["issues"]}["events_dropped"] == 2
 
 
+CATEGORIES, NAMES, ARGS, CONTEXTS, SPECIFICATIONS, STRINGS, KERNELS, LAUNCH_ARGS = 1, 2, 3, 23, 24, 29, 1000, 1001
+
+
+def test_numbers_of_one_kind_of_names_are_not_those_of_another(dump_rows, gputime, tmp_path):
+    """Numbers have 64 bits: a reader that puts the field into the upper ones finds pids where it looks for names."""
+    asked = (CATEGORIES, NAMES, ARGS, SPECIFICATIONS, STRINGS, KERNELS, LAUNCH_ARGS)
+    contexts = [message((1, 5 ^ (field ^ CONTEXTS) << 48), (2, 0x7FFFFFF0)) for field in asked]
+    data = process(1, 77, "python") + thread(2, 1, 77, 77, "main") + packet((10, 1), (13, 1), (12, message((CONTEXTS, contexts))))
+    unknown = message((1, 5), (17, 5))  # name and text of an argument
+    begin = message((9, BEGIN), (11, 2), (10, 5), (3, 5), (4, [unknown, message((10, "domain"), (17, 5))]))
+    data += packet((8, 10), (10, 1), (13, 2), (11, begin)) + packet((8, 20), (10, 1), (11, event(END, 2)))
+    launch = message((3, [message((1, 5), (7, 5)), message((2, "src"), (7, 5))]))
+    for start, name in ((100, (20, 5)), (200, (19, 5))):
+        data += packet((8, start), (10, 1), (13, 2), (53, message((1, start), (2, 50), (13, 5), (14, 5), name, (21, launch))))
+    rows = read(dump_rows, tmp_path, data)
+    lost = rows["ranges"][0]["name"]
+    assert times(rows, "ranges", "name") == [(10, 20, lost)] and not rows["ranges"][0]["domain"]
+    assert times(rows, "ops", "name", "kind") == [(100, 150, lost, "kernel"), (200, 250, lost, "kernel")]
+    assert report(gputime, tmp_path / "a.pftrace", "kernels")["inputs"][0]["ops"] == 2
+
+
 def test_clocks(dump_rows, tmp_path):
     """Differences in microseconds, a clock apart from the trace's, and the time of day."""
     def clocks(*found):

@@ -14,6 +14,8 @@ SAMPLES = [
     *sorted((DATA / "nsys").glob("*.sqlite.gz")),
     *sorted((DATA / "nsys-more").glob("*.sqlite.gz")),
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
+    *sorted((DATA / "xla").iterdir()),
+    *sorted((DATA / "perfetto").iterdir()),
 ]
 LLAMA = DATA / "torch/llama_train_compiled.json.gz"
 RANKS = [DATA / "torch/tpdp_rank0.json.gz", LLAMA]

@@ -308,6 +308,41 @@ static void blocks_are_found(void **state) {
     free(deflate.out);
 }
 
+/* Input that ends anywhere, in memory that ends where the padding does: sanitizers see what is read after it. */
+static void input_may_end_anywhere(void **state) {
+    (void)state;
+    static struct gt_deflate deflate;
+    uint64_t random = 17;
+    fill_with_lines(9, 60);
+    size_t size = pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed);
+    deflate.out_room = PLAIN_BYTES + GT_DEFLATE_WINDOW + 2 * GT_DEFLATE_SLACK;
+    deflate.out = malloc(deflate.out_room * sizeof *deflate.out);
+    assert_non_null(deflate.out);
+    for (int i = 0; i < 300; i++) {
+        bool is_noise = i % 3 == 0;
+        deflate.in_bytes = 20 + random_below(&random, is_noise ? 300 : size / 8);
+        unsigned char *in = calloc(1, deflate.in_bytes + GT_DEFLATE_PADDING);
+        assert_non_null(in);
+        memcpy(in, packed, deflate.in_bytes);
+        for (size_t k = 10; is_noise && k < deflate.in_bytes; k++)
+            in[k] = (unsigned char)(random_below(&random, 4) ? random_below(&random, 256) : 0);
+        deflate.in = in;
+        deflate.bit = 80;
+        deflate.out_count = GT_DEFLATE_WINDOW;
+        deflate.reach = 0;
+        enum gt_deflate_status status;
+        while ((status = gt_deflate_block(&deflate)) == GT_DEFLATE_BLOCK_END)
+            assert_true(deflate.bit <= 8 * deflate.in_bytes);
+        if (!is_noise)
+            assert_int_equal(status, GT_DEFLATE_NEEDS_INPUT);
+        deflate.bit = 80;
+        gt_deflate_find(&deflate, 8 * deflate.in_bytes);
+        assert_true(deflate.bit <= 8 * deflate.in_bytes);
+        free(in);
+    }
+    free(deflate.out);
+}
+
 static void checksums_of_parts(void **state) {
     (void)state;
     uint64_t random = 13;
@@ -331,6 +366,7 @@ int main(void) {
         cmocka_unit_test(small_files_and_few_threads_are_not_divided),
         cmocka_unit_test(blocks_may_be_closed_at_any_time),
         cmocka_unit_test(blocks_are_found),
+        cmocka_unit_test(input_may_end_anywhere),
         cmocka_unit_test(checksums_of_parts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

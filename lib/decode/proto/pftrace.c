@@ -5,7 +5,7 @@
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
 
-enum { READ_BYTES = 1 << 20, PACKET_TAG = GT_PROTO_BYTES(1) };
+enum { READ_BYTES = 1 << 20, LONGEST_PACKET = 256 << 20, PACKET_TAG = GT_PROTO_BYTES(1) };
 
 /* Facts that track events give. */
 #define OF_EVENTS                                                                                                      \
@@ -53,7 +53,7 @@ static enum step next_packet(struct window *window, struct gt_str *packet, size_
     bool is_short = end - p < LONGEST_HEAD;
     if (!length.p)
         return is_short ? STEP_MORE : STEP_DAMAGED;
-    if ((tag.value & 7) != 2 || tag.value >> 3 == 0 || tag.value > UINT32_MAX)
+    if ((tag.value & 7) != 2 || tag.value >> 3 == 0 || tag.value > UINT32_MAX || length.value > LONGEST_PACKET)
         return STEP_DAMAGED;
     if (length.value > (size_t)(end - length.p))
         return STEP_MORE;

@@ -25,10 +25,11 @@ struct value {
 };
 
 static uint8_t memory_kind(struct gt_str text) {
-    static const char *const names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", "static"};
-    for (size_t i = 0; i < GT_ARRAY_COUNT(names); i++)
-        if (gt_str_eq(text, gt_str_of(names[i])))
-            return (uint8_t)i;
+    const char *kinds = gt_store_choices(GT_REFERS_MEMORY_KIND);
+    struct gt_str kind;
+    for (uint8_t i = 0; gt_store_choices_next(&kinds, &kind); i++)
+        if (gt_str_eq(text, kind))
+            return i;
     return GT_MEMORY_UNKNOWN;
 }
 

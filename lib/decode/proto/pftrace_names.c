@@ -106,13 +106,14 @@ static uint32_t value_of(struct gt_pftrace_reading *reading, uint32_t field, str
 
 /* ---- the table ---- */
 
-/* Fields and numbers share a key: no reader numbers names beyond 2^48. */
-static uint64_t key_of(uint32_t field, uint64_t iid) {
-    return iid ^ (uint64_t)field << 48;
+/* Numbers have all 64 bits, so that fields go with the state: only the known ones come here, and a file has fewer than
+   2^48 packets. */
+static uint64_t table_of(const struct gt_pftrace_sequence *sequence, uint32_t field) {
+    return sequence->names << 16 | field;
 }
 
-static struct gt_pftrace_cached *cached(struct gt_pftrace_reading *reading, uint64_t state, uint64_t key) {
-    uint64_t hash = (key + state * 0x9e37) * UINT64_C(0x9E3779B97F4A7C15);
+static struct gt_pftrace_cached *cached(struct gt_pftrace_reading *reading, uint64_t table, uint64_t iid) {
+    uint64_t hash = (iid + table * 0x9e37) * UINT64_C(0x9E3779B97F4A7C15);
     return &reading->cache[hash >> 52 & (GT_PFTRACE_CACHE - 1)];
 }
 
@@ -125,21 +126,42 @@ void gt_pftrace_reading_intern(struct gt_pftrace_reading *reading, const struct 
             continue;
         uint64_t iid = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0);
         uint32_t value = value_of(reading, field.tag >> 3, field.bytes);
-        uint64_t key = key_of(field.tag >> 3, iid);
         if (value == GT_PFTRACE_NONE)
             continue;
-        gt_map_put(&reading->names, sequence->names, key, value);
-        *cached(reading, sequence->names, key) = (struct gt_pftrace_cached){sequence->names, key, value};
+        uint64_t table = table_of(sequence, field.tag >> 3);
+        gt_map_put(&reading->names, table, iid, value);
+        *cached(reading, table, iid) = (struct gt_pftrace_cached){table, iid, value};
     }
     if (message.is_damaged)
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
 }
 
+/* How many values a field has; others would be read as numbers of rows that do not exist. */
+static size_t count_of(const struct gt_pftrace_reading *reading, uint32_t field) {
+    switch (field) {
+    case PF_EVENT_NAMES:
+    case PF_ANNOTATION_STRINGS:
+    case PF_COMPUTE_KERNELS:
+        return reading->builder->store.strings.count;
+    case PF_EVENT_CATEGORIES:
+        return GT_PF_OTHER + 1;
+    case PF_ANNOTATION_NAMES:
+    case PF_COMPUTE_ARG_NAMES:
+        return GT_PF_ARG_CLUSTER_Z + 1;
+    case PF_GPU_SPECIFICATIONS:
+        return reading->spec_count;
+    default: /* any number is one of a process */
+        return GT_PFTRACE_NONE;
+    }
+}
+
 uint32_t gt_pftrace_reading_name(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                                  uint32_t field, uint64_t iid) {
-    uint64_t key = key_of(field, iid);
-    struct gt_pftrace_cached *slot = cached(reading, sequence->names, key);
-    if (slot->state != sequence->names || slot->key != key)
-        *slot = (struct gt_pftrace_cached){sequence->names, key, gt_map_get(&reading->names, sequence->names, key)};
+    uint64_t table = table_of(sequence, field);
+    struct gt_pftrace_cached *slot = cached(reading, table, iid);
+    if (slot->table != table || slot->iid != iid) {
+        uint32_t value = gt_map_get(&reading->names, table, iid);
+        *slot = (struct gt_pftrace_cached){table, iid, value < count_of(reading, field) ? value : GT_PFTRACE_NONE};
+    }
     return slot->value;
 }

@@ -115,7 +115,7 @@ struct gt_pftrace_event {
 
 /* An interned queue, stage or kernel name, looked up last or next to it. */
 struct gt_pftrace_cached {
-    uint64_t state, key;
+    uint64_t table, iid;
     uint32_t value;
 };
 enum { GT_PFTRACE_CACHE = 4096 };
@@ -129,7 +129,7 @@ struct gt_pftrace_spec {
 struct gt_pftrace_reading {
     struct gt_builder *builder;
     uint32_t facts;
-    struct gt_map names; /* by state of a sequence, field and number */
+    struct gt_map names; /* by state of a sequence with the field, and number */
     struct gt_pftrace_cached cache[GT_PFTRACE_CACHE];
     uint64_t states; /* of sequences so far */
 

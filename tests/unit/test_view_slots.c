@@ -110,10 +110,8 @@ static void threads_that_ask_at_once_get_one_result(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(each_slot_has_a_result_of_its_own),
-        TEST(what_is_cleared_is_made_again),
-        TEST(who_asks_after_a_failure_has_it_made),
-        TEST(what_is_made_can_be_had_without_making_it),
+        TEST(each_slot_has_a_result_of_its_own),       TEST(what_is_cleared_is_made_again),
+        TEST(who_asks_after_a_failure_has_it_made),    TEST(what_is_made_can_be_had_without_making_it),
         TEST(threads_that_ask_at_once_get_one_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

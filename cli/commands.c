@@ -732,7 +732,7 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_EXPORT,
      .groups = CLI_GROUP_SELECTION | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_READING | CLI_GROUP_RULES,
      .takes_directories = true,
-     .notes = {{"format", "see 'gputime list exports' (by the end of the output)"},
+     .notes = {{"format", "see 'gputime list exports' (by the suffix of FILE)"},
                {"output", "the directory or file to write"},
                {"quiet", "do not print what was written"}},
      .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/",

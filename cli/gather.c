@@ -96,30 +96,6 @@ static enum gputime_status add_matches(struct cli_gathered *gathered, const char
     return status;
 }
 
-/* What a tool adds to the name of a file that has more in it, where it writes the same capture twice. */
-static const struct {
-    const char *suffix, *origin;
-} copies[] = {
-    {".sqlite", ".nsys-rep"},    {".sqlite.gz", ".nsys-rep"},   {".sqlite.zst", ".nsys-rep"},
-    {".sqlite.xz", ".nsys-rep"}, {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
-};
-
-static bool is_there(char *const *paths, size_t count, const char *path, size_t stem, const char *suffix) {
-    for (size_t i = 0; i < count && stem; i++)
-        if (strncmp(paths[i], path, stem) == 0 && strcmp(paths[i] + stem, suffix) == 0)
-            return true;
-    return false;
-}
-
-/* Whether it is a copy, or tables, of a file that is there too. */
-static bool is_export(char *const *paths, size_t count, const char *path) {
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        if (ends_with(path, copies[i].suffix, strlen(copies[i].suffix)) &&
-            is_there(paths, count, path, strlen(path) - strlen(copies[i].suffix), copies[i].origin))
-            return true;
-    return is_there(paths, count, path, gputime_capture_prefix(path), ".nsys-rep");
-}
-
 static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,
                                          struct gputime_error *err) {
     size_t first = gathered->path_count, kept = gathered->count;
@@ -138,7 +114,7 @@ static enum gputime_status add_directory(struct cli_gathered *gathered, const ch
     if (count)
         qsort(paths, count, sizeof *paths, by_name);
     for (size_t i = 0; !status && i < count; i++)
-        if (!is_export(paths, count, paths[i]))
+        if (!gputime_capture_is_copy(paths[i], (const char *const *)paths, count))
             status = add_word(gathered, paths[i], err);
     if (!status && gathered->count == kept)
         return cli_fail(err, "no traces in '%s'; see 'gputime list inputs'", directory);

@@ -57,7 +57,7 @@ static const char *type_name(enum cli_type type) {
         [CLI_PERCENT] = "percent",
         [CLI_DURATION] = "duration",
         [CLI_TIME] = "time",
-        [CLI_RANGES] = "ranges",
+        [CLI_RANGES] = "numbers",
         [CLI_KEYS] = "keys",
         [CLI_TWO_TEXTS] = "two texts",
         [CLI_TEXT] = "text",

@@ -158,10 +158,10 @@ static enum gputime_status run_schema(struct job *job, struct cli_words words, s
     const char **tables = calloc(words.count + 1, sizeof *tables);
     struct gputime_report_options reporting = GPUTIME_REPORT_OPTIONS_INIT;
     struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
-    struct gputime_shape shape = shape_of(job, "schema");
+    struct gputime_shape shape = shape_of(job, "sql_schema");
     shaping.shapes = &shape;
     shaping.shape_count = 1;
-    shaping.main_table = "schema";
+    shaping.main_table = "sql_schema";
     reporting.shaping = &shaping;
     if (!tables)
         return cli_fail_memory(err);

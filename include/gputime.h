@@ -260,6 +260,11 @@ struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *tra
  */
 size_t gputime_capture_prefix(const char *path);
 
+/* Whether one of the paths is the same capture with more in it, of which this file was made: the report beside what
+   `nsys export` or `nsys stats` writes, XLA's .xplane.pb beside its .trace.json.gz. Names alone are compared. Who takes
+   all files of a directory leaves copies out. Any thread. */
+int gputime_capture_is_copy(const char *path, const char *const *paths, size_t path_count);
+
 /* ---- Events of a trace ---- */
 
 /* Rows of one kind: ops, calls, ranges, cpu_ops, steps, categories, lanes, threads, processes, devices and more.
@@ -714,8 +719,8 @@ enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, size_
 /* What a query reads: bits of enum gputime_trace_fact, for gputime_open_options.facts. Any thread. */
 uint64_t gputime_sql_facts(const char *text);
 
-/* The tables and columns of queries as a report: table "schema". options: only their shape counts, and as `analyses` the
-   keys of the tables to list: ops, calls ... (none: all). Any thread. */
+/* The tables and columns of queries as a report: table "schema". options: only their shape counts, and as `analyses`
+   the keys of the tables to list: ops, calls ... (none: all). Any thread. */
 enum gputime_status gputime_sql_schema(const struct gputime_report_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
 

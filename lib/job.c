@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "job_redact.h"
 #include "job_team.h"
 #include "measure/options.h"
 #include "ranks/rank_measures.h"
@@ -24,18 +25,10 @@ static enum gt_status read_alone(struct gt_job_reading *reading, size_t count, s
     return status;
 }
 
-static bool is_redacted(const struct gputime_input *inputs, size_t count) {
-    struct gputime_open_options options;
-    for (size_t i = 0; i < count; i++)
-        if (GT_TAKE(gputime_open_options, inputs[i].options, &options, NULL) == GT_OK && options.redact)
-            return true;
-    return false;
-}
-
 /* The longest folder that all paths are in, empty where that is the current one. NULL: memory was short. */
 static char *new_folder(const struct gputime_input *inputs, size_t count) {
     const char *first = count && inputs[0].path_count ? inputs[0].paths[0] : "";
-    if (is_redacted(inputs, count))
+    if (gt_job_redact_is_asked(inputs, count))
         first = "";
     size_t common = strlen(first);
     for (size_t i = 1; i < count; i++) {
@@ -105,6 +98,8 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     enum gputime_status result = gt_internal_fail(status, &error, err);
     if (!result && !is_any_read)
         result = judge_failures(all, count, err);
+    if (!result && gt_job_redact_is_asked(inputs, count)) /* who opens the job is told which file it is */
+        result = gt_internal_fail(gt_job_redact(job, inputs, all, &error), &error, err);
     if (job)
         job->errors = all;
     else

@@ -200,7 +200,8 @@ static void describe(const struct work *work, const struct gt_str *names, struct
     if (work->count != 1)
         return;
     const struct gt_reading *reading = work->traces[0]->shown;
-    section->input.path = gt_arena_copy(arena, gt_str_of(gt_internal_path(work->traces[0])));
+    section->input.path =
+        work->traces[0]->how.redact ? section->input.label : gt_arena_copy(arena, gt_str_of(work->traces[0]->paths[0]));
     section->input.format = reading->store->meta.format;
     section->input.producer = gt_arena_copy(arena, gt_store_string(reading->store, reading->store->meta.producer));
     section->input.host = gt_arena_copy(arena, gt_store_string(reading->store, reading->store->meta.host));

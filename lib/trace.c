@@ -326,13 +326,6 @@ API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace 
     };
 }
 
-API size_t gputime_capture_prefix(const char *path) {
-    size_t bytes = 0;
-    for (size_t i = 0; i < gt_decoder_count && !bytes; i++)
-        bytes = gt_decoders[i].capture_prefix ? gt_decoders[i].capture_prefix(path) : 0;
-    return bytes;
-}
-
 API const char *gputime_trace_loss(const struct gputime_trace *trace) {
     enum gt_issue_id loss = gt_store_loss(trace->shown->store, trace->asked);
     return loss == GT_ISSUE_COUNT ? NULL : gt_issue_infos[loss].help;

@@ -148,6 +148,7 @@ struct gt_meta {
     int64_t duration_ns;      /* length of the capture as the profiler gives it; -1 = unknown */
     gt_strid producer;        /* "Nsight Systems 2025.3.1", "PyTorch profiler"; may be empty */
     gt_strid host;            /* name of the machine; may be empty */
+    gt_strid hidden_host;     /* of a redacted trace, instead: what tells machines apart, and is shown nowhere */
     /* What decoding looked at, 0 where it does not count: rows or records, also those that gave nothing, and bytes of
        the file that hold them. */
     uint64_t read_rows, read_bytes;

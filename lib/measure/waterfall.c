@@ -44,7 +44,7 @@ static void add_model(struct gt_table *table, const struct gt_view_device *devic
 }
 
 /* false: memory was short. */
-static bool divide_all(const struct gt_view *view, const struct gt_work_set *set, const struct gt_idle_causes *idle,
+static bool divide_all(const struct gt_view *view, const struct gt_work_set *set, const struct gt_idle *idle,
                        struct gt_model_waterfall *models, struct gt_section *section) {
     struct gt_waterfall_spread spread = {0};
     bool has_spread = gt_waterfall_spread_is_known(view);
@@ -67,7 +67,7 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
         return gt_fail_memory(err);
     words.models = models;
     words.counters = counters;
-    if (!divide_all(view, set, idle, models, section) || !gt_efficiency_words_say(&words)) {
+    if (!divide_all(view, set, idle->idle, models, section) || !gt_efficiency_words_say(&words)) {
         gt_mem_free(models);
         return gt_fail_memory(err);
     }

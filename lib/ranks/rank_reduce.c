@@ -64,7 +64,9 @@ static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_
     head->last_ns = device->span_end_ns;
     head->ops = device->count;
     head->input_number = input->number;
-    head->host = gt_rank_summary_put_text(summary, gt_store_string(store, store->meta.host));
+    bool is_hidden = store->meta.host == GT_STRID_EMPTY; /* gt_job_redact makes a number of it */
+    head->host = gt_rank_summary_put_text(
+        summary, gt_store_string(store, is_hidden ? store->meta.hidden_host : store->meta.host));
     head->uuid = gt_rank_summary_put_text(summary, gt_store_string(store, store->devices.uuid[device->device]));
     head->input = gt_rank_summary_put_text(summary, input->name);
 }
@@ -79,7 +81,7 @@ static enum gt_status fill(const struct gt_rank_reduce_input *input, const struc
     status = gt_rank_windows_init(&windows, view, process, input->step_tag, summary, err);
     if (status == GT_OK) {
         gt_rank_carried_take(view, &windows, summary);
-        status = gt_rank_points_make(view, &causes.idle, summary, err);
+        status = gt_rank_points_make(view, causes.idle, summary, err);
     }
     if (status == GT_OK)
         status = gt_rank_work_sum(view, windows.step_of, summary, err);

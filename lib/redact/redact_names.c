@@ -99,6 +99,11 @@ struct gt_str gt_redact_names_hash(struct gt_redact_names *names, enum gt_redact
     return (struct gt_str){names->text, (size_t)len};
 }
 
+struct gt_str gt_redact_names_digits(struct gt_redact_names *names, struct gt_str text) {
+    int len = snprintf(names->text, sizeof names->text, "%016llx", (unsigned long long)hash(text));
+    return (struct gt_str){names->text, (size_t)len};
+}
+
 /* "dlopen(libname.so)": the library may be the user's. */
 static struct gt_str cut_arguments(struct gt_str name) {
     const char *bracket = name.len ? memchr(name.ptr, '(', name.len) : NULL;

@@ -27,6 +27,9 @@ struct gt_str gt_redact_names_hide(struct gt_redact_names *names, enum gt_redact
 /* The hash of it in any case. */
 struct gt_str gt_redact_names_hash(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name);
 
+/* 16 digits that only tell texts apart, of one file or of several. Borrowed until the next call. */
+struct gt_str gt_redact_names_digits(struct gt_redact_names *names, struct gt_str text);
+
 /* Whether something in the text looks like a path of a file: "/a", "~/a", "../a", "C:\a" where a word begins. */
 bool gt_redact_names_has_path(struct gt_str text);
 

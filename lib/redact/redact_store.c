@@ -23,6 +23,7 @@ enum role {
     TERM,     /* a word of a vendor's: plain texts stay */
     TABLE,    /* of an Nsight export; others are hashes */
     NUMBERED, /* "process 1" of what is known by text alone */
+    DIGITS,   /* which no output shows: whether two are the same is all that counts */
     ROLE_COUNT
 };
 
@@ -62,6 +63,7 @@ static const struct {
     {"processes", "label", NUMBERED},
     {"threads", "label", NUMBERED},
     {"devices", "name", TERM},
+    {"devices", "uuid", DIGITS},
     {"counter_tracks", "name", RANGE},
     {"counter_tracks", "series", RANGE},
     {"counter_tracks", "unit", TERM},
@@ -118,6 +120,8 @@ static struct gt_str clean(struct redaction *redaction, enum role role, struct g
     case TABLE:
         return gt_redact_allowed_table_find(text) ? text
                                                   : gt_redact_names_hash(&redaction->names, GT_REDACT_RANGE, text);
+    case DIGITS:
+        return gt_redact_names_digits(&redaction->names, text);
     case EMPTY:
     case NUMBERED:
     case ROLE_COUNT:
@@ -188,6 +192,7 @@ static void rewrite_all_texts(struct redaction *redaction) {
         if (gt_column_infos[c].refers == GT_REFERS_STRING)
             rewrite_texts(redaction, &gt_column_infos[c]);
     store->meta.producer = new_text(redaction, TERM, store->meta.producer);
+    store->meta.hidden_host = new_text(redaction, DIGITS, store->meta.host);
     store->meta.host = GT_STRID_EMPTY;
     struct gt_strtab old = store->strings;
     store->strings = redaction->strings;

@@ -62,7 +62,7 @@ static void add_frame(struct gt_table *table, size_t frame) {
 
 static struct gt_table *begin(struct gt_section *section) {
     struct gt_table *table =
-        gt_section_table(section, "schema", "Tables and columns", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "sql_schema", "Tables and columns", columns, GT_ARRAY_COUNT(columns));
     table->stands_alone = true;
     table->all_rows = "--max-rows 0";
     table->all_columns = "--csv";

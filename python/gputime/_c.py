@@ -572,6 +572,7 @@ FUNCTIONS = {
     "gputime_trace_loss": (c_char_p, [c_void_p]),
     "gputime_trace_describe": (gputime_trace_info, [c_void_p]),
     "gputime_capture_prefix": (c_size_t, [c_char_p]),
+    "gputime_capture_is_copy": (c_int, [c_char_p, POINTER(c_char_p), c_size_t]),
     "gputime_trace_rows_count": (c_size_t, [c_void_p]),
     "gputime_trace_rows": (c_void_p, [c_void_p, c_char_p]),
     "gputime_trace_rows_at": (c_void_p, [c_void_p, c_size_t]),

@@ -142,14 +142,6 @@ def natural(name):
     return [(0, int(part), part) if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
 
 
-def is_export(path, paths):
-    """Whether it is an export of a report that is there too, which has more in it."""
-    stem = re.sub(r"\.sqlite(\.gz|\.zst|\.xz)?$", "", path, flags=re.IGNORECASE)
-    if stem == path:
-        stem = path[:lib.gputime_capture_prefix(encoded(path))]
-    return bool(stem) and stem + ".nsys-rep" in paths
-
-
 def gathered(paths):
     """The traces of directories in their place, as the program gathers them."""
     for path in map(os.fspath, listed(paths)):
@@ -159,7 +151,8 @@ def gathered(paths):
         names = sorted((name for name in os.listdir(path) if not name.startswith(".")
                         and name.lower().endswith(suffixes())), key=natural)
         found = [os.path.join(path, name) for name in names]
-        kept = [one for one in found if not is_export(one, found)]
+        array, count = texts(found)
+        kept = [one for one in found if not lib.gputime_capture_is_copy(encoded(one), array, count)]
         if not kept:
             raise Error(f"no traces in '{path}'; see 'gputime list inputs'")
         yield from kept

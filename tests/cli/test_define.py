@@ -175,3 +175,8 @@ def test_a_key_comes_before_the_word(gputime):
 def test_anything_else_is_a_usage_error(hardened, words):
     done = hardened("define", *words)
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1
+
+
+def test_columns_of_events_that_are_about_launches(gputime):
+    assert "start of the op - start of its launch call" in define(gputime, "launch_delay_ns")
+    assert "start of the op - end of its launch call" in define(gputime, "queue_ns")

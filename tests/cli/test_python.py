@@ -3,6 +3,7 @@
 import html.parser
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -348,6 +349,16 @@ def test_jobs(gputime, tmp_path):
     broken.write_text("no trace")
     with pytest.warns(UserWarning, match="unrecognized trace format"):
         assert len(package.ranks([*sorted((DATA / "ranks").iterdir()), broken], cache=False)) == 4
+
+
+def test_a_directory_has_the_traces_that_the_program_finds_in_it(gputime, tmp_path):
+    """A capture that is there twice is read once."""
+    shutil.copytree(DATA / "xla", tmp_path / "xla")
+    shutil.copyfile(DATA / "nsys/train.nsys-rep", tmp_path / "xla/train.nsys-rep")
+    shutil.copyfile(DATA / "nsys/train.sqlite.gz", tmp_path / "xla/train.sqlite.gz")
+    expected = json.loads(gputime("ranks", tmp_path / "xla", "--json").stdout)
+    assert table_rows(package.ranks(tmp_path / "xla", cache=False)["ranks"]) == json_rows(expected, "ranks")
+    assert len(json_rows(expected, "ranks")) == 2
 
 
 def test_classes_of_the_users(gputime, tmp_path):

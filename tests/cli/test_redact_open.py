@@ -9,6 +9,9 @@ import sqlite3
 
 import pytest
 
+import parquet_by_hand
+import perfetto_writer as perfetto
+import xla_by_hand as xla
 from mcp_client import Client
 from samples import DATA, OWN_CAPTURES
 
@@ -101,6 +104,46 @@ def marked_export(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def marked_xplane(tmp_path_factory):
+    """A profile of XLA: host, threads, texts of events and planes."""
+    path = tmp_path_factory.mktemp(f"of-{MARK}") / f"{MARK}.xplane.pb"
+    work = [xla.event(f"gemm_{NAME_MARK}", 1000 * step + 300, 400, correlation_id=step + 1, hlo_op=f"dot.{NAME_MARK}",
+                      hlo_module=f"jit_{NAME_MARK}", source=f"/home/{MARK}/x.py:3", note=MARK) for step in range(4)]
+    calls = [xla.event("cuLaunchKernel", 1000 * step + 100, 50, correlation_id=step + 1, note=f"/home/{MARK}/y") for step in range(4)]
+    spans = [xla.event(f"span {NAME_MARK}", 1000 * step, 900, **{f"key {MARK}": MARK}) for step in range(4)]
+    planes = [{"name": "/host:CPU", "stats": {}, "lines": [
+                  {"id": TID, "name": f"python of {MARK}", "events": calls + spans},
+                  {"id": TID + 1, "name": MARK, "events": [xla.event(f"open /home/{MARK}/z", 10, 50)]}]},
+              {"name": "/device:GPU:0", "stats": {"device_vendor": "Nvidia", f"stat {MARK}": MARK}, "lines": [
+                  {"id": STREAM, "name": "Stream #7(Compute)", "events": work}]},
+              {"name": "Task Environment", "stats": {f"user {MARK}": f"/home/{MARK}"}, "lines": []}]
+    path.write_bytes(xla.xplane(planes, host=MARK, warnings=[f"of {MARK}"]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def marked_pftrace(tmp_path_factory):
+    """A Perfetto trace: names of processes, threads and tracks, arguments and categories."""
+    path = tmp_path_factory.mktemp(f"of-{MARK}") / f"{MARK}.pftrace"
+    data = perfetto.process(1, PID, f"/home/{MARK}/python") + perfetto.thread(2, 1, PID, TID, f"main {MARK}")
+    data += perfetto.process(3, 900, f"GPU 0 {MARK}") + perfetto.thread(4, 3, 900, STREAM, f"stream 7 {MARK}")
+
+    def slices(track, name, start, length, category, **args):
+        begin = perfetto.event(perfetto.BEGIN, track, name, category, {f"key {MARK}": f"/home/{MARK}"} | args)
+        return (perfetto.packet((8, start), (10, 1), (11, begin)) +
+                perfetto.packet((8, start + length), (10, 1), (11, perfetto.event(perfetto.END, track))))
+
+    for step in range(4):
+        at = 1000 * (EPOCH_US + step)
+        data += slices(2, "cudaLaunchKernel", at + 100, 50, "cuda_runtime", correlation=step + 1)
+        data += slices(2, f"open(/home/{MARK}/z)", at + 200, 50, "user_annotation")
+        data += slices(2, f"span {NAME_MARK}", at + 300, 50, "user_annotation")
+        data += slices(4, f"gemm_{NAME_MARK}", at + 300, 400, "kernel", device=0, stream=STREAM, correlation=step + 1)
+    path.write_bytes(data)
+    return path
+
+
 COMMANDS = [["summary", "--top", "0"], ["kernels", "--gaps", "--launches", "-v"], ["gaps"], ["gaps", "--per", "device"],
             ["ranges"], ["ranges", "--tree"], ["steps"], ["path"], ["whatif", "--cpu", "2", "--force"], ["memory"],
             ["efficiency"], ["findings"], ["findings", "--why", "host_bound"], ["graph"], ["explain", "--path", "--efficiency"],
@@ -138,6 +181,29 @@ def test_nothing_private_of_an_export_is_in_any_output(gputime, marked_export, c
         assert MARK not in output.decode(), (form, command)
 
 
+OTHERS = [["summary", "--top", "0"], ["kernels", "--launches", "-v"], ["ranges"], ["explain"], ["ranks"], ["findings"],
+          ["sql", "select * from ops"], ["sql", "select * from ranges"], ["sql", "select * from threads"]]
+
+
+@pytest.mark.parametrize("command", OTHERS, ids=" ".join)
+@pytest.mark.parametrize("kind", ["xplane", "pftrace"])
+def test_nothing_private_of_other_formats_is_in_any_output(gputime, request, kind, command, tmp_path):
+    trace = request.getfixturevalue(f"marked_{kind}")
+    for option, marks in (("--redact", [MARK, str(PID), str(TID)]), ("--redact-names", [MARK, NAME_MARK])):
+        for form, output in printed(gputime, command, option, trace, tmp_path):
+            assert not [mark for mark in marks if mark in output.decode()], (option, form, command)
+
+
+@pytest.mark.parametrize("kind", ["xplane", "pftrace"])
+def test_without_the_option_the_marks_of_other_formats_are_there(gputime, request, kind):
+    trace = request.getfixturevalue(f"marked_{kind}")
+    (kernel,) = gputime.json("kernels", trace)["tables"]["kernels"]["rows"]
+    assert kernel["count"] == 4 and NAME_MARK in kernel["name"]
+    text = "".join(gputime(*words, "--json").stdout.decode() for words in (
+        ["ranges", trace], ["sql", trace, "select * from threads"], ["summary", trace]))
+    assert MARK in text and NAME_MARK in text and str(TID) in text
+
+
 def test_without_the_option_the_marks_are_there(gputime, marked):
     """The test would see them: the trace is read as far as that."""
     text = gputime("explain", marked, "--json").stdout.decode() + gputime("ranges", marked, "--json").stdout.decode()
@@ -155,10 +221,30 @@ def test_tools_and_exports_are_clean(gputime, marked, tmp_path):
     assert MARK not in json.dumps(client.call("summary", traces=[str(marked)], redact=True))
     assert MARK in json.dumps(client.call("summary", traces=[str(marked)]))
     client.close()
-    done = gputime("export", marked, "--redact-names", "-o", f"{tmp_path}/events/")
-    assert done.returncode == 0, done.stderr
-    for path in (tmp_path / "events").iterdir():
-        assert MARK.encode() not in path.read_bytes() and NAME_MARK.encode() not in path.read_bytes(), path.name
+
+
+def exported(gputime, trace, folder, *options):
+    """All texts of the event files, which are compressed, and of a Perfetto trace, which is not."""
+    for target in (f"{folder}/events/", folder / "events.pftrace"):
+        done = gputime("export", trace, *options, "-o", target)
+        assert done.returncode == 0, done.stderr
+    files = {path.name: parquet_by_hand.read(path) for path in (folder / "events").glob("*.parquet")}
+    texts = {name: repr((file.rows(), file.about)) for name, file in files.items()}
+    assert len(texts) == len(list((folder / "events").iterdir())) > 5
+    return texts | {"events.pftrace": (folder / "events.pftrace").read_bytes().decode(errors="replace")}
+
+
+@pytest.mark.parametrize("kind", ["", "_export", "_xplane", "_pftrace"])
+def test_exports_are_clean(gputime, request, kind, tmp_path):
+    trace = request.getfixturevalue(f"marked{kind}")
+    for option, marks in (("--redact", [MARK]), ("--redact-names", [MARK, NAME_MARK])):
+        folder = tmp_path / option
+        folder.mkdir()
+        for name, text in exported(gputime, trace, folder, option).items():
+            assert not [mark for mark in [*marks, str(PID), str(TID)] if mark in text], (option, name)
+    (tmp_path / "plain").mkdir()
+    plain = exported(gputime, trace, tmp_path / "plain")
+    assert MARK in plain["events.pftrace"] and any(MARK in text for name, text in plain.items() if "parquet" in name)
 
 
 def test_inputs_are_numbered(gputime, marked):
@@ -167,6 +253,8 @@ def test_inputs_are_numbered(gputime, marked):
     assert not any(one["host"] for one in report["inputs"])
     assert report["inputs"][0]["origin_ns"] == "0" and report["inputs"][0]["base_ns"] is None
     assert gputime.json("summary", marked, "--redact")["inputs"][0]["rank"] == 0
+    (one,) = gputime.json("sql", marked, "select 1", "--redact")["inputs"]
+    assert (one["input"], one["path"]) == ("input 1",) * 2
 
 
 def test_sides_are_told_apart(gputime, marked):
@@ -178,7 +266,7 @@ def test_sides_are_told_apart(gputime, marked):
     assert gputime("diff", "--ranks", job, job, "--redact").stdout.startswith(b"input 1 -> input 2\n")
 
 
-OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name", "input", "path", "label"}
+OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name", "input", "path", "label", "host"}
 
 
 def without_processes(report):
@@ -195,6 +283,40 @@ def test_the_numbers_are_those_of_the_trace(gputime, sample, command):
     plain, redacted = (gputime.json(*command, DATA / sample, *option) for option in ([], ["--redact"]))
     assert set(plain["tables"]) == set(redacted["tables"])
     assert without_processes(redacted) == without_processes(plain)
+
+
+@pytest.mark.parametrize("samples", [["nsys/train.nsys-rep", "nsys/train.nsys-rep", "nsys/jax.nsys-rep"],
+                                     [f"ranks/rank{rank}.json.gz" for rank in range(4)]], ids=lambda names: names[0])
+def test_the_numbers_of_a_job_are_those_of_its_traces(gputime, samples):
+    """Which ranks share a host or a GPU is known without their names."""
+    paths = [DATA / sample for sample in samples]
+    plain, redacted = (gputime.json("ranks", *paths, *option) for option in ([], ["--redact"]))
+    for report in (plain, redacted):
+        report["tables"].pop("clocks", None)  # times begin with the first op, so clocks are others
+    assert without_processes(redacted) == without_processes(plain)
+    assert [(one["id"], one["count"]) for one in redacted["issues"]] == [(one["id"], one["count"]) for one in plain["issues"]]
+    assert [one["id"] for one in redacted["findings"]] == [one["id"] for one in plain["findings"]]
+    hosts = [[row["host"] for row in report["tables"]["ranks"]["rows"]] for report in (plain, redacted)]
+    numbers = {host: str(number) for number, host in enumerate(dict.fromkeys(filter(None, hosts[0])), 1)}
+    assert hosts[1] == [numbers.get(host) for host in hosts[0]]
+    if samples[0].endswith(".nsys-rep"):
+        assert "shared_gpu" in [one["id"] for one in plain["findings"]] and numbers
+
+
+def test_a_trace_that_cannot_be_read_is_an_input_with_a_number(gputime, marked, tmp_path):
+    folder = tmp_path / f"of-{MARK}"
+    folder.mkdir()
+    shutil.copyfile(marked, folder / f"a-{MARK}.json")
+    (folder / f"b-{MARK}.sqlite").write_text(MARK)
+    (folder / f"c-{MARK}.nsys-rep").touch()
+    (folder / f"d-{MARK}'s.json").write_text(MARK)
+    for form in FORMATS:
+        done = gputime("ranks", folder, "--redact", "--format", form, "--width", "200")
+        assert done.returncode == 1 and done.stdout and MARK not in done.stdout.decode(), form
+    text = gputime("ranks", folder, "--redact", "--width", "200").stdout.decode()
+    assert "Left out: input 2: unrecognized trace format" in text and "Left out: input 3 is empty." in text
+    assert "Left out: input 4: unrecognized trace format" in text
+    assert MARK.encode() in gputime("ranks", folder, "--redact").stderr  # who runs it is told which they are
 
 
 def test_it_is_what_a_redacted_copy_gives(gputime, tmp_path):

@@ -108,13 +108,13 @@ def test_statistics_are_those_of_reports(gputime):
 
 def test_each_table_can_be_read(gputime, unpacked):
     schema = gputime.json("sql", "--schema")["tables"]
-    frames = {row["table"] for row in schema["schema"]["rows"]}
+    frames = {row["table"] for row in schema["sql_schema"]["rows"]}
     reports = {row["table"] for row in schema["report_tables"]["rows"]}
     assert {"ops", "calls", "ranges", "gaps", "steps", "names", "counters", "inputs"} <= frames
     assert {"report_kernels", "report_gaps", "report_findings"} <= reports
     for path in (LLAMA, unpacked(DATA / "nsys-more/two_part.sqlite.gz")):
         for name in sorted(frames):
-            listed = [row["column"] for row in schema["schema"]["rows"] if row["table"] == name and row["column"]]
+            listed = [row["column"] for row in schema["sql_schema"]["rows"] if row["table"] == name and row["column"]]
             rows = gputime.json("sql", path, f"select {', '.join(listed)} from {name} limit 3")["tables"]["rows"]
             assert [column["key"] for column in rows["columns"]] == listed
         text = " union all ".join(f"select '{name}' t, count(*) n from {name}" for name in sorted(frames))
@@ -130,7 +130,7 @@ def test_schema_of_some_tables(gputime, tmp_path):
     assert "report_" not in {row["table"] for row in whole["report_tables"]["rows"]}
     (tmp_path / "ops").write_text("")  # a file of that name is no reason to look away
     some = gputime.json("sql", "--schema", "steps", "ops", cwd=tmp_path)["tables"]
-    assert some["schema"]["rows"] == [row for name in ("steps", "ops") for row in whole["schema"]["rows"] if row["table"] == name]
+    assert some["sql_schema"]["rows"] == [row for name in ("steps", "ops") for row in whole["sql_schema"]["rows"] if row["table"] == name]
     assert "report_tables" not in some
     assert gputime.json("sql", LLAMA, "--schema")["tables"] == whole
     assert "no table 'op'" in failure(gputime, "--schema", "op", status=2)

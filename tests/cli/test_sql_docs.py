@@ -34,7 +34,7 @@ def test_exposed_communication_and_idle_time_are_those_of_the_report(gputime):
 
 
 def test_every_table_that_the_page_names_is_there(gputime):
-    tables = {row["table"] for row in gputime.json("sql", "--schema")["tables"]["schema"]["rows"]}
+    tables = {row["table"] for row in gputime.json("sql", "--schema")["tables"]["sql_schema"]["rows"]}
     named = set(re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `"))))
     assert named - {"report_KEY"} == tables - {"overheads", "driver_work", "summed"}
 

@@ -21,7 +21,7 @@ SAMPLES = [
 def frames(gputime):
     """Columns by frame, less those with numbers of rows and names: these count what was read."""
     found = {}
-    for row in gputime.json("sql", "--schema")["tables"]["schema"]["rows"]:
+    for row in gputime.json("sql", "--schema")["tables"]["sql_schema"]["rows"]:
         if row["column"]:
             columns = found.setdefault(row["table"], [])
             if not row["refers_to"] and not row["column"].endswith("_id"):

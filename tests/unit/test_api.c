@@ -626,6 +626,22 @@ static void traces_describe_themselves(void **state) {
     assert_int_equal(gputime_capture_prefix("a.json"), 0);
 }
 
+static void copies_of_a_capture_are_known_by_name(void **state) {
+    (void)state;
+    const char *const paths[] = {"d/a.nsys-rep", "d/b.xplane.pb"};
+    const char *const copies[] = {"d/a.sqlite",     "d/a.SQLITE.gz",    "d/a.sqlite.zst", "d/a_cuda_gpu_trace.csv",
+                                  "d/b.trace.json", "d/b.trace.json.gz"};
+    const char *const others[] = {
+        "d/a.nsys-rep", "d/b.xplane.pb",     "e/a.sqlite", "d/ab.sqlite",       ".sqlite",     "d/a.json",
+        "d/b.sqlite",   "d/a.trace.json.gz", "",           "d/b.pt.trace.json", "d/b.json.gz", "d/b.trace.json2"};
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        assert_true(gputime_capture_is_copy(copies[i], paths, 2));
+        assert_false(gputime_capture_is_copy(copies[i], paths, 0));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(gputime_capture_is_copy(others[i], paths, 2));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choices_are_checked),
@@ -652,6 +668,7 @@ int main(void) {
         cmocka_unit_test(ops_have_collectives),
         cmocka_unit_test(events_give_the_report),
         cmocka_unit_test(labels_are_fields),
+        cmocka_unit_test(copies_of_a_capture_are_known_by_name),
         cmocka_unit_test(traces_describe_themselves),
     };
     return cmocka_run_group_tests(tests, open_trace, free_trace);

@@ -71,12 +71,14 @@ static void note_gaps(const struct dividing *it, const struct gt_idle *idle, siz
 }
 
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,
-                           const struct gt_idle_causes *idle, size_t device, struct gt_waterfall_spread *spread) {
+                           const struct gt_idle *idle, size_t device, struct gt_waterfall_spread *spread) {
     const struct gt_view_device *at = &view->devices[device];
     struct dividing it = {.view = view, .set = set, .out = out, .spread = spread, .op = SIZE_MAX};
     *out = (struct gt_model_waterfall){.rest.span_ns = gt_ns_between(at->span_start_ns, at->span_end_ns)};
     gt_charging_device(view, at, charge, &it);
-    gt_idle_causes_sum(idle, device, out->rest.idle_ns);
+    struct gt_idle_sums sums = gt_idle_sums_of(idle, device);
+    for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+        out->rest.idle_ns[c] = gt_ns_of_sum(sums.causes[c].gaps.sum);
     if (spread)
-        note_gaps(&it, &idle->idle, device);
+        note_gaps(&it, idle, device);
 }

@@ -16,6 +16,6 @@ struct gt_model_waterfall {
 
 /* Of a device by its number in the view. spread: takes the pieces; NULL: they are not wanted. */
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,
-                           const struct gt_idle_causes *idle, size_t device, struct gt_waterfall_spread *spread);
+                           const struct gt_idle *idle, size_t device, struct gt_waterfall_spread *spread);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/ns.h"
 #include "measure/results/calls.h"
 #include "measure/results/launch_wait.h"
+#include "measure/results/results.h"
 
 const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
     [GT_IDLE_SYNC] = "sync",       [GT_IDLE_HOST] = "host",
@@ -284,15 +285,6 @@ struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
     return sums;
 }
 
-void gt_idle_causes_sum(const struct gt_idle_causes *causes, size_t device, int64_t ns[GT_IDLE_CAUSE_COUNT]) {
-    const struct gt_idle_device *of = &causes->idle.devices[device];
-    const struct gt_idle_gap *gaps = causes->idle.gaps + of->first;
-    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
-        ns[i] = 0;
-    for (size_t i = 0; i < of->count; i++)
-        ns[gaps[i].cause] = gt_ns_add(ns[gaps[i].cause], gt_idle_gap_ns(&gaps[i]));
-}
-
 static enum gt_status find_idle(struct gt_idle *idle, const struct gt_view *view, bool wants_activity,
                                 struct gt_error *err) {
     *idle = (struct gt_idle){0};
@@ -311,11 +303,15 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
 }
 
 enum gt_status gt_idle_causes_init(struct gt_idle_causes *causes, const struct gt_view *view, struct gt_error *err) {
-    return find_idle(&causes->idle, view, false, err);
+    *causes = (struct gt_idle_causes){.idle = gt_results_made(view, GT_RESULT_IDLE)};
+    if (causes->idle)
+        return GT_OK;
+    causes->idle = &causes->own;
+    return find_idle(&causes->own, view, false, err);
 }
 
 void gt_idle_causes_release(struct gt_idle_causes *causes) {
-    gt_idle_release(&causes->idle);
+    gt_idle_release(&causes->own);
 }
 
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {

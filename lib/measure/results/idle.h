@@ -72,13 +72,12 @@ void gt_idle_release(struct gt_idle *idle);
 
 /* Gaps and their causes, without what the CPU did in host gaps: a third of the cost. */
 struct gt_idle_causes {
-    struct gt_idle idle; /* launch_wait_code is NULL, and activity says nothing */
+    const struct gt_idle *idle; /* all that gt_idle_init finds where that was asked for, too; else its own */
+    struct gt_idle own;         /* launch_wait_code is NULL, and activity says nothing */
 };
 
 enum gt_status gt_idle_causes_init(struct gt_idle_causes *causes, const struct gt_view *view, struct gt_error *err);
 void gt_idle_causes_release(struct gt_idle_causes *causes);
-/* By cause: lengths of the gaps of one device. */
-void gt_idle_causes_sum(const struct gt_idle_causes *causes, size_t device, int64_t ns[GT_IDLE_CAUSE_COUNT]);
 
 /* Of the gaps of one device; one pass over them. */
 struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device);

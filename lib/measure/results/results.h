@@ -32,6 +32,9 @@ enum gt_result {
 #include "measure/results/results.def"
 #undef GT_RESULT
 
+/* One that is there already; NULL: nobody has asked for it. */
+const void *gt_results_made(const struct gt_view *view, enum gt_result kind);
+
 /* Makes one before an analysis asks for it. */
 enum gt_status gt_results_make(const struct gt_view *view, enum gt_result kind, struct gt_error *err);
 

@@ -129,7 +129,7 @@ def test_the_rank_that_differs_is_named(gputime, tmp_path):
 def test_a_trace_that_cannot_be_read_is_named_after_the_verdict(gputime, tmp_path):
     folder = make_job(tmp_path, *SMALL, "--ranks", 4, "--noise", 0.01)
     traces_of(folder)[2].write_text("no trace")
-    done = gputime("ranks", *traces_of(folder), "--width", 400)
+    done = gputime("ranks", *traces_of(folder), "--width", "400")
     text = " ".join(done.stdout.decode().split())
     assert done.returncode == 1
     assert text.index("hold") < text.index("Left out: '") and "rank0002.json'" in text

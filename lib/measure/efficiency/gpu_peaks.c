@@ -265,19 +265,20 @@ void gt_gpu_peaks_of(struct gt_gpu_peaks *peaks, const struct gt_store *store, u
     const struct gt_devices *devices = &store->devices;
     uint32_t described = described_device(devices, device, given);
     *peaks = (struct gt_gpu_peaks){.name = gt_store_string(store, devices->name[described])};
-    const struct sheet *sheet = given->sheet ? &sheets[given->sheet - 1] : find_sheet(peaks->name);
-    if (given->sheet)
-        peaks->given_name = sheet->name;
-    if (given->sheet && !peaks->name.len)
-        peaks->name = sheet->name;
+    const struct sheet *asked = given->sheet ? &sheets[given->sheet - 1] : NULL;
+    const struct sheet *sheet = asked ? asked : find_sheet(peaks->name);
+    if (asked)
+        peaks->given_name = asked->name;
+    if (asked && !peaks->name.len)
+        peaks->name = asked->name;
     set_arch(peaks, devices, described, sheet);
     const struct arch *arch = find_arch(gt_gpu_peaks_arch(peaks));
     peaks->multiprocessors = devices->multiprocessors[described];
     if (!peaks->multiprocessors && sheet)
         peaks->multiprocessors = sheet->multiprocessors;
-    peaks->peak_multiprocessors = given->sheet ? sheet->multiprocessors : peaks->multiprocessors;
-    set_limits(peaks, devices, described, given->sheet ? own_arch(devices, described, peaks->name) : arch);
-    set_clocks(peaks, devices, described, sheet, given->sheet > 0);
+    peaks->peak_multiprocessors = asked ? asked->multiprocessors : peaks->multiprocessors;
+    set_limits(peaks, devices, described, asked ? own_arch(devices, described, peaks->name) : arch);
+    set_clocks(peaks, devices, described, sheet, asked != NULL);
     set_flops(peaks, sheet || has_full_rate(peaks->name) ? arch : NULL, given);
     peaks->bandwidth = bandwidth_of(devices, described, sheet, given);
 }

@@ -109,7 +109,9 @@ static enum gputime_status add_traces(struct cli_mcp_words *words, const struct 
                                       const struct cli_command *command, const struct cli_json *value,
                                       struct gputime_error *err) {
     char *text = malloc(TEXT_MAX);
-    enum gputime_status status = text ? GPUTIME_OK : cli_fail_memory(err);
+    enum gputime_status status = GPUTIME_OK;
+    if (!text)
+        return cli_fail_memory(err);
     for (const struct cli_json *item = value->type == CLI_JSON_ARRAY ? value->first : value; !status && item;
          item = value->type == CLI_JSON_ARRAY ? item->next : NULL) {
         status = text_of(item, value->key, text, TEXT_MAX, err);
@@ -141,7 +143,9 @@ static enum gputime_status add_option(struct cli_mcp_words *words, const struct 
                                       const struct cli_json *value, struct gputime_error *err) {
     char lead[128], *text = malloc(TEXT_MAX);
     bool is_repeated = option->type == CLI_TEXTS || option->type == CLI_LINE;
-    enum gputime_status status = text ? GPUTIME_OK : cli_fail_memory(err);
+    enum gputime_status status = GPUTIME_OK;
+    if (!text)
+        return cli_fail_memory(err);
     snprintf(lead, sizeof lead, "--%.100s=", value->key);
     if (value->type == CLI_JSON_ARRAY && is_repeated) {
         for (const struct cli_json *item = value->first; item && !status; item = item->next) {
@@ -150,9 +154,8 @@ static enum gputime_status add_option(struct cli_mcp_words *words, const struct 
                 status = add_word(words, lead, text, err);
         }
     } else if (value->type != CLI_JSON_NULL) {
-        if (!status)
-            status = value->type == CLI_JSON_ARRAY ? join_items(value, text, TEXT_MAX, err)
-                                                   : text_of(value, value->key, text, TEXT_MAX, err);
+        status = value->type == CLI_JSON_ARRAY ? join_items(value, text, TEXT_MAX, err)
+                                               : text_of(value, value->key, text, TEXT_MAX, err);
         if (!status)
             status = add_word(words, lead, text, err);
     }

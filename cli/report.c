@@ -290,6 +290,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
 static void name_own_files(const struct job *job) {
     char path[4096];
     const char *lead = "\n";
+    if (job->destination_count == 0)
+        return;
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
     bool is_text = !last->path && strcmp(last->format, "text") == 0;
     for (size_t i = 0; is_text && i < job->destination_count; i++)

@@ -140,9 +140,11 @@ enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate) {
     bit += 3;
     if (head >> 1 == STORED)
         status = copy_stored(deflate, &bit, &out_count);
-    else if (head >> 1 == FIXED && gt_deflate_fixed_codes(deflate))
-        status = decode(deflate, &bit, &out_count);
-    else if (head >> 1 == OWN_CODES && (status = gt_deflate_codes(deflate, &bit)) == GT_DEFLATE_BLOCK_END)
+    else if (head >> 1 == FIXED)
+        status = gt_deflate_fixed_codes(deflate) ? GT_DEFLATE_BLOCK_END : GT_DEFLATE_DAMAGED;
+    else if (head >> 1 == OWN_CODES)
+        status = gt_deflate_codes(deflate, &bit);
+    if (head >> 1 != STORED && status == GT_DEFLATE_BLOCK_END)
         status = decode(deflate, &bit, &out_count);
     if (status != GT_DEFLATE_BLOCK_END)
         return status;

@@ -76,8 +76,9 @@ static uint32_t add_spec(struct gt_pftrace_reading *reading, struct gt_str entry
 }
 
 static uint32_t kernel_name(struct gt_pftrace_reading *reading, struct gt_str entry) {
-    struct gt_str full = gt_proto_find_bytes(entry, PF_KERNEL_DEMANGLED_NAME);
-    struct gt_str name = full.len ? full : gt_proto_find_bytes(entry, PF_KERNEL_NAME);
+    struct gt_str name = gt_proto_find_bytes(entry, PF_KERNEL_DEMANGLED_NAME);
+    if (!name.len)
+        name = gt_proto_find_bytes(entry, PF_KERNEL_NAME);
     return gt_builder_string(reading->builder, name.ptr ? name : GT_LOST_NAME);
 }
 

@@ -110,7 +110,7 @@ void gt_pftrace_reading_op_details(struct gt_pftrace_reading *reading, const str
 void gt_pftrace_reading_stage(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                               struct gt_str bytes, int64_t time_ns, uint32_t machine) {
     struct gt_proto message = gt_proto_of(bytes);
-    struct gt_proto_field field;
+    struct gt_proto_field field = {0};
     struct stage stage = {0};
     if (!(reading->facts & GT_FACT_OPS))
         return;
@@ -122,7 +122,7 @@ void gt_pftrace_reading_stage(struct gt_pftrace_reading *reading, const struct g
     }
     struct gt_pftrace_details details = gt_pftrace_no_details;
     if (stage.launch.ptr)
-        gt_pftrace_reading_launch(reading, sequence, stage.launch, &details);
+        gt_pftrace_reading_launch(reading, sequence, (struct gt_str){stage.launch.ptr, stage.launch.len}, &details);
     gt_strid name = name_of(reading, sequence, &stage);
     struct gt_ops_row row = {.start_ns = time_ns,
                              .end_ns = (int64_t)((uint64_t)time_ns + stage.length_ns),

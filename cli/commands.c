@@ -724,11 +724,10 @@ const struct cli_command cli_command_table[] = {
      .help = "events as tables for data frames, or for other tools",
      .usage = "TRACE... -o DIR/|FILE.pftrace",
      .details = "Writes the events of traces: GPU ops with their launch calls, ranges, steps, categories and "
-                "idle gaps, one Parquet file per table, for DuckDB, pandas, polars and the like. Rows of several "
-                "traces are told apart by the column 'input'. A selection applies to ops; the other tables are "
+                "idle gaps, one Parquet file per table, for DuckDB, pandas, polars and the like. The column "
+                "'input' says which trace a row is from. A selection applies to ops; the other tables are "
                 "whole. docs/frames.md describes the columns. FILE.pftrace is a Perfetto trace of what is selected, "
-                "for ui.perfetto.dev, with ranks on one clock (docs/perfetto.md). The end of the output decides the "
-                "format.",
+                "for ui.perfetto.dev, with ranks on one clock (docs/perfetto.md). The suffix decides the format.",
      .action = CLI_ACTION_EXPORT,
      .groups = CLI_GROUP_SELECTION | CLI_GROUP_FORMAT | CLI_GROUP_FILE | CLI_GROUP_READING | CLI_GROUP_RULES,
      .takes_directories = true,

@@ -75,7 +75,7 @@ const char *cli_mcp_word(const struct cli_command *command, char *name, size_t s
 const char *cli_mcp_query(const struct cli_command *command);
 void cli_mcp_list_tools(FILE *out); /* the JSON array of all tools */
 
-/* ---- mcp_speech.c: what clients are told ---- */
+/* ---- mcp_speech.c: messages for clients ---- */
 
 const char *cli_mcp_argument(const struct cli_option *option, char *name, size_t size); /* the option's name with '_' */
 /* A message of the program with arguments in place of options. */

@@ -1,4 +1,4 @@
-/* What clients are told: messages of the program in the names of a tool's arguments, and how to ask for less. */
+/* Messages for clients: those of the program in the names of a tool's arguments, and how to ask for less. */
 #include <ctype.h>
 #include <string.h>
 

@@ -19,7 +19,7 @@
    does not branch: see bound_values. */
 enum { VALUE_BYTES = 4 << 20, OPS_BETWEEN_LOOKS = 200 };
 
-/* What a module is told: which table it is. */
+/* What a module knows: which table it is. */
 struct binding {
     const struct gt_sql_world *world;
     size_t frame;

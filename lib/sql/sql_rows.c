@@ -32,7 +32,7 @@ static bool has_key(const struct gt_report_column *columns, size_t count, const 
     return false;
 }
 
-/* Two columns of one name are told apart by a number. */
+/* The second column of a name gets a number. */
 static const char *unique_key(struct gt_arena *arena, const struct gt_report_column *columns, size_t count,
                               const char *name) {
     struct gt_str key = key_of(arena, name), tried = key;

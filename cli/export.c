@@ -16,8 +16,7 @@ struct job {
     struct cli_options options; /* the user's, with what the export reads */
     struct cli_captures captures;
     struct gputime_trace **traces; /* by capture; those that could be read */
-    struct gputime_error *errors;
-    size_t *op_counts; /* that were exported */
+    size_t *op_counts;             /* that were exported */
 };
 
 static struct gputime_export_options export_options(const struct job *job) {
@@ -55,17 +54,10 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     struct gputime_export_options options = export_options(job);
     job->options.opening.facts = gputime_export_facts(&options, job->options.output);
     job->traces = calloc(count + 1, sizeof *job->traces);
-    job->errors = calloc(count + 1, sizeof *job->errors);
     job->op_counts = calloc(count + 1, sizeof *job->op_counts);
-    if (!job->traces || !job->errors || !job->op_counts)
+    if (!job->traces || !job->op_counts)
         return cli_fail_memory(err);
-    enum gputime_status status = cli_captures_read(&job->captures, &job->options, true, job->traces, job->errors, err);
-    for (size_t i = 0; i < count && !status; i++)
-        if (!job->traces[i]) {
-            *err = job->errors[i];
-            status = err->status;
-        }
-    return status;
+    return cli_captures_read_all(&job->captures, &job->options, job->traces, err);
 }
 
 /* A file without GPU work is seldom what somebody wants. */
@@ -84,7 +76,6 @@ static void release(struct job *job) {
     for (size_t i = 0; job->traces && i < job->captures.count; i++)
         cli_host_close(&job->options, job->traces[i]);
     free(job->traces);
-    free(job->errors);
     free(job->op_counts);
     cli_captures_release(&job->captures);
     free(job);

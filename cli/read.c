@@ -119,6 +119,21 @@ static void warn_of_loss(const struct gputime_trace *trace, const char *name) {
         fprintf(stderr, "gputime: '%s' was only partly read: %s\n", cli_terminal_text(path, sizeof path, name), loss);
 }
 
+enum gputime_status cli_captures_read_all(const struct cli_captures *captures, const struct cli_options *options,
+                                          struct gputime_trace **traces, struct gputime_error *err) {
+    struct gputime_error *errors = calloc(captures->count + 1, sizeof *errors);
+    if (!errors)
+        return cli_fail_memory(err);
+    enum gputime_status status = cli_captures_read(captures, options, true, traces, errors, err);
+    for (size_t i = 0; i < captures->count && !status; i++)
+        if (!traces[i]) {
+            *err = errors[i];
+            status = err->status;
+        }
+    free(errors);
+    return status;
+}
+
 void cli_warn_of_losses(struct gputime_trace *const *traces, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++)
         warn_of_loss(traces[i], names[i]);

@@ -11,6 +11,11 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
                                       bool needs_all, struct gputime_trace **traces, struct gputime_error *errors,
                                       struct gputime_error *err);
 
+/* The same for a command that needs every capture: the first failure is err. traces are zeroed; the caller closes what
+   there is. */
+enum gputime_status cli_captures_read_all(const struct cli_captures *captures, const struct cli_options *options,
+                                          struct gputime_trace **traces, struct gputime_error *err);
+
 /* What could be read only partly, one line on standard error for each trace; names are for people. */
 void cli_warn_of_losses(struct gputime_trace *const *traces, const char *const *names, size_t count);
 /* The same for all captures. */

@@ -25,7 +25,6 @@ struct job {
     const char *query;
     struct cli_captures captures;
     struct gputime_trace **traces; /* by capture; those that could be read */
-    struct gputime_error *errors;
     struct gputime_report *report;
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     size_t destination_count;
@@ -198,16 +197,9 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     size_t count = job->captures.count;
     job->options.opening.facts = gputime_sql_facts(job->query);
     job->traces = calloc(count + 1, sizeof *job->traces);
-    job->errors = calloc(count + 1, sizeof *job->errors);
-    if (!job->traces || !job->errors)
+    if (!job->traces)
         return cli_fail_memory(err);
-    enum gputime_status status = cli_captures_read(&job->captures, &job->options, true, job->traces, job->errors, err);
-    for (size_t i = 0; i < count && !status; i++)
-        if (!job->traces[i]) {
-            *err = job->errors[i];
-            status = err->status;
-        }
-    return status;
+    return cli_captures_read_all(&job->captures, &job->options, job->traces, err);
 }
 
 /* Formats that hold rows and nothing else cannot say that some were left out. */
@@ -244,7 +236,6 @@ static void release(struct job *job) {
     for (size_t i = 0; job->traces && i < job->captures.count; i++)
         cli_host_close(&job->options, job->traces[i]);
     free(job->traces);
-    free(job->errors);
     free(job->text);
     cli_captures_release(&job->captures);
     free(job);

@@ -98,7 +98,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     enum gputime_status result = gt_internal_fail(status, &error, err);
     if (!result && !is_any_read)
         result = judge_failures(all, count, err);
-    if (!result && gt_job_redact_is_asked(inputs, count)) /* who opens the job is told which file it is */
+    if (!result && gt_job_redact_is_asked(inputs, count)) /* errors still name the file */
         result = gt_internal_fail(gt_job_redact(job, inputs, all, &error), &error, err);
     if (job)
         job->errors = all;

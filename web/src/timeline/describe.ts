@@ -4,10 +4,21 @@ import { columnIndex, reader, type Report } from '../data';
 import { visible } from '../dom';
 import { decimal, percent, withUnit } from '../format';
 import type { Lane } from './lanes';
-import { between, type Row, type Timeline } from './rows';
+import { between, type Kind, type Row, type Timeline } from './rows';
 import type { Span } from './span';
 
-const NOUNS = { ranges: 'ranges', gaps: 'gaps', ops: 'ops' } as const;
+const NOUNS: Readonly<Record<Kind, string>> = {
+  steps: 'steps',
+  counters: 'values',
+  gaps: 'gaps',
+  ops: 'ops',
+  collectives: 'collectives',
+  ranges: 'ranges',
+  host_ranges: 'ranges',
+  operators: 'operators',
+  python: 'functions',
+  calls: 'calls',
+};
 const NO_NAME = '(name left out to save space)';
 
 /** What the table of causes says about one. */
@@ -82,8 +93,8 @@ export function summarise(timeline: Timeline, rows: readonly Row[]): string {
     (busiest
       ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, was busy ${percent(share)} of that.`
       : '') +
-    (left.ops > 0 ? ` ${plural(left.ops, 'stream')} with less work not shown.` : '') +
-    (left.ranges > 0 ? ` ${plural(left.ranges, 'row')} of ranges not shown.` : '')
+    ((left.ops ?? 0) > 0 ? ` ${plural(left.ops!, 'stream')} with less work not shown.` : '') +
+    ((left.ranges ?? 0) > 0 ? ` ${plural(left.ranges!, 'row')} of ranges not shown.` : '')
   );
 }
 

@@ -22,7 +22,18 @@ export interface Layout {
 }
 
 export const HEADING = 22;
-const HEIGHTS: Readonly<Record<Kind, number>> = { ranges: 18, gaps: 16, ops: 26 };
+const HEIGHTS: Readonly<Record<Kind, number>> = {
+  steps: 18,
+  counters: 40,
+  gaps: 16,
+  ops: 26,
+  collectives: 18,
+  ranges: 18,
+  host_ranges: 18,
+  operators: 18,
+  python: 18,
+  calls: 18,
+};
 const BETWEEN = 3;
 
 function whose(row: Row, several: boolean): string {

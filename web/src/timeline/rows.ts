@@ -1,9 +1,15 @@
 // The timeline of the report (docs/json.md, `timelines`) as columns of numbers, ready to be searched and drawn.
 
-export type Kind = 'ranges' | 'gaps' | 'ops';
+export type Kind =
+  'steps' | 'counters' | 'gaps' | 'ops' | 'collectives' | 'ranges' | 'host_ranges' | 'operators' | 'python' | 'calls';
 
 export interface PackedRow {
   readonly kind: Kind;
+  readonly lane?: number; // of the trace; in older reports the place of the row
+  readonly title?: string | null;
+  readonly unit?: string | null;
+  readonly thread?: string | null; // its name
+  readonly group?: string | null; // of a communicator
   readonly device: number | null;
   readonly pid: number | null;
   readonly stream: number | null;
@@ -11,15 +17,18 @@ export interface PackedRow {
   readonly level: number | null;
   readonly count: number;
   readonly busy_ns: number;
-  readonly grain_ns: number;
-  readonly items: string;
+  readonly grain_ns: number; // 0: every item is single
+  readonly items?: string;
+  readonly points?: readonly number[]; // of counters: time, lowest, highest, and so on
+  readonly low?: number;
+  readonly high?: number;
 }
 
 export interface Timeline {
   readonly input: string;
   readonly start_ns: number;
   readonly end_ns: number;
-  readonly rows_left_out: Readonly<Record<Kind, number>>;
+  readonly rows_left_out: Readonly<Partial<Record<Kind, number>>>;
   readonly options: readonly { readonly name: string; readonly value: string }[];
   readonly names: readonly string[];
   readonly categories: readonly (string | null)[];
@@ -61,7 +70,7 @@ class Numbers {
 }
 
 export function unpack(packed: PackedRow): Row {
-  const numbers = new Numbers(atob(packed.items));
+  const numbers = new Numbers(atob(packed.items ?? ''));
   const starts: number[] = [];
   const ends: number[] = [];
   const busy: number[] = [];

@@ -9,4 +9,7 @@
    that audience. */
 void gt_json_timeline_write_all(struct gt_out *out, const struct gt_report *report, enum gt_audience audience);
 
+/* One timeline, of an input of this name. */
+void gt_json_timeline_write(struct gt_out *out, struct gt_str input, const struct gt_timeline *timeline);
+
 #endif

@@ -45,6 +45,7 @@ export class ExplorerView implements Explorer, Hooks {
   constructor(
     private readonly source: Source,
     report: Report | null,
+    private readonly only: number | null = null, // the input that is shown, of one that has no place in the address
   ) {
     this.meanings = causeMeanings(report);
     this.legend = new Legend((category) => this.view?.setCategory(category));
@@ -68,6 +69,10 @@ export class ExplorerView implements Explorer, Hooks {
     });
     this.root = this.frame.root;
     this.root.addEventListener('keydown', (event) => this.key(event));
+    if (only !== null) {
+      void this.turn(only);
+      return;
+    }
     addEventListener('popstate', () => this.restore());
     const place = read(location.hash);
     if (place) this.restore();
@@ -78,8 +83,8 @@ export class ExplorerView implements Explorer, Hooks {
 
   go({ input, start, end, lane }: Destination): void {
     const named = typeof input === 'number' ? input : this.source.inputs.findIndex((each) => each.input === input);
-    void this.turn(Math.max(named, 0)).then((view) => {
-      this.root.scrollIntoView({ block: 'nearest' });
+    void this.turn(this.only ?? Math.max(named, 0)).then((view) => {
+      if (this.only === null) this.root.scrollIntoView({ block: 'nearest' });
       if (!view) return;
       view.look({ start, end });
       if (lane !== undefined) view.pin(this.markOf(view, { lane, start, end }));
@@ -90,6 +95,10 @@ export class ExplorerView implements Explorer, Hooks {
   onSelect(listener: (chosen: Chosen | null) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  clear(): void {
+    this.view?.setChosen(null);
   }
 
   /** What is drawn, for tests and for the curious. */
@@ -350,7 +359,7 @@ export class ExplorerView implements Explorer, Hooks {
 
   /** A step can be taken back; other changes are only kept. */
   private remember(isStep: boolean): void {
-    if (!this.view || this.isRestoring) return;
+    if (!this.view || this.isRestoring || this.only !== null) return;
     const hash = write(this.place(this.view));
     if (hash === location.hash) return;
     if (hash === '' && !read(location.hash)) return; // the name of a section stays

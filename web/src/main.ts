@@ -2,8 +2,11 @@
 
 import { charts } from './charts/index';
 import { crossTable } from './cross';
-import { readReport, type Report, type Table } from './data';
+import { readCarried, type Report, type Table } from './data';
 import { element } from './dom';
+import { createExplorer } from './explore/index';
+import { openSource } from './explore/open';
+import type { Source } from './explore/source';
 import { findingsView } from './findings';
 import { headerView } from './header';
 import { healthView } from './health';
@@ -80,5 +83,15 @@ async function build(report: Report): Promise<void> {
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
+/** Of a running `gputime view`: the timeline asks for what it shows. */
+function explore(source: Source): void {
+  const explorer = createExplorer(source);
+  document.getElementById('page')!.append(element('nav'), element('main', { id: 'content' }, explorer.root));
+  document.getElementById('page')!.dataset.ready = '';
+}
+
 followSystem();
-void build(readReport());
+const carried = readCarried();
+const { source, report } = openSource(carried);
+if (report) void build(report);
+else explore(source);

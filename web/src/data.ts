@@ -102,8 +102,9 @@ export function unpackReport(packed: unknown): Report {
   return report;
 }
 
-export function readReport(): Report {
-  return unpackReport(JSON.parse(document.getElementById('report')?.textContent ?? ''));
+/** The JSON of the page: a report, or what `gputime view` says of itself. */
+export function readCarried(): unknown {
+  return JSON.parse(document.getElementById('report')?.textContent ?? '');
 }
 
 /** Integers beyond 2^53 come as strings, to be shown exactly; other strings are no numbers. */

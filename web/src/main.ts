@@ -10,6 +10,6 @@ let app: App | null = null;
 const carried: unknown = JSON.parse(document.getElementById('report')?.textContent ?? '');
 const { source, report, view } = openSource(carried, (isThere) => app?.heard(isThere));
 const hasTimeline = source.inputs.length > 0;
-app = new App(source, view, hasTimeline ? createExplorer(source, report) : null);
+app = new App(source, view, hasTimeline ? createExplorer(source, { report }) : null);
 if (report) void app.showStored(report);
 else if (view) void app.showLive(view);

@@ -24,6 +24,11 @@ import { tablesView, type Tables } from './tables';
 
 const ANALYSES = ['accounting', 'kernels', 'gaps'];
 
+export interface ExplorerOptions {
+  readonly report?: Report | null; // that of a stored page, whose words on causes are used
+  readonly input?: number; // the only one that is shown
+}
+
 export class ExplorerView implements Explorer, Hooks {
   readonly root: HTMLElement;
   private readonly frame: Frame;
@@ -44,10 +49,9 @@ export class ExplorerView implements Explorer, Hooks {
 
   constructor(
     private readonly source: Source,
-    report: Report | null,
-    private readonly only: number | null = null, // the input that is shown, of one that has no place in the address
+    private readonly options: ExplorerOptions,
   ) {
-    this.meanings = causeMeanings(report);
+    this.meanings = causeMeanings(options.report ?? null);
     this.legend = new Legend((category) => this.view?.setCategory(category));
     this.search = new SearchBox(source, () => this.input, {
       current: () => this.view?.pinned ?? null,
@@ -60,7 +64,13 @@ export class ExplorerView implements Explorer, Hooks {
       done: () => this.view?.port.focus({ preventScroll: true }),
     });
     this.tables = tablesView(() => this.view);
-    this.frame = new Frame(source, this.search.root, this.legend.root, this.tables.root, this.help.root, {
+    const parts = {
+      search: this.search.root,
+      legend: this.legend.root,
+      tables: this.tables.root,
+      help: this.help.root,
+    };
+    this.frame = new Frame(source, options.input === undefined, parts, {
       zoom: (factor) => this.view?.zoom(factor, null, true),
       pan: (share) => this.view?.pan(share, true),
       fit: () => this.view?.fit(),
@@ -69,8 +79,8 @@ export class ExplorerView implements Explorer, Hooks {
     });
     this.root = this.frame.root;
     this.root.addEventListener('keydown', (event) => this.key(event));
-    if (only !== null) {
-      void this.turn(only);
+    if (options.input !== undefined) {
+      void this.turn(options.input);
       return;
     }
     addEventListener('popstate', () => this.restore());
@@ -83,8 +93,8 @@ export class ExplorerView implements Explorer, Hooks {
 
   go({ input, start, end, lane }: Destination): void {
     const named = typeof input === 'number' ? input : this.source.inputs.findIndex((each) => each.input === input);
-    void this.turn(this.only ?? Math.max(named, 0)).then((view) => {
-      if (this.only === null) this.root.scrollIntoView({ block: 'nearest' });
+    void this.turn(this.options.input ?? Math.max(named, 0)).then((view) => {
+      this.root.scrollIntoView({ block: 'nearest' });
       if (!view) return;
       view.look({ start, end });
       if (lane !== undefined) view.pin(this.markOf(view, { lane, start, end }));
@@ -359,7 +369,7 @@ export class ExplorerView implements Explorer, Hooks {
 
   /** A step can be taken back; other changes are only kept. */
   private remember(isStep: boolean): void {
-    if (!this.view || this.isRestoring || this.only !== null) return;
+    if (!this.view || this.isRestoring || this.options.input !== undefined) return;
     const hash = write(this.place(this.view));
     if (hash === location.hash) return;
     if (hash === '' && !read(location.hash)) return; // the name of a section stays

@@ -32,6 +32,13 @@ class Pane {
   }
 }
 
+export interface FrameParts {
+  readonly search: HTMLElement;
+  readonly legend: HTMLElement;
+  readonly tables: HTMLElement;
+  readonly help: HTMLElement;
+}
+
 const LEAST_HEIGHT = 260;
 const GRIP_STEP = 40;
 
@@ -49,15 +56,13 @@ export class Frame {
 
   constructor(
     source: Source,
-    search: HTMLElement,
-    legend: HTMLElement,
-    tables: HTMLElement,
-    help: HTMLElement,
+    isMain: boolean, // the one of the page: others have no title, and no choice of the trace
+    { search, legend, tables, help }: FrameParts,
     private readonly actions: FrameActions,
   ) {
     this.choice = element(
       'select',
-      { 'aria-label': 'Trace', hidden: source.inputs.length < 2 },
+      { 'aria-label': 'Trace', hidden: !isMain || source.inputs.length < 2 },
       ...source.inputs.map(({ input }, i) => element('option', { value: i }, visible(input))),
     );
     this.choice.addEventListener('change', () => actions.turn(Number(this.choice.value)));
@@ -68,7 +73,7 @@ export class Frame {
       element(
         'div',
         { class: 'explorer-tools' },
-        element('h2', { id: 'title-timeline' }, 'Timeline'),
+        isMain && element('h2', { id: 'title-timeline' }, 'Timeline'),
         this.choice,
         this.range,
         search,
@@ -81,7 +86,9 @@ export class Frame {
     );
     this.root = element(
       'section',
-      { class: 'panel explorer', id: 'timeline', 'aria-labelledby': 'title-timeline' },
+      isMain
+        ? { class: 'panel explorer', id: 'timeline', 'aria-labelledby': 'title-timeline' }
+        : { class: 'explorer', 'aria-label': 'Timeline' },
       this.box,
       this.grip(),
       this.more,

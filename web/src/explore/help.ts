@@ -55,8 +55,8 @@ export class Help {
     const close = button('Close', { class: 'quiet' }, () => this.root.close());
     this.root = element(
       'dialog',
-      { class: 'explorer-help', 'aria-labelledby': 'title-keys' },
-      element('h3', { id: 'title-keys' }, 'Keys and pointer'),
+      { class: 'explorer-help', 'aria-label': 'Keys and pointer' },
+      element('h3', {}, 'Keys and pointer'),
       element('div', { class: 'explorer-help-parts' }, ...parts),
       close,
     );

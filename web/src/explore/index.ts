@@ -1,13 +1,12 @@
 // Makes the explorer of a page, and lets tests and scripts look at what it draws: gputime.explorer.model().
 
-import type { Report } from '../data';
-import { ExplorerView } from './explorer';
+import { ExplorerView, type ExplorerOptions } from './explorer';
 import type { Explorer, Source } from './source';
 
-/** `report` is that of a stored page, whose words on causes are used; null where there is none (yet). */
-export function createExplorer(source: Source, report: Report | null = null, only: number | null = null): Explorer {
-  if (only !== null) return new ExplorerView(source, report, only);
-  const explorer = new ExplorerView(source, report);
-  Object.assign(globalThis, { gputime: { explorer: { model: () => explorer.model() } } });
+/** The explorer of the page, whose place is in the address; one of a fixed `input` is a plain timeline of that. */
+export function createExplorer(source: Source, options: ExplorerOptions = {}): Explorer {
+  const explorer = new ExplorerView(source, options);
+  if (options.input === undefined)
+    Object.assign(globalThis, { gputime: { explorer: { model: () => explorer.model() } } });
   return explorer;
 }

@@ -80,7 +80,7 @@ export function isHost(kind: Kind): boolean {
 }
 
 function threadName({ thread, tid }: PackedRow): string {
-  return thread ? `${thread} (${tid ?? '?'})` : tid !== null ? `thread ${tid}` : 'all threads';
+  return thread ?? (tid !== null ? `thread ${tid}` : 'all threads');
 }
 
 function ownerOf({ pid }: PackedRow, several: boolean): string {

@@ -84,7 +84,7 @@ class Aligned {
   constructor(session: Session, inputs: readonly [number, number]) {
     const { source, report } = session;
     const names = inputs.map((input) => source.inputs[input]?.input ?? '');
-    this.explorers = inputs.map((input) => createExplorer(source, report, input));
+    this.explorers = inputs.map((input) => createExplorer(source, { report, input }));
     this.steps = names.map((name) => stepsOf(report, name));
     const count = Math.min(...this.steps.map(({ length }) => length));
     const tools =
@@ -96,12 +96,6 @@ class Aligned {
         button('\u2192', { 'aria-label': 'Next step' }, () => this.show(this.at + 1)),
         this.words,
       );
-    this.explorers.forEach(({ root }, place) => {
-      const title = root.querySelector('h2');
-      root.id = `timeline-${place === 0 ? 'a' : 'b'}`;
-      if (title) title.id = `title-${root.id}`;
-      root.setAttribute('aria-labelledby', `title-${root.id}`);
-    });
     const parts = this.explorers.flatMap((explorer, place) => [
       element(
         'h3',

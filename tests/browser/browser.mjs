@@ -1,6 +1,6 @@
 // What the tests of the page share: pages made by the program, and a browser in which anything unexpected is an error.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -66,8 +66,64 @@ export async function closeBrowser() {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** A running `gputime view`: its address, and how to end it. */
+export async function serve(...args) {
+  const env = { ...process.env, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
+  const server = spawn(GPUTIME, ['view', '--no-open', '--idle', '0', ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const url = await new Promise((resolve, reject) => {
+    let said = '';
+    server.stdout.on('data', (bytes) => {
+      said += bytes;
+      const found = /http:\S+/.exec(said);
+      if (found) resolve(found[0]);
+    });
+    ended.then((code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  });
+  const stop = async () => {
+    server.kill('SIGINT');
+    await ended;
+  };
+  return { url, stop };
+}
+
+/** Waits until the timeline shows a part of the time, with not much around it. */
+export async function timelineShows(page, start, end) {
+  await page.waitForFunction(
+    ([from, to]) => {
+      const shown = document.querySelector('#timeline .timeline-port')?.dataset;
+      return (
+        shown && Number(shown.start) <= from && Number(shown.end) >= to && shown.end - shown.start < 4 * (to - from)
+      );
+    },
+    [start, end],
+  );
+}
+
+/** What axe-core finds that is serious or critical, in words. */
+export async function complaints(page) {
+  const source = readFileSync(join(ROOT, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(source); // the page's policy allows no script of others
+  return page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .map(({ html }) => html.slice(0, 120))
+            .slice(0, 3)
+            .join(' | ')}`,
+      );
+  });
+}
+
 /** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
-export async function open({ path }, { width = 1280, height = 800, ...settings } = {}) {
+export async function open({ path, url }, { width = 1280, height = 800, hash = '', ...settings } = {}) {
+  const address = url ?? pathToFileURL(path).href;
   const context = await browser.newContext({
     viewport: { width, height },
     ...settings,
@@ -78,8 +134,9 @@ export async function open({ path }, { width = 1280, height = 800, ...settings }
   page.on('pageerror', (error) => oddities.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => oddities.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:'))
-      oddities.push(`request: ${request.url()}`);
+    const asked = request.url().split('#')[0];
+    const isOwn = url ? asked.startsWith(url) : asked === address;
+    if (!isOwn && !asked.startsWith('data:')) oddities.push(`request: ${request.url()}`);
   });
   await page.addInitScript(() => {
     // Pages from files have no clipboard of their own here.
@@ -88,13 +145,13 @@ export async function open({ path }, { width = 1280, height = 800, ...settings }
       value: { writeText: async (text) => void globalThis.copied.push(text) },
     });
   });
-  await page.goto(pathToFileURL(path).href);
+  await page.goto(address + hash);
   await page.locator('#page[data-ready]').waitFor();
   const close = async () => {
     assert.deepEqual(oddities, []);
     await context.close();
   };
-  return { page, close };
+  return { page, close, oddities };
 }
 
 /** Scrolls through the page, so that every chart is drawn. */

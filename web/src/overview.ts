@@ -80,14 +80,7 @@ export class Overview {
     private readonly explorer: Explorer | null,
     private readonly navigation: Navigation,
   ) {
-    this.timeline =
-      explorer &&
-      element(
-        'section',
-        { class: 'panel', id: 'timeline', 'aria-labelledby': 'title-timeline' },
-        element('h2', { id: 'title-timeline' }, 'Timeline'),
-        explorer.root,
-      );
+    this.timeline = explorer?.root ?? null;
     this.root.append(this.head.shown, this.account.shown, this.change.shown, this.findings.shown);
     if (this.timeline) this.root.append(this.timeline);
     this.root.append(this.chip.shown, this.body.shown);

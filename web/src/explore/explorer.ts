@@ -107,6 +107,10 @@ export class ExplorerView implements Explorer, Hooks {
     return () => this.listeners.delete(listener);
   }
 
+  clear(): void {
+    if (this.view?.chosen) this.view.setChosen(null);
+  }
+
   /** What is drawn, for tests and for the curious. */
   model(): Model | null {
     return this.view && modelOf(this.view, this.input, this.waiting > 0);

@@ -21,7 +21,7 @@ struct gt_phase_map {
         struct gt_pattern *pattern;
         uint32_t phase;
         uint32_t letters; /* that a name must have to fit */
-    } * patterns; /* the first that fits wins */
+    } * patterns;         /* the first that fits wins */
     size_t pattern_count, pattern_capacity;
     bool is_guessed;
 };

@@ -389,7 +389,10 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     matcher.zero_calls = gt_mem_array(store->processes.count + 1, sizeof *matcher.zero_calls);
     bool ok = labels->op_call && matcher.zero_calls;
     bool needs_ids = ok && survey_calls(&matcher);
-    if (ok && !needs_ids)
+    if (ok && store->calls.count == 0) {
+        gt_label_no_rows(labels->op_call, store->ops.count);
+        is_matched = true;
+    } else if (ok && !needs_ids)
         ok = try_slots(&matcher, &is_matched);
     if (ok && !is_matched)
         ok = match_by_index(&matcher, needs_ids);

@@ -392,6 +392,10 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     uint64_t longer = 0;
     if (!op_step)
         return gt_fail_memory(err);
+    if (labels->step_count == 0) {
+        gt_label_no_rows(op_step, store->ops.count);
+        return GT_OK;
+    }
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call != last_call) /* graph nodes come in runs of one call */

@@ -3,10 +3,28 @@
 
 #include "base/mem.h"
 #include "explore/model.h"
+#include "explore/name_index.h"
 #include "write/json_timeline.h"
 
 uint32_t gt_explore_facts(void) {
     return GT_FACTS_ALL & ~(uint32_t)(GT_FACT_SOURCE | GT_FACT_GROUPS | GT_FACT_FLOWS);
+}
+
+static struct gt_model_lazy *lazy_new(void) {
+    struct gt_model_lazy *lazy = gt_mem_array(1, sizeof *lazy);
+    if (lazy && pthread_mutex_init(&lazy->lock, NULL) != 0) {
+        gt_mem_free(lazy);
+        return NULL;
+    }
+    return lazy;
+}
+
+static void lazy_free(struct gt_model_lazy *lazy) {
+    if (!lazy)
+        return;
+    pthread_mutex_destroy(&lazy->lock);
+    gt_name_index_free(lazy->names);
+    gt_mem_free(lazy);
 }
 
 enum gt_status gt_explore_new(const struct gt_explore_trace *trace, struct gt_explore **out, struct gt_error *err) {
@@ -16,7 +34,8 @@ enum gt_status gt_explore_new(const struct gt_explore_trace *trace, struct gt_ex
         return gt_fail_memory(err);
     explore->trace = *trace;
     gt_arena_init(&explore->arena);
-    enum gt_status status = gt_model_build(explore, err);
+    explore->lazy = lazy_new();
+    enum gt_status status = explore->lazy ? gt_model_build(explore, err) : gt_fail_memory(err);
     if (status == GT_OK)
         *out = explore;
     else
@@ -28,6 +47,7 @@ void gt_explore_free(struct gt_explore *explore) {
     if (!explore)
         return;
     gt_model_release(explore);
+    lazy_free(explore->lazy);
     gt_arena_release(&explore->arena);
     gt_mem_free(explore);
 }

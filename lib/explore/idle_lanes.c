@@ -102,3 +102,7 @@ struct gt_idle_lanes_gap gt_idle_lanes_gap(const struct gt_idle_lanes *lanes, si
                                       .activity = (enum gt_host_activity)(code >> ACTIVITY_SHIFT & 3),
                                       .part = (enum gt_gap_part)(code >> PART_SHIFT & 3)};
 }
+
+enum gt_idle_cause gt_idle_lanes_cause(const struct gt_idle_lanes *lanes, size_t gap) {
+    return (enum gt_idle_cause)(lanes->code[gap] & CAUSE_BITS);
+}

@@ -32,6 +32,7 @@ struct gt_idle_lanes_gap {
     enum gt_gap_part part;
 };
 struct gt_idle_lanes_gap gt_idle_lanes_gap(const struct gt_idle_lanes *lanes, size_t gap);
+enum gt_idle_cause gt_idle_lanes_cause(const struct gt_idle_lanes *lanes, size_t gap);
 
 /* As struct gt_spans wants it; categories are causes. */
 void gt_idle_lanes_read(const void *data, size_t first, size_t count, struct gt_span *out);

@@ -3,6 +3,9 @@
 #include "explore/lane_sources.h"
 
 #include "base/mem.h"
+#include "base/spans.h"
+#include "base/threads.h"
+#include "measure/results/host_lanes.h"
 #include "measure/results/results.h"
 #include "measure/results/timeline_ranges.h"
 
@@ -127,13 +130,101 @@ static enum gt_status make_ranges(struct making *making, struct gt_error *err) {
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
+/* ---- steps ---- */
+
+/* By process, and on levels where they overlap. */
+static bool copy_steps(struct making *making, struct gt_lane_set *set) {
+    const struct gt_labels *labels = making->view->labels;
+    const struct gt_store *store = making->view->store;
+    size_t count = labels->step_count;
+    int64_t *start_ns = set->owned[0] = gt_mem_uninitialised(count, sizeof *start_ns);
+    int64_t *end_ns = set->owned[1] = gt_mem_uninitialised(count, sizeof *end_ns);
+    gt_strid *name = set->owned[2] = gt_mem_uninitialised(count, sizeof *name);
+    if (!start_ns || !end_ns || !name || !set_alloc(set, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        start_ns[i] = labels->steps[i].start_ns;
+        end_ns[i] = labels->steps[i].end_ns;
+        name[i] = store->ranges.name[labels->steps[i].range];
+    }
+    set->start_ns = start_ns;
+    set->end_ns = end_ns;
+    set->name = name;
+    set->bytes += count * (sizeof *start_ns + sizeof *end_ns + sizeof *name);
+    return true;
+}
+
+static enum gt_status make_steps(struct making *making, struct gt_error *err) {
+    struct gt_lane_set *set = &making->explore->sets[GT_TIMELINE_STEPS];
+    const struct gt_labels *labels = making->view->labels;
+    const struct gt_store *store = making->view->store;
+    if (!copy_steps(making, set))
+        return gt_fail_memory(err);
+    size_t *first = gt_mem_array(store->processes.count + 3, sizeof *first);
+    if (!first)
+        return gt_fail_memory(err);
+    size_t *next = first + 1, others = store->processes.count; /* steps of no process */
+    for (size_t i = 0; i < labels->step_count; i++)
+        next[(labels->steps[i].process < others ? labels->steps[i].process : others) + 1]++;
+    for (size_t p = 0; p <= others; p++)
+        next[p + 1] += next[p];
+    for (size_t i = 0; i < labels->step_count; i++)
+        set->ids[next[labels->steps[i].process < others ? labels->steps[i].process : others]++] = (uint32_t)i;
+    bool ok = true;
+    for (size_t p = 0; p <= others; p++) {
+        struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_STEPS);
+        ok = ok && gt_spans_sort(set->ids + first[p], first[p + 1] - first[p], set->start_ns, set->end_ns);
+        row.pid = gt_lane_list_pid(store, p < others ? (uint32_t)p : GT_NO_TRACK);
+        if (first[p + 1] > first[p])
+            gt_lane_list_add(making->list, &row, (struct gt_span_row){first[p], first[p + 1] - first[p]}, (uint32_t)p);
+    }
+    gt_mem_free(first);
+    set_spans(making, GT_TIMELINE_STEPS);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+/* ---- what CPU threads did ---- */
+
+enum { HOST_KINDS = GT_TIMELINE_CALLS - GT_TIMELINE_HOST_RANGES + 1 };
+
+struct host_making {
+    struct making *making;
+    struct gt_lane_list lists[HOST_KINDS];
+    bool has_failed[HOST_KINDS];
+};
+
+static void make_host_kind(void *context, size_t index) {
+    struct host_making *host = context;
+    enum gt_timeline_kind kind = (enum gt_timeline_kind)(GT_TIMELINE_HOST_RANGES + index);
+    struct gt_lane_set *set = &host->making->explore->sets[kind];
+    host->has_failed[index] = !gt_host_lanes_make(host->making->view, kind, set, &host->lists[index]);
+    set_spans(host->making, kind);
+}
+
+static enum gt_status make_host(struct making *making, struct gt_error *err) {
+    struct host_making host = {.making = making};
+    bool ok = true;
+    gt_threads_deal(gt_threads_count(making->explore->trace.threads), HOST_KINDS, make_host_kind, &host);
+    for (size_t k = 0; k < HOST_KINDS; k++) {
+        const struct gt_lane_list *list = &host.lists[k];
+        for (size_t i = 0; i < list->count; i++)
+            gt_lane_list_add(making->list, &list->lanes[i].row, list->lanes[i].spans, list->lanes[i].track);
+        making->list->left_out[GT_TIMELINE_HOST_RANGES + k] += list->left_out[GT_TIMELINE_HOST_RANGES + k];
+        ok = ok && !host.has_failed[k];
+        gt_lane_list_release(&host.lists[k]);
+    }
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+/* ---- all ---- */
+
 enum gt_status gt_lane_sources_make(struct gt_explore *explore, const struct gt_view *view, struct gt_lane_list *list,
                                     struct gt_error *err) {
+    static enum gt_status (*const makers[])(struct making *, struct gt_error *) = {make_ops, make_gaps, make_ranges,
+                                                                                  make_steps, make_host};
     struct making making = {explore, view, list};
-    enum gt_status status = make_ops(&making, err);
-    if (status == GT_OK)
-        status = make_gaps(&making, err);
-    if (status == GT_OK)
-        status = make_ranges(&making, err);
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(makers) && status == GT_OK; i++)
+        status = makers[i](&making, err);
     return status == GT_OK && list->failed ? gt_fail_memory(err) : status;
 }

@@ -1,6 +1,7 @@
 /* Makes the lanes of a trace: a view of all ops gives their order, the gaps and the ranges, and is let go. */
 #include "explore/model.h"
 
+#include "base/intervals.h"
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
@@ -49,6 +50,7 @@ static bool take_lanes(struct gt_explore *explore, struct gt_lane_list *list) {
     explore->lane_count = list->count;
     for (size_t i = 0; i < list->count; i++) {
         explore->lanes[i].row = list->lanes[i].row;
+        explore->lanes[i].track = list->lanes[i].track;
         explore->lanes[i].spans = &explore->spans[list->lanes[i].row.kind];
         explore->lanes[i].pyramid.row = list->lanes[i].spans;
     }
@@ -112,12 +114,82 @@ void gt_model_release(struct gt_explore *explore) {
     gt_idle_lanes_release(&explore->idle);
 }
 
+/* ---- finding ---- */
+
+struct gt_interval gt_model_times(const struct gt_explore *explore, enum gt_timeline_kind kind, size_t span) {
+    const struct gt_spans *spans = &explore->spans[kind];
+    struct gt_span found;
+    spans->read(spans->data, span, 1, &found);
+    return (struct gt_interval){gt_ns_between(spans->zero_ns, found.start_ns),
+                                gt_ns_between(spans->zero_ns, found.end_ns)};
+}
+
+uint32_t gt_model_row(const struct gt_explore *explore, enum gt_timeline_kind kind, size_t span) {
+    if (kind == GT_TIMELINE_GAPS)
+        return (uint32_t)span;
+    const struct gt_lane_set *set = &explore->sets[kind];
+    return kind == GT_TIMELINE_RANGES ? ((const uint32_t *)set->owned[3])[set->ids[span]] : set->ids[span];
+}
+
+/* The first span of the lane that comes after all with these times, or (from_start) not before them: spans of a lane
+   are sorted by start, longer first. */
+static size_t bound(const struct gt_explore *explore, const struct gt_model_lane *lane, int64_t start_ns,
+                    int64_t end_ns, bool from_start) {
+    size_t low = lane->pyramid.row.first, high = low + lane->pyramid.row.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct gt_interval times = gt_model_times(explore, lane->row.kind, middle);
+        bool is_before = times.start_ns != start_ns ? times.start_ns < start_ns
+                         : times.end_ns != end_ns   ? times.end_ns > end_ns
+                                                    : !from_start;
+        if (is_before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t gt_model_find_times(const struct gt_explore *explore, uint32_t lane, int64_t start_ns, int64_t end_ns,
+                           size_t *first) {
+    *first = bound(explore, &explore->lanes[lane], start_ns, end_ns, true);
+    return bound(explore, &explore->lanes[lane], start_ns, end_ns, false) - *first;
+}
+
+size_t gt_model_first_lane(const struct gt_explore *explore, enum gt_timeline_kind kind, uint32_t track) {
+    size_t lane = 0;
+    while (lane < explore->lane_count &&
+           (explore->lanes[lane].row.kind != kind || explore->lanes[lane].track != track))
+        lane++;
+    return lane;
+}
+
+/* Equal times of a lane are looked through one by one, but not without end. */
+enum { EQUALS_MAX = 4096 };
+
+bool gt_model_find(const struct gt_explore *explore, enum gt_timeline_kind kind, uint32_t track, uint32_t row,
+                   struct gt_model_place *place) {
+    const struct gt_lane_set *set = &explore->sets[kind];
+    int64_t zero_ns = explore->trace.store->origin_ns;
+    int64_t start_ns = gt_ns_between(zero_ns, set->start_ns[row]), end_ns = gt_ns_between(zero_ns, set->end_ns[row]);
+    for (size_t i = gt_model_first_lane(explore, kind, track);
+         i < explore->lane_count && explore->lanes[i].row.kind == kind && explore->lanes[i].track == track; i++) {
+        size_t first, count = gt_model_find_times(explore, (uint32_t)i, start_ns, end_ns, &first);
+        for (size_t span = first; span < first + (count < EQUALS_MAX ? count : EQUALS_MAX); span++)
+            if (set->ids[span] == row) {
+                *place = (struct gt_model_place){(uint32_t)i, span};
+                return true;
+            }
+    }
+    return false;
+}
+
 /* ---- names ---- */
 
 struct gt_str gt_model_name(const struct gt_explore *explore, enum gt_timeline_kind kind, size_t span, gt_strid *id) {
     const struct gt_store *store = explore->trace.store;
     if (kind == GT_TIMELINE_GAPS) {
-        *id = (gt_strid)gt_idle_lanes_gap(&explore->idle, span).cause;
+        *id = gt_idle_lanes_cause(&explore->idle, span);
         return gt_str_of(gt_idle_cause_names[*id]);
     }
     const struct gt_lane_set *set = &explore->sets[kind];

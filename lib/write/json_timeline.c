@@ -127,6 +127,10 @@ static const char *const kinds[GT_TIMELINE_KIND_COUNT] = {
     [GT_TIMELINE_CALLS] = "calls",
 };
 
+const char *gt_json_timeline_kind(enum gt_timeline_kind kind) {
+    return kinds[kind];
+}
+
 static void write_text_member(struct gt_out *out, const char *key, struct gt_str text) {
     if (text.len == 0)
         return;

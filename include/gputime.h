@@ -768,6 +768,9 @@ struct gputime_answer {
 enum gputime_status gputime_view_answer(struct gputime_view *view, const char *path_and_query,
                                         struct gputime_answer *out, struct gputime_error *err);
 
+/* Whether this build has a server. Any thread. */
+int gputime_view_can_serve(void);
+
 /* How a view is served. */
 struct gputime_serve_options {
     size_t size;

@@ -355,7 +355,7 @@ export class ExplorerView implements Explorer, Hooks {
   // ---- the address ----
 
   private place(view: TimelineView): Place {
-    const { start, end } = view.whole;
+    const { start, end } = view.home;
     const isWhole = view.span.start === start && view.span.end === end;
     return {
       input: this.input,
@@ -388,7 +388,7 @@ export class ExplorerView implements Explorer, Hooks {
       .then((view) => {
         if (!view) return;
         view.setFolds(folds);
-        view.goTo(span ?? view.whole);
+        view.goTo(span ?? view.home);
         this.search.set(find);
         if (!same(chosen, view.chosen)) view.setChosen(chosen);
         if (!same(pin, view.pinned)) view.pin(pin && this.markOf(view, pin));

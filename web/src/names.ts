@@ -11,11 +11,14 @@ const SIGNATURE =
 const TAIL = 14; // characters
 const INDENT = 14; // pixels for each of a nested name's two spaces
 
-/** A name that gives up its scope and its arguments first where room is short; without these, its middle. */
-export function nameView(name: string): HTMLElement {
+/** A name that gives up its scope and its arguments first where room is short; without these, its middle. Where others look
+ * the same up to some place, the arguments begin just before it. */
+export function nameView(name: string, from = 0): HTMLElement {
   const parts = SIGNATURE.exec(name);
   if (parts) {
-    const [, scope = '', own = '', rest = ''] = parts;
+    const [, scope = '', own = '', all = ''] = parts;
+    const at = scope.length + own.length;
+    const rest = from - at > SEEN ? `\u2026${name.slice(wordBefore(name, from))}` : all;
     return element(
       'bdi',
       { class: 'signature' },
@@ -38,6 +41,20 @@ export function nameView(name: string): HTMLElement {
   return made;
 }
 
+const SEEN = 16; // characters of arguments that any table has room for
+
+/** The start of the word around a place, or a little before it in a long one. */
+function wordBefore(name: string, place: number): number {
+  return Math.max(place - BEFORE, name.slice(0, place).search(/[^<>(),/ =#;]*$/));
+}
+
+/** From where on each name differs from all the others that have its own name. */
+export function differences(names: readonly string[]): ReadonlyMap<string, number> {
+  const sorted = [...new Set(names)].sort();
+  const common = sorted.map((name, place) => (place === 0 ? 0 : commonStart([sorted[place - 1]!, name])));
+  return new Map(sorted.map((name, place) => [name, Math.max(common[place]!, common[place + 1] ?? 0)]));
+}
+
 /** Simplified names by full name, if the report has them. */
 function shortNames(report: Report): (name: string) => string {
   const kernels = report.tables['kernels'];
@@ -55,14 +72,17 @@ const BEFORE = 8; // of a long word before the place where names differ
 function commonStart(names: readonly string[]): number {
   const [first = '', ...others] = names;
   let length = first.length;
-  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  for (const other of others) {
+    let same = 0;
+    while (same < length && first[same] === other[same]) same++;
+    length = same;
+  }
   return length;
 }
 
 /** From the word in which the names begin to differ, without the scopes of what is named there. */
 function difference(name: string, from: number): string {
-  const word = Math.max(from - BEFORE, name.slice(0, from).search(/[^<>(),/ =#;]*$/));
-  const rest = name.slice(word).replace(/(?:\w+::)+|\bvoid /g, '');
+  const rest = name.slice(wordBefore(name, from)).replace(/(?:\w+::)+|\bvoid /g, '');
   return rest.length > DIFFERENT ? `${rest.slice(0, DIFFERENT)}\u2026` : rest;
 }
 

@@ -9,7 +9,7 @@ import { showRow } from './details';
 import { button, copy, element, setHover, shorten, visible } from './dom';
 import { exact, styleOf, type Style } from './format';
 import { meaningOf } from './meaning';
-import { nameView } from './names';
+import { differences, nameView } from './names';
 import { sideways } from './sideways';
 import { colorOf } from './theme';
 
@@ -95,6 +95,7 @@ export class TableView {
   private readonly judged: ((row: Row) => Judgement) | null;
   private readonly hasLinks: boolean;
   private part: Part | null = null;
+  private readonly places = new Map<number, ReadonlyMap<string, number>>();
 
   constructor(
     private readonly key: string,
@@ -332,11 +333,21 @@ export class TableView {
       made.classList.add('outcome', this.outcome(column.key, String(cell), row));
       made.append(element('span', { class: 'sign', 'aria-hidden': 'true' }, sign));
     }
-    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH)));
+    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH), this.differs(column, text)));
     else made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);
     setHover(made, column.unit === '' ? visible(String(cell ?? '')) : exact(cell, column));
     if (column.most > 0) made.style.setProperty('--share', String(Math.abs(numberOf(cell)) / column.most));
     return made;
+  }
+
+  /** From where on a name is not the same as others of its column. */
+  private differs(column: Shown, text: string): number {
+    let places = this.places.get(column.index);
+    if (!places) {
+      places = differences(this.table.rows.map((row) => shorten(column.style.format(row[column.index] ?? null), NAME_LENGTH)));
+      this.places.set(column.index, places);
+    }
+    return places.get(shorten(text, NAME_LENGTH)) ?? 0;
   }
 
   /** Up is not always worse. */

@@ -44,7 +44,9 @@ export function sql(trace, query) {
 }
 
 export function report(...args) {
-  return JSON.parse(execFileSync(GPUTIME, [...args, '--json'], { env: ENV, maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] }));
+  return JSON.parse(
+    execFileSync(GPUTIME, [...args, '--json'], { env: ENV, maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] }),
+  );
 }
 
 /** Until all that is seen is as fine as it can be; then what is drawn. */

@@ -85,7 +85,8 @@ function barOf({ device, parts }: Account, length: number): HTMLElement {
   bar.setAttribute('aria-label', parts.map(({ name, ns }) => `${name} ${percent(ns / length)}`).join(', '));
   const keys = parts.map((part) => {
     const piece = element('span', { title: `${part.name}: ${withUnit(part.ns, 'ns')}` });
-    piece.style.flexGrow = String(part.ns);
+    piece.style.flexGrow = String(part.ns / length);
+    piece.dataset.ns = String(part.ns);
     paint(piece, part);
     bar.append(piece);
     const swatch = element('span', { class: 'swatch' });

@@ -381,7 +381,7 @@ export class ExplorerView implements Explorer, Hooks {
   private restore(): void {
     const place = read(location.hash);
     if (!place && location.hash !== '') return;
-    const { input, span, pin, chosen, find, folds } = place ?? { ...NOWHERE, input: this.input };
+    const { input, span, pin, chosen, find, folds } = place ?? NOWHERE;
     if (!this.source.inputs[input]) return void (this.view ?? this.turn(0));
     this.isRestoring = true;
     void this.turn(input)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "explore/explore.h"
 #include "take.h"
+#include "viewing_items.h"
 #include "viewing_lanes.h"
 #include "viewing_page.h"
 #include "viewing_reports.h"
@@ -36,6 +37,9 @@ static const struct route routes[] = {
     {"ranks", "", gt_viewing_reports_ranks, true, true},
     {"lanes", "input", gt_viewing_lanes_list, true, true},
     {"window", "input,from_ns,to_ns,width,lanes", gt_viewing_lanes_window, false, false},
+    {"item", "input,lane,start_ns,end_ns,nth", gt_viewing_items_item, false, false},
+    {"search", "input,text,from_ns,before_ns,limit", gt_viewing_items_search, true, false},
+    {"flame", "input,of,by,from_ns,to_ns", gt_viewing_items_flame, true, true},
     {"sql", "query,limit", gt_viewing_reports_sql, true, false},
     {"alive", "", answer_life, false, false},
     {"gone", "", answer_life, false, false},

@@ -46,7 +46,6 @@ function noteView(report: Report, note: string): HTMLElement {
   return element('p', { class: isLoss ? 'note warning' : 'note' }, note);
 }
 
-
 function notesView(report: Report, whole: Input | undefined): HTMLElement | null {
   const notes = report.inputs.flatMap((input) =>
     input.notes.map((note) => noteView(report, visible(input === whole ? note : `${input.input}: ${note}`))),

@@ -5,6 +5,8 @@
 #include "base/strtab.h"
 #include "measure/results/tiles.h"
 
+enum { GT_LANE_SET_ROWS = 3 };
+
 /* Zero-initialise. */
 struct gt_lane_set {
     const int64_t *start_ns, *end_ns; /* by id */
@@ -12,7 +14,7 @@ struct gt_lane_set {
     const gt_strid *name;             /* the same, strings of the store */
     uint32_t *ids;                    /* by number of the span */
     size_t count;
-    void *owned[4]; /* columns that were made for it */
+    void *owned[4]; /* columns that were made for it; the last one has rows of the store, where ids are none */
     size_t bytes;   /* of ids and owned columns */
 };
 

@@ -105,22 +105,13 @@ static bool copy_ranges(struct gt_lane_set *set, const struct gt_timeline_ranges
 
 static enum gt_status make_ranges(struct making *making, struct gt_error *err) {
     struct gt_timeline_ranges ranges;
-    const struct gt_store *store = making->view->store;
     enum gt_status status = gt_timeline_ranges_init(&ranges, making->view, SIZE_MAX, err);
     if (status != GT_OK)
         return status;
     size_t count = 0;
     for (size_t i = 0; i < ranges.row_count; i++) {
         const struct gt_timeline_range_row *from = &ranges.rows[i];
-        struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_RANGES);
-        if (!from->is_stream && from->track != GT_NO_TRACK)
-            row = gt_lane_list_thread_row(store, GT_TIMELINE_RANGES, from->track, from->level);
-        row.level = from->level;
-        row.pid = from->pid;
-        if (from->is_stream && from->track != GT_NO_TRACK) {
-            row.device = store->devices.id[store->lanes.device[from->track]];
-            row.stream = store->lanes.stream[from->track];
-        }
+        struct gt_timeline_row row = gt_timeline_ranges_row(&ranges, from);
         gt_lane_list_add(making->list, &row, from->spans, from->track);
         count += from->spans.count;
     }

@@ -134,9 +134,7 @@ struct gt_interval gt_model_times(const struct gt_explore *explore, enum gt_time
 uint32_t gt_model_row(const struct gt_explore *explore, enum gt_timeline_kind kind, size_t span) {
     if (kind == GT_TIMELINE_GAPS)
         return (uint32_t)span;
-    const struct gt_lane_set *set = &explore->sets[kind];
-    const uint32_t *rows = set->owned[GT_LANE_SET_ROWS];
-    return rows ? rows[set->ids[span]] : set->ids[span];
+    return gt_lane_set_row(&explore->sets[kind], span);
 }
 
 /* The first span of the lane that comes after all with these times, or (from_start) not before them: spans of a lane

@@ -7,8 +7,8 @@
 #include "measure/memory_use/memory_events.h"
 #include "measure/results/measure.h"
 
-/* Moments at which queues are looked at. */
-enum { QUEUE_MOMENTS = 65536 };
+/* Moments at which queues are looked at: four for each op, but not more than this. */
+enum { QUEUE_MOMENTS_MAX = 65536, QUEUE_MOMENTS_OP = 4 };
 
 /* ---- values ---- */
 
@@ -192,6 +192,16 @@ static bool make_memory_curve(struct making *making, const struct gt_memory_even
     return add_curve(making, &curve, &row);
 }
 
+/* Frameworks count what is allocated themselves. */
+static bool has_memory_track(const struct gt_view *view, int64_t device) {
+    const struct gt_counter_tracks *tracks = &view->store->counter_tracks;
+    for (uint32_t i = 0; i < tracks->count; i++)
+        if (tracks->device[i] == device && is_asked(view, tracks, i) &&
+            gt_str_eq(gt_store_string(view->store, tracks->unit[i]), GT_STR("bytes")))
+            return true;
+    return false;
+}
+
 static bool make_memory(struct making *making) {
     const struct gt_store *store = making->view->store;
     struct gt_memory_events_list list = {0};
@@ -203,6 +213,8 @@ static bool make_memory(struct making *making) {
         int64_t device = store->memory_events.device[list.items[first].row];
         for (end = first; end < list.count && store->memory_events.device[list.items[end].row] == device;)
             end++;
+        if (has_memory_track(making->view, device))
+            continue;
         ok = gt_memory_events_follow(list.items + first, end - first, store, &counts) &&
              make_memory_curve(making, list.items + first, end - first, device, false) &&
              make_memory_curve(making, list.items + first, end - first, device, true);
@@ -219,8 +231,10 @@ static bool make_queue(struct making *making, const struct gt_view_device *devic
     struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);
     struct gt_curve curve;
     uint64_t length = (uint64_t)device->span_end_ns - (uint64_t)device->span_start_ns, known = 0;
-    uint64_t step = length / QUEUE_MOMENTS + 1;
-    int64_t *change = gt_mem_array(QUEUE_MOMENTS + 1, sizeof *change);
+    size_t moments = device->count < QUEUE_MOMENTS_MAX / QUEUE_MOMENTS_OP ? device->count * QUEUE_MOMENTS_OP
+                                                                         : QUEUE_MOMENTS_MAX;
+    uint64_t step = length / moments + 1;
+    int64_t *change = gt_mem_array(moments + 1, sizeof *change);
     int64_t depth = 0;
     for (size_t i = device->first; i < device->first + device->count && change; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
@@ -233,12 +247,12 @@ static bool make_queue(struct making *making, const struct gt_view_device *devic
         change[((uint64_t)start_ns - (uint64_t)device->span_start_ns) / step]--;
         known++;
     }
-    if (!change || !known || !own_values(&curve, QUEUE_MOMENTS)) {
+    if (!change || !known || !own_values(&curve, moments)) {
         gt_mem_free(change);
         return change && !known;
     }
     curve.count = 0;
-    for (size_t i = 0; i < QUEUE_MOMENTS && i * step <= length; i++) { /* before what the next moment has */
+    for (size_t i = 0; i < moments && i * step <= length; i++) { /* before what the next moment has */
         depth += change[i];
         curve.times_ns[curve.count] = gt_ns_add(device->span_start_ns, (int64_t)((i + 1) * step));
         curve.values[curve.count++] = (double)depth;

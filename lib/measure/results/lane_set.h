@@ -20,6 +20,12 @@ struct gt_lane_set {
 
 void gt_lane_set_release(struct gt_lane_set *set);
 
+/* The row of the store that a span is, by its number. */
+static inline uint32_t gt_lane_set_row(const struct gt_lane_set *set, size_t span) {
+    const uint32_t *rows = set->owned[GT_LANE_SET_ROWS];
+    return rows ? rows[set->ids[span]] : set->ids[span];
+}
+
 /* As struct gt_spans wants it; data is a set. */
 void gt_lane_set_read(const void *data, size_t first, size_t count, struct gt_span *out);
 

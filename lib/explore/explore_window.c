@@ -8,7 +8,7 @@
 #include "write/json_timeline.h"
 
 /* Pixels of all lanes together, so that an answer stays small: many lanes have a coarser grain. */
-enum { PIXELS_MAX = 24576, WIDTH_USUAL = 1000, NAME_BYTES = 2000000 };
+enum { PIXELS_MAX = 24576, WIDTH_USUAL = 1000, NAME_LONGEST = 4000, NAME_BYTES = 2000000 };
 
 struct drawing {
     const struct gt_explore *explore;
@@ -90,7 +90,7 @@ static enum gt_status draw(struct drawing *drawing, size_t count, struct gt_erro
         first_point += row->point_count;
     }
     if (drawing->items.failed || drawing->points.failed ||
-        !gt_timeline_names_settle(&drawing->names, &drawing->timeline, &drawing->arena, NAME_BYTES))
+        !gt_timeline_names_settle(&drawing->names, &drawing->timeline, &drawing->arena, NAME_LONGEST, NAME_BYTES))
         return gt_fail_memory(err);
     return GT_OK;
 }

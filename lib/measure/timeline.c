@@ -335,8 +335,9 @@ static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {
     enum gt_status status = list_lanes(drawing, err);
     if (status != GT_OK)
         return status;
-    if (!fill(drawing) || !gt_timeline_names_settle(&drawing->names, drawing->timeline,
-                                                    &drawing->section->report->arena, share_of(drawing, NAME_BYTES)))
+    if (!fill(drawing) ||
+        !gt_timeline_names_settle(&drawing->names, drawing->timeline, &drawing->section->report->arena,
+                                  GT_TIMELINE_NAMES_LONGEST, share_of(drawing, NAME_BYTES)))
         return gt_fail_memory(err);
     set_extent(drawing->timeline);
     set_options(drawing);

@@ -4,6 +4,7 @@
 #include "decode/nsys/nsys_rep.h"
 #include "decode/nsys/nsys_sqlite.h"
 #include "decode/proto/pftrace.h"
+#include "decode/rocm/rocpd.h"
 #include "decode/torch/torch_json.h"
 #include "decode/xla/xla_json.h"
 #include "decode/xla/xplane.h"
@@ -24,6 +25,10 @@
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_METRICS |             \
      GT_FACT_COUNTERS | GT_FACT_CONFIGS | GT_FACT_STACKS)
 
+#define ROCM_FACTS                                                                                                     \
+    (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_GRAPHS | GT_FACT_METRICS | GT_FACT_COUNTERS |              \
+     GT_FACT_CONFIGS | GT_FACT_MEMORY)
+
 /* A suffix, and that of files that were compressed since: every decoder reads what a source unpacks. */
 #define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz"
 
@@ -32,6 +37,8 @@ const struct gt_decoder gt_decoders[] = {
      gt_torch_json_sniff, gt_torch_json_decode, NULL},
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
+    {GT_ROCPD_KEY, "rocpd", "ROCm profiler database (rocprofv3's rocpd, rpd)", PACKED(".db") " .rpd",
+     ROCM_FACTS | GT_FACT_SOURCE, gt_rocpd_sniff, gt_rocpd_decode, NULL},
     {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", PACKED(".sqlite"), NSYS_FACTS | GT_FACT_SOURCE,
      gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", PACKED(".csv"),

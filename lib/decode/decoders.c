@@ -15,7 +15,7 @@
 #define TORCH_FACTS                                                                                                    \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_METRICS |            \
      GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS |          \
-     GT_FACT_MEMORY | GT_FACT_STACKS)
+     GT_FACT_MEMORY | GT_FACT_STACKS | GT_FACT_GRAPHS | GT_FACT_DETAILS)
 
 #define PERFETTO_FACTS                                                                                                 \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_GRAPHS |             \

@@ -8,6 +8,8 @@
 #include "decode/xla/xla_json.h"
 #include "decode/xla/xplane.h"
 
+#include <stdio.h>
+
 #define USUAL_FACTS (GT_FACT_OPS | GT_FACT_CORRELATION | GT_FACT_BYTES)
 #define NSYS_FACTS                                                                                                     \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_RANGE_TEXTS |         \
@@ -25,10 +27,10 @@
      GT_FACT_COUNTERS | GT_FACT_CONFIGS | GT_FACT_STACKS)
 
 /* A suffix, and that of files that were compressed since: every decoder reads what a source unpacks. */
-#define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz"
+#define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz " suffix ".zip"
 
 const struct gt_decoder gt_decoders[] = {
-    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json"), TORCH_FACTS,
+    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json") " .zip", TORCH_FACTS,
      gt_torch_json_sniff, gt_torch_json_decode, NULL},
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
@@ -61,7 +63,6 @@ static const struct {
     {GT_STR("\x7f"
             "ELF"),
      0, "a program or library"},
-    {GT_STR("PK\x03\x04"), 0, "a zip archive; extract it first"},
     {GT_STR("BZh"), 0, "bzip2 data; decompress it first"},
     {GT_STR("\xfd"
             "7zXZ"),
@@ -102,19 +103,77 @@ static enum gt_status fail_unknown(const struct gt_source *source, struct gt_str
                    what + kind_bytes);
 }
 
-enum gt_status gt_decoder_choose(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err) {
-    struct gt_str head;
+/* The decoder with the highest score for what the source gives now; *out NULL: none. */
+static enum gt_status find_decoder(struct gt_source *source, const char *path, struct gt_str *head,
+                                   const struct gt_decoder **out, struct gt_error *err) {
     int best = 0;
     *out = NULL;
-    enum gt_status status = gt_source_peek(source, &head, err);
-    if (status != GT_OK)
-        return status;
-    for (size_t i = 0; i < gt_decoder_count; i++) {
-        int score = gt_decoders[i].sniff(head, gt_source_path(source));
+    enum gt_status status = gt_source_peek(source, head, err);
+    for (size_t i = 0; status == GT_OK && i < gt_decoder_count; i++) {
+        int score = gt_decoders[i].sniff(*head, path);
         if (score > best) {
             best = score;
             *out = &gt_decoders[i];
         }
     }
-    return *out ? GT_OK : fail_unknown(source, head, err);
+    return status;
+}
+
+/* ---- members of archives ---- */
+
+/* Traces among the members of an archive; without any, all members. */
+struct found {
+    size_t count, first;
+    char names[256]; /* of some */
+};
+
+static void note_name(struct found *found, const char *name) {
+    enum { SHOWN = 4 };
+    size_t used = strlen(found->names);
+    if (found->count++ < SHOWN)
+        snprintf(found->names + used, sizeof found->names - used, "%s'%.60s'", used ? ", " : "", name);
+    else if (found->count == SHOWN + 1)
+        snprintf(found->names + used, sizeof found->names - used, " ...");
+}
+
+static enum gt_status fail_members(const struct gt_source *source, const struct found *traces, struct gt_error *err) {
+    struct found all = {0};
+    if (traces->count > 1)
+        return gt_fail(err, "'%s': zip archive with %zu traces: %s; extract it and name one, or the folder",
+                       gt_source_path(source), traces->count, traces->names);
+    for (size_t i = 0; i < gt_source_member_count(source); i++)
+        note_name(&all, gt_source_member_name(source, i));
+    return gt_fail(err, "'%s': zip archive without a trace: it has %s", gt_source_path(source), all.names);
+}
+
+/* The one trace of an archive. Members that cannot be read are none. */
+static enum gt_status choose_member(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err) {
+    const struct gt_decoder *decoder;
+    struct found traces = {0};
+    struct gt_str head;
+    for (size_t i = 0; i < gt_source_member_count(source); i++) {
+        const char *name = gt_source_member_name(source, i);
+        if (gt_source_select(source, i, NULL) != GT_OK ||
+            find_decoder(source, name, &head, &decoder, NULL) != GT_OK || !decoder)
+            continue;
+        if (traces.count == 0) {
+            traces.first = i;
+            *out = decoder;
+        }
+        note_name(&traces, name);
+    }
+    if (traces.count == 1)
+        return gt_source_select(source, traces.first, err);
+    *out = NULL;
+    return fail_members(source, &traces, err);
+}
+
+enum gt_status gt_decoder_choose(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err) {
+    struct gt_str head;
+    *out = NULL;
+    if (gt_source_member_count(source) > 1)
+        return choose_member(source, out, err);
+    const char *path = gt_source_member_count(source) ? gt_source_member_name(source, 0) : gt_source_path(source);
+    enum gt_status status = find_decoder(source, path, &head, out, err);
+    return status != GT_OK || *out ? status : fail_unknown(source, head, err);
 }

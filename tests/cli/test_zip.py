@@ -108,7 +108,6 @@ def test_a_folder_and_a_pattern(tmp_path, gputime):
     whole = gputime.json("ranks", DATA / "ranks", "--no-cache")["tables"]["ranks"]["rows"]
     for words in (tmp_path, tmp_path / "rank*.zip"):
         report = gputime.json("ranks", words, "--no-cache")
-        assert len(report["inputs"]) == 4
         assert report["tables"]["ranks"]["rows"] == whole
     assert len(gputime.json("kernels", tmp_path / "rank?.zip", "--no-cache")["inputs"]) == 2
 

@@ -324,6 +324,7 @@ FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
 FUZZ_DATA_fuzz_pftrace    := $(wildcard tests/data/perfetto/*)
 FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
 FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
+FUZZ_DATA_fuzz_zip        := $(wildcard tests/data/*.zip)
 FUZZ_DATA_fuzz_xla        := $(wildcard tests/data/xla/*)
 FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/* xla/*)) \
     $(FUZZ_DATA_fuzz_torch_json) $(FUZZ_DATA_fuzz_nsys_csv)
@@ -342,6 +343,7 @@ CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
+CUTS_fuzz_zip        := tests/fuzz/seeds/fuzz_zip/stored.zip tests/fuzz/seeds/fuzz_zip/zip64.zip
 CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
 
 replay:
@@ -357,10 +359,11 @@ $(BUILD)/replay/%.run: $(BUILD)/replay/%
 # make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
 N ?= 1000
 SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst csv sums sqlite rep pftrace xplane
+DAMAGED := json gz zst zip csv sums sqlite rep pftrace xplane
 DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
 DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
 DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
+DAMAGED_zip    := $(wildcard $(SEEDS)/fuzz_zip/*.zip)
 DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
 DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
 DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)

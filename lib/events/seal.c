@@ -336,7 +336,8 @@ static void find_facts(struct gt_store *store) {
         {store->syncs.count + store->event_records.count, GT_FACT_SYNCS},
         {store->flows.count, GT_FACT_FLOWS},
         {store->operator_args.count, GT_FACT_ARGUMENTS},
-        {store->kernel_configs.count, GT_FACT_CONFIGS},
+        {store->operator_details.count, GT_FACT_DETAILS},
+        {store->kernel_configs.count + store->launch_details.count, GT_FACT_CONFIGS},
         {store->memory_events.count, GT_FACT_MEMORY},
         {store->python_calls.count, GT_FACT_STACKS},
     };

@@ -1,6 +1,7 @@
 /* The table of all input formats, and the choice among them by an input's first bytes. */
 #include "decode/csv/nsys_csv.h"
 #include "decode/decoder.h"
+#include "decode/nccl/nccl_inspector.h"
 #include "decode/nsys/nsys_rep.h"
 #include "decode/nsys/nsys_sqlite.h"
 #include "decode/proto/pftrace.h"
@@ -52,6 +53,8 @@ const struct gt_decoder gt_decoders[] = {
      gt_xplane_sniff, gt_xplane_decode, NULL},
     {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", PACKED(".json"), XLA_FACTS,
      gt_xla_json_sniff, gt_xla_json_decode, NULL},
+    {GT_NCCL_INSPECTOR_KEY, "nccl-inspector", "NCCL Inspector log (NDJSON)", PACKED(".jsonl") " .ndjson " PACKED(".log"),
+     GT_FACT_COMM_LOGS, gt_nccl_inspector_sniff, gt_nccl_inspector_decode, NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

@@ -219,6 +219,10 @@ $(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/muta
 $(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
+# Asks a trace what the explorer asks, for tests and for measuring.
+$(BUILD)/explore_trace: $(BUILD)/obj/tests/tools/explore_trace.o $(BUILD)/libgputime.a
+	$(LINK) -o $@ $^ $(LIBS)
+
 # Prints the command table, for the Python package.
 $(BUILD)/dump_commands: $(BUILD)/obj/tests/tools/dump_commands.o $(IN_PROCESS)
 	$(LINK) -o $@ $^ $(LIBS)
@@ -228,7 +232,7 @@ JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -244,7 +248,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/dump_commands $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)

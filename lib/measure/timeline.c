@@ -94,7 +94,9 @@ static int64_t unknown_if_null(struct gt_cell cell) {
 static void add_row(struct drawing *drawing, const struct gt_timeline_row *row, struct gt_span_row spans) {
     struct gt_timeline *timeline = drawing->timeline;
     drawing->span_rows[timeline->row_count] = spans;
-    timeline->rows[timeline->row_count++] = *row;
+    timeline->rows[timeline->row_count] = *row;
+    timeline->rows[timeline->row_count].lane = (uint32_t)timeline->row_count;
+    timeline->row_count++;
 }
 
 /* Gives the rows from the first one on, all of one kind, their items. */
@@ -233,8 +235,8 @@ static void set_bounds(struct drawing *drawing) {
         start_ns = view->devices[d].span_start_ns < start_ns ? view->devices[d].span_start_ns : start_ns;
         end_ns = view->devices[d].span_end_ns > end_ns ? view->devices[d].span_end_ns : end_ns;
     }
-    drawing->timeline->start_ns = gt_ns_between(view->store->origin_ns, start_ns);
-    drawing->timeline->end_ns = gt_ns_between(view->store->origin_ns, end_ns);
+    drawing->timeline->start_ns = drawing->timeline->first_ns = gt_ns_between(view->store->origin_ns, start_ns);
+    drawing->timeline->end_ns = drawing->timeline->last_ns = gt_ns_between(view->store->origin_ns, end_ns);
 }
 
 /* The page adds --from and --to itself to the command that shows more of a part. */

@@ -170,7 +170,7 @@ $(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
 	@./probe.sh STATIC > $@
 
 # Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
-CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_STATIC' lib)
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_HAVE_MICROHTTPD|GT_STATIC' lib)
 STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
 $(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
 $(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk

@@ -43,6 +43,10 @@ static enum gputime_status plan(struct job *job, struct gputime_error *err) {
     struct cli_destination destination = {.path = "-", .format = "html"};
     struct gputime_report_options *reporting = &job->reporting;
     enum gputime_status status = cli_captures_check(&job->captures, &job->options, err);
+    if (!status && !gputime_view_can_serve())
+        status =
+            cli_fail(err, "this build of gputime has no server: it lacks libmicrohttpd; 'gputime TRACE -o page.html' "
+                          "writes a page that needs none");
     if (!status && cli_format_is_missing(destination.format))
         status = cli_fail(err, "this build of gputime has no page; build with 'make WEB=1' (needs npm)");
     if (!status)
@@ -145,10 +149,20 @@ static void print_tunnel(int port) {
     printf("On your own machine, before you open it:  ssh -N -L %d:127.0.0.1:%d %s\n", port, port, name);
 }
 
+static void warn_of_others(const char *address) {
+    char text[1024];
+    fprintf(stderr,
+            "gputime: WARNING: --address %s: other machines can connect, and the connection is not encrypted; whoever "
+            "learns the address of the page can read these traces\n",
+            cli_terminal_text(text, sizeof text, address));
+}
+
 static void announce(void *context, const char *url, int port) {
     const struct job *job = context;
     struct gputime_error err;
     char message[4 * sizeof err.message];
+    if (!is_loopback(job->options.address))
+        warn_of_others(job->options.address);
     printf("%s\n", url);
     if (is_remote() && is_loopback(job->options.address))
         print_tunnel(port);
@@ -216,11 +230,6 @@ static enum gputime_status serve(struct job *job, struct gputime_error *err) {
                                                                     : job->options.idle_seconds;
     options.ready = announce;
     options.context = job;
-    if (!is_loopback(options.address))
-        fprintf(stderr,
-                "gputime: WARNING: --address %s: other machines can connect, and the connection is not encrypted; "
-                "whoever learns the address of the page can read these traces\n",
-                options.address);
     start_threads(job);
     enum gputime_status status = gputime_view_serve(job->view, &options, err);
     end_threads(job);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "explore/explore.h"
 #include "take.h"
+#include "viewing_items.h"
 #include "viewing_lanes.h"
 #include "viewing_page.h"
 #include "viewing_reports.h"
@@ -36,6 +37,9 @@ static const struct route routes[] = {
     {"ranks", "", gt_viewing_reports_ranks, true, true},
     {"lanes", "input", gt_viewing_lanes_list, true, true},
     {"window", "input,from_ns,to_ns,width,lanes", gt_viewing_lanes_window, false, false},
+    {"item", "input,lane,start_ns,end_ns,nth", gt_viewing_items_item, false, false},
+    {"search", "input,text,from_ns,before_ns,limit", gt_viewing_items_search, true, false},
+    {"flame", "input,of,by,from_ns,to_ns", gt_viewing_items_flame, true, true},
     {"sql", "query,limit", gt_viewing_reports_sql, true, false},
     {"alive", "", answer_life, false, false},
     {"gone", "", answer_life, false, false},
@@ -75,15 +79,22 @@ static enum gt_status take_body(struct gt_str bytes, struct gputime_answer *answ
     return GT_OK;
 }
 
-/* A failed question has an answer as well. Names of files are not for those who must not see them. */
+const char *gt_viewing_message(const struct gputime_view *view, const char *message) {
+    for (size_t i = 0; i < view->count; i++)
+        for (size_t k = 0; view->traces[i]->how.redact && k < view->traces[i]->path_count; k++)
+            if (strstr(message, view->traces[i]->paths[k]))
+                return "the question could not be answered";
+    return message;
+}
+
+/* A failed question has an answer as well. */
 static enum gt_status answer_error(const struct gputime_view *view, int status, const char *message,
                                    struct gputime_answer *answer, struct gt_error *err) {
     struct gt_out *out = NULL;
     enum gt_status made = gt_out_open_memory(&out, err);
     if (made == GT_OK) {
         gt_out_text(out, "{\"error\": ");
-        gt_escape_json(out,
-                       gt_str_of(status == 500 && view->hides_paths ? "the question could not be answered" : message));
+        gt_escape_json(out, gt_str_of(gt_viewing_message(view, message)));
         gt_out_char(out, '}');
         made = gt_out_commit(out, err);
     }
@@ -201,7 +212,6 @@ static enum gt_status take_traces(struct gputime_view *view, struct gputime_trac
         if (!traces[i])
             return gt_fail_usage(err, "trace %zu of %zu is NULL", i + 1, count);
         view->traces[i] = view->inputs[i].trace = traces[i];
-        view->hides_paths |= traces[i]->how.redact != GPUTIME_REDACT_NOTHING;
         pthread_mutex_init(&view->inputs[i].lock, NULL);
         view->count++;
     }

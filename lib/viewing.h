@@ -25,8 +25,7 @@ struct gputime_view {
     struct gt_str policy;  /* of the page, terminated */
     struct gt_arena arena; /* owns the texts */
     struct gt_viewing_cache cache;
-    bool hides_paths; /* of redacted traces */
-    int stop[2];      /* a pipe: what is written to the second ends the server */
+    int stop[2]; /* a pipe: what is written to the second ends the server */
 };
 
 /* A question and where its answer goes. */
@@ -41,5 +40,8 @@ typedef enum gt_status gt_viewing_route(struct gt_viewing_question *question, st
 
 /* The trace that a question is about; NULL with an error. The parameter is needed unless there is one trace only. */
 struct gt_viewing_input *gt_viewing_input_of(const struct gt_viewing_question *question, struct gt_error *err);
+
+/* A message as the page may show it: without the names of files that are hidden. */
+const char *gt_viewing_message(const struct gputime_view *view, const char *message);
 
 #endif

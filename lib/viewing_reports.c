@@ -241,7 +241,7 @@ enum gt_status gt_viewing_reports_sql(struct gt_viewing_question *question, stru
     options.timeout_ns = QUERY_SECONDS * INT64_C(1000000000);
     if (gputime_sql_query(view->traces, view->count, text, &options, &report, &failure)) {
         gt_out_text(question->out, "{\"columns\": [], \"rows\": [], \"total_rows\": 0, \"notes\": [], \"error\": ");
-        gt_escape_json(question->out, gt_str_of(failure.message));
+        gt_escape_json(question->out, gt_str_of(gt_viewing_message(view, failure.message)));
         gt_out_char(question->out, '}');
     } else {
         write_result(question->out, report, (size_t)limit);

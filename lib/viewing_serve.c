@@ -25,6 +25,10 @@ static void announce(void *context, const char *url, int port) {
     serving->options.ready(serving->options.context, url, port);
 }
 
+API int gputime_view_can_serve(void) {
+    return gt_serve_is_built();
+}
+
 API enum gputime_status gputime_view_serve(struct gputime_view *view, const struct gputime_serve_options *options,
                                            struct gputime_error *err) {
     struct gt_error error = {0};

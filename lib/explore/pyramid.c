@@ -11,13 +11,12 @@
 /* A span as items count it. */
 struct place {
     int64_t start_ns, end_ns;
-    uint64_t since_zero; /* start without saturation, for grains */
     uint8_t category;
 };
 
 static struct place place_of(const struct gt_spans *spans, const struct gt_span *span) {
     return (struct place){gt_ns_between(spans->zero_ns, span->start_ns), gt_ns_between(spans->zero_ns, span->end_ns),
-                          (uint64_t)span->start_ns - (uint64_t)spans->zero_ns, span->category};
+                          span->category};
 }
 
 static struct place place_at(const struct gt_pyramid *pyramid, const struct gt_spans *spans, size_t index) {
@@ -90,6 +89,7 @@ static bool make_lowest(struct gt_pyramid *pyramid, const struct gt_spans *spans
         made->end_ns = INT64_MIN;
         made->longest_ns = INT64_MIN;
         spans->read(spans->data, pyramid->row.first + first, count, block);
+        made->start_ns = gt_ns_between(spans->zero_ns, block[0].start_ns);
         for (size_t i = 0; i < count; i++) {
             int64_t length_ns = length_of(&block[i]), end_ns = gt_ns_between(spans->zero_ns, block[i].end_ns);
             made->longest_ns = length_ns > made->longest_ns ? length_ns : made->longest_ns;
@@ -185,8 +185,41 @@ size_t gt_pyramid_bytes(const struct gt_pyramid *pyramid) {
 
 /* ---- finding spans ---- */
 
-size_t gt_pyramid_find(const struct gt_pyramid *pyramid, const struct gt_spans *spans, int64_t time_ns) {
-    size_t low = 0, high = pyramid->row.count;
+/* The last block of a level, from one on, that starts before a time; itself where none does. */
+static size_t last_before(const struct gt_pyramid_level *level, size_t block, size_t end, int64_t time_ns) {
+    size_t low = block, high = end < level->count ? end : level->count;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (level->blocks[middle].start_ns < time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first span from a place on that starts at a time or later. Near ones are found at once, as the next one mostly
+   is. */
+static size_t find_from(const struct gt_pyramid *pyramid, const struct gt_spans *spans, size_t place, int64_t time_ns) {
+    size_t level = 0, block = place / GT_PYRAMID_BLOCK;
+    for (; level + 1 < pyramid->level_count; level++) {
+        const struct gt_pyramid_level *above = &pyramid->levels[level + 1];
+        size_t next = block / GT_PYRAMID_FAN + 1;
+        if (next >= above->count || above->blocks[next].start_ns >= time_ns)
+            break;
+        block = next;
+    }
+    size_t end = level + 1 < pyramid->level_count ? (block / GT_PYRAMID_FAN + 1) * GT_PYRAMID_FAN : SIZE_MAX;
+    for (;; level--) {
+        block = last_before(&pyramid->levels[level], block, end, time_ns);
+        if (level == 0)
+            break;
+        block *= GT_PYRAMID_FAN;
+        end = block + GT_PYRAMID_FAN;
+    }
+    size_t low = block * GT_PYRAMID_BLOCK > place ? block * GT_PYRAMID_BLOCK : place;
+    size_t high = (block + 1) * GT_PYRAMID_BLOCK < pyramid->row.count ? (block + 1) * GT_PYRAMID_BLOCK
+                                                                       : pyramid->row.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (place_at(pyramid, spans, middle).start_ns < time_ns)
@@ -195,6 +228,10 @@ size_t gt_pyramid_find(const struct gt_pyramid *pyramid, const struct gt_spans *
             high = middle;
     }
     return low;
+}
+
+size_t gt_pyramid_find(const struct gt_pyramid *pyramid, const struct gt_spans *spans, int64_t time_ns) {
+    return pyramid->row.count ? find_from(pyramid, spans, 0, time_ns) : 0;
 }
 
 /* The largest whole block that begins at a place, ends at `end` or before, and is without what is looked for: how many
@@ -260,7 +297,6 @@ struct asking {
     const struct gt_pyramid *pyramid;
     const struct gt_spans *spans;
     int64_t grain_ns;
-    int shift;
     struct gt_pyramid_items *out;
     struct walk walk;
     size_t walked; /* the walk has reached this place; SIZE_MAX: none */
@@ -281,52 +317,25 @@ struct run {
     size_t first, end;
 };
 
-/* The first span from a place on that does not start in the same grain. Those of a grain are mostly few. */
-static size_t grain_end(const struct asking *it, size_t place, uint64_t grain) {
-    size_t total = it->pyramid->row.count, step = 1, low = place, high;
-    for (;; step *= 2) {
-        high = low + step < total ? low + step : total;
-        if (high == total || place_at(it->pyramid, it->spans, high).since_zero >> it->shift != grain)
-            break;
-        low = high;
-    }
-    low++; /* the first is known to be of the grain */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (place_at(it->pyramid, it->spans, middle).since_zero >> it->shift == grain)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+/* The grain in which a time lies begins here. */
+static int64_t begin_of_grain(const struct asking *it, int64_t time_ns) {
+    return it->grain_ns == 0 ? time_ns : (int64_t)((uint64_t)time_ns & ~((uint64_t)it->grain_ns - 1));
 }
 
-static size_t grain_begin(const struct asking *it, size_t place, uint64_t grain) {
-    size_t low = 0, high = place;
-    for (size_t step = 1; high > 0; step *= 2) {
-        size_t middle = high > step ? high - step : 0;
-        if (place_at(it->pyramid, it->spans, middle).since_zero >> it->shift != grain) {
-            low = middle + 1;
-            break;
-        }
-        high = middle;
-    }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (place_at(it->pyramid, it->spans, middle).since_zero >> it->shift == grain)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return high;
+/* The first span after a place that does not start in the same grain. */
+static size_t grain_end(const struct asking *it, size_t place) {
+    int64_t begin_ns = begin_of_grain(it, place_at(it->pyramid, it->spans, place).start_ns), end_ns;
+    if (__builtin_add_overflow(begin_ns, it->grain_ns, &end_ns))
+        return it->pyramid->row.count;
+    size_t end = find_from(it->pyramid, it->spans, place, end_ns);
+    return end > place ? end : place + 1;
 }
 
 /* The item that begins with a span. */
 static struct run run_from(const struct asking *it, size_t place) {
     if (it->grain_ns == 0)
         return (struct run){place, place + 1};
-    uint64_t grain = place_at(it->pyramid, it->spans, place).since_zero >> it->shift;
-    size_t end = grain_end(it, place, grain);
+    size_t end = grain_end(it, place);
     size_t first_long = find_long(it->pyramid, it->spans, place, end, it->grain_ns);
     return (struct run){place, first_long == place ? end : first_long};
 }
@@ -335,8 +344,8 @@ static struct run run_from(const struct asking *it, size_t place) {
 static struct run run_around(const struct asking *it, size_t place) {
     if (it->grain_ns == 0)
         return (struct run){place, place + 1};
-    uint64_t grain = place_at(it->pyramid, it->spans, place).since_zero >> it->shift;
-    struct run run = run_from(it, grain_begin(it, place, grain));
+    int64_t begin_ns = begin_of_grain(it, place_at(it->pyramid, it->spans, place).start_ns);
+    struct run run = run_from(it, find_from(it->pyramid, it->spans, 0, begin_ns));
     return run.end > place ? run : run_from(it, run.end);
 }
 
@@ -410,10 +419,6 @@ static bool add_open(struct asking *it, size_t before, int64_t from_ns, size_t m
     return place != SIZE_MAX;
 }
 
-static int64_t begin_of_grain(const struct asking *it, int64_t time_ns) {
-    return it->grain_ns == 0 ? time_ns : (int64_t)((uint64_t)time_ns & ~((uint64_t)it->grain_ns - 1));
-}
-
 int64_t gt_pyramid_window(const struct gt_pyramid *pyramid, const struct gt_spans *spans,
                           const struct gt_pyramid_window *window, struct gt_pyramid_items *out, bool *is_cut) {
     struct asking it = {.pyramid = pyramid, .spans = spans, .out = out, .grain_ns = window->grain_ns, .walk = {.spans = spans}, .walked = SIZE_MAX};
@@ -421,7 +426,6 @@ int64_t gt_pyramid_window(const struct gt_pyramid *pyramid, const struct gt_span
     size_t end = gt_pyramid_find(pyramid, spans, window->to_ns);
     if (end - first <= window->most || window->grain_ns <= 0)
         it.grain_ns = 0;
-    it.shift = it.grain_ns ? __builtin_ctzll((unsigned long long)it.grain_ns) : 0;
     first = gt_pyramid_find(pyramid, spans, begin_of_grain(&it, window->from_ns));
     *is_cut = add_open(&it, first, window->from_ns, window->most);
     for (size_t place = first; place < end && !out->failed;) {

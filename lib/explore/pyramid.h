@@ -11,6 +11,7 @@ enum { GT_PYRAMID_LEVELS = 7, GT_PYRAMID_BLOCK = 64, GT_PYRAMID_FAN = 16 };
 
 /* Times count from zero_ns of the spans. */
 struct gt_pyramid_block {
+    int64_t start_ns;   /* of its first span */
     int64_t reached_ns; /* last end of all spans of the lane before it */
     int64_t end_ns;     /* last end in it */
     int64_t longest_ns;

@@ -255,6 +255,10 @@ static enum gt_status serve(struct server *server, const struct gt_serve_listen 
     return GT_OK;
 }
 
+bool gt_serve_is_built(void) {
+    return true;
+}
+
 enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err) {
     const char *address = how->address ? how->address : "127.0.0.1";
     struct gt_serve_listen listening;
@@ -277,6 +281,10 @@ enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err
 }
 
 #else
+
+bool gt_serve_is_built(void) {
+    return false;
+}
 
 enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err) {
     (void)how;

@@ -2,6 +2,7 @@
 #ifndef GT_SERVE_SERVE_H
 #define GT_SERVE_SERVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ struct gt_serve_how {
     void (*answer)(void *context, const char *path, struct gt_serve_answer *out);
     void (*ready)(void *context, const char *url, int port); /* NULL: nobody asks */
 };
+
+/* Whether this build has one. */
+bool gt_serve_is_built(void);
 
 /* Returns when it is told to stop or no page is left. */
 enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err);

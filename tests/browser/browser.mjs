@@ -1,6 +1,6 @@
 // What the tests of the page share: pages made by the program, and a browser in which anything unexpected is an error.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -66,30 +66,6 @@ export async function closeBrowser() {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A running `gputime view`: its address, and how to end it. */
-export async function serve(...args) {
-  const env = { ...process.env, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
-  const server = spawn(GPUTIME, ['view', '--no-open', '--idle', '0', ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise((resolve) => server.once('exit', resolve));
-  const url = await new Promise((resolve, reject) => {
-    let said = '';
-    server.stdout.on('data', (bytes) => {
-      said += bytes;
-      const found = /http:\S+/.exec(said);
-      if (found) resolve(found[0]);
-    });
-    ended.then((code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-  });
-  const stop = async () => {
-    server.kill('SIGINT');
-    await ended;
-  };
-  return { url, stop };
-}
-
 /** Waits until the timeline shows a part of the time, with not much around it. */
 export async function timelineShows(page, start, end) {
   await page.waitForFunction(
@@ -122,8 +98,17 @@ export async function complaints(page) {
 }
 
 /** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
-export async function open({ path, url }, { width = 1280, height = 800, hash = '', ...settings } = {}) {
-  const address = url ?? pathToFileURL(path).href;
+export async function open({ path }, settings = {}) {
+  const own = pathToFileURL(path).href;
+  return openPage(own, (url) => url.split('#')[0] === own, settings);
+}
+
+/** The page of a server, which it may ask. */
+export async function openAddress(address, settings = {}) {
+  return openPage(address, (url) => url.startsWith(address), settings);
+}
+
+async function openPage(address, mayAsk, { width = 1280, height = 800, hash = '', ...settings }) {
   const context = await browser.newContext({
     viewport: { width, height },
     ...settings,
@@ -134,9 +119,7 @@ export async function open({ path, url }, { width = 1280, height = 800, hash = '
   page.on('pageerror', (error) => oddities.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => oddities.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    const asked = request.url().split('#')[0];
-    const isOwn = url ? asked.startsWith(url) : asked === address;
-    if (!isOwn && !asked.startsWith('data:')) oddities.push(`request: ${request.url()}`);
+    if (!mayAsk(request.url()) && !request.url().startsWith('data:')) oddities.push(`request: ${request.url()}`);
   });
   await page.addInitScript(() => {
     // Pages from files have no clipboard of their own here.

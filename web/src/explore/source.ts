@@ -168,6 +168,6 @@ export interface Explorer {
   go(to: Destination): void;
   /** Calls back when a part of the time has been chosen, null when no longer; returns what ends that. */
   onSelect(listener: (chosen: Chosen | null) => void): () => void;
-  /** Nothing is chosen any longer, which the listeners are told. */
+  /** Ends what is chosen. */
   clear(): void;
 }

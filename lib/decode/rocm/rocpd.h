@@ -242,7 +242,8 @@ bool gt_rocpd_is_table(struct gt_str name);
 /* ---- rocpd_names.c ---- */
 
 bool gt_rocpd_names_add(struct gt_rocpd_names *names, uint64_t id, struct gt_str text, struct gt_arena *arena);
-bool gt_rocpd_names_seal(struct gt_rocpd_names *names); /* false: memory was short */
+bool gt_rocpd_names_seal(struct gt_rocpd_names *names);   /* false: memory was short */
+void gt_rocpd_names_unseal(struct gt_rocpd_names *names); /* more were added since */
 void gt_rocpd_names_release(struct gt_rocpd_names *names);
 /* The place of an id; GT_MAP_NONE: there is none. */
 static inline uint32_t gt_rocpd_names_find(const struct gt_rocpd_names *names, uint64_t id) {

@@ -192,7 +192,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
     threads timeline torch_broken torch_facts torch_fast torch_json view view_slots xplane

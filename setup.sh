@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that gputime needs: setup.sh build [test] [mpi] [slurm] [web] [package] [lint] [fuzz]
-# [fuzz-runtime] [bench].
+# [fuzz-runtime] [coverage] [bench].
 # Prints nothing when all are there. Users need `build` alone; `web` is for those who change the page or test it.
 set -eu
 
@@ -16,6 +16,7 @@ for group in "$@"; do
     package) packages="$packages dpkg-dev binutils lintian shellcheck python3-yaml jq" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
     fuzz) packages="$packages clang" ;;
+    coverage) packages="$packages llvm libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     # Named after the version of clang, which must be there first.
     fuzz-runtime) packages="$packages libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     bench)

@@ -137,6 +137,8 @@ enum gputime_trace_fact {
     GPUTIME_FACT_CONFIGS = 1 << 18,     /* grids, blocks, registers, shared memory of kernels */
     GPUTIME_FACT_STACKS = 1 << 19,      /* Python functions */
     GPUTIME_FACT_METRICS = 1 << 20,     /* counters without memory in use: GPU metrics and others of the file */
+    GPUTIME_FACT_DETAILS = 1 << 21,     /* generated kernels of operators, and the code that called them */
+    GPUTIME_FACT_COMM_LOGS = 1 << 22,   /* collectives that NCCL's profiler plugin logged */
 };
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)

@@ -36,6 +36,8 @@ enum gt_status gt_explore_item(const struct gt_explore *explore, const struct gt
                                struct gt_out *out, struct gt_error *err) {
     if (wanted->lane >= explore->lane_count)
         return gt_fail_usage(err, "no lane %u; the trace has %zu", wanted->lane, explore->lane_count);
+    if (!explore->lanes[wanted->lane].spans)
+        return gt_fail_usage(err, "lane %u is a counter, which has no items", wanted->lane);
     struct gt_item item = {
         .explore = explore, .out = out, .lane = wanted->lane, .kind = explore->lanes[wanted->lane].row.kind};
     size_t first, count = gt_model_find_times(explore, wanted->lane, wanted->start_ns, wanted->end_ns, &first);

@@ -141,7 +141,7 @@ static void look_backwards(struct searching *it, uint32_t lane, size_t first, si
 static void look_through(struct searching *it) {
     for (uint32_t i = 0; i < it->explore->lane_count; i++) {
         const struct gt_model_lane *lane = &it->explore->lanes[i];
-        if (!it->total_of[lane->row.kind])
+        if (!lane->spans || !it->total_of[lane->row.kind])
             continue;
         const struct gt_pyramid *pyramid = &lane->pyramid;
         size_t first = pyramid->row.first, place = first + gt_pyramid_find(pyramid, lane->spans, it->search->at_ns);

@@ -8,7 +8,7 @@
 #include "write/json_timeline.h"
 
 /* Pixels of all lanes together, so that an answer stays small: many lanes have a coarser grain. */
-enum { PIXELS_MAX = 24576, WIDTH_USUAL = 1000, NAME_BYTES = 2000000 };
+enum { PIXELS_MAX = 24576, WIDTH_USUAL = 1000, NAME_LONGEST = 4000, NAME_BYTES = 2000000 };
 
 struct drawing {
     const struct gt_explore *explore;
@@ -18,6 +18,7 @@ struct drawing {
     struct gt_timeline timeline;
     struct gt_timeline_names names;
     struct gt_pyramid_items items; /* of all rows */
+    struct gt_curve_points points; /* likewise */
 };
 
 static int64_t grain_of(int64_t length_ns, uint64_t width) {
@@ -37,6 +38,16 @@ static uint32_t name_item(struct drawing *drawing, enum gt_timeline_kind kind, u
     gt_strid id;
     struct gt_str text = gt_model_name(drawing->explore, kind, span, &id);
     return gt_timeline_names_add(&drawing->names, kind, id, text, gt_model_category(drawing->explore, kind, span));
+}
+
+static void draw_curve(struct drawing *drawing, const struct gt_model_lane *lane) {
+    struct gt_timeline_row *row = &drawing->timeline.rows[drawing->timeline.row_count++];
+    const struct gt_pyramid_window *window = &drawing->of_lane;
+    size_t first = drawing->points.count;
+    *row = lane->row;
+    row->grain_ns = gt_curve_window(lane->curve, window->from_ns, window->to_ns, window->most, window->grain_ns,
+                                    &drawing->points);
+    row->point_count = row->count = drawing->points.count - first;
 }
 
 static void draw_lane(struct drawing *drawing, const struct gt_model_lane *lane) {
@@ -65,13 +76,21 @@ static enum gt_status draw(struct drawing *drawing, size_t count, struct gt_erro
         size_t lane = chosen ? chosen[i] : i;
         if (lane >= explore->lane_count)
             return gt_fail_usage(err, "no lane %zu; the trace has %zu", lane, explore->lane_count);
-        draw_lane(drawing, &explore->lanes[lane]);
+        if (explore->lanes[lane].curve)
+            draw_curve(drawing, &explore->lanes[lane]);
+        else
+            draw_lane(drawing, &explore->lanes[lane]);
     }
-    size_t first = 0;
-    for (size_t r = 0; r < count; first += drawing->timeline.rows[r++].item_count)
-        drawing->timeline.rows[r].items = drawing->items.items ? drawing->items.items + first : NULL;
-    if (drawing->items.failed ||
-        !gt_timeline_names_settle(&drawing->names, &drawing->timeline, &drawing->arena, NAME_BYTES))
+    size_t first_item = 0, first_point = 0;
+    for (size_t r = 0; r < count; r++) {
+        struct gt_timeline_row *row = &drawing->timeline.rows[r];
+        row->items = row->item_count ? drawing->items.items + first_item : NULL;
+        row->points = row->point_count ? drawing->points.items + first_point : NULL;
+        first_item += row->item_count;
+        first_point += row->point_count;
+    }
+    if (drawing->items.failed || drawing->points.failed ||
+        !gt_timeline_names_settle(&drawing->names, &drawing->timeline, &drawing->arena, NAME_LONGEST, NAME_BYTES))
         return gt_fail_memory(err);
     return GT_OK;
 }
@@ -100,6 +119,7 @@ enum gt_status gt_explore_window(const struct gt_explore *explore, const struct 
         gt_json_timeline_write(out, explore->trace.label, &drawing.timeline);
     gt_timeline_names_release(&drawing.names);
     gt_mem_free(drawing.items.items);
+    gt_mem_free(drawing.points.items);
     gt_arena_release(&drawing.arena);
     return status;
 }

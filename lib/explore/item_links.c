@@ -243,7 +243,7 @@ static void write_range_links(struct gt_item *item) {
         return;
     }
     const struct gt_lane_set *set = &explore->sets[GT_TIMELINE_RANGES];
-    const uint32_t *rows = set->owned[3];
+    const uint32_t *rows = set->owned[GT_LANE_SET_ROWS];
     for (uint32_t i = 0; i < set->count; i++)
         if (rows[i] == item->row) {
             for (uint32_t l = 0; l < explore->lane_count; l++) {

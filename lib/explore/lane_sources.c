@@ -3,8 +3,8 @@
 #include "explore/lane_sources.h"
 
 #include "base/mem.h"
-#include "base/spans.h"
 #include "base/threads.h"
+#include "measure/results/gpu_lanes.h"
 #include "measure/results/host_lanes.h"
 #include "measure/results/results.h"
 #include "measure/results/timeline_ranges.h"
@@ -84,7 +84,7 @@ static bool copy_ranges(struct gt_lane_set *set, const struct gt_timeline_ranges
     int64_t *start_ns = set->owned[0] = gt_mem_uninitialised(count, sizeof *start_ns);
     int64_t *end_ns = set->owned[1] = gt_mem_uninitialised(count, sizeof *end_ns);
     gt_strid *name = set->owned[2] = gt_mem_uninitialised(count, sizeof *name);
-    uint32_t *row = set->owned[3] = gt_mem_uninitialised(count, sizeof *row);
+    uint32_t *row = set->owned[GT_LANE_SET_ROWS] = gt_mem_uninitialised(count, sizeof *row);
     if (!start_ns || !end_ns || !name || !row || !set_alloc(set, count))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -105,22 +105,13 @@ static bool copy_ranges(struct gt_lane_set *set, const struct gt_timeline_ranges
 
 static enum gt_status make_ranges(struct making *making, struct gt_error *err) {
     struct gt_timeline_ranges ranges;
-    const struct gt_store *store = making->view->store;
     enum gt_status status = gt_timeline_ranges_init(&ranges, making->view, SIZE_MAX, err);
     if (status != GT_OK)
         return status;
     size_t count = 0;
     for (size_t i = 0; i < ranges.row_count; i++) {
         const struct gt_timeline_range_row *from = &ranges.rows[i];
-        struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_RANGES);
-        if (!from->is_stream && from->track != GT_NO_TRACK)
-            row = gt_lane_list_thread_row(store, GT_TIMELINE_RANGES, from->track, from->level);
-        row.level = from->level;
-        row.pid = from->pid;
-        if (from->is_stream && from->track != GT_NO_TRACK) {
-            row.device = store->devices.id[store->lanes.device[from->track]];
-            row.stream = store->lanes.stream[from->track];
-        }
+        struct gt_timeline_row row = gt_timeline_ranges_row(&ranges, from);
         gt_lane_list_add(making->list, &row, from->spans, from->track);
         count += from->spans.count;
     }
@@ -130,57 +121,23 @@ static enum gt_status make_ranges(struct making *making, struct gt_error *err) {
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-/* ---- steps ---- */
-
-/* By process, and on levels where they overlap. */
-static bool copy_steps(struct making *making, struct gt_lane_set *set) {
-    const struct gt_labels *labels = making->view->labels;
-    const struct gt_store *store = making->view->store;
-    size_t count = labels->step_count;
-    int64_t *start_ns = set->owned[0] = gt_mem_uninitialised(count, sizeof *start_ns);
-    int64_t *end_ns = set->owned[1] = gt_mem_uninitialised(count, sizeof *end_ns);
-    gt_strid *name = set->owned[2] = gt_mem_uninitialised(count, sizeof *name);
-    if (!start_ns || !end_ns || !name || !set_alloc(set, count))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        start_ns[i] = labels->steps[i].start_ns;
-        end_ns[i] = labels->steps[i].end_ns;
-        name[i] = store->ranges.name[labels->steps[i].range];
-    }
-    set->start_ns = start_ns;
-    set->end_ns = end_ns;
-    set->name = name;
-    set->bytes += count * (sizeof *start_ns + sizeof *end_ns + sizeof *name);
-    return true;
-}
+/* ---- steps, collectives and counters ---- */
 
 static enum gt_status make_steps(struct making *making, struct gt_error *err) {
-    struct gt_lane_set *set = &making->explore->sets[GT_TIMELINE_STEPS];
-    const struct gt_labels *labels = making->view->labels;
-    const struct gt_store *store = making->view->store;
-    if (!copy_steps(making, set))
-        return gt_fail_memory(err);
-    size_t *first = gt_mem_array(store->processes.count + 3, sizeof *first);
-    if (!first)
-        return gt_fail_memory(err);
-    size_t *next = first + 1, others = store->processes.count; /* steps of no process */
-    for (size_t i = 0; i < labels->step_count; i++)
-        next[(labels->steps[i].process < others ? labels->steps[i].process : others) + 1]++;
-    for (size_t p = 0; p <= others; p++)
-        next[p + 1] += next[p];
-    for (size_t i = 0; i < labels->step_count; i++)
-        set->ids[next[labels->steps[i].process < others ? labels->steps[i].process : others]++] = (uint32_t)i;
-    bool ok = true;
-    for (size_t p = 0; p <= others; p++) {
-        struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_STEPS);
-        ok = ok && gt_spans_sort(set->ids + first[p], first[p + 1] - first[p], set->start_ns, set->end_ns);
-        row.pid = gt_lane_list_pid(store, p < others ? (uint32_t)p : GT_NO_TRACK);
-        if (first[p + 1] > first[p])
-            gt_lane_list_add(making->list, &row, (struct gt_span_row){first[p], first[p + 1] - first[p]}, (uint32_t)p);
-    }
-    gt_mem_free(first);
     set_spans(making, GT_TIMELINE_STEPS);
-    return ok ? GT_OK : gt_fail_memory(err);
+    struct gt_lane_set *set = &making->explore->sets[GT_TIMELINE_STEPS];
+    return gt_gpu_lanes_steps(making->view, set, making->list) ? GT_OK : gt_fail_memory(err);
+}
+
+static enum gt_status make_collectives(struct making *making, struct gt_error *err) {
+    set_spans(making, GT_TIMELINE_COLLECTIVES);
+    struct gt_lane_set *set = &making->explore->sets[GT_TIMELINE_COLLECTIVES];
+    return gt_gpu_lanes_collectives(making->view, &making->explore->arena, set, making->list) ? GT_OK
+                                                                                             : gt_fail_memory(err);
+}
+
+static enum gt_status make_counters(struct making *making, struct gt_error *err) {
+    return gt_curves_make(&making->explore->curves, making->view, &making->explore->arena, making->list, err);
 }
 
 /* ---- what CPU threads did ---- */
@@ -220,8 +177,8 @@ static enum gt_status make_host(struct making *making, struct gt_error *err) {
 
 enum gt_status gt_lane_sources_make(struct gt_explore *explore, const struct gt_view *view, struct gt_lane_list *list,
                                     struct gt_error *err) {
-    static enum gt_status (*const makers[])(struct making *, struct gt_error *) = {make_ops, make_gaps, make_ranges,
-                                                                                  make_steps, make_host};
+    static enum gt_status (*const makers[])(struct making *, struct gt_error *) = {
+        make_ops, make_gaps, make_ranges, make_steps, make_collectives, make_counters, make_host};
     struct making making = {explore, view, list};
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < GT_ARRAY_COUNT(makers) && status == GT_OK; i++)

@@ -23,6 +23,8 @@ static void pile_up(void *context, size_t index) {
     struct piling *piling = context;
     struct gt_model_lane *lane = &piling->explore->lanes[index];
     struct gt_span_row row = lane->pyramid.row;
+    if (!lane->spans)
+        return;
     if (!gt_pyramid_init(&lane->pyramid, lane->spans, row))
         piling->has_failed = true;
     lane->row.busy_ns = lane->pyramid.busy_ns;
@@ -51,6 +53,10 @@ static bool take_lanes(struct gt_explore *explore, struct gt_lane_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         explore->lanes[i].row = list->lanes[i].row;
         explore->lanes[i].track = list->lanes[i].track;
+        if (list->lanes[i].row.kind == GT_TIMELINE_COUNTERS) {
+            explore->lanes[i].curve = &explore->curves.items[list->lanes[i].spans.first];
+            continue;
+        }
         explore->lanes[i].spans = &explore->spans[list->lanes[i].row.kind];
         explore->lanes[i].pyramid.row = list->lanes[i].spans;
     }
@@ -112,6 +118,7 @@ void gt_model_release(struct gt_explore *explore) {
     for (size_t k = 0; k < GT_TIMELINE_KIND_COUNT; k++)
         gt_lane_set_release(&explore->sets[k]);
     gt_idle_lanes_release(&explore->idle);
+    gt_curves_release(&explore->curves);
 }
 
 /* ---- finding ---- */
@@ -127,8 +134,7 @@ struct gt_interval gt_model_times(const struct gt_explore *explore, enum gt_time
 uint32_t gt_model_row(const struct gt_explore *explore, enum gt_timeline_kind kind, size_t span) {
     if (kind == GT_TIMELINE_GAPS)
         return (uint32_t)span;
-    const struct gt_lane_set *set = &explore->sets[kind];
-    return kind == GT_TIMELINE_RANGES ? ((const uint32_t *)set->owned[3])[set->ids[span]] : set->ids[span];
+    return gt_lane_set_row(&explore->sets[kind], span);
 }
 
 /* The first span of the lane that comes after all with these times, or (from_start) not before them: spans of a lane
@@ -205,5 +211,5 @@ const char *gt_model_category(const struct gt_explore *explore, enum gt_timeline
     if (kind != GT_TIMELINE_OPS && kind != GT_TIMELINE_COLLECTIVES)
         return NULL;
     const struct gt_labels *labels = explore->trace.labels;
-    return labels->categories[labels->op_category[explore->sets[kind].ids[span]]].key;
+    return labels->categories[labels->op_category[gt_model_row(explore, kind, span)]].key;
 }

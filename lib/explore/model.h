@@ -10,6 +10,7 @@
 #include "explore/explore.h"
 #include "explore/idle_lanes.h"
 #include "explore/pyramid.h"
+#include "measure/results/curves.h"
 #include "measure/results/lane_set.h"
 #include "report/timeline.h"
 
@@ -24,8 +25,9 @@ struct gt_model_lazy {
 struct gt_model_lane {
     struct gt_timeline_row row; /* without items; count and busy time of all */
     uint32_t track; /* stream, thread or the like */
-    const struct gt_spans *spans;
-    struct gt_pyramid pyramid;
+    const struct gt_spans *spans; /* NULL: it is a curve */
+    const struct gt_curve *curve;
+    struct gt_pyramid pyramid; /* of a curve empty */
 };
 
 struct gt_explore {
@@ -33,6 +35,7 @@ struct gt_explore {
     struct gt_arena arena; /* owns texts of lanes */
     struct gt_lane_set sets[GT_TIMELINE_KIND_COUNT];
     struct gt_idle_lanes idle;
+    struct gt_curves curves;
     struct gt_spans spans[GT_TIMELINE_KIND_COUNT];
     struct gt_model_lane *lanes; /* by number */
     size_t lane_count, lane_capacity;

@@ -6,6 +6,8 @@
 #include "decode/nsys/nsys_sqlite.h"
 #include "decode/proto/pftrace.h"
 #include "decode/rocm/rocpd.h"
+#include "decode/rocm/rocprof_csv.h"
+#include "decode/rocm/rocprof_json.h"
 #include "decode/torch/torch_json.h"
 #include "decode/xla/xla_json.h"
 #include "decode/xla/xplane.h"
@@ -47,6 +49,10 @@ const struct gt_decoder gt_decoders[] = {
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", PACKED(".csv"),
      USUAL_FACTS | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_CONFIGS, gt_nsys_csv_sniff, gt_nsys_csv_decode,
      gt_nsys_csv_capture_prefix},
+    {GT_ROCPROF_CSV_KEY, "rocprof-csv", "ROCm profiler CSV (rocprofv3, rocprof)", PACKED(".csv"), ROCM_FACTS,
+     gt_rocprof_csv_sniff, gt_rocprof_csv_decode, gt_rocprof_csv_capture_prefix},
+    {GT_ROCPROF_JSON_KEY, "rocprof-json", "ROCm profiler JSON (rocprofv3)", PACKED(".json"), ROCM_FACTS,
+     gt_rocprof_json_sniff, gt_rocprof_json_decode, NULL},
     {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)",
      PACKED(".pftrace") " .perfetto-trace", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
     {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", PACKED(".xplane.pb"), XLA_FACTS | GT_FACT_MEMORY,

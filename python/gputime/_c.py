@@ -36,6 +36,7 @@ GPUTIME_FACT_ARGUMENTS = 131072
 GPUTIME_FACT_CONFIGS = 262144
 GPUTIME_FACT_STACKS = 524288
 GPUTIME_FACT_METRICS = 1048576
+GPUTIME_FACT_COMM_LOGS = 2097152
 GPUTIME_REDACT_NOTHING = 0
 GPUTIME_REDACT_PRIVATE = 1
 GPUTIME_REDACT_NAMES = 2
@@ -166,6 +167,18 @@ class gputime_export_options(Structure):
 
 
 class gputime_sql_options(Structure):
+    pass
+
+
+class gputime_view_options(Structure):
+    pass
+
+
+class gputime_answer(Structure):
+    pass
+
+
+class gputime_serve_options(Structure):
     pass
 
 
@@ -440,6 +453,28 @@ gputime_sql_options._fields_ = [
     ("max_bytes", c_int64),
     ("timeout_ns", c_int64),
     ("reporting", POINTER(gputime_report_options)),
+    ("is_abandoned", CFUNCTYPE(c_int, c_void_p)),
+    ("abandoned_context", c_void_p),
+]
+gputime_view_options._fields_ = [
+    ("size", c_size_t),
+    ("reporting", POINTER(gputime_report_options)),
+    ("title", c_char_p),
+    ("command", c_char_p),
+]
+gputime_answer._fields_ = [
+    ("status", c_int),
+    ("content_type", c_char_p),
+    ("body", gputime_text),
+    ("policy", c_char_p),
+]
+gputime_serve_options._fields_ = [
+    ("size", c_size_t),
+    ("address", c_char_p),
+    ("port", c_int64),
+    ("idle_seconds", c_int64),
+    ("ready", CFUNCTYPE(None, c_void_p, c_char_p, c_int)),
+    ("context", c_void_p),
 ]
 gputime_cell._fields_ = [
     ("type", c_int),
@@ -620,6 +655,13 @@ FUNCTIONS = {
     "gputime_sql_query": (c_int, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(gputime_sql_options), POINTER(c_void_p), POINTER(gputime_error)]),
     "gputime_sql_facts": (c_uint64, [c_char_p]),
     "gputime_sql_schema": (c_int, [POINTER(gputime_report_options), POINTER(c_void_p), POINTER(gputime_error)]),
+    "gputime_view_facts": (c_uint64, [POINTER(gputime_view_options)]),
+    "gputime_view_new": (c_int, [POINTER(c_void_p), c_size_t, POINTER(gputime_view_options), POINTER(c_void_p), POINTER(gputime_error)]),
+    "gputime_view_free": (None, [c_void_p]),
+    "gputime_view_answer": (c_int, [c_void_p, c_char_p, POINTER(gputime_answer), POINTER(gputime_error)]),
+    "gputime_view_can_serve": (c_int, []),
+    "gputime_view_serve": (c_int, [c_void_p, POINTER(gputime_serve_options), POINTER(gputime_error)]),
+    "gputime_view_stop": (None, [c_void_p]),
     "gputime_report_section_count": (c_size_t, [c_void_p]),
     "gputime_report_section_title": (c_char_p, [c_void_p, c_size_t]),
     "gputime_report_fact_count": (c_size_t, [c_void_p, c_size_t]),
@@ -685,6 +727,7 @@ FACTS_OF_ROWS = {
     "range_categories": GPUTIME_FACT_RANGE_TEXTS,
     "range_texts": GPUTIME_FACT_RANGE_TEXTS,
     "comms": GPUTIME_FACT_COMMS,
+    "comm_logs": GPUTIME_FACT_COMM_LOGS,
     "counters": GPUTIME_FACT_COUNTERS,
     "counter_runs": GPUTIME_FACT_COUNTERS,
     "sample_times": GPUTIME_FACT_COUNTERS,

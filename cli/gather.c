@@ -29,6 +29,19 @@ static bool is_trace_name(const char *name) {
     return false;
 }
 
+/* Programs call all kinds of texts logs; those that are traces hold JSON from their first byte on. What cannot be opened
+   is left to whoever reads it. */
+static bool is_plain_log(const char *path) {
+    int first = ' ';
+    FILE *file = ends_with(path, ".log", 4) ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    while (first == ' ' || first == '\t' || first == '\r' || first == '\n')
+        first = fgetc(file);
+    fclose(file);
+    return first != '{' && first != '[';
+}
+
 /* Numbers in names are compared as such: rank2 before rank10. */
 static int by_name(const void *a, const void *b) {
     return strverscmp(*(char *const *)a, *(char *const *)b);
@@ -114,7 +127,7 @@ static enum gputime_status add_directory(struct cli_gathered *gathered, const ch
     if (count)
         qsort(paths, count, sizeof *paths, by_name);
     for (size_t i = 0; !status && i < count; i++)
-        if (!gputime_capture_is_copy(paths[i], (const char *const *)paths, count))
+        if (!is_plain_log(paths[i]) && !gputime_capture_is_copy(paths[i], (const char *const *)paths, count))
             status = add_word(gathered, paths[i], err);
     if (!status && gathered->count == kept)
         return cli_fail(err, "no traces in '%s'; see 'gputime list inputs'", directory);

@@ -1,9 +1,13 @@
 /* The table of all input formats, and the choice among them by an input's first bytes. */
 #include "decode/csv/nsys_csv.h"
 #include "decode/decoder.h"
+#include "decode/nccl/nccl_inspector.h"
 #include "decode/nsys/nsys_rep.h"
 #include "decode/nsys/nsys_sqlite.h"
 #include "decode/proto/pftrace.h"
+#include "decode/rocm/rocpd.h"
+#include "decode/rocm/rocprof_csv.h"
+#include "decode/rocm/rocprof_json.h"
 #include "decode/torch/torch_json.h"
 #include "decode/xla/xla_json.h"
 #include "decode/xla/xplane.h"
@@ -26,6 +30,10 @@
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_METRICS |             \
      GT_FACT_COUNTERS | GT_FACT_CONFIGS | GT_FACT_STACKS)
 
+#define ROCM_FACTS                                                                                                     \
+    (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_GRAPHS | GT_FACT_METRICS | GT_FACT_COUNTERS |              \
+     GT_FACT_CONFIGS | GT_FACT_MEMORY)
+
 /* A suffix, and that of files that were compressed since: every decoder reads what a source unpacks. */
 #define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz " suffix ".zip"
 
@@ -34,17 +42,25 @@ const struct gt_decoder gt_decoders[] = {
      gt_torch_json_sniff, gt_torch_json_decode, NULL},
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
+    {GT_ROCPD_KEY, "rocpd", "ROCm profiler database (rocprofv3's rocpd, rpd)", PACKED(".db") " .rpd",
+     ROCM_FACTS | GT_FACT_SOURCE, gt_rocpd_sniff, gt_rocpd_decode, NULL},
     {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", PACKED(".sqlite"), NSYS_FACTS | GT_FACT_SOURCE,
      gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", PACKED(".csv"),
      USUAL_FACTS | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_CONFIGS, gt_nsys_csv_sniff, gt_nsys_csv_decode,
      gt_nsys_csv_capture_prefix},
+    {GT_ROCPROF_CSV_KEY, "rocprof-csv", "ROCm profiler CSV (rocprofv3, rocprof)", PACKED(".csv"), ROCM_FACTS,
+     gt_rocprof_csv_sniff, gt_rocprof_csv_decode, gt_rocprof_csv_capture_prefix},
+    {GT_ROCPROF_JSON_KEY, "rocprof-json", "ROCm profiler JSON (rocprofv3)", PACKED(".json"), ROCM_FACTS,
+     gt_rocprof_json_sniff, gt_rocprof_json_decode, NULL},
     {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)",
      PACKED(".pftrace") " .perfetto-trace", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
     {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", PACKED(".xplane.pb"), XLA_FACTS | GT_FACT_MEMORY,
      gt_xplane_sniff, gt_xplane_decode, NULL},
     {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", PACKED(".json"), XLA_FACTS,
      gt_xla_json_sniff, gt_xla_json_decode, NULL},
+    {GT_NCCL_INSPECTOR_KEY, "nccl-inspector", "NCCL Inspector log (NDJSON)", PACKED(".jsonl") " .ndjson " PACKED(".log"),
+     GT_FACT_COMM_LOGS, gt_nccl_inspector_sniff, gt_nccl_inspector_decode, NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

@@ -125,6 +125,10 @@ void gt_builder_flow(struct gt_builder *builder, const struct gt_flows_row *row)
     append_flows(builder, row);
 }
 
+void gt_builder_comm_log(struct gt_builder *builder, const struct gt_comm_logs_row *row) {
+    append_comm_logs(builder, row);
+}
+
 void gt_builder_memory_event(struct gt_builder *builder, const struct gt_memory_events_row *row) {
     append_memory_events(builder, row);
 }

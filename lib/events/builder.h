@@ -111,6 +111,8 @@ void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row)
 #define GT_COMM_GROUP_UNKNOWN                                                                                          \
     { .communicator = UINT64_MAX, .size = -1, .first_rank = INT64_MIN, .stride = INT64_MIN }
 
+void gt_builder_comm_log(struct gt_builder *builder, const struct gt_comm_logs_row *row);
+
 /* builder_counters.c: a value of a counter; those of several tracks may alternate. */
 void gt_builder_counter(struct gt_builder *builder, uint32_t track, int64_t time_ns, double value);
 /* Many values of one track at once: room for them, to be filled before anything else is added. false: no memory. */

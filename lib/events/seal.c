@@ -311,6 +311,10 @@ static void find_facts(struct gt_store *store) {
     for (size_t i = 0; i < store->projections.count && store->ops.count == 0; i++)
         if (i == 0 || store->projections.start_ns[i] < store->origin_ns)
             store->origin_ns = store->projections.start_ns[i];
+    for (size_t i = 0; i < store->comm_logs.count && store->ops.count == 0; i++)
+        if (store->comm_logs.time_ns[i] != GT_NO_TIME &&
+            (store->origin_ns == 0 || store->comm_logs.time_ns[i] < store->origin_ns))
+            store->origin_ns = store->comm_logs.time_ns[i];
     for (size_t i = 0; i < store->ranges.count && !(store->facts & GT_FACT_RANGES); i++)
         if (store->ranges.kind[i] != GT_RANGE_GPU)
             store->facts |= GT_FACT_RANGES;
@@ -340,6 +344,7 @@ static void find_facts(struct gt_store *store) {
         {store->kernel_configs.count + store->launch_details.count, GT_FACT_CONFIGS},
         {store->memory_events.count, GT_FACT_MEMORY},
         {store->python_calls.count, GT_FACT_STACKS},
+        {store->comm_logs.count, GT_FACT_COMM_LOGS},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (tables[i].rows)

@@ -46,6 +46,8 @@ static const struct {
     {"comms", "reduction", VALUES},
     {"comms", "in_splits", VALUES},
     {"comms", "out_splits", VALUES},
+    {"comm_logs", "name", COMM},
+    {"comm_logs", "timing", TERM},
     {"operator_args", "dims", VALUES},
     {"operator_args", "types", VALUES},
     {"operator_args", "strides", VALUES},

@@ -29,8 +29,8 @@ static bool is_trace_name(const char *name) {
     return false;
 }
 
-/* Programs call all kinds of texts logs; those that are traces hold JSON from their first byte on. What cannot be opened
-   is left to whoever reads it. */
+/* Programs call all kinds of texts logs; those that are traces hold JSON from their first byte on. What cannot be
+   opened is left to whoever reads it. */
 static bool is_plain_log(const char *path) {
     int first = ' ';
     FILE *file = ends_with(path, ".log", 4) ? fopen(path, "re") : NULL;

@@ -19,7 +19,7 @@ NUMBERS := $(subst ., ,$(VERSION))
 SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NUMBERS))),.$(word 2,$(NUMBERS)))
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
-UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz lint lint-deep lint-page format bench \
+UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz fuzz-corpus fuzz-coverage laws lint lint-deep lint-page format bench \
     page static mpi mpi-both test-mpi test-slurm dist deb test-package clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -54,10 +54,10 @@ UNIT_TESTS  := $(call longest_first,$(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 FUZZ_NAMES  := $(call longest_first,fuzz_torch_json fuzz_ways,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
-FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
+FUZZ_TOOLS  := $(call objects_of,$(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
 SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
-.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
+.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz fuzz-corpus fuzz-coverage laws lint \
     lint-all format install uninstall dist deb deb-packages test-package clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
@@ -170,7 +170,7 @@ $(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
 	@./probe.sh STATIC > $@
 
 # Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
-CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_STATIC' lib)
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_HAVE_MICROHTTPD|GT_STATIC' lib)
 STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
 $(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
 $(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk
@@ -192,7 +192,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
     threads timeline torch_broken torch_facts torch_fast torch_json view view_slots xplane
@@ -208,15 +208,12 @@ $(BUILD)/libprogram.a: $(CLI_OBJECTS)
 
 IN_PROCESS := $(BUILD)/libprogram.a $(BUILD)/libgputime.a
 
-$(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(IN_PROCESS)
-	@mkdir -p $(@D)
-	$(COMPILE) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o %.a,$^) -lz $(LIBS)
-
-$(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/mutator.o $(IN_PROCESS)
-	$(LINK) -o $@ $^ -lz $(LIBS)
-
 # Prints the rows of a store, for tests that read the same file in another way.
 $(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+# Asks a trace what the explorer asks, for tests and for measuring.
+$(BUILD)/explore_trace: $(BUILD)/obj/tests/tools/explore_trace.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
 # Prints the command table, for the Python package.
@@ -228,7 +225,7 @@ JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -244,7 +241,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/dump_commands $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
@@ -316,84 +313,8 @@ tsan:
 threaded:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(THREADED:=.run)
 
-# What each fuzz target starts from: its seeds, which hold every input that ever failed, and files of tests/data.
-seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)
-FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
-FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
-FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
-FUZZ_DATA_fuzz_pftrace    := $(wildcard tests/data/perfetto/*)
-FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
-FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
-FUZZ_DATA_fuzz_xla        := $(wildcard tests/data/xla/*)
-FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/* xla/*)) \
-    $(FUZZ_DATA_fuzz_torch_json) $(FUZZ_DATA_fuzz_nsys_csv)
-
-# Words that a target's inputs are made of; some have them in common.
-dictionary_of = $(wildcard tests/fuzz/$(or $(FUZZ_WORDS_$1),$1).dict)
-FUZZ_WORDS_fuzz_torch_fast   := fuzz_torch_json
-FUZZ_WORDS_fuzz_ways         := fuzz_torch_json
-FUZZ_WORDS_fuzz_sqlite_pages := fuzz_nsys_sqlite
-
-# Small enough to be cut at every byte.
-CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
-CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
-CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
-CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
-CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
-CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
-CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
-CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
-
-replay:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(REPLAYS:=.run)
-
-unit-replay:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(UNIT_TESTS:=.run) $(REPLAYS:=.run)
-
-$(BUILD)/replay/%.run: $(BUILD)/replay/%
-	@$< $(call seeds_of,$*)
-	@$(if $(CUTS_$*),$< --cuts $(CUTS_$*))
-
-# make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
-N ?= 1000
-SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst csv sums sqlite rep pftrace xplane
-DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
-DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
-DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
-DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
-DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
-DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
-DAMAGED_pftrace := $(wildcard $(SEEDS)/fuzz_pftrace/*.pftrace)
-DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
-DAMAGED_xplane := $(wildcard $(SEEDS)/fuzz_xla/*) tests/data/xla/jax.xplane.pb
-corrupt:
-	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
-	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(DAMAGED:%=build/asan/damaged/%.run)
-
-build/asan/damaged/%.run: build/asan/corrupt
-	@mkdir -p $(@D)/$*
-	@$< $(N) $(@D)/$* $(DAMAGED_$*)
-
-# make fuzz T=60: each fuzzer runs that many seconds. What it finds is kept in build/fuzz/corpus; what fails is to become
-# a seed.
-T ?= 30
-FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-COMMA := ,
-EMPTY :=
-joined = $(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $1))
-fuzz:
-	@./setup.sh build fuzz && ./setup.sh fuzz-runtime
-	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz HARDEN=0 CFLAGS="-O1 $(CHECKS) $(FUZZ)" \
-	    LDFLAGS="$(FUZZ)" $(FUZZERS)
-	@set -e; $(foreach name,$(FUZZ_NAMES),echo "== $(name)"; mkdir -p build/fuzz/corpus/$(name); \
-	    build/fuzz/$(name) -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
-	    -verbosity=0 -artifact_prefix=build/fuzz/ $(addprefix -dict=,$(call dictionary_of,$(name))) \
-	    -malloc_limit_mb=4096 -seed_inputs=$(call joined,$(call seeds_of,$(name))) \
-	    build/fuzz/corpus/$(name);)
-
-build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/obj/tests/fuzz/mutator.o build/fuzz/libprogram.a build/fuzz/libgputime.a
-	$(COMPILE) -fsanitize=fuzzer,address,undefined -o $@ $< $(filter %.o %.a,$^) -lz $(LIBS)
+# Fuzz targets, their replay within the tests, and damaged samples.
+include tests/fuzz/fuzz.mk
 
 # ---- the page, for those who change it: its bundle is kept in web/dist, so that building needs no npm ----
 

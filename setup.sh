@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages that gputime needs: setup.sh build [test] [mpi] [slurm] [web] [package] [lint] [fuzz]
-# [fuzz-runtime] [bench].
+# [fuzz-runtime] [coverage] [bench].
 # Prints nothing when all are there. Users need `build` alone; `web` is for those who change the page or test it.
 set -eu
 
 packages=
 for group in "$@"; do
     case $group in
-    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev liblzma-dev" ;;
+    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev liblzma-dev libmicrohttpd-dev" ;;
     test) packages="$packages libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-pandas zstd pkgconf sqlite3 chromium" ;;
     mpi) packages="$packages openmpi-bin libopenmpi-dev mpich libmpich-dev" ;;
     slurm) packages="$packages slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge" ;;
@@ -16,6 +16,7 @@ for group in "$@"; do
     package) packages="$packages dpkg-dev binutils lintian shellcheck python3-yaml jq" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
     fuzz) packages="$packages clang" ;;
+    coverage) packages="$packages llvm libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     # Named after the version of clang, which must be there first.
     fuzz-runtime) packages="$packages libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     bench)

@@ -121,6 +121,52 @@ API enum gputime_status gputime_job_open(const struct gputime_input *inputs, siz
     return gputime_job_open_team(NULL, inputs, count, options, option_count, out, errors, err);
 }
 
+/* The inputs that the traces were opened from. */
+static struct gputime_input *list_inputs(struct gputime_trace *const *traces, size_t count, struct gt_arena *arena) {
+    struct gputime_input *inputs = gt_arena_array(arena, count, sizeof *inputs);
+    struct gputime_open_options *options = gt_arena_array(arena, count, sizeof *options);
+    for (size_t i = 0; inputs && options && i < count; i++) {
+        options[i] = (struct gputime_open_options){.size = sizeof *options, .redact = traces[i]->how.redact};
+        inputs[i] = (struct gputime_input){.paths = (const char *const *)traces[i]->paths,
+                                           .path_count = traces[i]->path_count,
+                                           .options = &options[i]};
+    }
+    return options ? inputs : NULL;
+}
+
+static enum gt_status fill_job(struct gputime_job *job, struct gputime_trace *const *traces, size_t count,
+                               int64_t threads, const struct gputime_input *inputs, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    job->inputs = gt_mem_array(count, sizeof *job->inputs);
+    job->errors = gt_mem_array(count + 1, sizeof *job->errors);
+    job->folder = inputs ? new_folder(inputs, count) : NULL;
+    if (!job->inputs || !job->errors || !job->folder)
+        return gt_fail_memory(err);
+    job->input_count = count;
+    for (size_t i = 0; i < count && status == GT_OK; i++) {
+        status = gt_job_read_trace(traces[i], i, NULL, threads, &job->inputs[i], err);
+        job->rank_count += job->inputs[i].count;
+    }
+    if (status == GT_OK && gt_job_redact_is_asked(inputs, count))
+        status = gt_job_redact(job, inputs, job->errors, err);
+    return status;
+}
+
+enum gt_status gt_internal_job(struct gputime_trace *const *traces, size_t count, int64_t threads,
+                               struct gputime_job **out, struct gt_error *err) {
+    struct gt_arena arena = {0};
+    struct gputime_job *job = gt_mem_array(1, sizeof *job);
+    enum gt_status status =
+        job ? fill_job(job, traces, count, threads, list_inputs(traces, count, &arena), err) : gt_fail_memory(err);
+    gt_arena_release(&arena);
+    if (status != GT_OK) {
+        gputime_job_free(job);
+        job = NULL;
+    }
+    *out = job;
+    return status;
+}
+
 API size_t gputime_job_rank_count(const struct gputime_job *job) {
     return job->rank_count;
 }

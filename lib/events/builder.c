@@ -94,6 +94,8 @@ APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
 APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
 APPEND_OF_LAST(gt_builder_operator_args, operator_args, cpu_ops, cpu_op)
 APPEND_OF_LAST(gt_builder_kernel_config, kernel_configs, ops, op)
+APPEND_OF_LAST(gt_builder_launch_detail, launch_details, ops, op)
+APPEND_OF_LAST(gt_builder_operator_detail, operator_details, cpu_ops, cpu_op)
 #undef APPEND_OF_LAST
 
 static void set_last(uint32_t *row, size_t count) {

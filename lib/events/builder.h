@@ -91,6 +91,16 @@ void gt_builder_kernel_config(struct gt_builder *builder, const struct gt_kernel
         .cluster_x = UINT32_MAX, .cluster_y = UINT32_MAX, .cluster_z = UINT32_MAX, .registers = UINT32_MAX             \
     }
 
+void gt_builder_launch_detail(struct gt_builder *builder, const struct gt_launch_details_row *row);
+#define GT_LAUNCH_DETAIL_UNKNOWN                                                                                       \
+    {                                                                                                                  \
+        .graph_node = UINT64_MAX, .active_blocks = UINT32_MAX, .limit_registers = UINT32_MAX,                          \
+        .limit_shared = UINT32_MAX, .limit_warps = UINT32_MAX, .limit_blocks = UINT32_MAX,                             \
+        .limit_barriers = UINT32_MAX, .allocated_registers = UINT32_MAX, .allocated_shared_bytes = UINT32_MAX,         \
+        .channel = UINT32_MAX, .channel_type = UINT32_MAX                                                              \
+    }
+void gt_builder_operator_detail(struct gt_builder *builder, const struct gt_operator_details_row *row);
+
 /* A record about a collective. The row that carries it was added last to its table: set exactly one of op, cpu_op and
    range of the record to something other than GT_NO_ROW, its number is filled in. */
 void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row);

@@ -67,7 +67,17 @@ export async function closeBrowser() {
 }
 
 /** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
-export async function open({ path }, { width = 1280, height = 800, ...settings } = {}) {
+export async function open({ path }, settings = {}) {
+  const own = pathToFileURL(path).href;
+  return openPage(own, (url) => url.split('#')[0] === own, settings);
+}
+
+/** The page of a server, which it may ask. */
+export async function openAddress(address, settings = {}) {
+  return openPage(address, (url) => url.startsWith(address), settings);
+}
+
+async function openPage(address, mayAsk, { width = 1280, height = 800, ...settings }) {
   const context = await browser.newContext({
     viewport: { width, height },
     ...settings,
@@ -78,8 +88,7 @@ export async function open({ path }, { width = 1280, height = 800, ...settings }
   page.on('pageerror', (error) => oddities.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => oddities.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:'))
-      oddities.push(`request: ${request.url()}`);
+    if (!mayAsk(request.url()) && !request.url().startsWith('data:')) oddities.push(`request: ${request.url()}`);
   });
   await page.addInitScript(() => {
     // Pages from files have no clipboard of their own here.
@@ -88,7 +97,7 @@ export async function open({ path }, { width = 1280, height = 800, ...settings }
       value: { writeText: async (text) => void globalThis.copied.push(text) },
     });
   });
-  await page.goto(pathToFileURL(path).href);
+  await page.goto(address);
   await page.locator('#page[data-ready]').waitFor();
   const close = async () => {
     assert.deepEqual(oddities, []);

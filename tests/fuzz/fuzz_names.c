@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "output_checks.h"
 #include "report/layouts.h"
 #include "run_report.h"
-#include "write/page.h"
 
 enum { NAME_MAX_BYTES = 4096, TEXT_BYTES = 16 * 6 * NAME_MAX_BYTES };
 
@@ -48,94 +48,7 @@ static size_t make_trace(char *text, const char *quoted) {
     return (size_t)(to - text) + (size_t)sprintf(to, "]}");
 }
 
-/* ---- what every output must keep to ---- */
-
-static void expect(bool holds) {
-    if (!holds)
-        abort();
-}
-
-/* No control character but the line feed, be it ASCII or one of U+0080 to U+009F. */
-static void check_screen(const uint8_t *text, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        expect((text[i] >= ' ' && text[i] != 0x7f) || text[i] == '\n');
-        expect(!(text[i] == 0xc2 && i + 1 < size && text[i + 1] >= 0x80 && text[i + 1] < 0xa0));
-    }
-    expect(size > 0 && text[size - 1] == '\n');
-}
-
-/* Brackets match outside of strings; strings end and have no raw control characters and no unknown escapes. */
-static void check_json(const uint8_t *text, size_t size) {
-    char open[64];
-    size_t depth = 0, i = 0;
-    for (; i < size; i++) {
-        if (text[i] == '{' || text[i] == '[') {
-            expect(depth < sizeof open);
-            open[depth++] = (char)text[i];
-        } else if (text[i] == '}' || text[i] == ']') {
-            expect(depth > 0 && open[--depth] == (text[i] == '}' ? '{' : '['));
-        } else if (text[i] == '"') {
-            for (i++; i < size && text[i] != '"'; i++) {
-                expect(text[i] >= ' ');
-                if (text[i] == '\\')
-                    expect(++i < size && strchr("\"\\/bfnrtu", text[i]) && text[i]);
-            }
-            expect(i < size);
-        }
-    }
-    expect(depth == 0);
-}
-
-/* Where the field that begins at i ends. Only whole fields are quoted, doubled inside. */
-static size_t end_of_field(const uint8_t *text, size_t size, size_t i) {
-    if (text[i] != '"') {
-        for (; i < size && text[i] != ',' && text[i] != '\n'; i++)
-            expect(text[i] != '"' && (text[i] >= ' ' || text[i] == '\t'));
-        return i;
-    }
-    for (i++; i < size && !(text[i] == '"' && (i + 1 == size || text[i + 1] != '"')); i++)
-        i += text[i] == '"';
-    return i + 1;
-}
-
-/* All rows have as many fields as the first. */
-static void check_csv(const uint8_t *text, size_t size) {
-    size_t fields = 1, wanted = 0;
-    for (size_t i = 0; i < size; i++) {
-        i = end_of_field(text, size, i);
-        expect(i < size && (text[i] == ',' || text[i] == '\n'));
-        if (text[i] == ',') {
-            fields++;
-        } else {
-            expect(!wanted || fields == wanted);
-            wanted = fields;
-            fields = 1;
-        }
-    }
-    expect(wanted > 0 && fields == 1 && text[size - 1] == '\n');
-}
-
-/* Inside of the page the report is the content of an element that only "</" could end and "<!" could make a comment. */
-static void check_page(const uint8_t *text, size_t size) {
-    const char *definitions = memmem(gt_page, gt_page_bytes, GT_PAGE_DEFINITIONS, strlen(GT_PAGE_DEFINITIONS));
-    const char *report = memmem(gt_page, gt_page_bytes, GT_PAGE_REPORT, strlen(GT_PAGE_REPORT));
-    expect(definitions && report && definitions < report);
-    const char *before = definitions + strlen(GT_PAGE_DEFINITIONS), *after = report + strlen(GT_PAGE_REPORT);
-    size_t before_bytes = (size_t)(report - before), after_bytes = gt_page_bytes - (size_t)(after - gt_page);
-    const uint8_t *data = memmem(text, size, before, before_bytes), *end = text + size - after_bytes;
-    expect(data && size > after_bytes && data + before_bytes < end);
-    data += before_bytes;
-    for (; (data = memchr(data, '<', (size_t)(end - data))); data++)
-        expect(data + 1 < end && data[1] != '/' && data[1] != '!');
-}
-
 /* ---- the run ---- */
-
-static const struct {
-    const char *format;
-    void (*check)(const uint8_t *text, size_t size);
-} checks[] = {
-    {"text", check_screen}, {"md", check_screen}, {"json", check_json}, {"csv", check_csv}, {"html", check_page}};
 
 static void write_and_check(const struct gputime_report *report, const struct gputime_write_options *options) {
     static uint8_t text[4 << 20];
@@ -143,12 +56,12 @@ static void write_and_check(const struct gputime_report *report, const struct gp
     char path[FUZZ_PATH_MAX], target[FUZZ_PATH_MAX];
     int fd = fuzz_file("", 0, path);
     snprintf(target, sizeof target, "/dev/fd/%d", fd);
-    expect(gputime_report_write(report, options, target, &err) == GPUTIME_OK);
+    fuzz_must(gputime_report_write(report, options, target, &err) == GPUTIME_OK);
     ssize_t size = pread(fd, text, sizeof text, 0);
-    expect(size >= 0);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-        if (strcmp(options->format, checks[i].format) == 0 && (size_t)size < sizeof text)
-            checks[i].check(text, (size_t)size);
+    fuzz_must(size >= 0);
+    fuzz_output_check *check = fuzz_check_of(options->format);
+    if (check && (size_t)size < sizeof text)
+        check(text, (size_t)size);
     close(fd);
 }
 
@@ -189,8 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     quote(quoted, data, size);
     int fd = fuzz_file(text, make_trace(text, quoted), path);
-    expect(fuzz_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
-    expect(fuzz_analyse(trace, analyses, analysis_count, &options, &report, &err) == GPUTIME_OK);
+    fuzz_must(fuzz_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
+    fuzz_must(fuzz_analyse(trace, analyses, analysis_count, &options, &report, &err) == GPUTIME_OK);
     write_all(report, &options.writing, gt_page_bytes > 0 && size % 8 == 0); /* the page is large, and slows all down */
     gputime_report_free(report);
     gputime_trace_free(trace);

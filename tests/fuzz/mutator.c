@@ -1,6 +1,7 @@
 /* Mutations that keep to a file's packing: of gzip and zstd the content is changed and packed again, of a report of
-   Nsight Systems the message inside one LZ4 block (with every offset after it corrected), of an SQLite database the
-   cells of one page. Without that nearly all of a fuzzer's inputs end at a checksum. */
+   Nsight Systems the message inside one LZ4 block (with every offset after it corrected). Inside of that, and of what is
+   not packed, they keep to the format (mutate.h). Without that nearly all of a fuzzer's inputs end at a checksum or a
+   syntax error. */
 #include <endian.h>
 #include <lz4.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include <zstd.h>
 
 #include "decode/proto/proto.h"
-#include "fuzz.h"
+#include "mutate.h"
 
 enum { CONTENT_MAX = 1 << 20, VARINT_MAX = 10 };
 
@@ -39,6 +40,29 @@ static void put_varint(struct bytes *to, uint64_t value) {
 static void put_field(struct bytes *to, uint32_t tag, uint64_t value) {
     put_varint(to, tag);
     put_varint(to, value);
+}
+
+/* ---- content ---- */
+
+typedef size_t mutation(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+/* What the content looks like; NULL: like nothing that is known. */
+static mutation *mutation_of(const uint8_t *data, size_t size) {
+    if (size > 15 && memcmp(data, "SQLite format 3", 15) == 0)
+        return fuzz_mutate_sqlite;
+    if (size > 1 && (data[0] == '{' || data[0] == '['))
+        return fuzz_mutate_json;
+    if (size > 1 && data[0] == '\n')
+        return fuzz_mutate_proto;
+    const uint8_t *line = size ? memchr(data, '\n', size) : NULL;
+    return line && memchr(data, ',', (size_t)(line - data)) ? fuzz_mutate_csv : NULL;
+}
+
+/* Mostly as its format has it. */
+static size_t mutate_content(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
+    mutation *own = seed % 4 ? mutation_of(data, size) : NULL;
+    size_t made = own ? own(data, size, max_size, seed / 4) : 0;
+    return made ? made : LLVMFuzzerMutate(data, size, max_size);
 }
 
 /* ---- streams ---- */
@@ -83,40 +107,20 @@ static size_t pack_zstd(const uint8_t *content, size_t size, uint8_t *data, size
     return ZSTD_isError(packed) ? 0 : packed;
 }
 
-static size_t mutate_stream(uint8_t *data, size_t size, size_t max_size,
+static size_t mutate_stream(uint8_t *data, size_t size, size_t max_size, unsigned seed,
                             size_t (*unpack)(const uint8_t *, size_t, uint8_t *),
                             size_t (*pack)(const uint8_t *, size_t, uint8_t *, size_t)) {
     static uint8_t content[CONTENT_MAX];
     size_t plain = unpack(data, size, content);
-    return plain ? pack(content, LLVMFuzzerMutate(content, plain, CONTENT_MAX), data, max_size) : 0;
+    return plain ? pack(content, mutate_content(content, plain, CONTENT_MAX, seed), data, max_size) : 0;
 }
 
 static size_t mutate_gzip(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
-    (void)seed;
-    return mutate_stream(data, size, max_size, unpack_gzip, pack_gzip);
+    return mutate_stream(data, size, max_size, seed, unpack_gzip, pack_gzip);
 }
 
 static size_t mutate_zstd(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
-    (void)seed;
-    return mutate_stream(data, size, max_size, unpack_zstd, pack_zstd);
-}
-
-/* ---- SQLite ---- */
-
-/* The header of the file and those of pages stay, so that the page is read. */
-static size_t mutate_sqlite(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
-    enum { FILE_HEADER = 100, PAGE_HEADER = 8 };
-    static uint8_t page[65536];
-    (void)max_size;
-    size_t page_bytes = size < FILE_HEADER ? 0 : (size_t)data[16] << 8 | data[17];
-    if (page_bytes < 512 || size < page_bytes)
-        return 0;
-    size_t number = seed % (size / page_bytes), skipped = (number ? 0 : FILE_HEADER) + PAGE_HEADER;
-    uint8_t *place = data + number * page_bytes + skipped;
-    size_t room = page_bytes - skipped;
-    memcpy(page, place, room);
-    memcpy(place, page, LLVMFuzzerMutate(page, room, room));
-    return size;
+    return mutate_stream(data, size, max_size, seed, unpack_zstd, pack_zstd);
 }
 
 /* ---- reports of Nsight Systems ---- */
@@ -201,7 +205,8 @@ static bool mutate_chunk(struct report *report, unsigned seed) {
         return false;
     size_t bytes = (size_t)(content.end - content.p);
     memcpy(message, content.p, bytes);
-    bytes = LLVMFuzzerMutate(message, bytes, sizeof message - VARINT_MAX);
+    size_t made_bytes = seed % 4 ? fuzz_mutate_proto(message, bytes, sizeof message - VARINT_MAX, seed / 4) : 0;
+    bytes = made_bytes ? made_bytes : LLVMFuzzerMutate(message, bytes, sizeof message - VARINT_MAX);
     struct bytes whole = {.data = plain, .capacity = CONTENT_MAX};
     put_varint(&whole, bytes);
     put(&whole, message, bytes);
@@ -280,7 +285,6 @@ static const struct {
     size_t (*mutate)(uint8_t *data, size_t size, size_t max_size, unsigned seed); /* 0: it is not what it seems */
 } kinds[] = {{GT_STR("\x1f\x8b\x08"), mutate_gzip},
              {GT_STR("\x28\xb5\x2f\xfd"), mutate_zstd},
-             {GT_STR("SQLite format 3"), mutate_sqlite},
              {GT_STR("NVIDIA Tegra Profiler Report "), mutate_report}};
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
@@ -291,5 +295,5 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         if (made)
             return made;
     }
-    return LLVMFuzzerMutate(data, size, max_size);
+    return stays_inside ? mutate_content(data, size, max_size, seed / 8) : LLVMFuzzerMutate(data, size, max_size);
 }

@@ -44,10 +44,10 @@ enum step { STEP_PACKET, STEP_SKIPPED, STEP_MORE, STEP_DAMAGED };
 
 /* The next packet in the window; what is no packet is skipped. */
 static enum step next_packet(struct window *window, struct gt_str *packet, size_t *size) {
-    const unsigned char *p = window->bytes + window->begin, *end = window->bytes + window->end;
     enum { LONGEST_HEAD = 20 };
-    if (p == end)
+    if (window->begin == window->end) /* before the first bytes come, there is no room for them either */
         return STEP_MORE;
+    const unsigned char *p = window->bytes + window->begin, *end = window->bytes + window->end;
     struct gt_proto_number tag = gt_proto_read(p, end);
     struct gt_proto_number length = tag.p ? gt_proto_read(tag.p, end) : tag;
     bool is_short = end - p < LONGEST_HEAD;
@@ -108,6 +108,7 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_mem_free(reading->events);
     gt_mem_free(reading->details);
     gt_mem_free(reading->specs);
+    gt_pftrace_reading_packed_free(reading);
     gt_mem_free(reading);
 }
 

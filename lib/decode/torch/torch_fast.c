@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 
 #include "base/mem.h"
+#include "decode/torch/torch_details.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_repeats.h"
 
@@ -92,6 +93,9 @@ struct reading {
     const struct gt_torch_repeat *repeat; /* ... and what they were the first time; NULL: they are new */
     struct gt_torch_args members;         /* new ones of an operator */
     struct gt_torch_repeat met;           /* new ones of a kernel; its text is not used */
+    struct gt_str object;                 /* of a path with GT_TORCH_LIMITS */
+    const struct gt_torch_repeat *limits; /* ... and what that was the first time; NULL: it is new */
+    struct gt_torch_limits new_limits;
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
@@ -159,8 +163,12 @@ GT_SIMD const char *take_value(const struct gt_torch_fast *fast, struct gt_torch
         return simd_skip_list(k, p);
     case GT_TORCH_SLOT_LINES:
         return simd_skip_lines(k, p, end, node->indent);
-    case GT_TORCH_SLOT_NESTED:
-        return skip_nested(k, p, end);
+    case GT_TORCH_SLOT_NESTED: {
+        const char *after = skip_nested(k, p, end);
+        if (node->field == GT_TORCH_LIMITS && after)
+            reading->object = (struct gt_str){p, (size_t)(after - p)};
+        return after;
+    }
     case GT_TORCH_SLOT_REPEATED:
         return take_repeated(fast, p, end, reading);
     case GT_TORCH_SLOT_END:
@@ -249,7 +257,9 @@ static uint32_t find_track(struct gt_torch_sink *sink, const struct gt_torch_pat
     if (path->role < GT_TORCH_ROLE_GPU_SIDE)
         return gt_torch_sink_thread(sink, reading->values[GT_TORCH_PID], reading->values[GT_TORCH_TID]);
     return gt_torch_sink_lane(sink, value_or(path, reading, GT_TORCH_DEVICE, reading->values[GT_TORCH_PID]),
-                              value_or(path, reading, GT_TORCH_STREAM, reading->values[GT_TORCH_TID]));
+                              path->fields >> GT_TORCH_STREAM & 1
+                                  ? reading->values[GT_TORCH_STREAM]
+                                  : gt_torch_sink_stream_of_row(reading->values[GT_TORCH_TID]));
 }
 
 static inline bool is_step(const struct reading *reading) {
@@ -267,7 +277,9 @@ static inline bool is_comm_record(const struct reading *reading) {
 /* An op of any kind; false: it was left out. */
 static inline bool add_op(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
                           struct gt_torch_row *row) {
-    row->is_in_graph = value_or(path, reading, GT_TORCH_GRAPH, 0) || value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    row->graph = (uint64_t)value_or(path, reading, GT_TORCH_GRAPH, 0);
+    row->graph_node = (uint64_t)value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    row->is_in_graph = row->graph || row->graph_node;
     return gt_torch_sink_add_op(sink, row);
 }
 
@@ -316,6 +328,47 @@ static void add_config(struct gt_builder *builder, const struct gt_torch_path *p
     gt_builder_kernel_config(builder, &row);
 }
 
+/* What limits the kernel; false: that is odd, and for the portable reader. */
+__attribute__((noinline)) static bool read_limits(const struct gt_torch_fast *fast, struct reading *reading) {
+    const struct gt_torch_value *limiters = &reading->new_limits.limiters;
+    reading->limits = gt_torch_repeats_find(&fast->repeats, &fast->constants, reading->object);
+    return reading->limits ? reading->limits->role == GT_TORCH_ROLE_LIMITS
+                           : gt_torch_details_read_limits(reading->object, &reading->new_limits) &&
+                                 limiters->is_string && limiters->text.marks == 0;
+}
+
+static bool is_small(const struct gt_torch_path *path, const struct reading *reading, enum gt_torch_field field) {
+    return value_or(path, reading, field, 0) < UINT32_MAX;
+}
+
+/* Before a row is made: whether the details are as they should be. */
+static bool read_details(const struct gt_torch_fast *fast, const struct gt_torch_path *path, struct reading *reading) {
+    return (!(path->fields >> GT_TORCH_LIMITS & 1) || read_limits(fast, reading)) &&
+           is_small(path, reading, GT_TORCH_CHANNEL) && is_small(path, reading, GT_TORCH_CHANNEL_TYPE);
+}
+
+/* What else is known of the kernel that was added. */
+static void add_details(struct gt_torch_fast *fast, struct gt_builder *builder, const struct gt_torch_path *path,
+                        const struct reading *reading) {
+    static const struct gt_launch_details_row unknown = GT_LAUNCH_DETAIL_UNKNOWN;
+    int64_t node = value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    bool has_limits = path->fields >> GT_TORCH_LIMITS & 1;
+    if (!(path->fields & GT_TORCH_DETAIL_FIELDS) && !node)
+        return;
+    struct gt_launch_details_row row = !has_limits        ? unknown
+                                       : reading->limits ? reading->limits->row.details
+                                                         : reading->new_limits.row;
+    if (has_limits && !reading->limits)
+        row.limiters = gt_builder_string(builder, reading->new_limits.limiters.text.raw);
+    row.graph_node = node ? (uint64_t)node : UINT64_MAX;
+    row.channel = (uint32_t)value_or(path, reading, GT_TORCH_CHANNEL, UINT32_MAX);
+    row.channel_type = (uint32_t)value_or(path, reading, GT_TORCH_CHANNEL_TYPE, UINT32_MAX);
+    gt_builder_launch_detail(builder, &row);
+    if (has_limits && !reading->limits)
+        gt_torch_repeats_learn(&fast->repeats, &fast->constants, GT_TORCH_ROLE_LIMITS, reading->object,
+                               &builder->store);
+}
+
 /* Reads members that were not met before. They may be anything: what is odd about them is for the portable reader. */
 __attribute__((noinline)) static bool read_new(const struct gt_torch_path *path, struct reading *reading) {
     return path->role == GT_TORCH_ROLE_CONFIG ? gt_torch_facts_read_config(reading->text, &reading->met.row.config)
@@ -331,8 +384,10 @@ __attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, 
     if (repeat && !is_new && repeat->role != path->role)
         return false;
     if (path->role == GT_TORCH_ROLE_CONFIG) {
-        if (add_op(sink, path, reading, row))
+        if (add_op(sink, path, reading, row)) {
+            add_details(fast, sink->builder, path, reading);
             add_config(sink->builder, path, reading, repeat);
+        }
     } else {
         if (!add_plain_cpu_op(sink, reading, row))
             return false;
@@ -359,6 +414,8 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
         }
     }
     if (path->has_repeated && !reading->repeat && !read_new(path, reading))
+        return false;
+    if (path->fields & GT_TORCH_DETAIL_FIELDS && !read_details(fast, path, reading))
         return false;
     struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
     if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||

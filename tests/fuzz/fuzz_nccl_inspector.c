@@ -1,5 +1,6 @@
-/* Fuzzes the decoder of NCCL Inspector's logs and everything after it: in a window of the usual size and in one that holds
-   no whole line at first, which must come to the same rows; then as any report is read, and as a job of one log. */
+/* Fuzzes the decoder of NCCL Inspector's logs and everything after it: in a window of the usual size and in one that
+   holds no whole line at first, which must come to the same rows; then as any report is read, and as a job of one log.
+ */
 #include "decode/nccl/nccl_inspector.h"
 #include "run_report.h"
 #include "same_store.h"

@@ -1,9 +1,9 @@
 // What is known of the pinned item: its numbers, what was around its launch, and where to go from it.
 
-import type { Unit } from '../data';
 import { button, element, visible } from '../dom';
-import { withUnit } from '../format';
+import { percent, withUnit } from '../format';
 import { nameView } from '../names';
+import { counterText } from '../timeline/curve';
 import { moment } from '../timeline/describe';
 import type { Item, ItemLine, Link } from './source';
 
@@ -13,9 +13,12 @@ const KINDS: Readonly<Record<string, string>> = {
   sync: 'Waited for by',
   waits_for: 'Waits for',
   collective: 'Same collective',
-  before: 'Op before',
-  after: 'Op after',
-  cpu: 'CPU meanwhile',
+  gap: 'Idle before it',
+  previous: 'Op before',
+  next: 'Op after',
+  meanwhile: 'CPU meanwhile',
+  cpu: 'On the CPU',
+  gpu: 'On the GPU',
 };
 
 const STACKS: Readonly<Record<string, string>> = {
@@ -28,7 +31,9 @@ const STACKS: Readonly<Record<string, string>> = {
 function valueOf({ key, value, unit }: ItemLine): string {
   if (value === null) return '\u2013';
   if (typeof value === 'string') return visible(value);
-  return /(^|_)(start|end)_ns$/.test(key) ? moment(value) : withUnit(value, unit);
+  if (/(^|_)(start|end)_ns$/.test(key)) return moment(value);
+  if (unit === '%') return percent(value / 100);
+  return unit === 'bytes/s' ? `${withUnit(value, 'bytes')}/s` : counterText(value, unit);
 }
 
 function linesView(lines: readonly ItemLine[]): HTMLElement {
@@ -43,7 +48,7 @@ function linesView(lines: readonly ItemLine[]): HTMLElement {
   return element('dl', { class: 'explorer-lines' }, ...parts);
 }
 
-function exactly(value: number, unit: Unit): string {
+function exactly(value: number, unit: string): string {
   return unit === 'ns' || unit === 'bytes' ? `${value} ${unit}` : String(value);
 }
 
@@ -67,15 +72,18 @@ function goTo(target: Step, prefix: string, go: (to: Link) => void): HTMLElement
   return made;
 }
 
+function wordFor(kind: string, isGap: boolean): string {
+  if (isGap && kind === 'launch') return 'Ended by';
+  return KINDS[kind] ?? kind.replace(/_/g, ' ');
+}
+
 /** `go` follows a link. */
-export function itemView(item: Item, words: readonly string[], go: (to: Link) => void): HTMLElement {
+export function itemView(item: Item, words: readonly string[], isGap: boolean, go: (to: Link) => void): HTMLElement {
   const [title = item.name, ...where] = words;
   const stack = item.stack.map((frame) =>
     element('li', {}, goTo(frame, STACKS[frame.kind] ?? frame.kind.replace(/_/g, ' '), go)),
   );
-  const links = item.links.map((link) =>
-    element('li', {}, goTo(link, KINDS[link.kind] ?? link.kind.replace(/_/g, ' '), go)),
-  );
+  const links = item.links.map((link) => element('li', {}, goTo(link, wordFor(link.kind, isGap), go)));
   return element(
     'div',
     { class: 'explorer-item' },
@@ -88,7 +96,12 @@ export function itemView(item: Item, words: readonly string[], go: (to: Link) =>
       links.length > 0 &&
         element('div', {}, element('h4', {}, 'Related'), element('ul', { class: 'explorer-links' }, ...links)),
       stack.length > 0 &&
-        element('div', {}, element('h4', {}, 'Launched inside'), element('ol', { class: 'explorer-links' }, ...stack)),
+        element(
+          'div',
+          {},
+          element('h4', {}, isGap ? 'The next launch was inside' : 'Inside'),
+          element('ol', { class: 'explorer-links' }, ...stack),
+        ),
     ),
     item.others ? element('p', { class: 'hint' }, `${item.others} more at the same place`) : null,
   );

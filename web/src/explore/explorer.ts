@@ -288,7 +288,10 @@ export class ExplorerView implements Explorer, Hooks {
     const kind = view.timeline.rows.find(({ lane }) => lane === mark.lane)?.kind;
     const name = view.tiles.catalog.names[mark.name] ?? '';
     const shown = item ?? { name, lines: [], stack: [], links: [] };
-    const body = itemView(shown, view.words(mark, 0), kind === 'gaps', (to) => this.follow(to));
+    const body = itemView(shown, view.words(mark, 0), kind === 'gaps', (to) => {
+      view.port.focus({ preventScroll: true }); // what was clicked goes away
+      this.follow(to);
+    });
     const hint = (...words: (string | HTMLElement)[]): void => body.append(element('p', { class: 'hint' }, ...words));
     if (mark.count > 1) hint('Several items are drawn as one here: zoom in to tell them apart.');
     const command = this.source.command(this.input);
@@ -395,7 +398,8 @@ export class ExplorerView implements Explorer, Hooks {
         view.goTo(span ?? view.home);
         this.search.set(find);
         if (!same(chosen, view.chosen)) view.setChosen(chosen);
-        if (!same(pin, view.pinned)) view.pin(pin && this.markOf(view, pin));
+        const isThere = pin && view.timeline.rows.some(({ lane }) => lane === pin.lane);
+        if (!same(pin, view.pinned)) view.pin(isThere ? this.markOf(view, pin) : null);
       })
       .finally(() => (this.isRestoring = false));
   }

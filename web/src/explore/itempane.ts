@@ -1,8 +1,7 @@
 // What is known of the pinned item: its numbers, what was around its launch, and where to go from it.
 
-import { button, element, visible } from '../dom';
+import { button, element, setHover, shorten, visible } from '../dom';
 import { percent, withUnit } from '../format';
-import { nameView } from '../names';
 import { counterText } from '../timeline/curve';
 import { moment } from '../timeline/describe';
 import type { Item, ItemLine, Link } from './source';
@@ -23,10 +22,12 @@ const KINDS: Readonly<Record<string, string>> = {
 
 const STACKS: Readonly<Record<string, string>> = {
   python: 'Python',
-  operator: 'operator',
-  range: 'range',
-  call: 'call',
+  operators: 'operator',
+  host_ranges: 'range',
+  ranges: 'range',
+  calls: 'call',
 };
+const NAME_LENGTH = 60;
 
 function valueOf({ key, value, unit }: ItemLine): string {
   if (value === null) return '\u2013';
@@ -61,13 +62,12 @@ interface Step {
 
 function goTo(target: Step, prefix: string, go: (to: Link) => void): HTMLElement {
   const { lane, name, start_ns: start, end_ns: end } = target;
-  const label = element('span', { class: 'explorer-target' }, nameView(visible(name)));
-  const about = element('small', {}, `${withUnit(end - start, 'ns')} at ${moment(start)}`);
+  const label = element('span', { class: 'explorer-target' }, shorten(visible(name), NAME_LENGTH));
+  const about = element('small', { title: `at ${moment(start)}` }, withUnit(end - start, 'ns'));
   const head = element('span', { class: 'explorer-kind' }, prefix);
   if (lane === null) return element('div', { class: 'explorer-link' }, head, label, about);
-  const made = button('', { class: 'explorer-link', title: visible(name) }, () =>
-    go({ ...target, kind: prefix, lane }),
-  );
+  const made = button('', { class: 'explorer-link' }, () => go({ ...target, kind: prefix, lane }));
+  setHover(made, visible(name));
   made.append(head, label, about);
   return made;
 }
@@ -92,7 +92,7 @@ export function itemView(item: Item, words: readonly string[], isGap: boolean, g
     element(
       'div',
       { class: 'explorer-columns' },
-      linesView(item.lines),
+      linesView(item.lines.filter(({ value }) => value !== null && value !== item.name)),
       links.length > 0 &&
         element('div', {}, element('h4', {}, 'Related'), element('ul', { class: 'explorer-links' }, ...links)),
       stack.length > 0 &&

@@ -21,6 +21,7 @@ WIDTH = 80
 # Hand-written traces, and small captures of each kind of input: compiled and distributed training, graphs, processes.
 SAMPLES = [
     *sorted(DATA.glob("*.json")),
+    DATA / "devices.json.zip",
     DATA / "torch/llama_train_compiled.json.gz",
     DATA / "torch/tpdp_rank0.json.gz",
     DATA / "nsys/train.nsys-rep",

@@ -363,6 +363,8 @@ void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) 
     shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
     drop_idle(shown, table);
+    if (shown->column_count == 0) /* a table of rows without any column would say nothing of what it is */
+        shown->columns[shown->column_count++] = 0;
 }
 
 bool gt_cell_format_needs_base(const struct gt_report_column *column) {

@@ -154,6 +154,8 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
         struct gt_str key = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1));
         struct gt_str text = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(3));
         uint64_t number = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), UINT64_MAX);
+        if (!key.ptr)
+            continue; /* an attribute of no name */
         reading->is_of_gputime |= gt_str_eq(key, GT_STR("gputime.version"));
         if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
             meta->producer = gt_builder_string(reading->builder, text);

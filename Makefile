@@ -111,15 +111,16 @@ $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(LINK) $(CONFIG_HARDEN_PROGRAM) -o $@ $^ $(LIBS)
 
 # The extension of SQLite, under the name that `.load gputime` looks for. It calls the SQLite of the program that loads it, so
-# it has its own objects of lib/sql.
+# it has its own objects of lib/sql, and nothing that queries or serves.
 EXTENSION_SOURCES := lib/extension.c $(addprefix lib/sql/sql_,filter.c frames.c functions.c memory.c plan.c reports.c)
 EXTENSION_OBJECTS := $(EXTENSION_SOURCES:%.c=$(BUILD)/extension/%.o)
 $(BUILD)/extension/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(COMPILE) -DGT_SQL_EXTENSION=1 -c -o $@ $<
 
-$(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(BUILD)/obj/lib/sql/% %/lib/querying.o,$(LIB_OBJECTS))
-	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(LIBS)
+NOT_IN_EXTENSION := $(BUILD)/obj/lib/sql/% $(BUILD)/obj/lib/serve/% $(BUILD)/obj/lib/viewing% $(addprefix $(BUILD)/obj/lib/,querying.o parts.o)
+$(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(NOT_IN_EXTENSION),$(LIB_OBJECTS))
+	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(filter-out -lmicrohttpd,$(LIBS))
 
 # ---- the program for several processes ----
 
@@ -147,13 +148,21 @@ mpi-both:
 
 # The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
 # the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
+# The server is left out: its library needs ten others, and the package has no use for it.
 WHEEL_INSIDE := -lsqlite3 -lzstd -llz4 -lpcre2-8 $(filter -llzma,$(CONFIG_LIBS))
-WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
-$(BUILD)/wheel/$(SONAME): $(LIB_OBJECTS) python/exports.map
+SERVING       := $(shell grep -rl --include='*.c' GT_HAVE_MICROHTTPD lib)
+WHEEL_OBJECTS := $(SERVING:%.c=$(BUILD)/wheel/obj/%.o) $(filter-out $(call objects_of,$(SERVING)),$(LIB_OBJECTS))
+WHEEL_LIBS    := $(filter-out -lmicrohttpd,$(CONFIG_LIBS))
+$(BUILD)/wheel/obj/%.o: CONFIG_DEFINES := $(filter-out -DGT_HAVE_MICROHTTPD=1,$(CONFIG_DEFINES))
+$(BUILD)/wheel/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(CONFIG_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
+	$(COMPILE) -c -o $@ $<
+WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
+$(BUILD)/wheel/$(SONAME): $(WHEEL_OBJECTS) python/exports.map
+	@mkdir -p $(@D)
+	$(WHEEL_LINK) $(WHEEL_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(WHEEL_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
 	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
-	      $(WHEEL_LINK) $(LIB_OBJECTS) $(LIBS); }
+	      $(WHEEL_LINK) $(WHEEL_OBJECTS) $(filter-out -lmicrohttpd,$(LIBS)); }
 
 wheel: $(BUILD)/wheel/$(SONAME)
 	@rm -f $(BUILD)/wheel/*.whl
@@ -170,7 +179,7 @@ $(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
 	@./probe.sh STATIC > $@
 
 # Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
-CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_STATIC' lib)
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_HAVE_LZMA|GT_HAVE_MICROHTTPD|GT_STATIC' lib)
 STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
 $(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
 $(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk
@@ -192,10 +201,10 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api blocks cache collectives comparison counters frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots xplane
+    serve threads timeline torch_broken torch_facts torch_fast torch_json view view_slots viewing xplane
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
@@ -212,6 +221,10 @@ IN_PROCESS := $(BUILD)/libprogram.a $(BUILD)/libgputime.a
 $(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
+# Asks a trace what the explorer asks, for tests and for measuring.
+$(BUILD)/explore_trace: $(BUILD)/obj/tests/tools/explore_trace.o $(BUILD)/libgputime.a
+	$(LINK) -o $@ $^ $(LIBS)
+
 # Prints the command table, for the Python package.
 $(BUILD)/dump_commands: $(BUILD)/obj/tests/tools/dump_commands.o $(IN_PROCESS)
 	$(LINK) -o $@ $^ $(LIBS)
@@ -221,7 +234,7 @@ JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -237,7 +250,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/dump_commands $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)

@@ -57,6 +57,11 @@ lzma_define='' lzma_library=''
 if has lzma.h -llzma; then
     lzma_define=' -DGT_HAVE_LZMA=1' lzma_library=' -llzma'
 fi
+server_define='' server_library=''
+if printf '#include <stdarg.h>\n#include <microhttpd.h>\nint main(void) { return MHD_is_feature_supported(MHD_FEATURE_POLL) == 0; }\n' |
+    builds '' -lmicrohttpd; then
+    server_define=' -DGT_HAVE_MICROHTTPD=1' server_library=' -lmicrohttpd'
+fi
 has 'sqlite3.h zstd.h lz4.h pcre2.h xxhash.h' '-lsqlite3 -lzstd -llz4 -lpcre2-8 -lm' || {
     need sqlite3.h '-lsqlite3 -lm' libsqlite3-dev
     need zstd.h -lzstd libzstd-dev
@@ -82,8 +87,8 @@ if [ "$PROBE_HARDEN" != 0 ]; then
 fi
 
 cat <<END
-$1_DEFINES := $gzip_define$lzma_define
-$1_LIBS := $gzip_library$lzma_library
+$1_DEFINES := $gzip_define$lzma_define$server_define
+$1_LIBS := $gzip_library$lzma_library$server_library
 $1_HARDEN_MACROS :=$macros
 $1_HARDEN_CODE :=$code
 $1_HARDEN_LINK :=$link

@@ -7,7 +7,7 @@ set -eu
 packages=
 for group in "$@"; do
     case $group in
-    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev liblzma-dev" ;;
+    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev liblzma-dev libmicrohttpd-dev" ;;
     test) packages="$packages libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-pandas zstd pkgconf sqlite3 chromium" ;;
     mpi) packages="$packages openmpi-bin libopenmpi-dev mpich libmpich-dev" ;;
     slurm) packages="$packages slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge" ;;

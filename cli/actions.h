@@ -24,6 +24,8 @@ enum gputime_status cli_export_run(const struct cli_command *command, const stru
                                    struct cli_words words, struct gputime_error *err);
 enum gputime_status cli_sql_run(const struct cli_command *command, const struct cli_options *options,
                                 struct cli_words words, struct gputime_error *err);
+enum gputime_status cli_view_run(const struct cli_command *command, const struct cli_options *options,
+                                 struct cli_words words, struct gputime_error *err);
 enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,
                                  struct cli_words words, struct gputime_error *err);
 enum gputime_status cli_define_run(const struct cli_command *command, struct cli_words words,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,9 @@ void cli_browser_cancel(const struct cli_destination destinations[CLI_MAX_DESTIN
 
 /* In the child: detaches from the terminal and its signals, so that the browser outlives this program. */
 static void run_browser(const char *program, const char *page, int report_fd) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     int null = open("/dev/null", O_RDWR);
     for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)

@@ -30,7 +30,7 @@ static bool drop_suffix(const char *name, size_t *bytes, const char *suffix, siz
 
 /* The suffixes of all inputs, as the registry lists them. */
 static bool drop_known_suffix(const char *name, size_t *bytes) {
-    static const char *const packed[] = {".gz", ".zst", ".xz", ".pt.trace"};
+    static const char *const packed[] = {".gz", ".zst", ".xz", ".zip", ".pt.trace"};
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
         if (drop_suffix(name, bytes, packed[i], strlen(packed[i])))
             return true;

@@ -20,7 +20,7 @@ static const struct cli_sort gap_sorts[] = {
 };
 
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
-static const char *const device_gap_analyses[] = {"gaps", NULL};
+static const char *const device_gap_analyses[] = {"gaps", "idle_calls", NULL};
 
 static const char *const timeline_analyses[] = {"timeline", NULL};
 #define TIMELINE_PART                                                                                                  \
@@ -41,13 +41,13 @@ static const struct cli_list transitions = {.table = "transitions",
 /* ---- summary ---- */
 
 static const char *const summary_analyses[] = {
-    "overview", "findings", "accounting", "categories",  "kernels",       "gaps",        "memory",    "streams",
-    "phases",   "steps",    "graphs",     "collectives", "comm_by_group", "driver_work", "processes", NULL};
+    "overview", "findings", "accounting",  "categories",    "kernels",     "gaps",      "memory", "streams", "phases",
+    "steps",    "graphs",   "collectives", "comm_by_group", "driver_work", "processes", "logged", NULL};
 
 /* One screen; the other tables are for data formats and pages. */
 static const char *const summary_tables[] = {
-    "findings",    "time_parts", "accounting_summary", "categories",  "kernels",
-    "idle_causes", "gaps",       "comm_by_group",      "collectives", NULL};
+    "findings",      "time_parts",  "accounting_summary", "categories",   "kernels",      "idle_causes",  "gaps",
+    "comm_by_group", "collectives", "logged_groups",      "logged_sizes", "logged_ranks", "logged_links", NULL};
 static const struct gputime_shape summary_shapes[] = {
     {.table = "findings", .screen_limit = 3, COLUMNS("title", "advice")},
     {.table = "categories", .screen_limit = 6},
@@ -61,6 +61,9 @@ static const struct gputime_shape summary_shapes[] = {
 
 /* Charts that do not fit on a screen. */
 static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", "timeline", NULL};
+
+/* The timeline of a view is asked for piece by piece. */
+static const char *const view_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
@@ -303,8 +306,9 @@ static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT
 
 /* ---- ranks ---- */
 
-static const char *const rank_analyses[] = {"ranks", NULL};
-static const char *const rank_tables[] = {"findings", "ranks", "blame", "episodes", "groups", NULL};
+static const char *const rank_analyses[] = {"ranks", "logged", NULL};
+static const char *const rank_tables[] = {"findings",      "ranks",        "blame",        "episodes",     "groups",
+                                          "logged_groups", "logged_ranks", "logged_sizes", "logged_links", NULL};
 static const struct gputime_shape rank_shapes[] = {
     {.table = "findings", .screen_limit = -1, COLUMNS("title", "advice")},
     {.table = "ranks",
@@ -736,6 +740,27 @@ const struct cli_command cli_command_table[] = {
                {"quiet", "do not print what was written"}},
      .examples = {"gputime export trace.json.gz -o events/", "gputime export --step 3-5 trace.json.gz -o events/",
                   "gputime export rank*.json.gz --step 4 -o job.pftrace"}},
+
+    {.name = "view",
+     .help = "explore traces in the browser, at any zoom",
+     .usage = "TRACE...|DIR",
+     .details = "Starts a server that only this machine reaches, opens the page in a browser and prints its address "
+                "and, on a remote machine, the ssh command that makes it reachable. The page shows every op, call, "
+                "range and operator at any zoom, whatever the size of the trace, and reports of any selection. The "
+                "address has a random token; without it nothing is answered. Ends by Ctrl-C or when the last page is "
+                "closed. docs/view.md has more.",
+     .action = CLI_ACTION_VIEW,
+     .groups = CLI_GROUP_VIEW | CLI_GROUP_SELECTION | CLI_GROUP_NAMES | CLI_GROUP_READING | CLI_GROUP_RULES |
+               CLI_GROUP_TITLE | CLI_GROUP_PHASES,
+     .formats = "",
+     .takes_directories = true,
+     .parts = {{.main_table = "accounting",
+                .analyses = summary_analyses,
+                .tables = summary_tables,
+                .shapes = summary_shapes},
+               {.for_page = true, .analyses = view_page_analyses}},
+     .examples = {"gputime view trace.json.gz", "gputime view before.json after.json",
+                  "gputime view --port 8000 traces/"}},
 
     {.name = "sql",
      .help = "SQL queries over the events of traces",

@@ -74,7 +74,8 @@ enum cli_action {
     CLI_ACTION_CACHE,
     CLI_ACTION_HELP,
     CLI_ACTION_VERSION,
-    CLI_ACTION_MCP
+    CLI_ACTION_MCP,
+    CLI_ACTION_VIEW
 };
 
 struct cli_command {

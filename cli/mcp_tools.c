@@ -20,6 +20,7 @@ bool cli_mcp_offers(const struct cli_command *command) {
     case CLI_ACTION_REDACT:
     case CLI_ACTION_EXPORT:
     case CLI_ACTION_CACHE:
+    case CLI_ACTION_VIEW:
     case CLI_ACTION_HELP:
     case CLI_ACTION_VERSION:
     case CLI_ACTION_MCP:

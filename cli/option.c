@@ -40,6 +40,7 @@ const char *cli_group_heading(uint64_t group) {
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:
     case CLI_GROUP_MCP:
+    case CLI_GROUP_VIEW:
         return "Options";
     case CLI_GROUP_GENERAL:
     case CLI_GROUP_HIDDEN:

@@ -80,6 +80,10 @@ struct cli_options {
     int64_t most_rows;      /* that max_rows cannot exceed, set by hosts; 0: no limit */
     int64_t timeout_ns;     /* 0: automatic, 1: none */
     int sql_schema;
+    const char *address;  /* of view, like the next three; NULL: this machine */
+    int64_t port;         /* 0: any */
+    int64_t idle_seconds; /* CLI_UNSET: automatic, 0: never */
+    int no_open;
     int quiet;
     int open;
     int help, version;
@@ -143,6 +147,7 @@ enum cli_type {
 #define CLI_GROUP_JOB        (UINT64_C(1) << 29) /* options of all that read the ranks of a job together */
 #define CLI_GROUP_SQL        (UINT64_C(1) << 30)
 #define CLI_GROUP_MCP        (UINT64_C(1) << 31)
+#define CLI_GROUP_VIEW       (UINT64_C(1) << 32)
 /* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
@@ -151,7 +156,7 @@ enum cli_type {
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |    \
      CLI_GROUP_FINDINGS | CLI_GROUP_PATH | CLI_GROUP_WHATIF | CLI_GROUP_WITH_PATH | CLI_GROUP_EFFICIENCY |             \
-     CLI_GROUP_RANKS | CLI_GROUP_JOB | CLI_GROUP_SQL | CLI_GROUP_MCP)
+     CLI_GROUP_RANKS | CLI_GROUP_JOB | CLI_GROUP_SQL | CLI_GROUP_MCP | CLI_GROUP_VIEW)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

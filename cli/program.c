@@ -123,6 +123,8 @@ static enum gputime_status run_command(const struct cli_command *command, const 
         return cli_define_run(command, words, err);
     case CLI_ACTION_CACHE:
         return cli_cache_run(command, words, err);
+    case CLI_ACTION_VIEW:
+        return cli_view_run(command, options, words, err);
     case CLI_ACTION_MCP:
         return cli_mcp_run(command, options, words, err);
     case CLI_ACTION_HELP:

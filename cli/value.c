@@ -39,7 +39,8 @@ void cli_options_init(struct cli_options *options) {
                                     .top = CLI_UNSET,
                                     .gap_top = CLI_UNSET,
                                     .kernel_limit = CLI_UNSET,
-                                    .max_rows = CLI_UNSET};
+                                    .max_rows = CLI_UNSET,
+                                    .idle_seconds = CLI_UNSET};
 }
 
 void cli_options_release(struct cli_options *options) {

@@ -137,6 +137,9 @@ enum gputime_trace_fact {
     GPUTIME_FACT_CONFIGS = 1 << 18,     /* grids, blocks, registers, shared memory of kernels */
     GPUTIME_FACT_STACKS = 1 << 19,      /* Python functions */
     GPUTIME_FACT_METRICS = 1 << 20,     /* counters without memory in use: GPU metrics and others of the file */
+    GPUTIME_FACT_DETAILS = 1 << 21,     /* generated kernels of operators, and the code that called them */
+    GPUTIME_FACT_COMM_LOGS = 1 << 22,   /* collectives that NCCL's profiler plugin logged */
+    GPUTIME_FACT_HOST_CALLS = 1 << 23,  /* calls of the C library that can block, and of MPI */
 };
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)
@@ -703,9 +706,12 @@ struct gputime_sql_options {
     const struct gputime_report_options *reporting; /* shape of the result, its names; options of the analyses that
                                                        report_ tables are made by. Their analyses and selections do not
                                                        count; NULL: all automatic */
+    int (*is_abandoned)(void *context); /* asked some times a second by the calling thread while the query runs: other
+                                           than 0 ends it with an error; NULL: nobody abandons it */
+    void *abandoned_context;
 };
 #define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
-    { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
+    { sizeof(struct gputime_sql_options), 0, 0, 0, 0, 0, 0 }
 
 /* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are
    the events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each
@@ -723,6 +729,76 @@ uint64_t gputime_sql_facts(const char *text);
    the keys of the tables to list: ops, calls ... (none: all). Any thread. */
 enum gputime_status gputime_sql_schema(const struct gputime_report_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
+
+/* ---- Viewing ---- */
+
+/* Traces that a browser explores: the application of the html output, which asks for what it shows (docs/view.md). */
+struct gputime_view;
+
+/* What is viewed, and how. */
+struct gputime_view_options {
+    size_t size;
+    const struct gputime_report_options *reporting; /* reports where a question does not say otherwise: their analyses,
+                                                       options, selection, shaping. Lives as long as the view; NULL:
+                                                       questions name the analyses */
+    const char *title;                              /* of the page; NULL: the name of the input */
+    const char *command;                            /* that the page quotes: "gputime view trace.json"; NULL: none */
+};
+#define GPUTIME_VIEW_OPTIONS_INIT                                                                                      \
+    { sizeof(struct gputime_view_options), 0, 0, 0 }
+
+/* What a view reads at first: bits of enum gputime_trace_fact, for gputime_open_options.facts, so that the files are
+   read only once. 0: the options are not valid. Any thread. */
+uint64_t gputime_view_facts(const struct gputime_view_options *options);
+
+/* Makes a view; nothing is analysed yet. The view is the caller's and borrows from the traces, which must outlive it.
+   Any thread. */
+enum gputime_status gputime_view_new(struct gputime_trace *const *traces, size_t trace_count,
+                                     const struct gputime_view_options *options, struct gputime_view **out,
+                                     struct gputime_error *err);
+
+/* Frees a view that nobody asks or serves any more; may be NULL. */
+void gputime_view_free(struct gputime_view *view);
+
+/* The answer to one question. */
+struct gputime_answer {
+    int status;               /* as HTTP numbers them: 200, 400, 404, 500, 503 */
+    const char *content_type; /* constant text */
+    struct gputime_text body; /* the caller's, to be freed by gputime_text_free */
+    const char *policy;       /* Content-Security-Policy of a page; NULL: not a page. Lives as long as the view */
+};
+
+/* Answers the question that an address asks, what follows the token in it: "", "lanes?input=0", "sql?query=..."
+   (docs/view.md). Errors of the question are answers, too; it fails only where there is no memory for an answer.
+   Several threads may ask. */
+enum gputime_status gputime_view_answer(struct gputime_view *view, const char *path_and_query,
+                                        struct gputime_answer *out, struct gputime_error *err);
+
+/* Whether this build has a server. Any thread. */
+int gputime_view_can_serve(void);
+
+/* How a view is served. */
+struct gputime_serve_options {
+    size_t size;
+    const char *address;  /* to listen on: an IP address; NULL: 127.0.0.1, which only this machine reaches */
+    int64_t port;         /* 0: any that is free */
+    int64_t idle_seconds; /* ends when no page was heard of for so long, also if none was ever opened; 0: a minute after
+                             the last page was closed, or a quarter of an hour after it fell silent; -1: never */
+    void (*ready)(void *context, const char *url,
+                  int port); /* once, by the calling thread: pages may be opened.
+                                The url has the token that admits them; NULL: not asked */
+    void *context;
+};
+#define GPUTIME_SERVE_OPTIONS_INIT                                                                                     \
+    { sizeof(struct gputime_serve_options), 0, 0, 0, 0, 0 }
+
+/* Serves pages of the view over HTTP until gputime_view_stop is called or no page is left. GPUTIME_FAILED: this build
+   has no server, or the port is taken. A view is served by one thread at a time. */
+enum gputime_status gputime_view_serve(struct gputime_view *view, const struct gputime_serve_options *options,
+                                       struct gputime_error *err);
+
+/* Ends gputime_view_serve, also one that begins later. Any thread; async-signal-safe. */
+void gputime_view_stop(struct gputime_view *view);
 
 /* ---- Reading reports ---- */
 

@@ -104,6 +104,10 @@ typedef enum gt_status gt_internal_fill(void *context, const struct gt_request *
 enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, gt_internal_fill *fill,
                                            void *context, struct gputime_report **out, struct gputime_error *err);
 
+/* job.c: a job of traces that are open already, to be freed by gputime_job_free. */
+enum gt_status gt_internal_job(struct gputime_trace *const *traces, size_t count, int64_t threads,
+                               struct gputime_job **out, struct gt_error *err);
+
 /* analyse.c: runs these analyses, then the one on trace health, and adds their results to the section in that order. */
 enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,
                                    struct gt_section *section, struct gt_error *err);

@@ -49,10 +49,9 @@ static struct gt_str name_of(const struct gputime_trace *trace, size_t index, st
                              : gt_str_path_tail(gt_str_of(trace->paths[0]), 1);
 }
 
-static enum gt_status reduce(const struct opening *opening, size_t index, struct gputime_trace *trace,
-                             struct gt_error *err) {
+enum gt_status gt_job_read_trace(struct gputime_trace *trace, size_t index, const char *step_tag, int64_t threads,
+                                 struct gt_job_ranks *ranks, struct gt_error *err) {
     const struct gt_reading *reading;
-    struct gt_job_ranks *ranks = &opening->reading->ranks[index];
     enum gt_status status = gt_internal_read(trace, GT_RANK_REDUCE_FACTS, &reading, err);
     if (status != GT_OK)
         return status;
@@ -62,8 +61,8 @@ static enum gt_status reduce(const struct opening *opening, size_t index, struct
                                                .path = trace->paths[0],
                                                .name = name_of(trace, index, &name_arena),
                                                .number = (uint32_t)index,
-                                               .step_tag = opening->step_tag,
-                                               .threads = opening->reading->threads};
+                                               .step_tag = step_tag,
+                                               .threads = threads};
     ranks->ops = reading->store->ops.count;
     ranks->kernels = gt_internal_count_kernels(reading->store);
     ranks->loss = gt_store_loss(reading->store, gt_store_facts_closed(GT_RANK_REDUCE_FACTS));
@@ -99,7 +98,7 @@ static void open_one(void *context, size_t place) {
     uint64_t bytes = gt_job_read_bytes(input);
     if (options.progress) /* small files are read without any */
         report_progress(&listener, bytes, bytes);
-    status = reduce(opening, index, trace, &error);
+    status = gt_job_read_trace(trace, index, opening->step_tag, reading->threads, &reading->ranks[index], &error);
     if (status == GT_OK && !options.no_cache)
         gputime_trace_store_cache(trace);
     gputime_trace_free(trace);

@@ -17,7 +17,8 @@ struct gt_job_ranks {
 struct gputime_job {
     struct gt_job_ranks *inputs; /* in the order of the arguments */
     size_t input_count;
-    size_t rank_count;
+    size_t rank_count;    /* summaries with GPU work */
+    size_t summary_count; /* those of logs as well */
     struct gputime_error *errors;    /* by input: why it could not be read */
     const struct gputime_team *team; /* that helps with reports; NULL: none */
     char *folder;                    /* that all inputs are in */
@@ -41,6 +42,10 @@ struct gt_job_reading {
 
 /* Fails if options are not valid; what cannot be read has an error. */
 enum gt_status gt_job_read(const struct gt_job_reading *reading, struct gt_error *err);
+
+/* The ranks of a trace that is open already, the index-th of a job. */
+enum gt_status gt_job_read_trace(struct gputime_trace *trace, size_t index, const char *step_tag, int64_t threads,
+                                 struct gt_job_ranks *ranks, struct gt_error *err);
 
 /* Size of its files. */
 uint64_t gt_job_read_bytes(const struct gputime_input *input);

@@ -15,6 +15,10 @@
 #include <lzma.h>
 #endif
 
+#ifdef GT_HAVE_MICROHTTPD
+#include <microhttpd.h>
+#endif
+
 #include "internal.h"
 #include "write/page.h"
 
@@ -43,14 +47,24 @@ static const char *xz_library(void) {
 #endif
 }
 
+static const char *server_library(void) {
+#ifdef GT_HAVE_MICROHTTPD
+    return MHD_get_version();
+#else
+    return NULL;
+#endif
+}
+
 API size_t gputime_parts(char *text, size_t capacity) {
     char gzip[32], pcre2[64] = ""; /* "10.42 2022-12-11" */
     gzip_library(gzip, sizeof gzip);
     if (pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof pcre2)
         pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
     pcre2[strcspn(pcre2, " ")] = '\0';
-    int length = snprintf(text, capacity, "%s build with %s, zstd %s, %s%s, lz4 %s, SQLite %s, PCRE2 %s, %s", LINKAGE,
-                          gzip, ZSTD_versionString(), xz_library() ? "xz " : "no xz", xz_library() ? xz_library() : "",
-                          LZ4_versionString(), sqlite3_libversion(), pcre2, gt_page_bytes ? "page" : "no page");
+    int length =
+        snprintf(text, capacity, "%s build with %s, zstd %s, %s%s, lz4 %s, SQLite %s, PCRE2 %s, %s%s, %s", LINKAGE,
+                 gzip, ZSTD_versionString(), xz_library() ? "xz " : "no xz", xz_library() ? xz_library() : "",
+                 LZ4_versionString(), sqlite3_libversion(), pcre2, server_library() ? "libmicrohttpd " : "no server",
+                 server_library() ? server_library() : "", gt_page_bytes ? "page" : "no page");
     return length < 0 ? 0 : (size_t)length;
 }

@@ -47,7 +47,7 @@ function fill(template, parts) {
 }
 
 const script = await bundle('src/main.ts');
-const style = await bundle('src/page.css');
+const style = await bundle('src/style.css');
 const modules = [...script.modules, ...style.modules].sort(([a], [b]) => (a < b ? -1 : 1));
 const notices = noticesOf(packagesOf(modules.map(([path]) => path)), join(web, 'node_modules'));
 
@@ -55,7 +55,7 @@ if (/<\/script|<!--/i.test(script.text) || /<\/style/i.test(style.text))
   throw new Error('the bundle would end its own element');
 if (/--!?>|<!--|<\/?script/i.test(notices)) throw new Error('the notices would end their own comment');
 
-// Only this very script and style run; nothing is fetched, framed or submitted.
+// Only this very script and style run; nothing is fetched, framed or submitted (`gputime view` allows its own server).
 const policy = [
   "default-src 'none'",
   `script-src ${hash(script.text)}`,

@@ -9,9 +9,12 @@
 #endif
 
 uint32_t gt_crc_of(const void *bytes, size_t size) {
+    return gt_crc_more(0, bytes, size);
+}
+
+uint32_t gt_crc_more(uint32_t crc, const void *bytes, size_t size) {
     enum { MOST = 1 << 30 }; /* what one call of zlib takes */
     const unsigned char *next = bytes;
-    uint32_t crc = 0;
     while (size > 0) {
         size_t piece = size < MOST ? size : MOST;
 #ifdef GT_HAVE_ISAL

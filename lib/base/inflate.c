@@ -11,6 +11,7 @@ struct gt_inflate {
     const char *damage;
 };
 
+/* GT_PACKING_ZIP is no packing of a stream: zip.h reads it. */
 const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing) {
 #ifdef GT_HAVE_LZMA
     if (packing == GT_PACKING_XZ)

@@ -68,6 +68,14 @@ static void *gzip_new(void) {
     return isal;
 }
 
+static void *deflate_new(void) {
+    return gzip_new();
+}
+
+static void *zlib_new(void) {
+    return gzip_new();
+}
+
 static void gzip_free(void *state) {
     gt_mem_free(state);
 }
@@ -78,6 +86,18 @@ static bool gzip_reset(void *state) {
     isal->stream.crc_flag = ISAL_GZIP;
     isal->damage = NULL;
     return true;
+}
+
+static bool deflate_reset(void *state) {
+    bool is_done = gzip_reset(state);
+    ((struct isal *)state)->stream.crc_flag = ISAL_DEFLATE;
+    return is_done;
+}
+
+static bool zlib_reset(void *state) {
+    bool is_done = gzip_reset(state);
+    ((struct isal *)state)->stream.crc_flag = ISAL_ZLIB;
+    return is_done;
 }
 
 static const char *isal_damage(int result) {
@@ -143,17 +163,29 @@ static void zlib_free(void *context, void *block) {
     gt_mem_free(block);
 }
 
-static void *gzip_new(void) {
+static void *new_stream(int window_bits) {
     z_stream *stream = gt_mem_array(1, sizeof(*stream));
     if (!stream)
         return NULL;
     stream->zalloc = zlib_alloc;
     stream->zfree = zlib_free;
-    if (inflateInit2(stream, 16 + MAX_WBITS) != Z_OK) { /* 16: a gzip wrapper */
+    if (inflateInit2(stream, window_bits) != Z_OK) {
         gt_mem_free(stream);
         return NULL;
     }
     return stream;
+}
+
+static void *gzip_new(void) {
+    return new_stream(16 + MAX_WBITS); /* 16: a gzip wrapper */
+}
+
+static void *deflate_new(void) {
+    return new_stream(-MAX_WBITS); /* negative: no wrapper */
+}
+
+static void *zlib_new(void) {
+    return new_stream(MAX_WBITS);
 }
 
 static void gzip_free(void *state) {
@@ -165,6 +197,14 @@ static void gzip_free(void *state) {
 
 static bool gzip_reset(void *state) {
     return inflateReset(state) == Z_OK;
+}
+
+static bool deflate_reset(void *state) {
+    return gzip_reset(state);
+}
+
+static bool zlib_reset(void *state) {
+    return gzip_reset(state);
 }
 
 /* zlib distinguishes the kinds of damage only by its text. */
@@ -206,4 +246,18 @@ const struct gt_codec gt_codec_gzip = {
     .reset = gzip_reset,
     .step = gzip_step,
     .measure = gzip_measure,
+};
+
+const struct gt_codec gt_codec_deflate = {
+    .new_state = deflate_new,
+    .free_state = gzip_free,
+    .reset = deflate_reset,
+    .step = gzip_step,
+};
+
+const struct gt_codec gt_codec_zlib = {
+    .new_state = zlib_new,
+    .free_state = gzip_free,
+    .reset = zlib_reset,
+    .step = gzip_step,
 };

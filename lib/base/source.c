@@ -12,6 +12,8 @@
 #include "base/inflate.h"
 #include "base/mem.h"
 #include "base/oserror.h"
+#include "base/spool.h"
+#include "base/zip.h"
 
 enum { RAW_BYTES = 256 * 1024, READ_MAX = 1 << 30 };
 
@@ -27,7 +29,10 @@ struct gt_source {
     size_t raw_next, raw_end;
     bool raw_ended;
 
-    enum gt_packing packing;
+    struct gt_zip *zip; /* where the raw bytes come from; NULL: from the file */
+    bool owns_fd;       /* of standard input: a copy of an archive */
+
+    enum gt_packing packing; /* of the file, or of the member of an archive */
     struct gt_inflate *inflate;
 
     unsigned char *head; /* what was peeked; allocated by the first peek */
@@ -49,8 +54,17 @@ static bool retries(int fd, int number) {
     return number == EINTR;
 }
 
+static enum gt_status read_member(struct gt_source *source, void *buf, size_t size, size_t *got, struct gt_error *err) {
+    uint64_t before = gt_zip_done(source->zip);
+    enum gt_status status = gt_zip_read(source->zip, buf, size, got, err);
+    atomic_fetch_add_explicit(&source->done, gt_zip_done(source->zip) - before, memory_order_relaxed);
+    return status;
+}
+
 /* One read of some bytes; *got = 0 means the end. */
 static enum gt_status read_some(struct gt_source *source, void *buf, size_t size, size_t *got, struct gt_error *err) {
+    if (source->zip)
+        return read_member(source, buf, size, got, err);
     if (size > READ_MAX)
         size = READ_MAX;
     ssize_t n;
@@ -78,17 +92,70 @@ static enum gt_status fill_raw(struct gt_source *source, struct gt_error *err) {
     return status;
 }
 
-static enum gt_status sniff_packing(struct gt_source *source, struct gt_error *err) {
-    source->raw = gt_mem_alloc(RAW_BYTES);
-    if (!source->raw)
-        return gt_fail_memory(err);
+static enum gt_status fill_head(struct gt_source *source, struct gt_error *err) {
     while (source->raw_end < GT_INFLATE_MAGIC_MAX && !source->raw_ended)
         if (fill_raw(source, err) != GT_OK)
             return GT_ERR;
+    return GT_OK;
+}
+
+static enum gt_status sniff_packing(struct gt_source *source, struct gt_error *err) {
+    if (fill_head(source, err) != GT_OK)
+        return GT_ERR;
     source->packing = gt_inflate_sniff(source->raw, source->raw_end);
     if (source->packing != GT_PACKING_NONE && !(source->inflate = gt_inflate_new(source->packing)))
         return gt_fail_memory(err);
     return GT_OK;
+}
+
+/* The directory of an archive is at its end: what comes through a pipe is copied to a file without a name first. */
+static enum gt_status keep_pipe(struct gt_source *source, struct gt_error *err) {
+    int fd = -1;
+    enum gt_status status = gt_spool_new_file(&fd, err);
+    while (status == GT_OK && !(source->raw_ended && source->raw_next == source->raw_end)) {
+        status = gt_spool_write(fd, source->raw + source->raw_next, source->raw_end - source->raw_next, err);
+        source->size += source->raw_end - source->raw_next;
+        source->raw_next = source->raw_end;
+        if (status == GT_OK)
+            status = fill_raw(source, err);
+    }
+    if (status != GT_OK) {
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    if (source->path)
+        close(source->fd);
+    source->fd = fd;
+    source->owns_fd = source->is_regular = true;
+    source->start = 0;
+    return GT_OK;
+}
+
+static enum gt_status open_archive(struct gt_source *source, struct gt_error *err) {
+    if (!source->is_regular && keep_pipe(source, err) != GT_OK)
+        return GT_ERR;
+    if (gt_zip_open(source->fd, source->start, source->size, gt_source_path(source), &source->zip, err) != GT_OK)
+        return GT_ERR;
+    if (gt_zip_count(source->zip) == 0)
+        return gt_fail(err, gt_zip_damage(source->zip) ? "'%s': no readable data: %s" : "'%s': zip archive without files%s",
+                       gt_source_path(source), gt_zip_damage(source->zip) ? gt_zip_damage(source->zip) : "");
+    /* Members that cannot be read are errors only where they are asked for. */
+    for (size_t i = 0; i < gt_zip_count(source->zip); i++)
+        if (gt_source_select(source, i, i + 1 == gt_zip_count(source->zip) ? err : NULL) == GT_OK)
+            return GT_OK;
+    return GT_ERR;
+}
+
+static enum gt_status sniff(struct gt_source *source, struct gt_error *err) {
+    source->raw = gt_mem_alloc(RAW_BYTES);
+    if (!source->raw)
+        return gt_fail_memory(err);
+    if (fill_head(source, err) != GT_OK)
+        return GT_ERR;
+    if (gt_zip_begins(source->raw, source->raw_end))
+        return open_archive(source, err);
+    return sniff_packing(source, err);
 }
 
 static enum gt_status open_path(struct gt_source *source, const char *path, struct gt_error *err) {
@@ -135,7 +202,7 @@ enum gt_status gt_source_open(const char *path, struct gt_source **out, struct g
         return gt_fail_memory(err);
     source->fd = STDIN_FILENO;
     if ((strcmp(path, "-") != 0 && open_path(source, path, err) != GT_OK) || examine(source, err) != GT_OK ||
-        sniff_packing(source, err) != GT_OK) {
+        sniff(source, err) != GT_OK) {
         gt_source_close(source);
         return GT_ERR;
     }
@@ -146,8 +213,9 @@ enum gt_status gt_source_open(const char *path, struct gt_source **out, struct g
 void gt_source_close(struct gt_source *source) {
     if (!source)
         return;
-    if (source->path && source->fd >= 0)
+    if ((source->path || source->owns_fd) && source->fd >= 0)
         close(source->fd);
+    gt_zip_close(source->zip);
     gt_inflate_free(source->inflate);
     gt_mem_free(source->head);
     gt_mem_free(source->raw);
@@ -160,11 +228,32 @@ const char *gt_source_path(const struct gt_source *source) {
 }
 
 enum gt_packing gt_source_packing(const struct gt_source *source) {
-    return source->packing;
+    return source->zip && source->packing == GT_PACKING_NONE ? GT_PACKING_ZIP : source->packing;
+}
+
+size_t gt_source_member_count(const struct gt_source *source) {
+    return source->zip ? gt_zip_count(source->zip) : 0;
+}
+
+const char *gt_source_member_name(const struct gt_source *source, size_t member) {
+    return gt_zip_name(source->zip, member);
+}
+
+enum gt_status gt_source_select(struct gt_source *source, size_t member, struct gt_error *err) {
+    gt_inflate_free(source->inflate);
+    gt_mem_free(source->head);
+    source->inflate = NULL;
+    source->head = NULL;
+    source->head_next = source->head_end = source->raw_next = source->raw_end = 0;
+    source->raw_ended = false;
+    source->packing = GT_PACKING_NONE;
+    enum gt_status status = gt_zip_select(source->zip, member, err);
+    return status == GT_OK ? sniff_packing(source, err) : status;
 }
 
 const char *gt_source_damage(const struct gt_source *source) {
-    return source->inflate ? gt_inflate_damage(source->inflate) : NULL;
+    const char *damage = source->inflate ? gt_inflate_damage(source->inflate) : NULL;
+    return damage || !source->zip ? damage : gt_zip_damage(source->zip);
 }
 
 static enum gt_status read_plain(struct gt_source *source, unsigned char *buf, size_t size, size_t *got,
@@ -243,7 +332,7 @@ enum gt_status gt_source_read(struct gt_source *source, void *buf, size_t size, 
 
 bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes) {
     /* Files of /proc say that they have no bytes, and have some: they are streams. */
-    if (!source->is_regular || source->packing != GT_PACKING_NONE || source->size == 0)
+    if (!source->is_regular || source->zip || source->packing != GT_PACKING_NONE || source->size == 0)
         return false;
     *size_bytes = source->size;
     return true;
@@ -251,7 +340,7 @@ bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes)
 
 bool gt_source_file_size(const struct gt_source *source, uint64_t *size_bytes) {
     *size_bytes = source->size;
-    return source->is_regular && source->size > 0;
+    return source->is_regular && !source->zip && source->size > 0;
 }
 
 void gt_source_restart(struct gt_source *source, uint64_t offset, bool gave_bytes) {

@@ -1,6 +1,5 @@
-/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip, zstd or xz: one interface for
- * all.
- */
+/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip, zstd, xz or a member of a zip
+   archive: one interface for all. */
 #ifndef GT_BASE_SOURCE_H
 #define GT_BASE_SOURCE_H
 
@@ -13,7 +12,7 @@
 
 struct gt_source;
 
-enum gt_packing { GT_PACKING_NONE, GT_PACKING_GZIP, GT_PACKING_ZSTD, GT_PACKING_XZ };
+enum gt_packing { GT_PACKING_NONE, GT_PACKING_GZIP, GT_PACKING_ZSTD, GT_PACKING_XZ, GT_PACKING_ZIP };
 
 #define GT_SOURCE_PEEK_MAX 65536
 
@@ -23,6 +22,12 @@ void gt_source_close(struct gt_source *source); /* NULL is fine */
 
 const char *gt_source_path(const struct gt_source *source); /* as given; "standard input" for "-" */
 enum gt_packing gt_source_packing(const struct gt_source *source);
+
+/* Members of a zip archive, at least one; 0: the input is none. The first is read unless another one is selected. What
+   was peeked or read before is gone then. Errors: it cannot be read, as it is encrypted for example. */
+size_t gt_source_member_count(const struct gt_source *source);
+const char *gt_source_member_name(const struct gt_source *source, size_t member);
+enum gt_status gt_source_select(struct gt_source *source, size_t member, struct gt_error *err);
 
 /* The first bytes after inflating, up to GT_SOURCE_PEEK_MAX, without consuming them: for sniffing. Fewer only at the
    end of input. Borrowed until the first read. */

@@ -1,8 +1,13 @@
 /* Sorts rows of spans: a list of rows and the columns of their times come in, the list goes out in order. */
 #include "base/spans.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/radix.h"
+
+/* So many runs in order are merged: an activity of each kind has its own table in a file, in order of time. */
+#define MOST_RUNS 8
 
 /* Rows that may be passed for each that is sorted, before radix passes are cheaper. */
 #define MOVES_PER_ROW 4
@@ -28,6 +33,62 @@ static bool insert_rows(uint32_t *rows, size_t count, const int64_t *start_ns, c
         if (moves_left == 0)
             return false;
     }
+    return true;
+}
+
+static bool comes_after(uint32_t row, uint32_t other, const int64_t *start_ns, const int64_t *end_ns) {
+    return start_ns[row] > start_ns[other] || (start_ns[row] == start_ns[other] && end_ns[row] < end_ns[other]);
+}
+
+/* Where runs of rows in order begin, and after them the count; how many there are, at most one above MOST_RUNS. */
+static size_t find_runs(const uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns,
+                        size_t begins[MOST_RUNS + 1]) {
+    size_t runs = 1;
+
+    begins[0] = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (!comes_after(rows[i - 1], rows[i], start_ns, end_ns))
+            continue;
+        if (runs == MOST_RUNS)
+            return MOST_RUNS + 1;
+        begins[runs++] = i;
+    }
+    begins[runs] = count;
+    return runs;
+}
+
+/* Merges the second part of the rows into the first, from the end on; `room` has space for the second. */
+static void merge_two(uint32_t *rows, size_t first, size_t count, const int64_t *start_ns, const int64_t *end_ns,
+                      uint32_t *room) {
+    size_t left = first, right = count - first;
+
+    memcpy(room, rows + first, right * sizeof *room);
+    while (right > 0) {
+        bool is_left = left > 0 && comes_after(rows[left - 1], room[right - 1], start_ns, end_ns);
+        rows[left + right - 1] = is_left ? rows[left - 1] : room[right - 1];
+        left -= is_left;
+        right -= !is_left;
+    }
+}
+
+/* Neighbours first, so that each row is moved a few times only. */
+static bool merge_runs(uint32_t *rows, size_t *begins, size_t runs, const int64_t *start_ns, const int64_t *end_ns) {
+    uint32_t *room = gt_mem_uninitialised(begins[runs], sizeof *room);
+
+    if (!room)
+        return false;
+    while (runs > 1) {
+        size_t merged = 0;
+        for (size_t i = 0; i < runs; i += 2) {
+            size_t end = i + 2 <= runs ? begins[i + 2] : begins[i + 1];
+            if (i + 1 < runs)
+                merge_two(rows + begins[i], begins[i + 1] - begins[i], end - begins[i], start_ns, end_ns, room);
+            begins[merged++] = begins[i];
+        }
+        begins[merged] = begins[runs];
+        runs = merged;
+    }
+    gt_mem_free(room);
     return true;
 }
 
@@ -61,5 +122,9 @@ static struct gt_interval span_of_columns(const void *context, uint32_t row) {
 
 bool gt_spans_sort(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns) {
     const struct columns columns = {start_ns, end_ns};
+    size_t begins[MOST_RUNS + 1], runs = find_runs(rows, count, start_ns, end_ns, begins);
+
+    if (runs <= MOST_RUNS)
+        return runs == 1 || merge_runs(rows, begins, runs, start_ns, end_ns);
     return insert_rows(rows, count, start_ns, end_ns) || gt_spans_sort_by(rows, count, span_of_columns, &columns);
 }

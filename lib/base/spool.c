@@ -25,21 +25,28 @@ static enum gt_status fail_write(int number, struct gt_error *err) {
                    gt_oserror_text(number, text));
 }
 
-static enum gt_status open_file(struct gt_spool *spool, struct gt_error *err) {
+enum gt_status gt_spool_new_file(int *fd, struct gt_error *err) {
     const char *folder = secure_getenv("TMPDIR");
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/gputime-XXXXXX", folder && *folder ? folder : "/tmp");
     if (length < 0 || (size_t)length >= sizeof path)
         return fail_write(ENAMETOOLONG, err);
-    spool->fd = mkostemp(path, O_CLOEXEC);
-    if (spool->fd < 0)
+    *fd = mkostemp(path, O_CLOEXEC);
+    if (*fd < 0)
         return fail_write(errno, err);
     unlink(path);
-    snprintf(spool->path, sizeof spool->path, "/proc/%ld/fd/%d", (long)getpid(), spool->fd);
     return GT_OK;
 }
 
-static enum gt_status write_all(int fd, const char *bytes, size_t size, struct gt_error *err) {
+static enum gt_status open_file(struct gt_spool *spool, struct gt_error *err) {
+    enum gt_status status = gt_spool_new_file(&spool->fd, err);
+    if (status == GT_OK)
+        snprintf(spool->path, sizeof spool->path, "/proc/%ld/fd/%d", (long)getpid(), spool->fd);
+    return status;
+}
+
+enum gt_status gt_spool_write(int fd, const void *from, size_t size, struct gt_error *err) {
+    const char *bytes = from;
     while (size > 0) {
         ssize_t written = write(fd, bytes, size);
         if (written < 0 && errno == EINTR)
@@ -61,7 +68,7 @@ static enum gt_status copy(struct gt_spool *spool, struct gt_source *source, str
     do {
         status = gt_source_read(source, buffer, COPY_BYTES, &got, err);
         if (status == GT_OK)
-            status = write_all(spool->fd, buffer, got, err);
+            status = gt_spool_write(spool->fd, buffer, got, err);
     } while (status == GT_OK && got > 0);
     gt_mem_free(buffer);
     return status;

@@ -13,6 +13,10 @@ void gt_spool_close(struct gt_spool *spool); /* NULL is fine */
 /* The copy as a source: seekable unless it is empty. The spool's. */
 struct gt_source *gt_spool_source(const struct gt_spool *spool);
 
+/* A new file in TMPDIR that has no name any more, and all of some bytes into it. */
+enum gt_status gt_spool_new_file(int *fd, struct gt_error *err);
+enum gt_status gt_spool_write(int fd, const void *bytes, size_t size, struct gt_error *err);
+
 /* A path under which this process and its children find the copy as long as the spool is open. */
 const char *gt_spool_path(const struct gt_spool *spool);
 

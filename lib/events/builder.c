@@ -94,6 +94,8 @@ APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
 APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
 APPEND_OF_LAST(gt_builder_operator_args, operator_args, cpu_ops, cpu_op)
 APPEND_OF_LAST(gt_builder_kernel_config, kernel_configs, ops, op)
+APPEND_OF_LAST(gt_builder_launch_detail, launch_details, ops, op)
+APPEND_OF_LAST(gt_builder_operator_detail, operator_details, cpu_ops, cpu_op)
 #undef APPEND_OF_LAST
 
 static void set_last(uint32_t *row, size_t count) {
@@ -121,6 +123,16 @@ void gt_builder_event_record(struct gt_builder *builder, const struct gt_event_r
 
 void gt_builder_flow(struct gt_builder *builder, const struct gt_flows_row *row) {
     append_flows(builder, row);
+}
+
+void gt_builder_host_call(struct gt_builder *builder, const struct gt_host_calls_row *row) {
+    struct gt_host_calls_row checked = *row;
+    checked.end_ns = checked_end(builder, GT_FACT_HOST_CALLS, row->start_ns, row->end_ns);
+    append_host_calls(builder, &checked);
+}
+
+void gt_builder_comm_log(struct gt_builder *builder, const struct gt_comm_logs_row *row) {
+    append_comm_logs(builder, row);
 }
 
 void gt_builder_memory_event(struct gt_builder *builder, const struct gt_memory_events_row *row) {

@@ -73,6 +73,8 @@ void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
 void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row);
 
+void gt_builder_host_call(struct gt_builder *builder, const struct gt_host_calls_row *row);
+
 /* What is known beyond the row of the op or range that was added last: row->op and row->range are set by these. */
 void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row);
 void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);
@@ -89,6 +91,16 @@ void gt_builder_kernel_config(struct gt_builder *builder, const struct gt_kernel
         .cluster_x = UINT32_MAX, .cluster_y = UINT32_MAX, .cluster_z = UINT32_MAX, .registers = UINT32_MAX             \
     }
 
+void gt_builder_launch_detail(struct gt_builder *builder, const struct gt_launch_details_row *row);
+#define GT_LAUNCH_DETAIL_UNKNOWN                                                                                       \
+    {                                                                                                                  \
+        .graph_node = UINT64_MAX, .active_blocks = UINT32_MAX, .limit_registers = UINT32_MAX,                          \
+        .limit_shared = UINT32_MAX, .limit_warps = UINT32_MAX, .limit_blocks = UINT32_MAX,                             \
+        .limit_barriers = UINT32_MAX, .allocated_registers = UINT32_MAX, .allocated_shared_bytes = UINT32_MAX,         \
+        .channel = UINT32_MAX, .channel_type = UINT32_MAX                                                              \
+    }
+void gt_builder_operator_detail(struct gt_builder *builder, const struct gt_operator_details_row *row);
+
 /* A record about a collective. The row that carries it was added last to its table: set exactly one of op, cpu_op and
    range of the record to something other than GT_NO_ROW, its number is filled in. */
 void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row);
@@ -100,6 +112,8 @@ void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row)
     }
 #define GT_COMM_GROUP_UNKNOWN                                                                                          \
     { .communicator = UINT64_MAX, .size = -1, .first_rank = INT64_MIN, .stride = INT64_MIN }
+
+void gt_builder_comm_log(struct gt_builder *builder, const struct gt_comm_logs_row *row);
 
 /* builder_counters.c: a value of a counter; those of several tracks may alternate. */
 void gt_builder_counter(struct gt_builder *builder, uint32_t track, int64_t time_ns, double value);

@@ -311,6 +311,10 @@ static void find_facts(struct gt_store *store) {
     for (size_t i = 0; i < store->projections.count && store->ops.count == 0; i++)
         if (i == 0 || store->projections.start_ns[i] < store->origin_ns)
             store->origin_ns = store->projections.start_ns[i];
+    for (size_t i = 0; i < store->comm_logs.count && store->ops.count == 0; i++)
+        if (store->comm_logs.time_ns[i] != GT_NO_TIME &&
+            (store->origin_ns == 0 || store->comm_logs.time_ns[i] < store->origin_ns))
+            store->origin_ns = store->comm_logs.time_ns[i];
     for (size_t i = 0; i < store->ranges.count && !(store->facts & GT_FACT_RANGES); i++)
         if (store->ranges.kind[i] != GT_RANGE_GPU)
             store->facts |= GT_FACT_RANGES;
@@ -336,9 +340,12 @@ static void find_facts(struct gt_store *store) {
         {store->syncs.count + store->event_records.count, GT_FACT_SYNCS},
         {store->flows.count, GT_FACT_FLOWS},
         {store->operator_args.count, GT_FACT_ARGUMENTS},
-        {store->kernel_configs.count, GT_FACT_CONFIGS},
+        {store->operator_details.count, GT_FACT_DETAILS},
+        {store->kernel_configs.count + store->launch_details.count, GT_FACT_CONFIGS},
         {store->memory_events.count, GT_FACT_MEMORY},
         {store->python_calls.count, GT_FACT_STACKS},
+        {store->comm_logs.count, GT_FACT_COMM_LOGS},
+        {store->host_calls.count, GT_FACT_HOST_CALLS},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (tables[i].rows)

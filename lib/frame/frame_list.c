@@ -43,6 +43,7 @@
         .key = name, .how = GT_FRAME_MADE, .type = GPUTIME_FIELD_U32, .null = GPUTIME_NULL_MAX, .refers_to = frame,    \
         .make = gt_frame_makers_##maker, .facts = of_facts, .help = about                                              \
     }
+#define LAUNCH(name, of_unit, about) SPARSE(name, "launch_details", name, "op", GT_FACT_CONFIGS, of_unit, about)
 #define CONFIG(name, of_unit, about) SPARSE(name, "kernel_configs", name, "op", GT_FACT_CONFIGS, of_unit, about)
 
 static const struct gt_frame_spec ops[] = {
@@ -107,6 +108,18 @@ static const struct gt_frame_spec ops[] = {
     CONFIG("shared_bytes", "bytes", "shared memory of a block in all"),
     CONFIG("local_bytes", "bytes", "local memory of a thread"),
     CONFIG("occupancy_percent", "%", "occupancy as the profiler estimates it"),
+    CONFIG("priority", "", "priority of its stream"),
+    LAUNCH("graph_node", "", "node of its CUDA graph"),
+    LAUNCH("limiters", "", "what limits its occupancy, as the profiler says: REGS, SMEM and others"),
+    LAUNCH("active_blocks", "", "blocks that run on a multiprocessor at a time"),
+    LAUNCH("limit_registers", "", "blocks that its registers allow there"),
+    LAUNCH("limit_shared", "", "blocks that its shared memory allows there"),
+    LAUNCH("limit_warps", "", "blocks that its warps allow there"),
+    LAUNCH("limit_blocks", "", "blocks that the multiprocessor allows"),
+    LAUNCH("limit_barriers", "", "blocks that its barriers allow there"),
+    LAUNCH("channel", "", "hardware channel that carried the launch"),
+    LOOKUP("kernel_file", "operator_id", "cpu_ops", "kernel_file", "source of the kernel that a compiler generated"),
+    LOOKUP("stack", "operator_id", "cpu_ops", "stack", "code that called its operator"),
 };
 
 static const struct gt_frame_spec calls[] = {
@@ -152,6 +165,7 @@ static const struct gt_frame_spec ranges[] = {
 };
 
 #define OPERATOR_ARG(name, column, about) SPARSE(name, "operator_args", column, "cpu_op", GT_FACT_ARGUMENTS, "", about)
+#define OPERATOR_DETAIL(name, about) SPARSE(name, "operator_details", name, "cpu_op", GT_FACT_DETAILS, "", about)
 static const struct gt_frame_spec cpu_ops[] = {
     ID,
     MOMENT("start_ns", "start_ns", "start, since the start of the first op"),
@@ -164,6 +178,15 @@ static const struct gt_frame_spec cpu_ops[] = {
     OPERATOR_ARG("dims", "dims", "shapes of its inputs"),
     OPERATOR_ARG("types", "types", "types of its inputs"),
     OPERATOR_ARG("sequence", "sequence", "number that a forward and its backward operator share"),
+    OPERATOR_DETAIL("kernel_file", "source of the kernel that a compiler generated for it"),
+    OPERATOR_DETAIL("kernel_hash", "hash of that kernel"),
+    OPERATOR_DETAIL("kernel_backend", "what that kernel is written in"),
+    OPERATOR_DETAIL("kernel_kwargs", "block sizes and others that it was compiled with"),
+    OPERATOR_DETAIL("kernel_grid", "its grid"),
+    OPERATOR_DETAIL("num_warps", "warps of a block of it"),
+    OPERATOR_DETAIL("num_stages", "stages of its pipeline"),
+    OPERATOR_DETAIL("stack", "code that called the operator"),
+    OPERATOR_DETAIL("modules", "modules around it"),
 };
 
 static const struct gt_frame_spec gaps[] = {

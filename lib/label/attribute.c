@@ -201,6 +201,10 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     uint32_t *op_range = labels->op_range = gt_arena_array(arena, store->ops.count, sizeof *labels->op_range);
     if (!op_range)
         return gt_fail_memory(err);
+    if (store->ranges.count == 0) {
+        gt_label_no_rows(op_range, store->ops.count);
+        return GT_OK;
+    }
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call == GT_NO_ROW)

@@ -19,6 +19,13 @@ struct id_run {
     size_t first_slot;
 };
 
+struct id_slots {
+    struct id_run *runs; /* by process, the last for GT_NO_TRACK */
+    uint32_t *slots;     /* row of a call + 1, 0 = free */
+    size_t slot_count;
+    bool is_shared; /* all processes have one run: no id may be of two of them */
+};
+
 /* Open addressing over rows of calls. The keys stay in the store's columns, so a slot takes four bytes. */
 struct call_index {
     const struct gt_store *store;
@@ -175,12 +182,43 @@ static struct id_run *run_of_process(struct id_run *runs, const struct gt_store 
     return &runs[by_process_or_none(store, process)];
 }
 
-/* Runs by process, the last for GT_NO_TRACK, one after the other. *slot_count: SIZE_MAX if they would have more slots
-   than open addressing takes. NULL: memory was short. */
-static struct id_run *new_runs(const struct matcher *matcher, size_t *slot_count) {
+/* The ids of all processes as one run, which each of them has. */
+static struct id_run join_runs(struct id_run *runs, size_t run_count) {
+    struct id_run all = {0};
+    for (size_t i = 0; i < run_count; i++) {
+        if (runs[i].count == 0)
+            continue;
+        uint64_t end = runs[i].first + runs[i].count, all_end = all.first + all.count;
+        uint64_t first = all.count == 0 || runs[i].first < all.first ? runs[i].first : all.first;
+        all.count = (all.count == 0 || end > all_end ? end : all_end) - first;
+        all.first = first;
+    }
+    for (size_t i = 0; i < run_count; i++)
+        runs[i] = all;
+    return all;
+}
+
+/* Lays the runs of processes one after the other; where that takes too many slots, as ids are counted for all processes
+   together, over each other. SIZE_MAX: they would still have more slots than open addressing takes. */
+static size_t lay_runs(struct id_slots *out, size_t run_count, size_t most) {
+    size_t used = 0;
+    for (size_t i = 0; i < run_count; i++) {
+        out->runs[i].first_slot = used;
+        if (out->runs[i].count > most - used) {
+            struct id_run all = join_runs(out->runs, run_count);
+            out->is_shared = true;
+            return all.count <= most ? (size_t)all.count : SIZE_MAX;
+        }
+        used += (size_t)out->runs[i].count;
+    }
+    return used;
+}
+
+/* Runs by process, the last for GT_NO_TRACK. false: memory was short. */
+static bool find_runs(const struct matcher *matcher, struct id_slots *out) {
     const struct gt_store *store = matcher->store;
-    size_t run_count = store->processes.count + 1, used = 0, most = index_slot_count(store);
-    struct id_run *runs = gt_mem_array(run_count, sizeof *runs);
+    size_t run_count = store->processes.count + 1;
+    struct id_run *runs = out->runs = gt_mem_array(run_count, sizeof *runs);
     for (uint32_t op = 0; op < store->ops.count && runs; op++) {
         uint64_t id = store->ops.correlation[op];
         struct id_run *run = run_of_process(runs, store, likely_process(matcher, op));
@@ -191,56 +229,59 @@ static struct id_run *new_runs(const struct matcher *matcher, size_t *slot_count
         run->count = (run->count == 0 || id >= end ? id + 1 : end) - first;
         run->first = first;
     }
-    for (size_t i = 0; i < run_count && runs; i++) {
-        runs[i].first_slot = used;
-        if (runs[i].count > most - used) {
-            *slot_count = SIZE_MAX;
-            return runs;
-        }
-        used += (size_t)runs[i].count;
-    }
-    *slot_count = used;
+    out->slot_count = runs ? lay_runs(out, run_count, index_slot_count(store)) : SIZE_MAX;
     return runs;
 }
 
-static void fill_slots(const struct matcher *matcher, struct id_run *runs, uint32_t *slots) {
-    const struct gt_calls *calls = &matcher->store->calls;
+/* false: two processes have the same id, and their slots are shared. */
+static bool fill_slots(const struct matcher *matcher, struct id_slots *ids) {
+    const struct gt_store *store = matcher->store;
+    const struct gt_calls *calls = &store->calls;
     for (uint32_t call = 0; call < calls->count; call++) {
-        const struct id_run *run = run_of_process(runs, matcher->store, gt_labels_call_process(matcher->store, call));
+        uint32_t process = gt_labels_call_process(store, call);
+        const struct id_run *run = run_of_process(ids->runs, store, process);
         uint64_t place = calls->correlation[call] - run->first;
         if (place >= run->count || !is_usable(matcher, call)) /* no op asks for it */
             continue;
-        uint32_t *slot = &slots[run->first_slot + place];
+        uint32_t *slot = &ids->slots[run->first_slot + place];
+        if (*slot && ids->is_shared && gt_labels_call_process(store, *slot - 1) != process)
+            return false;
         if (*slot == 0 || replaces(calls, call, *slot - 1))
             *slot = call + 1;
     }
+    return true;
 }
 
-static void match_by_slots(struct matcher *matcher, struct id_run *runs, const uint32_t *slots) {
+static void match_by_slots(struct matcher *matcher, const struct id_slots *ids) {
     const struct gt_store *store = matcher->store;
     for (uint32_t op = 0; op < store->ops.count; op++) {
-        const struct id_run *run = run_of_process(runs, store, likely_process(matcher, op));
+        uint32_t process = likely_process(matcher, op);
+        const struct id_run *run = run_of_process(ids->runs, store, process);
         uint64_t place = store->ops.correlation[op] - run->first;
-        uint32_t slot = place < run->count ? slots[run->first_slot + place] : 0;
+        uint32_t slot = place < run->count ? ids->slots[run->first_slot + place] : 0;
+        if (slot && ids->is_shared && gt_labels_call_process(store, slot - 1) != process)
+            slot = 0;
         matcher->labels->op_call[op] = call_in_slot(store, slot, op);
     }
 }
 
 /* false: memory was short. *is_matched: whether the ids lie close enough together. */
 static bool try_slots(struct matcher *matcher, bool *is_matched) {
-    size_t slot_count = SIZE_MAX;
-    struct id_run *runs = new_runs(matcher, &slot_count);
-    bool is_close = slot_count < SIZE_MAX;
-    uint32_t *slots = runs && is_close ? gt_mem_uninitialised(slot_count, sizeof *slots) : NULL;
-    bool ok = runs && (slots || !is_close);
-    *is_matched = slots;
-    if (slots) {
-        memset(slots, 0, slot_count * sizeof *slots); /* fresh pages that are read first would each fault twice */
-        fill_slots(matcher, runs, slots);
-        match_by_slots(matcher, runs, slots);
+    struct id_slots ids = {0};
+    bool ok = find_runs(matcher, &ids);
+    *is_matched = false;
+    if (ok && ids.slot_count < SIZE_MAX) {
+        ids.slots = gt_mem_uninitialised(ids.slot_count, sizeof *ids.slots);
+        ok = ids.slots;
     }
-    gt_mem_free(slots);
-    gt_mem_free(runs);
+    if (ids.slots) {
+        memset(ids.slots, 0, ids.slot_count * sizeof *ids.slots); /* fresh pages read first would each fault twice */
+        *is_matched = fill_slots(matcher, &ids);
+        if (*is_matched)
+            match_by_slots(matcher, &ids);
+    }
+    gt_mem_free(ids.slots);
+    gt_mem_free(ids.runs);
     return ok;
 }
 
@@ -348,7 +389,10 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     matcher.zero_calls = gt_mem_array(store->processes.count + 1, sizeof *matcher.zero_calls);
     bool ok = labels->op_call && matcher.zero_calls;
     bool needs_ids = ok && survey_calls(&matcher);
-    if (ok && !needs_ids)
+    if (ok && store->calls.count == 0) {
+        gt_label_no_rows(labels->op_call, store->ops.count);
+        is_matched = true;
+    } else if (ok && !needs_ids)
         ok = try_slots(&matcher, &is_matched);
     if (ok && !is_matched)
         ok = match_by_index(&matcher, needs_ids);

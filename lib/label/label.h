@@ -3,6 +3,8 @@
 #ifndef GT_LABEL_LABEL_H
 #define GT_LABEL_LABEL_H
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "events/labels.h"
 
@@ -24,6 +26,11 @@ struct gt_label_pass {
     enum gt_status (*run)(const struct gt_store *store, struct gt_labels *labels, struct gt_label_scratch *scratch,
                           struct gt_error *err);
 };
+
+/* For passes that have nothing to look ops up in: each gets GT_NO_ROW. */
+static inline void gt_label_no_rows(uint32_t *of_op, size_t count) {
+    memset(of_op, 0xff, count * sizeof *of_op);
+}
 
 extern const struct gt_label_pass *const gt_label_passes[]; /* in the order they start */
 extern const size_t gt_label_pass_count;

@@ -226,6 +226,16 @@ static int by_process(const void *a, const void *b) {
     return order ? order : compare(x->step, y->step);
 }
 
+/* Files mostly have them in order. */
+static void sort_unless_sorted(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
+    const char *bytes = items;
+    size_t sorted = 1;
+    while (sorted < count && order(bytes + (sorted - 1) * size, bytes + sorted * size) <= 0)
+        sorted++;
+    if (sorted < count)
+        qsort(items, count, size, order);
+}
+
 enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
 
 /* By name: whether ranges of it are steps, and their number. To be freed; NULL: memory was short. */
@@ -262,9 +272,34 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     gt_mem_free(answers);
     if (!labels->steps)
         return false;
-    qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
+    sort_unless_sorted(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
     for (size_t i = 0; i < labels->step_count && kind && !has_numbers(kind); i++)
         labels->steps[i].number = (int64_t)i;
+    return true;
+}
+
+/* Of what there is for each process: the last is for GT_NO_TRACK, which also sorts last. */
+static size_t place_of(const struct gt_store *store, uint32_t process) {
+    return process == GT_NO_TRACK ? store->processes.count : process;
+}
+
+/* Steps come in order of start: dealt to their processes they are nearly sorted. */
+static bool sort_spans(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels) {
+    size_t process_count = store->processes.count + 1;
+    size_t *places = gt_mem_array(process_count + 1, sizeof *places); /* where the next span of a process goes */
+    if (!places)
+        return false;
+    for (size_t i = 0; i < tree->count; i++)
+        places[place_of(store, labels->steps[i].process) + 1]++;
+    for (size_t i = 1; i < process_count; i++)
+        places[i] += places[i - 1];
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct gt_step *step = &labels->steps[i];
+        tree->spans[places[place_of(store, step->process)]++] =
+            (struct span){step->start_ns, step->end_ns, step->process, i};
+    }
+    gt_mem_free(places);
+    sort_unless_sorted(tree->spans, tree->count, sizeof *tree->spans, by_process);
     return true;
 }
 
@@ -278,11 +313,8 @@ static bool tree_init(struct gt_step_tree *tree, const struct gt_store *store, c
     tree->cursors = gt_arena_array(arena, store->processes.count + 1, sizeof *tree->cursors);
     if (gt_arena_failed(arena))
         return false;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct gt_step *step = &labels->steps[i];
-        tree->spans[i] = (struct span){step->start_ns, step->end_ns, step->process, i};
-    }
-    qsort(tree->spans, tree->count, sizeof *tree->spans, by_process);
+    if (!sort_spans(tree, store, labels))
+        return false;
     for (size_t i = 0; i < tree->leaf_count; i++)
         tree->latest_end_ns[tree->leaf_count + i] = i < tree->count ? tree->spans[i].end_ns : INT64_MIN;
     for (size_t node = tree->leaf_count - 1; node > 0; node--) {
@@ -333,7 +365,7 @@ static struct cursor find_begun(const struct gt_step_tree *tree, uint32_t proces
 static uint32_t step_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
     uint32_t process = gt_labels_call_process(store, call);
     int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
-    struct cursor *cursor = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
+    struct cursor *cursor = &tree->cursors[place_of(store, process)];
     if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
         *cursor = find_begun(tree, process, start_ns);
     size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
@@ -360,6 +392,10 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     uint64_t longer = 0;
     if (!op_step)
         return gt_fail_memory(err);
+    if (labels->step_count == 0) {
+        gt_label_no_rows(op_step, store->ops.count);
+        return GT_OK;
+    }
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call != last_call) /* graph nodes come in runs of one call */

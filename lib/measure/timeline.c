@@ -1,20 +1,37 @@
-/* The timeline of a page: in come the ops, gaps and ranges of a view, out goes a block with a bounded number of items,
-   however many those are. Linear except the sorting of names and ranges. */
+/* The timeline of a page: in come the ops, gaps, ranges and what CPU threads did of a view, out goes a block with a
+   bounded number of items, however many those are. Linear except the sorting of names and spans. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
 #include "events/selection.h"
+#include "measure/results/curves.h"
+#include "measure/results/gpu_lanes.h"
+#include "measure/results/host_lanes.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
-#include "measure/results/tiles.h"
 #include "measure/results/timeline_names.h"
 #include "measure/results/timeline_ranges.h"
 
-/* What a page has room for, over all its inputs: at 8 to 17 bytes an item the whole stays below 3.2 MB. */
-enum { OP_ITEMS = 100000, GAP_ITEMS = 30000, RANGE_ITEMS = 30000, NAME_BYTES = 500000 };
-/* Of one input: more streams or nested ranges than anyone looks through. */
-enum { OP_ROWS = 512, GAP_ROWS = 512, RANGE_ROWS = 96 };
+/* What a page has room for, over all its inputs: at 8 to 17 bytes an item the whole stays below 3.2 MB. Rows are those
+   of one input: more streams or nested ranges than anyone looks through. */
+static const struct room {
+    size_t items, rows;
+} rooms[GT_TIMELINE_KIND_COUNT] = {
+    [GT_TIMELINE_STEPS] = {2000, 16},       [GT_TIMELINE_COUNTERS] = {4000, 32},    [GT_TIMELINE_GAPS] = {24000, 512},
+    [GT_TIMELINE_OPS] = {80000, 512},       [GT_TIMELINE_COLLECTIVES] = {6000, 64}, [GT_TIMELINE_RANGES] = {16000, 96},
+    [GT_TIMELINE_HOST_RANGES] = {8000, 64}, [GT_TIMELINE_OPERATORS] = {8000, 64},   [GT_TIMELINE_PYTHON] = {8000, 96},
+    [GT_TIMELINE_CALLS] = {8000, 64},
+};
+enum { NAME_BYTES = 500000 };
+
+struct drawing;
+
+/* The spans of one kind. */
+struct source {
+    struct drawing *drawing;
+    enum gt_timeline_kind kind;
+};
 
 struct drawing {
     const struct gt_view *view;
@@ -23,7 +40,10 @@ struct drawing {
     struct gt_timeline_names names;
     const struct gt_idle *idle;
     struct gt_timeline_ranges ranges;
-    struct gt_span_row *span_rows; /* by row of the timeline */
+    struct gt_lane_set sets[GT_TIMELINE_KIND_COUNT]; /* of the kinds that have one */
+    struct gt_curves curves;
+    struct gt_lane_list list;
+    struct source sources[GT_TIMELINE_KIND_COUNT];
 };
 
 /* The part of one input. */
@@ -32,91 +52,64 @@ static size_t share_of(const struct drawing *drawing, size_t all) {
     return part > GT_TILES_ROW_LEAST ? part : GT_TILES_ROW_LEAST;
 }
 
-static size_t rows_for(size_t item_count, size_t most) {
-    size_t rows = item_count / GT_TILES_ROW_LEAST;
-    return rows < most ? rows : most;
+static size_t rows_for(const struct drawing *drawing, enum gt_timeline_kind kind) {
+    size_t rows = share_of(drawing, rooms[kind].items) / GT_TILES_ROW_LEAST;
+    return rows < rooms[kind].rows ? rows : rooms[kind].rows;
 }
 
-/* ---- spans: ops, gaps and ranges by number ---- */
+/* ---- spans and their names, by number ---- */
 
-static void read_ops(const void *data, size_t first, size_t count, struct gt_span *out) {
-    const struct gt_view *view = ((const struct drawing *)data)->view;
+static void read_ops(const struct gt_view *view, size_t first, size_t count, struct gt_span *out) {
     for (size_t i = 0; i < count; i++) {
         uint32_t position = view->lane_order[first + i];
         out[i] = (struct gt_span){view->start_ns[position], view->end_ns[position], view->category[position]};
     }
 }
 
-static uint32_t op_name(void *data, size_t index) {
-    struct drawing *drawing = data;
-    const struct gt_view *view = drawing->view;
-    uint32_t position = view->lane_order[index];
-    gt_strid name = gt_view_op_name_id(view, position);
-    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_view_name_text(view, name),
-                                 view->labels->categories[view->category[position]].key);
-}
-
-static void read_gaps(const void *data, size_t first, size_t count, struct gt_span *out) {
-    const struct gt_idle_gap *gaps = ((const struct drawing *)data)->idle->gaps + first;
+static void read_gaps(const struct gt_idle_gap *gaps, size_t count, struct gt_span *out) {
     for (size_t i = 0; i < count; i++)
         out[i] = (struct gt_span){gaps[i].start_ns, gaps[i].end_ns, gaps[i].cause};
 }
 
-static uint32_t gap_name(void *data, size_t index) {
-    struct drawing *drawing = data;
-    uint8_t cause = drawing->idle->gaps[index].cause;
-    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_GAPS, cause, gt_str_of(gt_idle_cause_names[cause]), NULL);
+static void read_spans(const void *data, size_t first, size_t count, struct gt_span *out) {
+    const struct source *source = data;
+    const struct drawing *drawing = source->drawing;
+    if (source->kind == GT_TIMELINE_OPS)
+        read_ops(drawing->view, first, count, out);
+    else if (source->kind == GT_TIMELINE_GAPS)
+        read_gaps(drawing->idle->gaps + first, count, out);
+    else if (source->kind == GT_TIMELINE_RANGES)
+        gt_timeline_ranges_read(&drawing->ranges, first, count, out);
+    else
+        gt_lane_set_read(&drawing->sets[source->kind], first, count, out);
 }
 
-static void read_ranges(const void *data, size_t first, size_t count, struct gt_span *out) {
-    gt_timeline_ranges_read(&((const struct drawing *)data)->ranges, first, count, out);
+static const char *category_of(const struct gt_view *view, uint8_t category) {
+    return view->labels->categories[category].key;
 }
 
-static uint32_t range_name(void *data, size_t index) {
-    struct drawing *drawing = data;
-    gt_strid name = gt_timeline_ranges_name(&drawing->ranges, index);
-    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_RANGES, name, gt_store_string(drawing->view->store, name),
-                                 NULL);
-}
-
-/* ---- rows ---- */
-
-static const struct gt_timeline_row unknown_row = {.device = GT_TIMELINE_UNKNOWN,
-                                                   .pid = GT_TIMELINE_UNKNOWN,
-                                                   .stream = GT_TIMELINE_UNKNOWN,
-                                                   .tid = GT_TIMELINE_UNKNOWN,
-                                                   .level = GT_TIMELINE_UNKNOWN};
-
-static int64_t unknown_if_null(struct gt_cell cell) {
-    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNKNOWN;
-}
-
-static void add_row(struct drawing *drawing, const struct gt_timeline_row *row, struct gt_span_row spans) {
-    struct gt_timeline *timeline = drawing->timeline;
-    drawing->span_rows[timeline->row_count] = spans;
-    timeline->rows[timeline->row_count++] = *row;
-}
-
-/* Gives the rows from the first one on, all of one kind, their items. */
-static bool fill_rows(struct drawing *drawing, const struct gt_spans *spans, size_t first_row, size_t most) {
-    struct gt_timeline *timeline = drawing->timeline;
-    size_t item_count;
-    int64_t grain_ns = gt_tiles_choose_grain(spans, drawing->span_rows + first_row, timeline->row_count - first_row,
-                                             most, &item_count);
-    struct gt_timeline_item *items = gt_arena_array(&drawing->section->report->arena, item_count, sizeof *items);
-    if (!items && item_count)
-        return false;
-    for (size_t r = first_row; r < timeline->row_count; r++) {
-        struct gt_timeline_row *row = &timeline->rows[r];
-        row->grain_ns = grain_ns;
-        row->count = drawing->span_rows[r].count;
-        row->items = items;
-        row->item_count = gt_tiles_make(spans, drawing->span_rows[r], grain_ns, items);
-        for (size_t i = 0; items && i < row->item_count; i++)
-            row->busy_ns = gt_ns_add(row->busy_ns, items[i].busy_ns);
-        items += row->item_count;
+static uint32_t name_span(void *data, size_t index) {
+    const struct source *source = data;
+    struct drawing *drawing = source->drawing;
+    const struct gt_view *view = drawing->view;
+    const struct gt_lane_set *set = &drawing->sets[source->kind];
+    const char *category = NULL;
+    gt_strid name;
+    if (source->kind == GT_TIMELINE_OPS) {
+        uint32_t position = view->lane_order[index];
+        name = gt_view_op_name_id(view, position);
+        return gt_timeline_names_add(&drawing->names, source->kind, name, gt_view_name_text(view, name),
+                                     category_of(view, view->category[position]));
     }
-    return !drawing->names.failed;
+    if (source->kind == GT_TIMELINE_GAPS) {
+        uint8_t cause = drawing->idle->gaps[index].cause;
+        return gt_timeline_names_add(&drawing->names, source->kind, cause, gt_str_of(gt_idle_cause_names[cause]), NULL);
+    }
+    if (source->kind == GT_TIMELINE_COLLECTIVES)
+        category = category_of(view, view->labels->op_category[gt_lane_set_row(set, index)]);
+    name = source->kind == GT_TIMELINE_RANGES ? gt_timeline_ranges_name(&drawing->ranges, index)
+                                              : set->name[set->ids[index]];
+    return gt_timeline_names_add(&drawing->names, source->kind, name, gt_store_string(view->store, name), category);
 }
 
 /* ---- streams ---- */
@@ -152,76 +145,153 @@ static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, 
 
 static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
     const struct gt_store *store = drawing->view->store;
-    struct gt_timeline_row row = unknown_row;
-    row.kind = GT_TIMELINE_OPS;
+    struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_OPS);
     row.device = store->devices.id[store->lanes.device[lane->lane]];
-    row.pid = unknown_if_null(gt_measure_pid_cell(drawing->view, store->lanes.process[lane->lane]));
+    row.pid = gt_lane_list_pid(store, store->lanes.process[lane->lane]);
     row.stream = store->lanes.stream[lane->lane];
-    add_row(drawing, &row, (struct gt_span_row){lane->first, lane->count});
+    gt_lane_list_add(&drawing->list, &row, (struct gt_span_row){lane->first, lane->count}, lane->lane);
 }
 
-static bool draw_ops(struct drawing *drawing) {
+static bool list_ops(struct drawing *drawing) {
     const struct gt_view *view = drawing->view;
-    const struct gt_spans spans = {drawing, read_ops, op_name, view->store->origin_ns};
-    size_t most = share_of(drawing, OP_ITEMS), first_row = drawing->timeline->row_count;
     struct lane_busy *lanes = gt_mem_array(view->lane_count, sizeof *lanes);
     if (!lanes)
         return false;
-    size_t count = choose_lanes(view, lanes, rows_for(most, OP_ROWS));
+    size_t count = choose_lanes(view, lanes, rows_for(drawing, GT_TIMELINE_OPS));
     for (size_t i = 0; i < count; i++)
         add_lane(drawing, &view->lanes[lanes[i].lane]);
-    drawing->timeline->rows_left_out[GT_TIMELINE_OPS] = view->lane_count - count;
+    drawing->list.left_out[GT_TIMELINE_OPS] = view->lane_count - count;
     gt_mem_free(lanes);
-    return fill_rows(drawing, &spans, first_row, most);
+    return true;
 }
 
-/* ---- gaps ---- */
+/* ---- gaps and ranges ---- */
 
-static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
+static enum gt_status list_gaps(struct drawing *drawing, struct gt_error *err) {
     const struct gt_view *view = drawing->view;
-    struct gt_timeline *timeline = drawing->timeline;
-    const struct gt_spans spans = {drawing, read_gaps, gap_name, view->store->origin_ns};
-    size_t most = share_of(drawing, GAP_ITEMS), first_row = timeline->row_count;
     drawing->idle = gt_results_idle(view, err);
     if (!drawing->idle)
         return err->code;
     for (size_t d = 0; d < drawing->idle->device_count; d++) {
         const struct gt_idle_device *device = &drawing->idle->devices[d];
-        if (device->count == 0)
-            continue;
-        struct gt_timeline_row row = unknown_row;
-        row.kind = GT_TIMELINE_GAPS;
+        struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_GAPS);
         row.device = view->devices[d].id;
-        if (timeline->row_count - first_row < rows_for(most, GAP_ROWS))
-            add_row(drawing, &row, (struct gt_span_row){device->first, device->count});
-        else
-            timeline->rows_left_out[GT_TIMELINE_GAPS]++;
+        if (device->count)
+            gt_lane_list_add(&drawing->list, &row, (struct gt_span_row){device->first, device->count},
+                             view->devices[d].device);
     }
-    return fill_rows(drawing, &spans, first_row, most) ? GT_OK : gt_fail_memory(err);
+    return GT_OK;
 }
 
-/* ---- ranges ---- */
-
-static void add_range_row(struct drawing *drawing, const struct gt_timeline_range_row *from) {
-    const struct gt_store *store = drawing->view->store;
-    struct gt_timeline_row row = unknown_row;
-    row.kind = GT_TIMELINE_RANGES;
-    row.level = from->level;
-    row.pid = from->pid;
-    row.tid = from->tid;
-    if (from->is_stream && from->track != GT_NO_TRACK) {
-        row.device = store->devices.id[store->lanes.device[from->track]];
-        row.stream = store->lanes.stream[from->track];
+static enum gt_status list_ranges(struct drawing *drawing, struct gt_error *err) {
+    size_t most = rows_for(drawing, GT_TIMELINE_RANGES);
+    enum gt_status status = gt_timeline_ranges_init(&drawing->ranges, drawing->view, most, err);
+    if (status != GT_OK)
+        return status;
+    for (size_t i = 0; i < drawing->ranges.row_count; i++) {
+        const struct gt_timeline_range_row *from = &drawing->ranges.rows[i];
+        struct gt_timeline_row row = gt_timeline_ranges_row(&drawing->ranges, from);
+        gt_lane_list_add(&drawing->list, &row, from->spans, from->track);
     }
-    add_row(drawing, &row, from->spans);
+    drawing->list.left_out[GT_TIMELINE_RANGES] = drawing->ranges.rows_left_out;
+    return GT_OK;
 }
 
-static bool draw_ranges(struct drawing *drawing) {
-    const struct gt_spans spans = {drawing, read_ranges, range_name, drawing->view->store->origin_ns};
-    for (size_t i = 0; i < drawing->ranges.row_count; i++)
-        add_range_row(drawing, &drawing->ranges.rows[i]);
-    drawing->timeline->rows_left_out[GT_TIMELINE_RANGES] = drawing->ranges.rows_left_out;
-    return fill_rows(drawing, &spans, 0, share_of(drawing, RANGE_ITEMS));
+/* ---- all lanes ---- */
+
+static enum gt_status list_lanes(struct drawing *drawing, struct gt_error *err) {
+    struct gt_arena *arena = &drawing->section->report->arena;
+    enum gt_status status = list_ranges(drawing, err);
+    if (status == GT_OK)
+        status = list_gaps(drawing, err);
+    if (status == GT_OK)
+        status = gt_curves_make(&drawing->curves, drawing->view, arena, &drawing->list, err);
+    if (status != GT_OK)
+        return status;
+    bool ok = list_ops(drawing) &&
+              gt_gpu_lanes_steps(drawing->view, &drawing->sets[GT_TIMELINE_STEPS], &drawing->list) &&
+              gt_gpu_lanes_collectives(drawing->view, arena, &drawing->sets[GT_TIMELINE_COLLECTIVES], &drawing->list);
+    for (enum gt_timeline_kind kind = GT_TIMELINE_HOST_RANGES; kind <= GT_TIMELINE_CALLS && ok; kind++)
+        ok = gt_host_lanes_make(drawing->view, kind, &drawing->sets[kind], &drawing->list);
+    for (enum gt_timeline_kind kind = 0; kind < GT_TIMELINE_KIND_COUNT && ok; kind++)
+        ok = gt_lane_list_limit(&drawing->list, kind, rows_for(drawing, kind));
+    return ok && gt_lane_list_sort(&drawing->list) ? GT_OK : gt_fail_memory(err);
+}
+
+/* ---- items ---- */
+
+/* Gives the rows of a kind their items. */
+static bool fill_rows(struct drawing *drawing, enum gt_timeline_kind kind, struct gt_span_row *span_rows) {
+    struct gt_timeline *timeline = drawing->timeline;
+    const struct gt_spans spans = {&drawing->sources[kind], read_spans, name_span, drawing->view->store->origin_ns};
+    size_t rows = 0, item_count;
+    for (size_t r = 0; r < timeline->row_count; r++)
+        if (timeline->rows[r].kind == kind)
+            span_rows[rows++] = drawing->list.lanes[r].spans;
+    int64_t grain_ns =
+        gt_tiles_choose_grain(&spans, span_rows, rows, share_of(drawing, rooms[kind].items), &item_count);
+    struct gt_timeline_item *items = gt_arena_array(&drawing->section->report->arena, item_count, sizeof *items);
+    if (!items && item_count)
+        return false;
+    for (size_t r = 0; r < timeline->row_count; r++) {
+        struct gt_timeline_row *row = &timeline->rows[r];
+        if (row->kind != kind)
+            continue;
+        row->grain_ns = grain_ns;
+        row->items = items;
+        row->item_count = gt_tiles_make(&spans, drawing->list.lanes[r].spans, grain_ns, items);
+        for (size_t i = 0; items && i < row->item_count; i++)
+            row->busy_ns = gt_ns_add(row->busy_ns, items[i].busy_ns);
+        items += row->item_count;
+    }
+    return !drawing->names.failed;
+}
+
+/* Each curve has the same part of the room. */
+static bool fill_curves(struct drawing *drawing) {
+    struct gt_timeline *timeline = drawing->timeline;
+    struct gt_arena *arena = &drawing->section->report->arena;
+    size_t curves = 0;
+    for (size_t r = 0; r < timeline->row_count; r++)
+        curves += timeline->rows[r].kind == GT_TIMELINE_COUNTERS;
+    size_t most = curves ? share_of(drawing, rooms[GT_TIMELINE_COUNTERS].items) / curves : 0;
+    int64_t grain_ns = 1;
+    while (most && grain_ns < gt_ns_between(timeline->start_ns, timeline->end_ns) / (int64_t)most)
+        grain_ns *= 2;
+    for (size_t r = 0; r < timeline->row_count; r++) {
+        struct gt_timeline_row *row = &timeline->rows[r];
+        struct gt_curve_points points = {0};
+        if (row->kind != GT_TIMELINE_COUNTERS)
+            continue;
+        row->grain_ns = gt_curve_window(&drawing->curves.items[drawing->list.lanes[r].spans.first], timeline->start_ns,
+                                        gt_ns_add(timeline->end_ns, 1), most, grain_ns, &points);
+        row->points = gt_arena_array(arena, points.count, sizeof *row->points);
+        for (size_t i = 0; i < points.count && row->points; i++)
+            row->points[i] = points.items[i];
+        bool ok = !points.failed && (row->points || points.count == 0);
+        row->point_count = row->count = points.count;
+        gt_mem_free(points.items);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool fill(struct drawing *drawing) {
+    struct gt_timeline *timeline = drawing->timeline;
+    struct gt_lane_list *list = &drawing->list;
+    struct gt_span_row *span_rows = gt_mem_array(list->count, sizeof *span_rows);
+    timeline->rows = gt_arena_array(&drawing->section->report->arena, list->count, sizeof *timeline->rows);
+    bool ok = span_rows && (timeline->rows || list->count == 0);
+    for (; ok && timeline->row_count < list->count; timeline->row_count++)
+        timeline->rows[timeline->row_count] = list->lanes[timeline->row_count].row;
+    for (enum gt_timeline_kind kind = 0; kind < GT_TIMELINE_KIND_COUNT && ok; kind++) {
+        timeline->rows_left_out[kind] = list->left_out[kind];
+        drawing->sources[kind] = (struct source){drawing, kind};
+        ok = kind == GT_TIMELINE_COUNTERS ? fill_curves(drawing) : fill_rows(drawing, kind, span_rows);
+    }
+    gt_mem_free(span_rows);
+    return ok;
 }
 
 /* ---- the whole ---- */
@@ -237,6 +307,17 @@ static void set_bounds(struct drawing *drawing) {
     drawing->timeline->end_ns = gt_ns_between(view->store->origin_ns, end_ns);
 }
 
+static void set_extent(struct gt_timeline *timeline) {
+    timeline->first_ns = timeline->start_ns;
+    timeline->last_ns = timeline->end_ns;
+    for (size_t r = 0; r < timeline->row_count; r++)
+        for (size_t i = 0; i < timeline->rows[r].item_count; i++) {
+            const struct gt_timeline_item *item = &timeline->rows[r].items[i];
+            timeline->first_ns = item->start_ns < timeline->first_ns ? item->start_ns : timeline->first_ns;
+            timeline->last_ns = item->end_ns > timeline->last_ns ? item->end_ns : timeline->last_ns;
+        }
+}
+
 /* The page adds --from and --to itself to the command that shows more of a part. */
 static void set_options(struct drawing *drawing) {
     struct gt_selection_term given[GT_SELECTION_TERMS_MAX];
@@ -249,24 +330,15 @@ static void set_options(struct drawing *drawing) {
 }
 
 static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {
-    const struct gt_view *view = drawing->view;
-    struct gt_arena *arena = &drawing->section->report->arena;
-    size_t range_rows = rows_for(share_of(drawing, RANGE_ITEMS), RANGE_ROWS);
-    enum gt_status status = gt_timeline_ranges_init(&drawing->ranges, view, range_rows, err);
-    if (status != GT_OK)
-        return status;
-    size_t row_capacity = drawing->ranges.row_count + view->device_count + view->lane_count;
-    drawing->timeline->rows = gt_arena_array(arena, row_capacity, sizeof *drawing->timeline->rows);
-    drawing->span_rows = gt_mem_array(row_capacity, sizeof *drawing->span_rows);
-    if (!drawing->timeline->rows || !drawing->span_rows || !draw_ranges(drawing))
-        return gt_fail_memory(err);
-    status = draw_gaps(drawing, err);
-    if (status != GT_OK)
-        return status;
-    if (!draw_ops(drawing) ||
-        !gt_timeline_names_settle(&drawing->names, drawing->timeline, arena, share_of(drawing, NAME_BYTES)))
-        return gt_fail_memory(err);
     set_bounds(drawing);
+    enum gt_status status = list_lanes(drawing, err);
+    if (status != GT_OK)
+        return status;
+    if (!fill(drawing) ||
+        !gt_timeline_names_settle(&drawing->names, drawing->timeline, &drawing->section->report->arena,
+                                  GT_TIMELINE_NAMES_LONGEST, share_of(drawing, NAME_BYTES)))
+        return gt_fail_memory(err);
+    set_extent(drawing->timeline);
     set_options(drawing);
     return GT_OK;
 }
@@ -278,6 +350,9 @@ enum gt_status gt_timeline_run(const struct gt_view *view, struct gt_section *se
     enum gt_status status = draw(&drawing, err);
     gt_timeline_ranges_release(&drawing.ranges);
     gt_timeline_names_release(&drawing.names);
-    gt_mem_free(drawing.span_rows);
+    gt_lane_list_release(&drawing.list);
+    gt_curves_release(&drawing.curves);
+    for (size_t k = 0; k < GT_TIMELINE_KIND_COUNT; k++)
+        gt_lane_set_release(&drawing.sets[k]);
     return status;
 }

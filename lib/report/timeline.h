@@ -3,6 +3,7 @@
 #ifndef GT_REPORT_TIMELINE_H
 #define GT_REPORT_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,23 +17,44 @@ struct gt_timeline_item {
     uint32_t name;            /* of several: of the longest in the category that has most of the time */
 };
 
+/* In the order in which rows are shown. */
 enum gt_timeline_kind {
-    GT_TIMELINE_RANGES, /* of one CPU thread and level of nesting, where their work fell on the GPUs */
-    GT_TIMELINE_GAPS,   /* idle time of a device; names are causes */
-    GT_TIMELINE_OPS,    /* of a stream */
+    GT_TIMELINE_STEPS,       /* of a process, on the CPU */
+    GT_TIMELINE_COUNTERS,    /* a curve instead of items */
+    GT_TIMELINE_GAPS,        /* idle time of a device; names are causes */
+    GT_TIMELINE_OPS,         /* of a stream */
+    GT_TIMELINE_COLLECTIVES, /* kernels of a group of ranks; names are operations */
+    GT_TIMELINE_RANGES,      /* of one CPU thread and level of nesting, where their work fell on the GPUs */
+    GT_TIMELINE_HOST_RANGES, /* of one CPU thread and level, as the thread was in them; so are the next ones */
+    GT_TIMELINE_OPERATORS,
+    GT_TIMELINE_PYTHON,
+    GT_TIMELINE_CALLS, /* of the runtime and the driver */
     GT_TIMELINE_KIND_COUNT,
+};
+
+/* What a counter was at about one time: its lowest and highest value until the next point. */
+struct gt_timeline_point {
+    int64_t time_ns;
+    double low, high;
 };
 
 /* GT_TIMELINE_UNKNOWN: the trace does not say, or the kind has no such number. */
 #define GT_TIMELINE_UNKNOWN INT64_MIN
 struct gt_timeline_row {
     enum gt_timeline_kind kind;
+    uint32_t lane; /* its number in this timeline */
     int64_t device, pid, stream, tid, level;
-    uint64_t count;   /* of ops, ranges or gaps */
-    int64_t busy_ns;  /* union of their times */
-    int64_t grain_ns; /* what is shorter may be one with its neighbours; 0: every item is a single one */
+    struct gt_str title, unit;   /* of counters, and the title of what has no numbers; else empty */
+    struct gt_str thread, group; /* name of the thread; what ranks a group has; else empty */
+    uint64_t count;              /* of ops, ranges, gaps or values */
+    int64_t busy_ns;             /* union of their times */
+    int64_t grain_ns;            /* what is shorter may be one with its neighbours; 0: every item is a single one */
     struct gt_timeline_item *items;
     size_t item_count;
+    bool is_cut; /* more items than fit begin before the window and reach into it */
+    struct gt_timeline_point *points;
+    size_t point_count;
+    double low, high; /* of all values */
 };
 
 struct gt_timeline_name {
@@ -48,7 +70,9 @@ enum { GT_TIMELINE_OPTIONS_MAX = 16 };
 
 struct gt_timeline {
     int64_t start_ns, end_ns;     /* the window, else the span of all devices */
-    struct gt_timeline_row *rows; /* by kind; ranges by thread and level, the others by device, process and stream */
+    int64_t first_ns, last_ns;    /* of everything in its rows, also what CPU threads did before and after */
+    struct gt_timeline_row *rows; /* by kind; those of devices by device, process and stream, those of threads by
+                                     thread, kind and level */
     size_t row_count;
     struct gt_timeline_name *names; /* those that most time went to first */
     size_t name_count;

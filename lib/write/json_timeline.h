@@ -9,4 +9,10 @@
    that audience. */
 void gt_json_timeline_write_all(struct gt_out *out, const struct gt_report *report, enum gt_audience audience);
 
+/* One timeline, of an input of this name. */
+void gt_json_timeline_write(struct gt_out *out, struct gt_str input, const struct gt_timeline *timeline);
+
+/* What a row of the kind is called. */
+const char *gt_json_timeline_kind(enum gt_timeline_kind kind);
+
 #endif

@@ -27,6 +27,7 @@ SAMPLES = [
     DATA / "nsys/graph_whole.nsys-rep",
     DATA / "nsys/graph_whole.sqlite.gz",
     DATA / "nsys-more/two_part.sqlite.gz",
+    DATA / "nccl/node0-pid1000.log",
     DATA / "xla/jax.xplane.pb",
     DATA / "xla/jax.trace.json.gz",
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",

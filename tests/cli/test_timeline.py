@@ -57,6 +57,18 @@ def gap_parts(row):
         {(row["device"], row["start_ns"], launched, cause) for cause in causes}
 
 
+ON_THE_GPU = ("ops", "gaps", "ranges", "collectives")
+
+
+def check_curve(timeline, row):
+    """Points in order of time, all but the first in what is shown, none outside of the lowest and highest value."""
+    times, lows, highs = row["points"][::3], row["points"][1::3], row["points"][2::3]
+    assert len(times) == len(lows) == len(highs) == row["count"] and not unpack(row)
+    assert times == sorted(times) and all(time <= timeline["end_ns"] for time in times)
+    assert all(time >= timeline["start_ns"] for time in times[1:])
+    assert all(row["low"] <= low <= high <= row["high"] for low, high in zip(lows, highs))
+
+
 def check(gputime, path, *options):
     """Every row against the tables of the JSON output; says whether some items represent several."""
     tables = gputime.json("gaps", path, *options)["tables"]
@@ -66,14 +78,19 @@ def check(gputime, path, *options):
     [timeline] = made
     for row in timeline["rows"]:
         items = unpack(row)
+        if row["kind"] == "counters":
+            check_curve(timeline, row)
+            continue
         assert sum(item.count for item in items) == row["count"]
         assert sum(item.busy for item in items) == row["busy_ns"]
-        assert all(timeline["start_ns"] <= item.start <= item.end <= timeline["end_ns"] for item in items)
+        begin, end = ("start_ns", "end_ns") if row["kind"] in ON_THE_GPU else ("first_ns", "last_ns")
+        assert all(timeline[begin] <= item.start <= item.end <= timeline[end] for item in items)
         assert [item.start for item in items] == sorted(item.start for item in items)
         assert all(0 <= item.busy <= item.end - item.start for item in items)
         assert row["grain_ns"] == 0 or math.log2(row["grain_ns"]).is_integer()
         assert row["grain_ns"] or all(item.count == 1 for item in items)
-        assert all((timeline["categories"][item.name] is not None) == (row["kind"] == "ops") for item in items)
+        has_category = row["kind"] in ("ops", "collectives")
+        assert all((timeline["categories"][item.name] is not None) == has_category for item in items)
     shown = [(row["device"], row["pid"], row["stream"], row["count"], row["busy_ns"]) for row in rows_of(timeline, "ops")]
     streams = [(row["device"], row["pid"], row["stream"], row["count"], row["busy_ns"]) for row in tables["streams"]["rows"]]
     assert collections.Counter(shown) == collections.Counter(streams)

@@ -15,11 +15,12 @@ TABLES = {
     "ops": ("ops", "copies"), "calls": ("calls",), "ranges": ("ranges",), "cpu_ops": ("cpu_ops",),
     "overheads": ("overheads", "driver_work"), "counters": ("counters",), "comms": ("comms",),
     "syncs": ("syncs", "event_records"), "flows": ("flows",), "arguments": ("operator_args",),
-    "configs": ("kernel_configs",), "memory": ("memory_events",), "stacks": ("python_calls",),
+    "configs": ("kernel_configs", "launch_details"), "graphs": ("graph_ops",), "details": ("operator_details",),
+    "memory": ("memory_events",), "stacks": ("python_calls",),
 }
 IMPLIES = {"memory": ("calls", "ranges", "cpu_ops"),
            "comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
-           "arguments": ("cpu_ops",), "configs": ("ops",)}
+           "arguments": ("cpu_ops",), "configs": ("ops",), "graphs": ("ops",), "details": ("cpu_ops", "arguments")}
 TEXTS_OF_VALUES = ("dims", "types", "strides", "inputs")
 
 
@@ -88,8 +89,8 @@ def check_facts(path, dump_rows, *facts, **how):
 
 
 def captures():
-    return with_shared(sorted((DATA / "torch").glob("*.json.gz")), "data/h200/torch/*.json.gz",
-                       "data/h200/ranks/*.json.gz", "data/h200/efficiency/*.json.gz", "data/public/kineto/*/*.json.gz")
+    own = [*sorted((DATA / "torch").glob("*.json.gz")), DATA / "limits.json", DATA / "accelerators.json"]
+    return with_shared(own, "data/h200/torch/*.json.gz", "data/h200/ranks/*.json.gz", "data/h200/efficiency/*.json.gz", "data/public/kineto/*/*.json.gz")
 
 
 @pytest.mark.parametrize("path", captures(), ids=lambda path: path.name if path else "none")
@@ -168,6 +169,9 @@ def made_trace():
             kernel(10, **collective, **{"Seq": 41, "Comms Id": 2**64 - 3}),
             kernel(11, **{**collective, "dtype": "Mystery", "Group size": 0, "In msg nelems": -5}),
             kernel(12, **{**collective, "dtype": "Long", "In msg nelems": 2**63, "Out msg nelems": 2**61 - 1}),
+            kernel(12.5, **{"graph id": 4, "graph node id": 17179869185, "channel": 3, "channel_type": 1}),
+            cpu_op(4, "triton_poi_fused_0", kernel_file="/tmp/x.py", kernel_kwargs="XBLOCK=4", num_warps=8, grid="(4,)"),
+            cpu_op(5, "aten::add", **{"Call stack": "a.py(1): f;b.py(2): g", "Module Hierarchy": "Net.fc"}),
             kernel(13, grid=[16, 2], block=[1, 1, 2**32 - 2], priority=-5, occupancy=occupancy,
                    **{"registers per thread": 255, "shared memory": 1024, "blocks per SM": 0.5, "warps per SM": 4,
                       "est. achieved occupancy %": 50}),
@@ -232,4 +236,90 @@ def test_the_samples_have_most_facts():
         for name, found in expected_rows(path).tables.items():
             rows[name] = rows.get(name, 0) + len(found)
     lacking = {name for name, found in rows.items() if not found}
-    assert lacking == {"syncs", "event_records", "driver_work"}
+    assert lacking == {"syncs", "event_records", "driver_work", "graph_ops", "launch_details"}
+
+
+# ---- today's releases and other accelerators ----
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"separators": (",", ":")}], ids=["lines", "indented", "packed"])
+def test_limits_nodes_and_channels_are_the_same_in_every_layout(layout, tmp_path, dump_rows):
+    """Often enough that the fast reader knows them, with objects that change and some that are odd."""
+    limits = {"activeBlocksPerMultiprocessor": 2, "limitingFactors": "REGS|SMEM", "blockLimitRegs": 2,
+              "blockLimitWarps": 8}
+    odd = [{}, {"limitingFactors": ""}, {"blockLimitRegs": "12"}, {"limitingFactors": 'a"b'}, {"unknown": {"a": [1]}},
+           {"blockLimitRegs": 7, "limitingFactors": "WARPS"}]
+    events = []
+    for i in range(400):
+        more = {"graph id": i % 3, "graph node id": (i % 3 << 32) + i if i % 3 else 0, "channel": i % 5,
+                "channel_type": 1, "grid": [i % 7 + 1, 1, 1], "block": [32, 1, 1], "priority": -(i % 2)}
+        more["occupancy"] = odd[i // 10 % len(odd)] if i % 10 == 3 else {**limits, "blockLimitRegs": i % 4}
+        events.append(kernel(i * 10, **more))
+        if i % 4 == 0:
+            events.append({**kernel(i * 10 + 5, bytes=64, **{"graph id": 2, "graph node id": 3 + i}),
+                           "cat": "gpu_memcpy", "name": "Memcpy DtoD (Device -> Device)"})
+        events.append(cpu_op(i * 10, "triton_0", **({"kernel_file": f"/x/{i % 3}.py", "num_warps": 4} if i % 2 else {}),
+                             **({"Call stack": "a.py(1): f;b.py(2): g"} if i % 5 == 0 else {})))
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": events}, **layout))
+    for threads in (1, 3):
+        found, _ = check_facts(path, dump_rows, *TABLES, threads=threads)
+        assert len(found["launch_details"]) == 500 and len(found["operator_details"]) == 240
+
+
+def test_distributed_info_after_the_events(dump_rows):
+    dumped = dump_rows(DATA / "limits.json", facts="comms")
+    assert (dumped["meta"][0]["rank"], dumped["meta"][0]["world_size"], dumped["meta"][0]["host"]) == (3, 8, "node17")
+    groups = {(row["name"], row["description"], row["size"], row["ranks"]) for row in dumped["comm_groups"]}
+    assert groups == {("0", "default_pg", 8, "[0, 1, 2, 3, 4, 5, 6, 7]"), ("1", "mesh_tp", 2, "[2, 3]")}
+
+
+def test_rows_shown_beside_their_stream(dump_rows):
+    found = resolve(dump_rows(DATA / "limits.json", facts="ops,ranges,syncs"))
+    assert {row["lane"] for row in found["ops"]} == {(0, 7)}
+    assert {row["lane"] for row in found["ranges"] if row["kind"] == "gpu"} == {(0, 7)}
+    assert {(row["device"], row["stream"], row["kind"]) for row in found["syncs"]} == {(0, 7, "stream")}
+
+
+def ascend_ops(path):
+    """Work of the processes of that name, wherever their names are in the file."""
+    events = json.loads(path.read_text())
+    named = {(e["name"], e["pid"], e["tid"]): e["args"] for e in events if e["ph"] == "M"}
+    ops = []
+    for event in events:
+        process = named.get(("process_name", event["pid"], 0), {}).get("name", "")
+        if event["ph"] != "X" or process != "Ascend Hardware" or "cat" in event:
+            continue
+        stream = named.get(("thread_name", event["pid"], event["tid"]), {}).get("name", "")
+        words = stream.split() if stream.startswith("Stream ") else (None, event["tid"])
+        start = torch_facts.nanoseconds(event["ts"])
+        ops.append({"start_ns": start, "end_ns": start + torch_facts.nanoseconds(event["dur"]), "correlation": None,
+                    "name": event["name"], "lane": (6, event["args"].get("Stream Id", int(words[1]))), "flags": 0,
+                    "kind": "memcpy" if "MEMCPY" in event["name"] else "kernel"})
+    return ops
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_work_of_an_ascend_npu(threads, dump_rows):
+    path = DATA / "ascend.json"
+    dumped = dump_rows(path, facts="ops,ranges,cpu_ops", threads=threads)
+    found = resolve(dumped)
+    assert found["ops"] == ascend_ops(path) and len(found["ops"]) == 9
+    assert dumped["devices"][0]["name"] == "Ascend NPU"
+    assert [(row["id"], row["count"]) for row in dumped["issues"]] == [("other_accelerator", 9)]
+    assert len(found["ranges"]) == len(found["cpu_ops"]) == 3
+    assert dumped["meta"][0]["skipped_events"] == 6
+
+
+def test_a_large_ascend_trace_does_not_depend_on_threads(tmp_path, dump_rows):
+    events = []
+    for i in range(12000):
+        events.append({"ph": "X", "name": f"op{i % 50}", "pid": 2 + i % 3, "tid": i % 7, "ts": f"{i * 10}.125", "dur": 4.5,
+                       "args": {"Task Type": "AI_CORE", "Stream Id": i % 4, "Task Id": i}})
+    events += [{"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
+               for pid, name in ((2, "Ascend Hardware"), (3, "CANN"), (4, "Ascend Hardware"))]
+    path = tmp_path / "trace_view.json"
+    path.write_text(json.dumps(events))
+    one, many = (resolve(dump_rows(path, facts="ops", threads=threads)) for threads in (1, 4))
+    assert len(one["ops"]) == 8000 and one["ops"] == many["ops"]
+    assert {row["lane"][0] for row in one["ops"]} == {0, 1}

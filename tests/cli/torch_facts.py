@@ -11,7 +11,8 @@ import json
 import re
 
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "driver", "hip_runtime", "hip_driver", "hip_runtime_api",
-                   "hip_api", "xpu_runtime", "xpu_driver", "mtia_runtime", "privateuse1_runtime", "privateuse1_driver"}
+                   "hip_api", "xpu_runtime", "xpu_driver", "mtia_runtime", "privateuse1_runtime", "privateuse1_driver",
+                   "glow_runtime"}
 KINDS = {"kernel": "kernel", "gpu_memcpy": "memcpy", "memcpy": "memcpy", "gpu_memset": "memset", "memset": "memset"}
 LOADING = ("Lazy Function Loading", "Runtime Triggered Module Loading")
 MEMORY_KINDS = ("device", "pageable", "pinned", "managed", "array")
@@ -27,6 +28,14 @@ SYNC_KINDS = {"Event Sync": "event", "Stream Wait Event": "stream_wait", "Stream
               "Context Sync": "context"}
 CONFIG_KEYS = ("External id", "external id", "grid", "block", "registers per thread", "shared memory", "blocks per SM",
                "warps per SM", "est. achieved occupancy %", "priority")
+LIMIT_KEYS = {"active_blocks": "activeBlocksPerMultiprocessor", "limit_registers": "blockLimitRegs",
+              "limit_shared": "blockLimitSharedMem", "limit_warps": "blockLimitWarps", "limit_blocks": "blockLimitBlocks",
+              "limit_barriers": "blockLimitBarriers", "allocated_registers": "allocatedRegistersPerBlock",
+              "allocated_shared_bytes": "allocatedSharedMemPerBlock"}
+DETAIL_KEYS = {"kernel_name": "kernel_name", "kernel_file": "kernel_file", "kernel_hash": "kernel_hash",
+               "kernel_backend": "kernel_backend", "kernel_kwargs": "kernel_kwargs", "kernel_grid": "grid",
+               "stack": "Call stack", "modules": "Module Hierarchy"}
+DETAIL_NUMBERS = ("num_warps", "num_stages")
 OPERATOR_KEYS = ("External id", "Sequence number", "Fwd thread id", "Input Dims", "Input type", "Input Strides",
                  "Concrete Inputs")
 # Words that are no JSON and mean that a number is missing.
@@ -90,7 +99,8 @@ class Reader:
     def __init__(self, document):
         self.tables = {name: [] for name in (
             "ops", "calls", "ranges", "cpu_ops", "overheads", "driver_work", "copies", "comms", "syncs", "event_records",
-            "flows", "operator_args", "kernel_configs", "memory_events", "python_calls", "counters")}
+            "flows", "operator_args", "kernel_configs", "memory_events", "python_calls", "counters", "graph_ops",
+            "launch_details", "operator_details")}
         self.skipped = 0
         self.groups = set()
         self.add_configured(document.get("distributedInfo"))
@@ -118,6 +128,8 @@ class Reader:
         if stream is None:
             words = re.match(r"stream (\d+)", str(event.get("tid")))
             stream = int(words[1]) if words else number(event.get("tid"))
+            if stream is not None and 1000000 <= stream < 2000000:
+                stream -= 1000000
         return (device if device is not None else 0, stream if stream is not None else 0)
 
     def external(self, args):
@@ -161,6 +173,8 @@ class Reader:
             self.add("ranges", **self.host_times(event), name=name, thread=None, lane=self.lane(event, args), kind="gpu")
         elif category in KINDS:
             self.add_op(event, args, KINDS[category])
+        elif self.accelerator_kind(category, name):
+            self.add_op(event, args, self.accelerator_kind(category, name))
         elif category in CALL_CATEGORIES:
             self.add("calls", **self.host_times(event), correlation=count(args.get("correlation")), name=name,
                      thread=self.thread(event))
@@ -182,6 +196,15 @@ class Reader:
             return False
         return True
 
+    def accelerator_kind(self, category, name):
+        """Of work on other accelerators; None: the event is none."""
+        kind = category.rpartition("_")[2]
+        if category not in ("mtia_ccp_events", "hpu_op", "ascend hardware") and ("_" not in category or kind not in (
+                "kernel", "memcpy", "memset")):
+            return None
+        words = re.match("memcpy|memset", name.lower())
+        return kind if kind in ("memcpy", "memset") else words[0] if words else "kernel"
+
     # ---- the GPU ----
 
     def add_op(self, event, args, kind):
@@ -191,12 +214,25 @@ class Reader:
         in_graph = bool(number(args.get("graph id")) or number(args.get("graph node id")))
         self.add("ops", **times, correlation=count(args.get("correlation")), name=event.get("name", ""),
                  lane=self.lane(event, args), kind=kind, flags=int(in_graph))
+        if (number(args.get("graph id")) or 0) > 0:
+            self.add("graph_ops", op=self.last("ops"), graph=number(args["graph id"]))
+        self.add_launch(args, kind)
         if kind == "kernel":
             self.add_comm(args, "op")
             self.add_config(args)
         elif count(args.get("bytes")) is not None:
             source, target = self.memory_kinds(event["name"])
             self.add("copies", bytes=count(args["bytes"]), op=self.last("ops"), src=source, dst=target)
+
+    def add_launch(self, args, kind):
+        limits = args.get("occupancy") if kind == "kernel" and isinstance(args.get("occupancy"), dict) else {}
+        row = {key: count(limits.get(name)) for key, name in LIMIT_KEYS.items()}
+        row["limiters"] = text(limits.get("limitingFactors"))
+        row["graph_node"] = count(args.get("graph node id")) or None
+        for key in ("channel", "channel_type"):
+            row[key] = count(args.get(key)) if kind == "kernel" else None
+        if any(value not in (None, "") for value in row.values()):
+            self.add("launch_details", **row, op=self.last("ops"))
 
     def memory_kinds(self, name):
         def kind(words):
@@ -261,6 +297,9 @@ class Reader:
         self.add("cpu_ops", **self.host_times(event), name=event.get("name", ""), thread=self.thread(event))
         if event.get("name") == "record_param_comms":
             self.add_comm(args, "cpu_op")
+        if any(key in args for key in (*DETAIL_KEYS.values(), *DETAIL_NUMBERS)):
+            self.add("operator_details", **{key: text(args.get(name)) for key, name in DETAIL_KEYS.items()},
+                     **{key: count(args.get(key)) for key in DETAIL_NUMBERS}, cpu_op=self.last("cpu_ops"))
         if any(key in args for key in OPERATOR_KEYS):
             self.add("operator_args", external=self.external(args), sequence=count(args.get("Sequence number")),
                      forward_thread=count(args.get("Fwd thread id")), dims=args.get("Input Dims", ""),

@@ -22,8 +22,10 @@ FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
 FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
 FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
 FUZZ_DATA_fuzz_pftrace    := $(wildcard tests/data/perfetto/*)
+FUZZ_DATA_fuzz_nccl_inspector := $(wildcard tests/data/nccl/*)
 FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
 FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
+FUZZ_DATA_fuzz_zip        := $(wildcard tests/data/*.zip)
 FUZZ_DATA_fuzz_xla        := $(wildcard tests/data/xla/*)
 FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/* xla/*)) \
     $(FUZZ_DATA_fuzz_torch_json) $(FUZZ_DATA_fuzz_nsys_csv)
@@ -50,6 +52,7 @@ FUZZ_CODE_rep     := $(wildcard lib/decode/nsys/*.c)
 FUZZ_CODE_sqlite  := $(wildcard lib/decode/nsys/*.c lib/decode/sqlite/*.c)
 FUZZ_CODE_pftrace := $(wildcard lib/decode/proto/*.c lib/decode/proto/*.def lib/export/perfetto_names.h)
 FUZZ_CODE_xla     := $(wildcard lib/decode/xla/*.c)
+FUZZ_CODE_inspector := $(wildcard lib/decode/nccl/*.c)
 FUZZ_CODE_names   := $(wildcard lib/label/*.c lib/label/rules/*.def lib/base/mangled.c)
 FUZZ_CODE_limits  := $(wildcard lib/verdict/*.c) lib/measure/measures.def lib/measure/analysis_roles.c
 FUZZ_CODE_options := cli/options.c cli/commands.c cli/value.c
@@ -65,6 +68,7 @@ FUZZ_WORDS_xplane := xla
 FUZZ_WORDS_labels := names
 FUZZ_WORDS_analyses := names
 FUZZ_HAND_torch   := fuzz_torch_json.dict
+FUZZ_HAND_inspector := fuzz_nccl_inspector.dict
 FUZZ_HAND_csv     := fuzz_nsys_csv.dict
 FUZZ_HAND_rep     := fuzz_nsys_rep.dict
 FUZZ_HAND_sqlite  := fuzz_nsys_sqlite.dict
@@ -79,11 +83,13 @@ build/fuzz/%.dict: tests/fuzz/make_dictionary.py $(call files_of,lib cli,*.c)
 # Small enough to be cut at every byte.
 CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
 CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
+CUTS_fuzz_nccl_inspector := tests/fuzz/seeds/fuzz_nccl_inspector/small.log
 CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
+CUTS_fuzz_zip        := tests/fuzz/seeds/fuzz_zip/stored.zip tests/fuzz/seeds/fuzz_zip/zip64.zip
 CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
 
 replay:
@@ -99,10 +105,12 @@ $(BUILD)/replay/%.run: $(BUILD)/replay/%
 # make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
 N ?= 1000
 SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst csv sums sqlite rep pftrace xplane
+DAMAGED := json gz zst zip csv sums sqlite rep pftrace xplane nccl
 DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
 DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
 DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
+DAMAGED_zip    := $(wildcard $(SEEDS)/fuzz_zip/*.zip)
+DAMAGED_nccl   := $(wildcard $(SEEDS)/fuzz_nccl_inspector/*) tests/data/nccl/node0-pid1000.log
 DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
 DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
 DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)

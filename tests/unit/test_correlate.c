@@ -31,6 +31,33 @@ static void same_ids_in_two_processes(void **unused) {
     trace_free(&trace);
 }
 
+/* One counter for all processes, so that each of them has few ids far apart; with `is_twice` two of them have an id. */
+static void assert_shared_counter(bool is_twice) {
+    enum { CALLS = 400, PROCESSES = 8 };
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (uint32_t i = 0; i < CALLS; i++)
+        add_call(&trace, 10 + i % PROCESSES, 1, 100 + 10 * i, 105 + 10 * i, 1000 + i);
+    if (is_twice)
+        add_call(&trace, 11, 1, 100, 105, 1000); /* CALLS */
+    for (uint32_t i = 0; i < CALLS; i++)
+        add_op(&trace, 10 + i % PROCESSES, i % PROCESSES, 7, 10000 + 10 * i, 10005 + 10 * i, 1000 + i, "k");
+    add_op(&trace, 11, 1, 7, 20000, 20010, 1000, "k"); /* an id of process 10, unless twice */
+    trace_end(&trace);
+    uint32_t expected[CALLS + 1];
+    for (uint32_t i = 0; i < CALLS; i++)
+        expected[i] = i;
+    expected[CALLS] = is_twice ? CALLS : GT_NO_ROW;
+    assert_calls(&trace, expected, CALLS + 1);
+    trace_free(&trace);
+}
+
+static void ids_counted_for_all_processes(void **unused) {
+    (void)unused;
+    assert_shared_counter(false);
+    assert_shared_counter(true);
+}
+
 /* Kineto does not record the process of an op. Device 0 is tied to process 10 by ids that only 10 has. */
 static void device_decides_between_processes(void **unused) {
     (void)unused;
@@ -316,6 +343,7 @@ static void random_overlapping_steps(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_ids_in_two_processes),
+        cmocka_unit_test(ids_counted_for_all_processes),
         cmocka_unit_test(device_decides_between_processes),
         cmocka_unit_test(a_tie_decides_nothing),
         cmocka_unit_test(graph_nodes_share_their_launch),

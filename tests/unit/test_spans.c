@@ -59,6 +59,24 @@ static void random_spans(void **unused) {
     }
 }
 
+/* As a file has them that keeps kernels, copies and memsets apart: each in order. */
+static void runs_of_spans(void **unused) {
+    (void)unused;
+    for (uint32_t runs = 1; runs < 14; runs++)
+        for (int round = 0; round < 20; round++) {
+            size_t count = 0;
+            for (uint32_t run = 0; run < runs; run++) {
+                int64_t clock_ns = random_below(40);
+                for (uint32_t left = random_below(MOST_SPANS / 14); left > 0; left--, count++) {
+                    start_ns[count] = clock_ns;
+                    end_ns[count] = clock_ns + random_below(3);
+                    clock_ns += random_below(4);
+                }
+            }
+            assert_sorted(count);
+        }
+}
+
 /* As they are written: by their ends, what is inside first. */
 static void nested_spans(void **unused) {
     (void)unused;
@@ -98,6 +116,7 @@ static void extreme_spans(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_spans),
+        cmocka_unit_test(runs_of_spans),
         cmocka_unit_test(nested_spans),
         cmocka_unit_test(extreme_spans),
     };

@@ -42,6 +42,8 @@ export interface Chart {
   readonly other?: Chart; // the same in another way, a button away
   readonly note?: string; // what is not drawn
   controls?(show: (chart: Chart) => void): readonly HTMLElement[]; // of the caption, which show another chart
+  /** A click on something drawn. */
+  press?(item: { readonly seriesIndex: number; readonly dataIndex: number }): void;
   height(width: number): number;
   option(ink: Ink, width: number): ChartOption;
 }
@@ -90,7 +92,10 @@ export function chartView(first: Chart): HTMLElement {
     const height = chart.height(width);
     host.style.height = `${height}px`;
     const colors = ink();
-    drawn ??= start(host, width, height);
+    if (!drawn) {
+      drawn = start(host, width, height);
+      drawn.on('click', ({ seriesIndex = 0, dataIndex }) => chart.press?.({ seriesIndex, dataIndex }));
+    }
     drawn.resize({ width, height });
     drawn.setOption(common(colors, chart.option(colors, width)), true);
   };

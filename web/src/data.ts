@@ -95,10 +95,16 @@ function unpack(rows: PackedCell[][], texts: readonly string[]): void {
     }
 }
 
-export function readReport(): Report {
-  const report = JSON.parse(document.getElementById('report')?.textContent ?? '') as Report & { texts: string[] };
+/** A report as pages carry it and servers send it, with its texts in place. */
+export function unpackReport(packed: unknown): Report {
+  const report = packed as Report & { texts: string[] };
   for (const table of Object.values(report.tables)) unpack(table.rows as unknown as PackedCell[][], report.texts);
   return report;
+}
+
+/** The JSON of the page: a report, or what `gputime view` says of itself. */
+export function readCarried(): unknown {
+  return JSON.parse(document.getElementById('report')?.textContent ?? '');
 }
 
 /** Integers beyond 2^53 come as strings, to be shown exactly; other strings are no numbers. */

@@ -5,8 +5,9 @@ import { button, copy, element } from './dom';
 import { exact } from './format';
 import { toCsv } from './csv';
 import { meaningOf } from './meaning';
+import type { RowLink } from './table';
 
-export function showRow(key: string, table: Table, row: Row): void {
+export function showRow(key: string, table: Table, row: Row, link: RowLink | null = null): void {
   const before = document.activeElement;
   const list = element('dl', { class: 'details' });
   table.columns.forEach((column, index) => {
@@ -21,7 +22,13 @@ export function showRow(key: string, table: Table, row: Row): void {
   const dialog = element('dialog', { 'aria-label': `A row of ${table.title}` });
   const close = button('Close', { autofocus: true }, () => dialog.close());
   const csv = button('Copy CSV', { class: 'quiet' }, () => void copy(toCsv(table, [row]), 'Row copied'));
-  dialog.append(element('h2', {}, table.title), list, element('div', { class: 'tools' }, csv, close));
+  const go =
+    link &&
+    button(link.label, { class: 'quiet' }, () => {
+      dialog.close();
+      link.go();
+    });
+  dialog.append(element('h2', {}, table.title), list, element('div', { class: 'tools' }, go, csv, close));
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close(); // the backdrop
   });

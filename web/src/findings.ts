@@ -1,14 +1,18 @@
-// Findings, most severe first, each with its evidence and a link to the rows that support it and to the timeline.
+// Findings, most severe first, a line each: what it is and what it saves. Opened, they give their evidence, and links to
+// the rows that support it and to the timeline.
 
 import type { Finding, Input, Report } from './data';
 import { button, element, visible } from './dom';
 import { withUnit } from './format';
-import type { TimelineSection } from './timeline/index';
 
-const OPEN = 3;
+const SHOWN = 3;
 
-type Look = TimelineSection['look'] | undefined;
-type Point = (table: string, texts: readonly string[]) => void;
+export interface FindingLinks {
+  /** Goes to the rows of a table whose names occur in the texts. */
+  point(table: string, texts: readonly string[]): void;
+  /** Goes to a part of the timeline; null where there is none. */
+  readonly look: ((input: string | undefined, start: number, end: number, isAsked: boolean) => void) | null;
+}
 
 function sentences(title: string, texts: readonly string[]): HTMLElement | null {
   if (texts.length === 0) return null;
@@ -27,12 +31,12 @@ function worth(finding: Finding): string | null {
 }
 
 /** Where most of it is: each goes to that part of the timeline. */
-function windowsView(finding: Finding, look: Look): HTMLElement | null {
+function windowsView(finding: Finding, { look }: FindingLinks): HTMLElement | null {
   const windows = finding.windows ?? [];
   if (windows.length === 0 || !look) return null;
   const links = windows.map(({ start_ns: start, end_ns: end, device }) =>
     button(`${withUnit(end - start, 'ns')} at ${withUnit(start, 'ns')} on GPU ${device}`, { class: 'quiet' }, () =>
-      look(finding.input, { start, end }),
+      look(finding.input, start, end, true),
     ),
   );
   return element('div', { class: 'windows' }, element('h4', {}, 'In the timeline'), ...links);
@@ -48,36 +52,41 @@ function ruleView(finding: Finding): HTMLElement | null {
   );
 }
 
-/** The first ones are open; more would hide what comes after them. */
-function findingView(report: Report, finding: Finding, isOpen: boolean, point: Point, look: Look): HTMLElement {
-  const { table } = finding;
+function evidenceLink(report: Report, { table, title, evidence }: Finding, links: FindingLinks): HTMLElement | null {
   const target = table ? report.tables[table] : undefined;
-  const link =
-    table &&
-    target &&
-    button(`See: ${target.title}`, { class: 'quiet' }, () => point(table, [finding.title, ...finding.evidence]));
+  if (!table || !target) return null;
+  return button(`See: ${target.title}`, { class: 'quiet' }, () => links.point(table, [title, ...evidence]));
+}
+
+function findingView(report: Report, finding: Finding, links: FindingLinks): HTMLElement {
   const gain = worth(finding);
-  return element(
-    'li',
-    { class: `finding ${finding.severity.replace(/\W/g, '')}` },
+  const details = element(
+    'details',
+    {},
     element(
-      'details',
-      { open: isOpen },
-      element(
-        'summary',
-        {},
-        element('span', { class: 'severity' }, finding.severity),
-        element('h3', {}, element('bdi', {}, visible(finding.title))),
-        gain && element('span', { class: 'gain' }, gain),
-        report.inputs.length > 1 && finding.input ? element('span', { class: 'gain' }, visible(finding.input)) : null,
-      ),
+      'summary',
+      {},
+      element('span', { class: 'severity' }, finding.severity),
+      element('h3', {}, element('bdi', {}, visible(finding.title))),
+      report.inputs.length > 1 && finding.input ? element('span', { class: 'whose' }, visible(finding.input)) : null,
+      gain && element('span', { class: 'gain' }, gain),
+    ),
+    element(
+      'div',
+      { class: 'finding-body' },
       sentences('Evidence', finding.evidence),
       sentences('Advice', finding.advice),
-      link || null,
-      windowsView(finding, look),
+      evidenceLink(report, finding, links),
+      windowsView(finding, links),
       ruleView(finding),
     ),
   );
+  const first = finding.windows?.[0];
+  // Opened by hand it also shows its worst place; the page stays where it is.
+  details.querySelector('summary')!.addEventListener('click', () => {
+    if (!details.open && first) links.look?.(finding.input, first.start_ns, first.end_ns, false);
+  });
+  return element('li', { class: `finding ${finding.severity.replace(/\W/g, '')}` }, details);
 }
 
 /** What is said of an input in which nothing stands out. */
@@ -96,20 +105,32 @@ function rank(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((a, b) => severity(a) - severity(b) || gain(b) - gain(a));
 }
 
-export function findingsView(report: Report, point: Point, look: Look): HTMLElement | null {
+/** Several traces have a sentence each, for which the first screen has no room. */
+function verdictsView(verdicts: readonly HTMLElement[]): HTMLElement[] {
+  if (verdicts.length < 2) return [...verdicts];
+  const words = `In a sentence for each of the ${verdicts.length} traces`;
+  return [element('details', { class: 'verdicts' }, element('summary', {}, words), ...verdicts)];
+}
+
+export function findingsView(report: Report, links: FindingLinks): HTMLElement | null {
   const verdicts = report.inputs.map((input) => verdictView(report, input)).filter((view) => view !== null);
   const ranked = report.inputs.length > 1 ? rank(report.findings) : report.findings;
   if (ranked.length === 0 && verdicts.length === 0) return null;
+  const views = ranked.map((finding) => findingView(report, finding, links));
+  const rest = views.slice(SHOWN);
   const view = element(
     'section',
     { class: 'panel', id: 'findings', 'aria-labelledby': 'title-findings' },
     element('h2', { id: 'title-findings' }, 'Findings'),
-    ...verdicts,
-    element(
-      'ol',
-      { class: 'findings' },
-      ...ranked.map((finding, place) => findingView(report, finding, place < OPEN, point, look)),
-    ),
+    ...verdictsView(verdicts),
+    views.length > 0 && element('ol', { class: 'findings' }, ...views.slice(0, SHOWN)),
+    rest.length > 0 &&
+      element(
+        'details',
+        { class: 'more-findings' },
+        element('summary', {}, `${rest.length} more finding${rest.length === 1 ? '' : 's'}`),
+        element('ol', { class: 'findings', start: SHOWN + 1 }, ...rest),
+      ),
   );
   addEventListener('beforeprint', () => {
     for (const each of view.querySelectorAll('details')) each.open = true;

@@ -1,8 +1,9 @@
-// The head of the page: which traces, the numbers everybody asks for first, and what must be known of the report.
+// The head of the page: what the trace is, in one line, the other facts a click away, and what must be known of the report.
 
-import type { Fact, Report } from './data';
+import type { Cell, Fact, Input, Report } from './data';
 import { element, visible } from './dom';
 import { showFact } from './facts';
+import { decimal, percent, withUnit } from './format';
 
 function factView(fact: Fact): HTMLElement {
   const shown = element('dd', { class: 'fact-value' });
@@ -10,24 +11,101 @@ function factView(fact: Fact): HTMLElement {
   return element('div', { class: 'fact' }, element('dt', {}, fact.title), shown);
 }
 
-export function headerView(report: Report): HTMLElement {
-  const { inputs } = report;
-  const only = inputs.length === 1 ? inputs[0] : undefined;
-  const whole = only ?? inputs.find((input) => input.path === null); // what several traces were made into, as by diff
-  // An arrow of two characters would be broken between them.
-  const name = visible(report.heading ?? whole?.input ?? `${inputs.length} traces`).replace(' -> ', ' \u2192 ');
-  document.title = `${name} \u00b7 gputime ${report.command}`;
-  const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
-  const notes = inputs.flatMap((input) =>
-    input.notes.map((note) => visible(input === whole ? note : `${input.input}: ${note}`)),
+const count = (cell: Cell | undefined, noun: string): string | null =>
+  typeof cell === 'number' ? `${decimal(cell, 0)} ${noun}${cell === 1 ? '' : 's'}` : null;
+const amount = (cell: Cell | undefined, words: (text: string) => string): string | null =>
+  typeof cell === 'number' ? words(withUnit(cell, 'ns')) : null;
+
+/** The few facts that say what kind of a trace this is. */
+function describe(input: Input): string[] {
+  const known = new Map(input.shown.map(({ key, value }) => [key, value]));
+  const of = (key: string): Cell | undefined => known.get(key) ?? input.facts?.[key];
+  const devices = of('devices');
+  const model = of('device_names');
+  const gpu = typeof model === 'string' && model !== '' ? model : 'GPU';
+  const busy = of('busy_share');
+  const kernels = count(of('kernels'), 'kernel');
+  const distinct = of('kernel_names');
+  const steps = of('steps') === 0 ? null : count(of('steps'), 'step');
+  const median = amount(of('step_median_ns'), (text) => `, median ${text}`) ?? '';
+  return [
+    input.producer ?? input.format,
+    typeof devices === 'number' ? (devices === 1 ? gpu : `${devices} \u00d7 ${gpu}`) : null,
+    count(of('ranks'), 'rank'),
+    amount(of('span_ns'), (text) => `${text} span`),
+    typeof busy === 'number' ? `${percent(busy)} busy` : null,
+    steps && steps + median,
+    kernels && kernels + (typeof distinct === 'number' ? ` (${decimal(distinct, 0)} distinct)` : ''),
+    input.selection,
+  ].flatMap((text) => (text ? [visible(text)] : []));
+}
+
+/** A note that names a problem by which data are lost is a warning; all others are only worth knowing. */
+function noteView(report: Report, note: string): HTMLElement {
+  const isLoss = report.issues.some((issue) => issue.loss && note.includes(`(${issue.id}`));
+  return element('p', { class: isLoss ? 'note warning' : 'note' }, note);
+}
+
+function notesView(report: Report, whole: Input | undefined): HTMLElement | null {
+  const notes = report.inputs.flatMap((input) =>
+    input.notes.map((note) => noteView(report, visible(input === whole ? note : `${input.input}: ${note}`))),
   );
+  if (notes.length === 0) return null;
+  const isWarning = (note: HTMLElement): boolean => note.classList.contains('warning');
+  const quiet = notes.filter((note) => !isWarning(note));
+  const shown = whole ? quiet.slice(0, 1) : []; // of several traces none speaks for all
+  const rest = quiet.slice(shown.length);
+  const more = shown.length > 0 ? ' more' : '';
+  return element(
+    'div',
+    { class: 'notes' },
+    ...notes.filter(isWarning),
+    ...shown,
+    rest.length > 0 &&
+      element(
+        'details',
+        {},
+        element('summary', {}, `${rest.length}${more} note${rest.length === 1 ? '' : 's'}`),
+        ...rest,
+      ),
+  );
+}
+
+/** What several traces were made into, as by diff, or the only one. */
+function wholeOf({ inputs }: Report): Input | undefined {
+  return inputs.length === 1 ? inputs[0] : inputs.find((input) => input.path === null);
+}
+
+export function titleOf(report: Report): string {
+  // An arrow of two characters would be broken between them.
+  return visible(report.heading ?? wholeOf(report)?.input ?? `${report.inputs.length} traces`).replace(
+    ' -> ',
+    ' \u2192 ',
+  );
+}
+
+export function headerView(report: Report): HTMLElement {
+  const whole = wholeOf(report);
+  const only = report.inputs.length === 1 ? whole : undefined;
+  const name = titleOf(report);
+  const line = only ? describe(only) : [];
+  const facts = only?.shown ?? [];
   return element(
     'header',
     { id: 'top' },
-    element('p', { class: 'kicker' }, `gputime ${report.command}`),
-    element('h1', {}, element('bdi', {}, name)),
-    origin && element('p', { class: 'origin' }, origin.join(' \u00b7 ')),
-    only && only.shown.length > 0 && element('dl', { class: 'facts' }, ...only.shown.map(factView)),
-    ...notes.map((note) => element('p', { class: 'note' }, note)),
+    element(
+      'div',
+      { class: 'title-line' },
+      element('h1', {}, element('bdi', {}, name)),
+      element('p', { class: 'origin' }, [`gputime ${report.command}`, ...line].join(' \u00b7 ')),
+    ),
+    facts.length > 0 &&
+      element(
+        'details',
+        { class: 'all-facts' },
+        element('summary', {}, `${facts.length} facts`),
+        element('dl', { class: 'facts' }, ...facts.map(factView)),
+      ),
+    notesView(report, whole),
   );
 }

@@ -1,12 +1,16 @@
-// The way around the page: a list of its sections, and the switch between light and dark.
+// The way around the page: its views, the sections of the one that is shown, and the switch between light and dark.
 
-import type { Report } from './data';
 import { button, element } from './dom';
 import { setTheme, type Theme } from './theme';
 
 const READ = 0.25; // of the window: a section that begins above is being read
 
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
+
+export interface Tab {
+  readonly key: string;
+  readonly title: string;
+}
 
 function themeSwitch(): HTMLElement {
   let at = 0;
@@ -21,20 +25,56 @@ function themeSwitch(): HTMLElement {
 
 export class Navigation {
   readonly root: HTMLElement;
-  private readonly list = element('ul');
+  private readonly list = element('ul', { class: 'sections' });
+  private readonly views = element('ul', { class: 'views' });
+  private readonly version = element('p', { class: 'version' });
   private readonly links = new Map<Element, HTMLElement>();
+  private readonly tabs = new Map<string, HTMLElement>();
 
-  constructor(report: Report) {
+  constructor(private readonly open: (view: string) => void) {
     this.root = element(
       'nav',
-      { 'aria-label': 'Sections' },
+      { 'aria-label': 'Views and sections' },
       element('a', { href: '#content', class: 'skip' }, 'Skip to the report'),
       element('a', { href: '#top', class: 'brand' }, 'gputime'),
+      this.views,
       this.list,
       themeSwitch(),
-      element('p', { class: 'version' }, `version ${report.tool.version}`),
+      this.version,
     );
     addEventListener('scroll', () => this.mark(), { passive: true });
+  }
+
+  setVersion(version: string): void {
+    this.version.textContent = `version ${version}`;
+  }
+
+  /** One view alone is no choice. */
+  setViews(tabs: readonly Tab[]): void {
+    this.tabs.clear();
+    const items = tabs.map(({ key, title }, place) => {
+      const tab = button(title, { class: 'view-tab', title: `${title} (${place + 1})`, 'data-view': key }, () =>
+        this.open(key),
+      );
+      this.tabs.set(key, tab);
+      return element('li', {}, tab);
+    });
+    this.views.hidden = tabs.length < 2;
+    this.views.replaceChildren(...items);
+  }
+
+  markView(key: string): void {
+    for (const [each, tab] of this.tabs)
+      if (each === key) tab.setAttribute('aria-current', 'page');
+      else tab.removeAttribute('aria-current');
+    const tab = this.tabs.get(key);
+    if (tab) this.views.scrollTo({ left: tab.offsetLeft - this.views.offsetLeft - this.views.clientWidth / 2 });
+    this.list.hidden = key !== 'overview';
+  }
+
+  clear(): void {
+    this.links.clear();
+    this.list.replaceChildren();
   }
 
   add(section: HTMLElement): void {

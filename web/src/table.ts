@@ -1,21 +1,23 @@
 // A table that can be sorted, searched and copied. Only the rows in view are in the document, so that thousands of them
 // cost nothing.
 
-import { columnIndex, hasFlag, isText, numberOf, type Cell, type Column, type Row, type Table } from './data';
+import { judgeOf, type Judgement } from './better';
+import { columnIndex, hasFlag, isText, numberOf, reader, type Cell, type Column, type Row, type Table } from './data';
 import { TOTAL } from './cross';
 import { toCsv } from './csv';
 import { showRow } from './details';
 import { button, copy, element, setHover, shorten, visible } from './dom';
 import { exact, styleOf, type Style } from './format';
 import { meaningOf } from './meaning';
-import { nameView } from './names';
+import { differences, nameView, type Difference } from './names';
 import { sideways } from './sideways';
 import { colorOf } from './theme';
 
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
 const PRINTED_ROWS = 60;
-const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
+const NAME_LENGTH = 2000; // characters of a name that are looked at; all are in its details
+const TEXT_LENGTH = 180; // of another text in a cell
 const TITLE_LENGTH = 40;
 const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 // What became of a row of a comparison or of a limit, as a sign that colour alone does not carry.
@@ -24,6 +26,21 @@ const SIGNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   verdict: { ok: '\u2713', broken: '\u2717', noise: '\u2248' },
 };
 const collator = new Intl.Collator('en', { numeric: true });
+
+/** Where a row leads besides its details: to a part of the timeline, or to a view about it. */
+export interface RowLink {
+  readonly label: string;
+  go(): void;
+}
+
+export type RowLinks = (key: string, table: Table, row: Row) => RowLink | null;
+
+/** A part of the time of an input. */
+export interface Part {
+  readonly input: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 type Order = 'none' | 'ascending' | 'descending';
 
@@ -76,11 +93,18 @@ export class TableView {
   private isPrinted = false;
   private readonly path: number; // where names nest: in other orders a row needs its full path
   private readonly nested: number;
+  private readonly judged: ((row: Row) => Judgement) | null;
+  private readonly hasLinks: boolean;
+  private part: Part | null = null;
+  private readonly places = new Map<number, ReadonlyMap<string, Difference>>();
 
   constructor(
     private readonly key: string,
     private readonly table: Table,
+    private readonly links: RowLinks | null = null,
   ) {
+    this.judged = judgeOf(table);
+    this.hasLinks = table.rows.some((row) => links?.(key, table, row));
     this.columns = shownColumns(table);
     this.path = columnIndex(table, 'depth') < 0 ? -1 : columnIndex(table, 'path');
     this.nested = this.path < 0 ? -1 : table.columns.findIndex((column) => hasFlag(column, 'name'));
@@ -116,6 +140,24 @@ export class TableView {
         0,
         this.rows.findIndex((index) => this.marked.has(index)),
       ),
+    );
+  }
+
+  /** Shows only rows that touch a part of the time, if rows of this table have one; null shows all again. */
+  limit(part: Part | null): void {
+    if (columnIndex(this.table, 'start_ns') < 0 || columnIndex(this.table, 'end_ns') < 0) return;
+    this.part = part;
+    this.filter();
+  }
+
+  private isInside(row: Row): boolean {
+    const { part, table } = this;
+    if (!part) return true;
+    const input = reader(table, 'input')(row);
+    return (
+      (input === null || input === part.input) &&
+      numberOf(reader(table, 'start_ns')(row)) < part.end &&
+      numberOf(reader(table, 'end_ns')(row)) > part.start
     );
   }
 
@@ -162,7 +204,8 @@ export class TableView {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const rows: number[] = [];
     for (let i = 0; i < this.table.rows.length; i++) {
-      if (words.length === 0 || words.every((word) => this.haystack(i).includes(word))) rows.push(i);
+      if (!words.every((word) => this.haystack(i).includes(word)) || !this.isInside(this.table.rows[i]!)) continue;
+      rows.push(i);
     }
     this.rows = this.order === 'none' ? rows : this.sort(rows);
     this.active = -1;
@@ -217,6 +260,7 @@ export class TableView {
       const order = column === this.sorted && this.order !== 'none' ? this.order : undefined;
       return element('th', { scope: 'col', class: this.classOf(column), 'aria-sort': order }, label);
     });
+    if (this.hasLinks) cells.push(element('th', { scope: 'col', class: 'row-more' }, 'Details'));
     this.head.replaceChildren(element('tr', { 'aria-rowindex': 1 }, ...cells));
   }
 
@@ -244,11 +288,11 @@ export class TableView {
   }
 
   private note(text: string): HTMLElement {
-    return element('tr', {}, element('td', { colspan: this.visibleColumns().length }, text));
+    return element('tr', {}, element('td', { colspan: this.visibleColumns().length + Number(this.hasLinks) }, text));
   }
 
   private spacer(rows: number): HTMLElement {
-    const cell = element('td', { colspan: this.visibleColumns().length });
+    const cell = element('td', { colspan: this.visibleColumns().length + Number(this.hasLinks) });
     cell.style.height = `${rows * ROW_PIXELS}px`;
     return element('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell);
   }
@@ -262,7 +306,18 @@ export class TableView {
       tabindex: place === Math.max(this.active, 0) ? 0 : -1,
     });
     for (const column of columns) line.append(this.drawCell(row, column));
+    if (this.hasLinks) line.append(this.drawMore(row));
     return line;
+  }
+
+  /** A click on the row goes where it leads; this one shows all its values. */
+  private drawMore(row: Row): HTMLElement {
+    const label = 'All values of this row (i)';
+    const more = button('\u22ef', { class: 'quiet', title: label, 'aria-label': label, tabindex: -1 }, (event) => {
+      event.stopPropagation();
+      this.showAll(row);
+    });
+    return element('td', { class: 'row-more' }, more);
   }
 
   private drawCell(row: Row, column: Shown): HTMLElement {
@@ -276,14 +331,32 @@ export class TableView {
     }
     const sign = typeof cell === 'string' ? SIGNS[column.key]?.[cell] : undefined;
     if (sign) {
-      made.classList.add('outcome', `is-${String(cell).replace(' ', '-')}`);
+      made.classList.add('outcome', this.outcome(column.key, String(cell), row));
       made.append(element('span', { class: 'sign', 'aria-hidden': 'true' }, sign));
     }
-    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH)));
-    else made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);
+    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH), this.differs(column, text)));
+    else made.append(column.isText ? element('bdi', {}, shorten(text, TEXT_LENGTH)) : text);
     setHover(made, column.unit === '' ? visible(String(cell ?? '')) : exact(cell, column));
     if (column.most > 0) made.style.setProperty('--share', String(Math.abs(numberOf(cell)) / column.most));
     return made;
+  }
+
+  /** From where on a name is not the same as others of its column. */
+  private differs(column: Shown, text: string): Difference | undefined {
+    let places = this.places.get(column.index);
+    if (!places) {
+      places = differences(
+        this.table.rows.map((row) => shorten(column.style.format(row[column.index] ?? null), NAME_LENGTH)),
+      );
+      this.places.set(column.index, places);
+    }
+    return places.get(shorten(text, NAME_LENGTH));
+  }
+
+  /** Up is not always worse. */
+  private outcome(key: string, cell: string, row: Row): string {
+    const isChange = key === 'status' && (cell === 'up' || cell === 'down');
+    return `is-${isChange && this.judged ? this.judged(row) : cell.replace(' ', '-')}`;
   }
 
   // ---- keys and pointer ----
@@ -321,6 +394,7 @@ export class TableView {
     const target = moves[event.key];
     if (target !== undefined) this.focus(target);
     else if (event.key === 'Enter') this.open(place);
+    else if (event.key === 'i') this.showAll(this.table.rows[this.rows[place]!]!);
     else return;
     event.preventDefault();
   }
@@ -337,6 +411,13 @@ export class TableView {
 
   private open(place: number): void {
     this.active = place;
-    showRow(this.key, this.table, this.table.rows[this.rows[place]!]!);
+    const row = this.table.rows[this.rows[place]!]!;
+    const link = this.links?.(this.key, this.table, row);
+    if (link) link.go();
+    else this.showAll(row);
+  }
+
+  private showAll(row: Row): void {
+    showRow(this.key, this.table, row, this.links?.(this.key, this.table, row) ?? null);
   }
 }

@@ -139,6 +139,8 @@ export interface Ink {
   readonly bar: string;
   readonly accent: string;
   readonly high: string;
+  readonly better: string;
+  readonly worse: string;
   readonly font: string;
 }
 
@@ -153,6 +155,8 @@ export function ink(): Ink {
     bar: of('--bar'),
     accent: of('--accent'),
     high: of('--high'),
+    better: of('--better'),
+    worse: of('--worse'),
     font: of('--font'),
   };
 }

@@ -108,6 +108,7 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_mem_free(reading->events);
     gt_mem_free(reading->details);
     gt_mem_free(reading->specs);
+    gt_pftrace_reading_packed_free(reading);
     gt_mem_free(reading);
 }
 

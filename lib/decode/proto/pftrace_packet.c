@@ -13,7 +13,7 @@ struct packet {
     bool has_timestamp, has_clock, is_cleared, is_dropped;
     bool is_rare; /* more than one event: what follows is set */
     struct gt_str event, stage;
-    struct gt_str interned, defaults, snapshot, descriptor, info, attributes;
+    struct gt_str interned, defaults, snapshot, descriptor, info, attributes, thread, process;
 };
 
 /* ---- sequences ---- */
@@ -42,8 +42,12 @@ static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace_reading *readin
 }
 
 static void clear(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence) {
-    *sequence =
-        (struct gt_pftrace_sequence){.names = ++reading->states, .is_valid = true, .last_track = GT_PFTRACE_NONE};
+    *sequence = (struct gt_pftrace_sequence){.names = ++reading->states,
+                                             .is_valid = true,
+                                             .last_track = GT_PFTRACE_NONE,
+                                             .legacy_ns = sequence->legacy_ns,
+                                             .thread_uuid = sequence->thread_uuid,
+                                             .has_legacy_time = sequence->has_legacy_time};
 }
 
 static void read_defaults(struct gt_pftrace_sequence *sequence, struct gt_str defaults) {
@@ -128,6 +132,11 @@ static int64_t time_of(struct gt_pftrace_reading *reading, struct gt_pftrace_seq
     return sum_of(clock->trace_ns, ((uint64_t)now - (uint64_t)clock->from) * clock->multiplier);
 }
 
+int64_t gt_pftrace_reading_legacy_time(struct gt_pftrace_reading *reading, int64_t time_ns) {
+    const struct gt_pftrace_clock *clock = find_clock(reading->clocks, reading->clock_count, PF_CLOCK_MONOTONIC);
+    return clock ? sum_of(clock->trace_ns, (uint64_t)time_ns - (uint64_t)clock->from) : time_ns;
+}
+
 /* ---- attributes ---- */
 
 /* What gputime met when it read the trace that this one was made of. Problems of its rows are found anew. */
@@ -191,8 +200,14 @@ static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet,
         packet->info = field->bytes;
         break;
     case PF_PACKET_COMPRESSED:
-    case PF_PACKET_ZSTD: /* packets inside packets */
-        gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
+    case PF_PACKET_ZSTD: /* such a packet has nothing else */
+        gt_pftrace_reading_packed(reading, field->bytes, field->tag == PF_PACKET_ZSTD);
+        break;
+    case PF_PACKET_THREAD:
+        packet->thread = field->bytes;
+        break;
+    case PF_PACKET_PROCESS:
+        packet->process = field->bytes;
         break;
     default:
         break;
@@ -202,7 +217,7 @@ static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet,
 static void begin_rare(struct packet *packet) {
     const struct gt_str none = {NULL, 0};
     packet->interned = packet->defaults = packet->snapshot = packet->descriptor = packet->info = packet->attributes =
-        none;
+        packet->thread = packet->process = none;
     packet->is_rare = true;
 }
 
@@ -244,7 +259,7 @@ static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_s
                          const struct packet *packet) {
     if (packet->is_rare && packet->is_dropped) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENTS_DROPPED, 1, reading->offset);
-        sequence->is_valid = false;
+        sequence->is_valid = sequence->has_legacy_time = false;
     }
     if (packet->is_cleared || packet->flags & PF_FLAG_CLEARED)
         clear(reading, sequence);
@@ -256,12 +271,19 @@ static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_s
         read_snapshot(reading, sequence, packet->snapshot);
     if (packet->interned.ptr)
         gt_pftrace_reading_intern(reading, sequence, packet->interned);
+    if (packet->thread.ptr) {
+        sequence->thread_uuid = gt_pftrace_reading_own_thread(reading, packet->thread, packet->machine);
+        sequence->legacy_ns = gt_proto_find_value(packet->thread, PF_THREAD_TIME_US, 0) * 1000;
+        sequence->has_legacy_time = true;
+    }
 }
 
 /* What packets say about the trace. */
 static void take_descriptions(struct gt_pftrace_reading *reading, const struct packet *packet) {
     if (packet->descriptor.ptr)
         gt_pftrace_reading_describe(reading, packet->descriptor, packet->machine);
+    if (packet->process.ptr)
+        gt_pftrace_reading_own_process(reading, packet->process, packet->machine);
     if (packet->info.ptr)
         gt_pftrace_reading_gpus(reading, packet->info);
     if (packet->attributes.ptr)
@@ -271,12 +293,12 @@ static void take_descriptions(struct gt_pftrace_reading *reading, const struct p
 static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                          const struct packet *packet) {
     bool is_lost = packet->flags & PF_FLAG_NEEDS_STATE && !sequence->is_valid;
-    if (is_lost || !packet->has_timestamp) {
+    if (is_lost || (!packet->has_timestamp && !packet->event.ptr)) {
         gt_builder_issue(reading->builder, is_lost ? GT_ISSUE_EVENTS_DROPPED : GT_ISSUE_EVENT_DAMAGED, 1,
                          reading->offset);
         return;
     }
-    int64_t time_ns = time_of(reading, sequence, packet);
+    int64_t time_ns = packet->has_timestamp ? time_of(reading, sequence, packet) : GT_NO_TIME;
     if (packet->event.ptr)
         gt_pftrace_reading_event(reading, sequence, packet->event, time_ns);
     else

@@ -91,6 +91,12 @@ void gt_torch_args_read(struct gt_torch_args *args, const struct gt_torch_event 
     args->is_damaged = p == end || *p != '}';
 }
 
+void gt_torch_args_read_object(struct gt_torch_args *args, struct gt_str object, const struct gt_torch_args_key *keys,
+                               size_t count) {
+    const struct gt_torch_event event = {.args = object};
+    gt_torch_args_read(args, &event, keys, count);
+}
+
 bool gt_torch_args_read_members(struct gt_torch_args *args, struct gt_str text, const struct gt_torch_args_key *keys,
                                 size_t count) {
     const char *p = text.ptr, *end = text.ptr + text.len;

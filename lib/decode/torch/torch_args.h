@@ -38,6 +38,10 @@ struct gt_torch_args {
 void gt_torch_args_read(struct gt_torch_args *args, const struct gt_torch_event *event,
                         const struct gt_torch_args_key *keys, size_t count);
 
+/* The same for the text of another object, from its brace on. */
+void gt_torch_args_read_object(struct gt_torch_args *args, struct gt_str object, const struct gt_torch_args_key *keys,
+                               size_t count);
+
 /* The same for some members of the args alone. false: there are others than those of the table, or one twice,
    or they are not written as they should be. */
 bool gt_torch_args_read_members(struct gt_torch_args *args, struct gt_str text, const struct gt_torch_args_key *keys,

@@ -138,10 +138,19 @@ static bool extend_repeated(struct gt_torch_draft *draft, const char *key, const
     return repeated->value.len <= MAX_REPEATED_BYTES && !has_braces(repeated->value);
 }
 
+/* What limits a kernel: an object that is asked for as a whole. */
+static bool draft_limits(struct gt_torch_draft *draft, const char **p, const char *end) {
+    const char *object = *p;
+    return *object == '{' && gt_json_scan_skip_nested(p, end) == GT_JSON_OK &&
+           add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_LIMITS, object, *p);
+}
+
 /* A member that gt_torch_facts.h reads from the text; *p is at its value. Twice the same is for the portable reader. */
 static bool draft_known(struct gt_torch_draft *draft, const char *key, const char **p, const char *end,
                         enum gt_torch_field field) {
     struct gt_json_value_text text;
+    if (field == GT_TORCH_LIMITS)
+        return see(draft, field) && draft_limits(draft, p, end);
     if (field != GT_TORCH_ARGS)
         return see(draft, field) && **p != '"' && draft_value(draft, p, end, field, true);
     if (**p == '"' || **p == '{')
@@ -231,7 +240,7 @@ static bool draft_end(struct gt_torch_draft *draft, const char *p, const char *e
 /* Fields without which an event is odd: those are counted on the long way. */
 static bool has_needful(const struct gt_torch_draft *draft) {
     uint32_t may_lack = BIT(GT_TORCH_DUR) | BIT(GT_TORCH_CORRELATION) | BIT(GT_TORCH_GRAPH) | BIT(GT_TORCH_GRAPH_NODE) |
-                        BIT(GT_TORCH_BYTES) | GT_TORCH_TEXT_FIELDS;
+                        BIT(GT_TORCH_BYTES) | GT_TORCH_TEXT_FIELDS | GT_TORCH_DETAIL_FIELDS;
     return (draft->purpose.wanted & ~may_lack & ~draft->seen) == 0;
 }
 

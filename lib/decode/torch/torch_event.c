@@ -42,6 +42,8 @@ enum gt_torch_field gt_torch_event_args_field(struct gt_str key) {
         return IS(key, "stream") ? GT_TORCH_STREAM : IS(key, "labels") ? GT_TORCH_ARG_LABELS : GT_TORCH_OTHER;
     case 8:
         return IS(key, "graph id") ? GT_TORCH_GRAPH : GT_TORCH_OTHER;
+    case 9:
+        return IS(key, "Stream Id") ? GT_TORCH_STREAM : GT_TORCH_OTHER; /* Ascend */
     case 11:
         return IS(key, "correlation") ? GT_TORCH_CORRELATION : GT_TORCH_OTHER;
     case 13:
@@ -264,15 +266,23 @@ static const struct {
     {GT_STR("hip_driver"), GT_TORCH_CAT_CALL},
     {GT_STR("hip_runtime_api"), GT_TORCH_CAT_CALL},
     {GT_STR("hip_api"), GT_TORCH_CAT_CALL},
-    {GT_STR("xpu_runtime"), GT_TORCH_CAT_CALL},
-    {GT_STR("xpu_driver"), GT_TORCH_CAT_CALL},
-    {GT_STR("mtia_runtime"), GT_TORCH_CAT_CALL},
-    {GT_STR("privateuse1_runtime"), GT_TORCH_CAT_CALL},
-    {GT_STR("privateuse1_driver"), GT_TORCH_CAT_CALL},
+    {GT_STR("mtia_ccp_events"), GT_TORCH_CAT_DEVICE_OP},
+    {GT_STR("hpu_op"), GT_TORCH_CAT_DEVICE_OP},
+    {GT_STR("ascend hardware"), GT_TORCH_CAT_DEVICE_OP},
     {GT_STR("python_function"), GT_TORCH_CAT_PYTHON},
     {GT_STR("pythonfunction"), GT_TORCH_CAT_PYTHON},
     {GT_STR("cuda_sync"), GT_TORCH_CAT_SYNC},
     {GT_STR("cuda_event"), GT_TORCH_CAT_EVENT_RECORD},
+};
+
+/* Back ends name their categories alike: xpu_runtime, privateuse1_driver, mtia_kernel. */
+static const struct {
+    struct gt_str suffix;
+    enum gt_torch_category category;
+} suffixes[] = {
+    {GT_STR("_runtime"), GT_TORCH_CAT_CALL},     {GT_STR("_driver"), GT_TORCH_CAT_CALL},
+    {GT_STR("_kernel"), GT_TORCH_CAT_DEVICE_OP}, {GT_STR("_memcpy"), GT_TORCH_CAT_DEVICE_OP},
+    {GT_STR("_memset"), GT_TORCH_CAT_DEVICE_OP},
 };
 
 enum gt_torch_category gt_torch_event_category_of(struct gt_str name) {
@@ -282,5 +292,8 @@ enum gt_torch_category gt_torch_event_category_of(struct gt_str name) {
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
         if (name.len == categories[i].name.len && gt_str_find_nocase(name, categories[i].name))
             return categories[i].category;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (gt_str_ends(name, suffixes[i].suffix))
+            return suffixes[i].category;
     return GT_TORCH_CAT_OTHER;
 }

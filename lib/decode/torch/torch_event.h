@@ -31,6 +31,9 @@ enum gt_torch_field {
     GT_TORCH_FORWARD_THREAD,
     GT_TORCH_OCCUPANCY,
     GT_TORCH_PRIORITY,
+    GT_TORCH_CHANNEL,
+    GT_TORCH_CHANNEL_TYPE,
+    GT_TORCH_LIMITS, /* `occupancy`: an object, not the number of GT_TORCH_OCCUPANCY */
     GT_TORCH_FIELD_COUNT,
     GT_TORCH_OTHER = GT_TORCH_FIELD_COUNT, /* a member nobody asks for */
     GT_TORCH_DOCUMENT,                     /* "traceEvents": not an event but a whole trace */
@@ -41,7 +44,8 @@ enum gt_torch_category {
     GT_TORCH_CAT_KERNEL,
     GT_TORCH_CAT_MEMCPY,
     GT_TORCH_CAT_MEMSET,
-    GT_TORCH_CAT_GPU_OP, /* a kernel, copy or set: the name says */
+    GT_TORCH_CAT_GPU_OP,    /* a kernel, copy or set: the name says */
+    GT_TORCH_CAT_DEVICE_OP, /* the same on another accelerator */
     GT_TORCH_CAT_CALL,
     GT_TORCH_CAT_CPU_OP,
     GT_TORCH_CAT_RANGE,

@@ -5,12 +5,28 @@
 
 #include "base/mem.h"
 #include "decode/torch/torch_args.h"
+#include "decode/torch/torch_details.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
 
 /* ---- launch configurations ---- */
 
-enum { EXTERNAL, GRID, BLOCK, REGISTERS, SHARED, BLOCKS_PER_SM, WARPS_PER_SM, OCCUPANCY, PRIORITY };
+enum {
+    EXTERNAL,
+    GRID,
+    BLOCK,
+    REGISTERS,
+    SHARED,
+    BLOCKS_PER_SM,
+    WARPS_PER_SM,
+    OCCUPANCY,
+    PRIORITY,
+    CONFIG_FIELDS, /* those from here on are details */
+    LIMITS = CONFIG_FIELDS,
+    CHANNEL,
+    CHANNEL_TYPE,
+    GRAPH_NODE,
+};
 
 static const struct gt_torch_args_key config_keys[] = {
     {GT_STR("External id"), EXTERNAL},
@@ -23,6 +39,10 @@ static const struct gt_torch_args_key config_keys[] = {
     {GT_STR("warps per SM"), WARPS_PER_SM},
     {GT_STR("est. achieved occupancy %"), OCCUPANCY},
     {GT_STR("priority"), PRIORITY},
+    {GT_STR("occupancy"), LIMITS},
+    {GT_STR("channel"), CHANNEL},
+    {GT_STR("channel_type"), CHANNEL_TYPE},
+    {GT_STR("graph node id"), GRAPH_NODE},
 };
 
 static uint32_t narrow(const struct gt_torch_subject *at, uint64_t value) {
@@ -56,11 +76,21 @@ static void read_extent(const struct gt_torch_subject *at, const struct gt_torch
     }
 }
 
-/* The nested `occupancy` of new releases says what limits it, which follows from the numbers here and the device's. */
+static void take_launch_details(const struct gt_torch_subject *at, const struct gt_torch_args *args) {
+    struct gt_launch_details_row row = GT_LAUNCH_DETAIL_UNKNOWN;
+    row.channel = narrow(at, gt_torch_args_uint(at, args, CHANNEL));
+    row.channel_type = narrow(at, gt_torch_args_uint(at, args, CHANNEL_TYPE));
+    uint64_t node = gt_torch_args_uint(at, args, GRAPH_NODE);
+    row.graph_node = node ? node : UINT64_MAX;
+    gt_torch_details_of_launch(at, gt_torch_args_has(args, LIMITS) ? &args->values[LIMITS] : NULL, &row);
+}
+
 static void take_config(const struct gt_torch_subject *at) {
     struct gt_torch_args args;
     gt_torch_args_take(&args, at, config_keys, GT_ARRAY_COUNT(config_keys));
-    if (!args.seen)
+    if (args.seen >> CONFIG_FIELDS)
+        take_launch_details(at, &args);
+    if (!(args.seen & ((1U << CONFIG_FIELDS) - 1)))
         return;
     struct gt_kernel_configs_row row = GT_KERNEL_CONFIG_UNKNOWN;
     row.external = gt_torch_args_uint(at, &args, EXTERNAL);
@@ -118,6 +148,9 @@ void gt_torch_facts_of_cpu_op(const struct gt_torch_subject *at, gt_strid name) 
         gt_torch_facts_take_comm(&comm, false);
     if (at->sink->facts & GT_FACT_ARGUMENTS)
         take_arguments(&arguments);
+    struct gt_torch_subject details = gt_torch_subject_for(at, GT_FACT_DETAILS);
+    if (at->sink->facts & GT_FACT_DETAILS)
+        gt_torch_details_of_operator(&details);
 }
 
 /* ---- for the fast reader ---- */
@@ -132,6 +165,8 @@ static const enum gt_torch_field config_fields[] = {
     [EXTERNAL] = GT_TORCH_EXTERNAL, [GRID] = GT_TORCH_ARGS,           [BLOCK] = GT_TORCH_ARGS,
     [REGISTERS] = GT_TORCH_ARGS,    [SHARED] = GT_TORCH_ARGS,         [BLOCKS_PER_SM] = GT_TORCH_ARGS,
     [WARPS_PER_SM] = GT_TORCH_ARGS, [OCCUPANCY] = GT_TORCH_OCCUPANCY, [PRIORITY] = GT_TORCH_PRIORITY,
+    [LIMITS] = GT_TORCH_LIMITS,     [CHANNEL] = GT_TORCH_CHANNEL,     [CHANNEL_TYPE] = GT_TORCH_CHANNEL_TYPE,
+    [GRAPH_NODE] = GT_TORCH_OTHER, /* gt_torch_event_args_field() has it */
 };
 
 enum gt_torch_field gt_torch_facts_field(enum gt_torch_category category, struct gt_str key) {
@@ -216,7 +251,7 @@ static bool read_three(const struct gt_torch_args *args, unsigned field, uint32_
 
 bool gt_torch_facts_read_config(struct gt_str text, struct gt_kernel_configs_row *row) {
     static const struct gt_kernel_configs_row unknown = GT_KERNEL_CONFIG_UNKNOWN;
-    const uint32_t others = 1U << EXTERNAL | 1U << OCCUPANCY | 1U << PRIORITY;
+    const uint32_t others = 1U << EXTERNAL | 1U << OCCUPANCY | ~((1U << PRIORITY) - 1);
     struct gt_torch_args args;
     *row = unknown;
     return !has_brace(text) && gt_torch_args_read_members(&args, text, config_keys, GT_ARRAY_COUNT(config_keys)) &&
@@ -242,9 +277,6 @@ static const struct gt_torch_args_key sync_keys[] = {
     {GT_STR("wait_on_cuda_event_id"), WAIT_EVENT},
     {GT_STR("wait_on_cuda_event_record_corr_id"), WAIT_CORRELATION},
 };
-
-/* Since April 2026 Kineto shows waits of a stream next to it, under this many more. */
-enum { SHOWN_STREAM = 1000000 };
 
 /* A number that may be missing, -1, "N/A" or "INVALID": all of these mean that it is not known. */
 static int64_t known_int(const struct gt_torch_args *args, unsigned field) {
@@ -274,7 +306,7 @@ static int64_t sync_stream(const struct gt_torch_subject *at, const struct gt_to
         return known_int(args, STREAM);
     if (gt_torch_value_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER || tid < 0)
         return -1;
-    return tid >= SHOWN_STREAM ? tid - SHOWN_STREAM : tid;
+    return gt_torch_sink_stream_of_row(tid);
 }
 
 static enum gt_sync_kind kind_of(struct gt_str text) {

@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 
 #include "base/mem.h"
+#include "decode/torch/torch_details.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_repeats.h"
 
@@ -92,16 +93,27 @@ struct reading {
     const struct gt_torch_repeat *repeat; /* ... and what they were the first time; NULL: they are new */
     struct gt_torch_args members;         /* new ones of an operator */
     struct gt_torch_repeat met;           /* new ones of a kernel; its text is not used */
+    struct gt_str object;                 /* of a path with GT_TORCH_LIMITS */
+    const struct gt_torch_repeat *limits; /* ... and what that was the first time; NULL: it is new */
+    struct gt_torch_limits new_limits;
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
-GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const struct simd_constants *k, const char *p,
-                                                                        const char *end) {
+GT_SIMD const char *skip_nested(const struct simd_constants *k, const char *p, const char *end) {
     const char *after = *p == '{' ? simd_skip_object(k, p, end) : NULL;
     if (after)
         return after;
     after = p;
     return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
+}
+
+GT_SIMD_TARGET __attribute__((noinline)) static const char *take_nested(const struct simd_constants *k,
+                                                                        const struct gt_torch_node *node, const char *p,
+                                                                        const char *end, struct reading *reading) {
+    const char *after = skip_nested(k, p, end);
+    if (node->field == GT_TORCH_LIMITS && after)
+        reading->object = (struct gt_str){p, (size_t)(after - p)};
+    return after;
 }
 
 /* Members of args that were mostly met before. */
@@ -160,7 +172,7 @@ GT_SIMD const char *take_value(const struct gt_torch_fast *fast, struct gt_torch
     case GT_TORCH_SLOT_LINES:
         return simd_skip_lines(k, p, end, node->indent);
     case GT_TORCH_SLOT_NESTED:
-        return skip_nested(k, p, end);
+        return take_nested(k, node, p, end, reading);
     case GT_TORCH_SLOT_REPEATED:
         return take_repeated(fast, p, end, reading);
     case GT_TORCH_SLOT_END:
@@ -249,7 +261,9 @@ static uint32_t find_track(struct gt_torch_sink *sink, const struct gt_torch_pat
     if (path->role < GT_TORCH_ROLE_GPU_SIDE)
         return gt_torch_sink_thread(sink, reading->values[GT_TORCH_PID], reading->values[GT_TORCH_TID]);
     return gt_torch_sink_lane(sink, value_or(path, reading, GT_TORCH_DEVICE, reading->values[GT_TORCH_PID]),
-                              value_or(path, reading, GT_TORCH_STREAM, reading->values[GT_TORCH_TID]));
+                              path->fields >> GT_TORCH_STREAM & 1
+                                  ? reading->values[GT_TORCH_STREAM]
+                                  : gt_torch_sink_stream_of_row(reading->values[GT_TORCH_TID]));
 }
 
 static inline bool is_step(const struct reading *reading) {
@@ -267,8 +281,14 @@ static inline bool is_comm_record(const struct reading *reading) {
 /* An op of any kind; false: it was left out. */
 static inline bool add_op(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
                           struct gt_torch_row *row) {
-    row->is_in_graph = value_or(path, reading, GT_TORCH_GRAPH, 0) || value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
-    return gt_torch_sink_add_op(sink, row);
+    if (!(path->fields & (UINT32_C(1) << GT_TORCH_GRAPH | UINT32_C(1) << GT_TORCH_GRAPH_NODE)))
+        return gt_torch_sink_add_op(sink, row);
+    int64_t graph = value_or(path, reading, GT_TORCH_GRAPH, 0), node = value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    row->is_in_graph = graph || node;
+    bool is_added = gt_torch_sink_add_op(sink, row);
+    if (is_added && row->is_in_graph)
+        gt_torch_sink_add_graph(sink, row->category, graph, node);
+    return is_added;
 }
 
 static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
@@ -316,6 +336,47 @@ static void add_config(struct gt_builder *builder, const struct gt_torch_path *p
     gt_builder_kernel_config(builder, &row);
 }
 
+/* What limits the kernel; false: that is odd, and for the portable reader. */
+__attribute__((noinline)) static bool read_limits(const struct gt_torch_fast *fast, struct reading *reading) {
+    const struct gt_torch_value *limiters = &reading->new_limits.limiters;
+    reading->limits = gt_torch_repeats_find(&fast->repeats, &fast->constants, reading->object);
+    return reading->limits ? reading->limits->role == GT_TORCH_ROLE_LIMITS
+                           : gt_torch_details_read_limits(reading->object, &reading->new_limits) &&
+                                 limiters->is_string && limiters->text.marks == 0;
+}
+
+static bool is_small(const struct gt_torch_path *path, const struct reading *reading, enum gt_torch_field field) {
+    return value_or(path, reading, field, 0) < UINT32_MAX;
+}
+
+/* Before a row is made: whether the details are as they should be. */
+static bool read_details(const struct gt_torch_fast *fast, const struct gt_torch_path *path, struct reading *reading) {
+    return (!(path->fields >> GT_TORCH_LIMITS & 1) || read_limits(fast, reading)) &&
+           is_small(path, reading, GT_TORCH_CHANNEL) && is_small(path, reading, GT_TORCH_CHANNEL_TYPE);
+}
+
+/* What else is known of the kernel that was added. */
+static void add_details(struct gt_torch_fast *fast, struct gt_builder *builder, const struct gt_torch_path *path,
+                        const struct reading *reading) {
+    static const struct gt_launch_details_row unknown = GT_LAUNCH_DETAIL_UNKNOWN;
+    int64_t node = value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    bool has_limits = path->fields >> GT_TORCH_LIMITS & 1;
+    if (!(path->fields & GT_TORCH_DETAIL_FIELDS) && !node)
+        return;
+    struct gt_launch_details_row row = !has_limits        ? unknown
+                                       : reading->limits ? reading->limits->row.details
+                                                         : reading->new_limits.row;
+    if (has_limits && !reading->limits)
+        row.limiters = gt_builder_string(builder, reading->new_limits.limiters.text.raw);
+    row.graph_node = node ? (uint64_t)node : UINT64_MAX;
+    row.channel = (uint32_t)value_or(path, reading, GT_TORCH_CHANNEL, UINT32_MAX);
+    row.channel_type = (uint32_t)value_or(path, reading, GT_TORCH_CHANNEL_TYPE, UINT32_MAX);
+    gt_builder_launch_detail(builder, &row);
+    if (has_limits && !reading->limits)
+        gt_torch_repeats_learn(&fast->repeats, &fast->constants, GT_TORCH_ROLE_LIMITS, reading->object,
+                               &builder->store);
+}
+
 /* Reads members that were not met before. They may be anything: what is odd about them is for the portable reader. */
 __attribute__((noinline)) static bool read_new(const struct gt_torch_path *path, struct reading *reading) {
     return path->role == GT_TORCH_ROLE_CONFIG ? gt_torch_facts_read_config(reading->text, &reading->met.row.config)
@@ -328,11 +389,14 @@ __attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, 
                                                     struct gt_torch_row *row) {
     bool is_new = path->has_repeated && !reading->repeat;
     const struct gt_torch_repeat *repeat = is_new ? &reading->met : path->has_repeated ? reading->repeat : NULL;
-    if (repeat && !is_new && repeat->role != path->role)
+    if ((repeat && !is_new && repeat->role != path->role) ||
+        (path->fields & GT_TORCH_DETAIL_FIELDS && !read_details(fast, path, reading)))
         return false;
     if (path->role == GT_TORCH_ROLE_CONFIG) {
-        if (add_op(sink, path, reading, row))
+        if (add_op(sink, path, reading, row)) {
+            add_details(fast, sink->builder, path, reading);
             add_config(sink->builder, path, reading, repeat);
+        }
     } else {
         if (!add_plain_cpu_op(sink, reading, row))
             return false;

@@ -84,7 +84,7 @@ static struct gt_torch_path *add_path(struct gt_torch_layout *layout, struct gt_
             return NULL;
         if (nodes)
             nodes[i] = node;
-        if (step->slot == GT_TORCH_SLOT_INT || step->slot == GT_TORCH_SLOT_MICROS)
+        if (step->slot == GT_TORCH_SLOT_INT || step->slot == GT_TORCH_SLOT_MICROS || step->field == GT_TORCH_LIMITS)
             fields |= BIT(step->field);
     }
     if (!node->path && (node->path = gt_arena_array(&layout->arena, 1, sizeof *node->path)))

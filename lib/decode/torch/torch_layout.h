@@ -27,7 +27,7 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
     GT_TORCH_SLOT_LIST,   /* the inside of brackets, without brackets or text */
     GT_TORCH_SLOT_LINES,  /* what is in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines() */
-    GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
+    GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for, and that of GT_TORCH_LIMITS */
     GT_TORCH_SLOT_REPEATED, /* members of args up to the last ] before a brace, for torch_repeats.h */
 };
 
@@ -41,6 +41,7 @@ enum gt_torch_role {
     GT_TORCH_ROLE_CPU_OP_OR_COMM, /* as for operators; the record of a collective has more to it */
     GT_TORCH_ROLE_GPU_SIDE,
     GT_TORCH_ROLE_CONFIG, /* a kernel with its launch configuration */
+    GT_TORCH_ROLE_LIMITS, /* no event: the object with what limits a kernel, for torch_repeats.h */
 };
 
 /* What events of a kind are for. */
@@ -54,6 +55,10 @@ struct gt_torch_purpose {
 #define GT_TORCH_TEXT_FIELDS                                                                                           \
     (UINT32_C(1) << GT_TORCH_EXTERNAL | UINT32_C(1) << GT_TORCH_SEQUENCE | UINT32_C(1) << GT_TORCH_FORWARD_THREAD |    \
      UINT32_C(1) << GT_TORCH_OCCUPANCY | UINT32_C(1) << GT_TORCH_PRIORITY)
+
+/* The same, of launch_details. */
+#define GT_TORCH_DETAIL_FIELDS                                                                                         \
+    (UINT32_C(1) << GT_TORCH_CHANNEL | UINT32_C(1) << GT_TORCH_CHANNEL_TYPE | UINT32_C(1) << GT_TORCH_LIMITS)
 
 struct gt_torch_node {
     struct gt_torch_node *next;     /* what last followed: a child; after an end, one of the root's; never NULL */

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "decode/torch/torch_sink.h"
+#include "decode/torch/torch_untyped.h"
 #include "events/builder.h"
 
 /* Rows of a builder's tracks by what names them in the input. */
@@ -100,6 +100,7 @@ void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, 
     count_xla_devices(sinks, count, names, kept);
     for (size_t i = 0; i < kept; i++)
         gt_builder_string(sinks[0].builder, names[i]->name);
+    gt_torch_untyped_finish(sinks, count, names, kept);
     for (size_t s = 0; s < count; s++) {
         struct gt_builder *builder = sinks[s].builder;
         struct track_index index;

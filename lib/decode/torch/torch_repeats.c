@@ -36,7 +36,7 @@ GT_SIMD_TARGET const struct gt_torch_repeat *gt_torch_repeats_find(const struct 
     return repeats->slots ? find_slot(repeats, text, simd_hash_bytes(k, text))->repeat : NULL;
 }
 
-/* read_ops(&ops, i, &row) and so on: one function for each table, of which two are used. */
+/* read_ops(&ops, i, &row) and so on: one function for each table, of which three are used. */
 #define GT_TABLE(table, columns)                                                                                       \
     __attribute__((unused)) static void read_##table(const struct gt_##table *rows, size_t i,                          \
                                                      struct gt_##table##_row *row) {                                   \
@@ -68,12 +68,32 @@ static bool read_config(const struct gt_store *store, struct gt_kernel_configs_r
     return true;
 }
 
+static bool read_details(const struct gt_store *store, struct gt_launch_details_row *row) {
+    const struct gt_launch_details *details = &store->launch_details;
+    if (details->count == 0 || details->op[details->count - 1] + 1 != store->ops.count)
+        return false;
+    read_launch_details(details, details->count - 1, row);
+    row->graph_node = UINT64_MAX;
+    row->channel = row->channel_type = UINT32_MAX;
+    return true;
+}
+
+static bool read_row(const struct gt_store *store, struct gt_torch_repeat *learned) {
+    switch (learned->role) {
+    case GT_TORCH_ROLE_CONFIG:
+        return read_config(store, &learned->row.config);
+    case GT_TORCH_ROLE_LIMITS:
+        return read_details(store, &learned->row.details);
+    default:
+        return read_arguments(store, &learned->row.arguments);
+    }
+}
+
 GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, const struct simd_constants *k,
                                            enum gt_torch_role role, struct gt_str text, const struct gt_store *store) {
     struct gt_torch_repeat learned = {.role = role, .text_bytes = (uint32_t)text.len};
-    bool is_config = role == GT_TORCH_ROLE_CONFIG;
-    if (text.len == 0 || text.len > MAX_TEXT_BYTES || repeats->count[is_config] == MAX_REPEATS ||
-        !(is_config ? read_config(store, &learned.row.config) : read_arguments(store, &learned.row.arguments)))
+    size_t *count = &repeats->count[role == GT_TORCH_ROLE_CONFIG ? 1 : role == GT_TORCH_ROLE_LIMITS ? 2 : 0];
+    if (text.len == 0 || text.len > MAX_TEXT_BYTES || *count == MAX_REPEATS || !read_row(store, &learned))
         return;
     learned.last_bits = UINT32_MAX >> (-learned.text_bytes & 31);
     if (!repeats->slots)
@@ -82,7 +102,7 @@ GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, con
         return;
     if (!repeats->guesses)
         repeats->guesses = gt_mem_array(GT_TORCH_GUESSES, sizeof *repeats->guesses);
-    learned.number = (uint32_t)(repeats->count[0] + repeats->count[1]);
+    learned.number = (uint32_t)(repeats->count[0] + repeats->count[1] + repeats->count[2]);
     uint64_t hash = simd_hash_bytes(k, text);
     struct gt_torch_repeats_slot *slot = find_slot(repeats, text, hash);
     struct gt_torch_repeat *repeat =
@@ -92,7 +112,7 @@ GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, con
     *repeat = learned;
     memcpy(repeat->text, text.ptr, text.len);
     *slot = (struct gt_torch_repeats_slot){hash, repeat};
-    repeats->count[is_config]++;
+    ++*count;
 }
 
 #endif

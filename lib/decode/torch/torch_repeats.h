@@ -13,6 +13,7 @@ struct gt_torch_repeat {
     union {
         struct gt_operator_args_row arguments; /* GT_TORCH_ROLE_ARGUMENTS */
         struct gt_kernel_configs_row config;   /* GT_TORCH_ROLE_CONFIG */
+        struct gt_launch_details_row details;  /* GT_TORCH_ROLE_LIMITS */
     } row;
     uint32_t number;     /* in the order of learning */
     uint32_t text_bytes; /* 1 or more */
@@ -29,7 +30,7 @@ enum { GT_TORCH_GUESSES = 1 << 14 };
 
 struct gt_torch_repeats {
     struct gt_torch_repeats_slot *slots;    /* NULL: nothing was learned */
-    size_t count[2];                        /* of operators, of kernels */
+    size_t count[3];                        /* of operators, of kernels, of what limits these */
     const struct gt_torch_repeat **guesses; /* by context: what came next there; NULL: nothing so far */
     uint32_t context;                       /* of the next text: which came last */
     int trust;                              /* in guesses: whether of late most were right */

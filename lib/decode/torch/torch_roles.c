@@ -1,4 +1,5 @@
 /* What an event is for: one event of a kind and what is asked for come in, the role of all of its kind goes out. */
+#include "decode/torch/torch_details.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_layout.h"
 
@@ -26,9 +27,12 @@ static bool is_for_portable(const struct gt_torch_layout *layout, const struct g
     case GT_TORCH_CAT_KERNEL:
         return layout->facts & GT_FACT_COMMS && gt_torch_facts_has_comm(event);
     case GT_TORCH_CAT_GPU_OP:
+    case GT_TORCH_CAT_DEVICE_OP:
     case GT_TORCH_CAT_SYNC:
     case GT_TORCH_CAT_EVENT_RECORD:
         return true;
+    case GT_TORCH_CAT_CPU_OP:
+        return (layout->facts & GT_FACT_DETAILS && gt_torch_details_has(event)) || gt_torch_sink_is_step(event);
     default: /* a step is no row of its category, and has no track where nobody asks for ranges */
         return gt_torch_sink_is_step(event);
     }
@@ -76,7 +80,7 @@ static bool choose_row_role(const struct gt_torch_layout *layout, const struct g
     }
     purpose->reads_text = purpose->role == GT_TORCH_ROLE_ARGUMENTS || purpose->role == GT_TORCH_ROLE_CONFIG;
     if (purpose->reads_text)
-        purpose->wanted |= GT_TORCH_TEXT_FIELDS;
+        purpose->wanted |= GT_TORCH_TEXT_FIELDS | GT_TORCH_DETAIL_FIELDS;
     return true;
 }
 
@@ -89,6 +93,8 @@ bool gt_torch_layout_choose_role(const struct gt_torch_layout *layout, const str
     *purpose = (struct gt_torch_purpose){GT_TORCH_ROLE_SKIP, 0, false};
     if (phase.ptr[0] != 'X')
         return is_left_out(layout, event, phase.ptr[0]);
+    if (!gt_torch_event_has(event, GT_TORCH_CAT) && layout->facts & GT_FACT_OPS)
+        return false; /* torch_untyped.h keeps it */
     if (layout->taken >> event->category & 1)
         return choose_row_role(layout, event, purpose);
     if (gt_torch_sink_may_be_step(event->category) && layout->facts & GT_FACT_RANGES) {

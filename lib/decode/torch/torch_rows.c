@@ -41,6 +41,16 @@ bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row 
                                                              .flags = row->is_in_graph ? GT_OP_IN_GRAPH : 0});
 }
 
+void gt_torch_sink_add_graph(struct gt_torch_sink *sink, enum gt_torch_category category, int64_t graph, int64_t node) {
+    if (graph > 0 && graph < UINT32_MAX && sink->facts & GT_FACT_GRAPHS)
+        gt_builder_graph_op(sink->builder, &(struct gt_graph_ops_row){.graph = (uint32_t)graph});
+    if (node > 0 && category != GT_TORCH_CAT_KERNEL && sink->facts & GT_FACT_CONFIGS) {
+        struct gt_launch_details_row details = GT_LAUNCH_DETAIL_UNKNOWN; /* of kernels there is more */
+        details.graph_node = (uint64_t)node;
+        gt_builder_launch_detail(sink->builder, &details);
+    }
+}
+
 void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes) {
     if (bytes < 0)
         return;

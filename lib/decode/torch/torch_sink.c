@@ -8,6 +8,7 @@
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_fast.h"
 #include "decode/torch/torch_subject.h"
+#include "decode/torch/torch_untyped.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
 
@@ -20,6 +21,7 @@ static const uint32_t facts_of_category[] = {
     [GT_TORCH_CAT_MEMCPY] = GT_FACT_OPS,
     [GT_TORCH_CAT_MEMSET] = GT_FACT_OPS,
     [GT_TORCH_CAT_GPU_OP] = GT_FACT_OPS,
+    [GT_TORCH_CAT_DEVICE_OP] = GT_FACT_OPS,
     [GT_TORCH_CAT_CALL] = GT_FACT_CALLS,
     [GT_TORCH_CAT_CPU_OP] = GT_FACT_CPU_OPS,
     [GT_TORCH_CAT_RANGE] = GT_FACT_RANGES,
@@ -63,7 +65,7 @@ void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, 
     sink->facts = facts;
     sink->taken = gt_torch_sink_categories(facts);
     sink->args_wanted = sink->taken & (BIT(GT_TORCH_CAT_KERNEL) | BIT(GT_TORCH_CAT_MEMCPY) | BIT(GT_TORCH_CAT_MEMSET) |
-                                       BIT(GT_TORCH_CAT_GPU_OP) | BIT(GT_TORCH_CAT_CALL) | BIT(GT_TORCH_CAT_GPU_RANGE));
+                                       BIT(GT_TORCH_CAT_GPU_OP) | BIT(GT_TORCH_CAT_DEVICE_OP) | BIT(GT_TORCH_CAT_CALL) | BIT(GT_TORCH_CAT_GPU_RANGE));
     gt_arena_init(&sink->arena);
 }
 
@@ -71,12 +73,9 @@ void gt_torch_sink_release(struct gt_torch_sink *sink) {
     gt_torch_fast_free(sink->fast);
     gt_mem_free(sink->scratch);
     gt_mem_free(sink->names);
+    gt_mem_free(sink->untyped);
     gt_arena_release(&sink->arena);
     memset(sink, 0, sizeof *sink);
-}
-
-static bool is_graph_node(const struct gt_torch_subject *at) {
-    return gt_torch_subject_int(at, GT_TORCH_GRAPH, 0) != 0 || gt_torch_subject_int(at, GT_TORCH_GRAPH_NODE, 0) != 0;
 }
 
 static bool starts_nocase(struct gt_str text, struct gt_str prefix) {
@@ -85,10 +84,15 @@ static bool starts_nocase(struct gt_str text, struct gt_str prefix) {
 
 /* The category, or what the name says where it says too little. */
 static enum gt_torch_category op_category(const struct gt_torch_subject *at) {
-    if (at->event->category != GT_TORCH_CAT_GPU_OP)
+    if (at->event->category != GT_TORCH_CAT_GPU_OP && at->event->category != GT_TORCH_CAT_DEVICE_OP)
         return at->event->category;
     struct gt_str name =
         gt_torch_event_has(at->event, GT_TORCH_NAME) ? at->event->values[GT_TORCH_NAME].text.raw : GT_STR("");
+    struct gt_str category = at->event->values[GT_TORCH_CAT].text.raw;
+    if (gt_str_ends(category, GT_STR("_memcpy")))
+        return GT_TORCH_CAT_MEMCPY;
+    if (gt_str_ends(category, GT_STR("_memset")))
+        return GT_TORCH_CAT_MEMSET;
     return starts_nocase(name, GT_STR("memcpy"))   ? GT_TORCH_CAT_MEMCPY
            : starts_nocase(name, GT_STR("memset")) ? GT_TORCH_CAT_MEMSET
                                                    : GT_TORCH_CAT_KERNEL;
@@ -103,9 +107,15 @@ static void take_op(const struct gt_torch_subject *at) {
     row.track = at->sink->last_track = gt_torch_subject_lane(at);
     row.correlation = gt_torch_subject_correlation(at);
     row.name = gt_torch_subject_name(at);
-    row.is_in_graph = is_graph_node(at);
+    int64_t graph = gt_torch_subject_int(at, GT_TORCH_GRAPH, 0);
+    int64_t node = gt_torch_subject_int(at, GT_TORCH_GRAPH_NODE, 0);
+    row.is_in_graph = graph != 0 || node != 0;
     if (!gt_torch_sink_add_op(at->sink, &row))
         return;
+    if (row.is_in_graph)
+        gt_torch_sink_add_graph(at->sink, row.category, graph, node);
+    if (at->event->category == GT_TORCH_CAT_DEVICE_OP)
+        gt_torch_subject_issue(at, GT_ISSUE_OTHER_ACCELERATOR);
     if (row.name == GT_STRID_EMPTY)
         gt_torch_subject_issue(at, GT_ISSUE_OP_WITHOUT_NAME);
     if (row.category != GT_TORCH_CAT_KERNEL)
@@ -188,7 +198,8 @@ static void take_complete(struct gt_torch_subject *at) {
     if (gt_torch_sink_is_step(at->event))
         category = GT_TORCH_CAT_RANGE;
     if (!(at->sink->taken >> category & 1)) {
-        gt_builder_skip(at->sink->builder);
+        if (category != GT_TORCH_CAT_OTHER || !gt_torch_untyped_keep(at))
+            gt_builder_skip(at->sink->builder);
         return;
     }
     at->facts = facts_of_category[category];
@@ -197,6 +208,7 @@ static void take_complete(struct gt_torch_subject *at) {
     case GT_TORCH_CAT_MEMCPY:
     case GT_TORCH_CAT_MEMSET:
     case GT_TORCH_CAT_GPU_OP:
+    case GT_TORCH_CAT_DEVICE_OP:
         take_op(at);
         return;
     case GT_TORCH_CAT_GPU_RANGE:

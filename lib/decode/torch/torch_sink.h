@@ -27,6 +27,7 @@ struct gt_torch_track_cache {
 #define GT_TORCH_CACHE_SLOTS 64
 
 struct gt_torch_fast;
+struct gt_torch_untyped;
 struct gt_torch_subject;
 
 enum gt_torch_mode {
@@ -51,6 +52,8 @@ struct gt_torch_sink {
     struct gt_arena arena; /* texts of names */
     struct gt_torch_track_name *names;
     size_t name_count, name_capacity;
+    struct gt_torch_untyped *untyped; /* events without a category */
+    size_t untyped_count, untyped_capacity;
     /* Traces of others in the same JSON: events go there, and nothing becomes of them here. NULL: they stay here. */
     void (*take)(void *context, const struct gt_torch_subject *at, char phase);
     void *take_context;
@@ -82,6 +85,8 @@ struct gt_torch_row {
     bool is_in_graph;
 };
 bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row); /* false: it was left out */
+/* The CUDA graph of the op that was added last, and the node; 0 or less: not known. */
+void gt_torch_sink_add_graph(struct gt_torch_sink *sink, enum gt_torch_category category, int64_t graph, int64_t node);
 void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes); /* the op's */
 void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_row *row);
 void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row);
@@ -89,6 +94,13 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
 /* Tracks by their numbers, the last ones remembered. */
 uint32_t gt_torch_sink_thread(struct gt_torch_sink *sink, int64_t pid, int64_t tid);
 uint32_t gt_torch_sink_lane(struct gt_torch_sink *sink, int64_t device, int64_t stream);
+
+/* The stream that a row of a GPU is of. Since April 2026 Kineto shows what would overlap on a stream next to it, under
+   this many more. */
+enum { GT_TORCH_SHOWN_STREAM = 1000000 };
+static inline int64_t gt_torch_sink_stream_of_row(int64_t tid) {
+    return tid >= GT_TORCH_SHOWN_STREAM && tid < 2 * GT_TORCH_SHOWN_STREAM ? tid - GT_TORCH_SHOWN_STREAM : tid;
+}
 
 /* When all is read: gives every track that the sinks' builders know its name, the first one in the input, from chunks
    that were not dropped. Kineto also names "processes" that represent GPUs: those have no rows and make no track.

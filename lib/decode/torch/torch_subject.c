@@ -109,8 +109,10 @@ uint32_t gt_torch_subject_thread(const struct gt_torch_subject *at) {
 static int64_t find_stream(const struct gt_torch_subject *at) {
     static const struct gt_str prefix = GT_STR("stream ");
     int64_t stream = gt_torch_subject_int(at, GT_TORCH_STREAM, INT64_MIN);
-    if (stream != INT64_MIN || gt_torch_value_int(at->event, GT_TORCH_TID, &stream) == GT_TORCH_NUMBER)
+    if (stream != INT64_MIN)
         return stream;
+    if (gt_torch_value_int(at->event, GT_TORCH_TID, &stream) == GT_TORCH_NUMBER)
+        return gt_torch_sink_stream_of_row(stream);
     if (!gt_torch_event_has(at->event, GT_TORCH_TID))
         return 0;
     struct gt_str words = at->event->values[GT_TORCH_TID].text.raw;

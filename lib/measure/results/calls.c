@@ -59,24 +59,29 @@ bool gt_call_is_launch(struct gt_str name) {
     return contains(name, GT_STR("Launch")) && !contains(name, GT_STR("HostFunc"));
 }
 
-/* Launch calls by name that launched nothing in the trace. Some exports write a call as two nested rows with one
-   correlation id: such a pair is one call. */
+/* Launch calls by name that launched nothing in the trace, by id. Some exports write a call as two nested rows with one
+   correlation id: such a pair is one call. Few calls are asked about, so the others are only looked up. */
+static bool find_calls_without_ops(const struct gt_store *store, const uint8_t *marks, const uint8_t *is_launch_name,
+                                   struct gt_map *by_id) {
+    for (uint32_t i = 0; i < store->calls.count; i++)
+        if (!marks[i] && is_launch_name[store->calls.name[i]] && store->calls.correlation[i] != GT_NO_CORRELATION)
+            gt_map_put_if_new(by_id, gt_labels_call_process(store, i), store->calls.correlation[i], i);
+    return !by_id->failed;
+}
+
 static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, const uint8_t *is_launch_name) {
     const struct gt_store *store = view->store;
-    struct gt_map seen = {0};
-    for (size_t pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < store->calls.count; i++) {
-            if ((pass == 0) != (marks[i] != 0) || (pass == 1 && !is_launch_name[store->calls.name[i]]))
-                continue;
-            uint64_t correlation = store->calls.correlation[i];
-            uint32_t row = (uint32_t)i;
-            bool is_new = correlation == GT_NO_CORRELATION ||
-                          gt_map_put_if_new(&seen, gt_labels_call_process(store, row), correlation, row) == row;
-            if (pass == 1 && is_new)
-                marks[i] = 1;
-        }
-    bool ok = !seen.failed;
-    gt_map_release(&seen);
+    struct gt_map by_id = {0};
+    bool ok = find_calls_without_ops(store, marks, is_launch_name, &by_id);
+    for (uint32_t i = 0; i < store->calls.count && ok; i++)
+        if (marks[i] && by_id.count && store->calls.correlation[i] != GT_NO_CORRELATION &&
+            gt_map_get(&by_id, gt_labels_call_process(store, i), store->calls.correlation[i]) != GT_MAP_NONE)
+            gt_map_put(&by_id, gt_labels_call_process(store, i), store->calls.correlation[i], i);
+    for (uint32_t i = 0; i < store->calls.count && ok; i++)
+        if (!marks[i] && is_launch_name[store->calls.name[i]])
+            marks[i] = store->calls.correlation[i] == GT_NO_CORRELATION ||
+                       gt_map_get(&by_id, gt_labels_call_process(store, i), store->calls.correlation[i]) == i;
+    gt_map_release(&by_id);
     return ok;
 }
 

@@ -17,6 +17,16 @@ static const struct common_phase {
 #undef GT_PHASE
 };
 
+/* Which letters a text has, a bit each, whatever their case. */
+static uint32_t letters_of(struct gt_str text) {
+    uint32_t letters = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned place = (unsigned char)(text.ptr[i] | 0x20) - (unsigned)'a';
+        letters |= place < 26 ? 1u << place : 0;
+    }
+    return letters;
+}
+
 static enum gt_status add_pattern(struct gt_phase_map *map, const char *text, uint32_t phase, struct gt_error *err) {
     struct gt_phase_pattern *grown =
         gt_mem_room(map->patterns, map->pattern_count, &map->pattern_capacity, sizeof *grown);
@@ -24,7 +34,8 @@ static enum gt_status add_pattern(struct gt_phase_map *map, const char *text, ui
         return gt_fail_memory(err);
     map->patterns = grown;
     struct gt_phase_pattern *added = &map->patterns[map->pattern_count];
-    *added = (struct gt_phase_pattern){.phase = phase};
+    bool is_expression = gt_str_starts(gt_str_of(text), GT_STR("re:"));
+    *added = (struct gt_phase_pattern){.phase = phase, .letters = is_expression ? 0 : letters_of(gt_str_of(text))};
     enum gt_status status = gt_pattern_new(text, &added->pattern, err);
     map->pattern_count += status == GT_OK;
     return status;
@@ -99,8 +110,9 @@ void gt_phase_map_release(struct gt_phase_map *map) {
 }
 
 uint32_t gt_phase_map_find(const struct gt_phase_map *map, struct gt_str name) {
+    uint32_t letters = letters_of(name);
     for (size_t i = 0; i < map->pattern_count; i++)
-        if (gt_pattern_matches(map->patterns[i].pattern, name))
+        if (!(map->patterns[i].letters & ~letters) && gt_pattern_matches(map->patterns[i].pattern, name))
             return map->patterns[i].phase;
     return GT_NO_PHASE;
 }

@@ -20,7 +20,8 @@ struct gt_phase_map {
     struct gt_phase_pattern {
         struct gt_pattern *pattern;
         uint32_t phase;
-    } * patterns; /* the first that fits wins */
+        uint32_t letters; /* that a name must have to fit */
+    } * patterns;         /* the first that fits wins */
     size_t pattern_count, pattern_capacity;
     bool is_guessed;
 };

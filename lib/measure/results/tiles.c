@@ -3,7 +3,7 @@
 #include "measure/results/tiles.h"
 
 #include "base/ns.h"
-#include "measure/results/measure.h"
+#include "measure/results/span_mix.h"
 
 enum { BLOCK = 256 }; /* spans that are read at a time */
 
@@ -85,60 +85,18 @@ int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span
     return (int64_t)1 << census.finest;
 }
 
-/* ---- what an item is ---- */
-
-/* What an item is made of, by category. Busy times of a row do not overlap, so all together fit. */
-struct mix {
-    int64_t busy_ns[UINT8_MAX + 1], longest_ns[UINT8_MAX + 1];
-    size_t longest[UINT8_MAX + 1]; /* number of that span */
-    uint8_t present[UINT8_MAX + 1];
-    size_t present_count;
-    bool is_present[UINT8_MAX + 1];
-};
-
-static void mix_add(struct mix *mix, uint8_t category, size_t index, int64_t busy_ns, int64_t length_ns) {
-    if (!mix->is_present[category]) {
-        mix->is_present[category] = true;
-        mix->present[mix->present_count++] = category;
-        mix->busy_ns[category] = 0;
-        mix->longest_ns[category] = -1;
-    }
-    mix->busy_ns[category] += busy_ns;
-    if (length_ns > mix->longest_ns[category]) {
-        mix->longest_ns[category] = length_ns;
-        mix->longest[category] = index;
-    }
-}
-
-/* The longest span of the category with most time, then with the longest span, then the first; the mix is then empty.
- */
-static size_t mix_take(struct mix *mix, int64_t *busy_ns) {
-    uint8_t best = mix->present[0];
-    *busy_ns = 0;
-    for (size_t i = 0; i < mix->present_count; i++) {
-        uint8_t other = mix->present[i];
-        *busy_ns += mix->busy_ns[other];
-        if (mix->busy_ns[other] > mix->busy_ns[best] ||
-            (mix->busy_ns[other] == mix->busy_ns[best] && mix->longest_ns[other] > mix->longest_ns[best]))
-            best = other;
-        mix->is_present[other] = false;
-    }
-    mix->present_count = 0;
-    return mix->longest[best];
-}
-
 /* ---- items ---- */
 
 /* Along one row at one grain. */
 struct walk {
     const struct gt_spans *spans;
     int64_t grain_ns;
-    int shift;      /* its exponent */
-    uint64_t grain; /* the one in which the open item begins, counted from zero_ns */
-    bool is_long;   /* the open item is */
-    int64_t end_ns; /* last end in it */
-    size_t first;   /* its first span */
-    struct mix mix; /* what it is made of */
+    int shift;              /* its exponent */
+    uint64_t grain;         /* the one in which the open item begins, counted from zero_ns */
+    bool is_long;           /* the open item is */
+    int64_t end_ns;         /* last end in it */
+    size_t first;           /* its first span */
+    struct gt_span_mix mix; /* what it is made of */
     int64_t reached_ns;
     struct gt_timeline_item *items;
     size_t count;
@@ -162,14 +120,14 @@ static void close_item(struct walk *walk, size_t next_span) {
     struct gt_timeline_item *item = &walk->items[walk->count - 1];
     item->end_ns = walk->end_ns;
     item->count = (uint32_t)(next_span - walk->first);
-    item->name = walk->spans->name(walk->spans->data, mix_take(&walk->mix, &item->busy_ns));
+    item->name = walk->spans->name(walk->spans->data, gt_span_mix_take(&walk->mix, &item->busy_ns));
 }
 
 static void take_span(struct walk *walk, const struct gt_span *span, size_t index) {
     int64_t start_ns = gt_ns_between(walk->spans->zero_ns, span->start_ns);
     int64_t end_ns = gt_ns_between(walk->spans->zero_ns, span->end_ns);
     int64_t from_ns = start_ns > walk->reached_ns ? start_ns : walk->reached_ns;
-    int64_t busy_ns = end_ns > from_ns ? end_ns - from_ns : 0;
+    int64_t busy_ns = end_ns > from_ns ? gt_ns_between(from_ns, end_ns) : 0;
     walk->reached_ns = end_ns > walk->reached_ns ? end_ns : walk->reached_ns;
     if (begins_item(walk, span)) {
         close_item(walk, index);
@@ -178,7 +136,8 @@ static void take_span(struct walk *walk, const struct gt_span *span, size_t inde
         walk->end_ns = end_ns;
     }
     walk->end_ns = end_ns > walk->end_ns ? end_ns : walk->end_ns;
-    mix_add(&walk->mix, span->category, index, busy_ns, end_ns - start_ns);
+    gt_span_mix_add(&walk->mix, &(struct gt_span_mix_part){busy_ns, gt_ns_between(start_ns, end_ns), (uint32_t)index,
+                                                           span->category});
 }
 
 size_t gt_tiles_make(const struct gt_spans *spans, struct gt_span_row row, int64_t grain_ns,
@@ -186,6 +145,7 @@ size_t gt_tiles_make(const struct gt_spans *spans, struct gt_span_row row, int64
     struct walk walk = {.spans = spans,
                         .grain_ns = grain_ns,
                         .shift = grain_ns ? __builtin_ctzll((unsigned long long)grain_ns) : 0,
+                        .reached_ns = INT64_MIN,
                         .items = items};
     struct gt_span block[BLOCK];
     for (size_t done = 0, count; done < row.count; done += count) {

@@ -13,12 +13,12 @@ struct gt_span {
     uint8_t category;
 };
 
-/* Spans by number. Those of a row have numbers in a run, in order of start. */
+/* Spans by number, below 2^32. Those of a row have numbers in a run, in order of start. */
 struct gt_spans {
     void *data;
     void (*read)(const void *data, size_t first, size_t count, struct gt_span *out); /* a run of them */
     uint32_t (*name)(void *data, size_t index); /* asked of the span that represents an item */
-    int64_t zero_ns;                            /* no span starts before it; items count from it */
+    int64_t zero_ns;                            /* items count from it */
 };
 
 struct gt_span_row {

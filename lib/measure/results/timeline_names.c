@@ -7,8 +7,6 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 
-enum { NAME_BYTES_MAX = 400 }; /* what a tooltip has room for; the tables have names whole */
-
 /* Two entries of a category table may have one key; their pointers distinguish them. */
 uint32_t gt_timeline_names_add(struct gt_timeline_names *names, enum gt_timeline_kind kind, uint32_t id,
                                struct gt_str text, const char *category) {
@@ -37,15 +35,15 @@ static int by_busy(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static struct gt_str shortened(struct gt_arena *arena, struct gt_str text) {
-    struct gt_str kept = gt_str_cut(text, NAME_BYTES_MAX);
+static struct gt_str shortened(struct gt_arena *arena, struct gt_str text, size_t longest_bytes) {
+    struct gt_str kept = gt_str_cut(text, longest_bytes);
     if (kept.len == text.len)
         return text;
     return gt_arena_printf(arena, "%.*s\u2026", (int)kept.len, kept.ptr);
 }
 
 bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timeline *timeline, struct gt_arena *arena,
-                              size_t most_bytes) {
+                              size_t longest_bytes, size_t most_bytes) {
     uint32_t *rank = gt_mem_array(names->count, sizeof *rank);
     timeline->names = gt_arena_array(arena, names->count, sizeof *timeline->names);
     if (names->failed || !rank || (!timeline->names && names->count)) {
@@ -61,9 +59,10 @@ bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timelin
     size_t used_bytes = 0;
     for (size_t i = 0; i < names->count; i++) {
         const struct gt_timeline_named *named = &names->items[i];
-        used_bytes += gt_str_cut(named->name.text, NAME_BYTES_MAX).len;
+        used_bytes += gt_str_cut(named->name.text, longest_bytes).len;
         timeline->names[i].category = named->name.category;
-        timeline->names[i].text = used_bytes <= most_bytes ? shortened(arena, named->name.text) : GT_STR("");
+        timeline->names[i].text =
+            used_bytes <= most_bytes ? shortened(arena, named->name.text, longest_bytes) : GT_STR("");
         rank[named->index] = (uint32_t)i;
     }
     timeline->name_count = names->count;

@@ -24,10 +24,13 @@ struct gt_timeline_names {
 uint32_t gt_timeline_names_add(struct gt_timeline_names *names, enum gt_timeline_kind kind, uint32_t id,
                                struct gt_str text, const char *category);
 
-/* Hands the names to the timeline, those with most time first, and renumbers its items. Texts together have at most
-   `most_bytes`; those with the least time go without. false: memory was short. */
+/* What a tooltip has room for; the tables have names whole. */
+enum { GT_TIMELINE_NAMES_LONGEST = 400 };
+
+/* Hands the names to the timeline, those with most time first, and renumbers its items. Each is cut at `longest_bytes`;
+   texts together have at most `most_bytes`, and those with the least time go without. false: memory was short. */
 bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timeline *timeline, struct gt_arena *arena,
-                              size_t most_bytes);
+                              size_t longest_bytes, size_t most_bytes);
 void gt_timeline_names_release(struct gt_timeline_names *names);
 
 #endif

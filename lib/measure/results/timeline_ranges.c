@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/spans.h"
+#include "measure/results/lane_list.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
 #include "measure/results/results.h"
@@ -57,6 +58,22 @@ static void name_place(const struct gt_view *view, struct gt_timeline_range_row 
                                         : store->threads.process[row->track];
     row->pid = unknown_if_null(gt_measure_pid_cell(view, process));
     row->tid = row->is_stream ? GT_TIMELINE_UNKNOWN : unknown_if_null(gt_range_set_tid_cell(store, row->track));
+}
+
+struct gt_timeline_row gt_timeline_ranges_row(const struct gt_timeline_ranges *ranges,
+                                              const struct gt_timeline_range_row *from) {
+    const struct gt_store *store = ranges->view->store;
+    struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_RANGES);
+    if (from->track != GT_NO_TRACK && !from->is_stream)
+        row = gt_lane_list_thread_row(store, GT_TIMELINE_RANGES, from->track, from->level);
+    row.level = from->level;
+    row.pid = from->pid;
+    row.tid = from->tid;
+    if (from->is_stream && from->track != GT_NO_TRACK) {
+        row.device = store->devices.id[store->lanes.device[from->track]];
+        row.stream = store->lanes.stream[from->track];
+    }
+    return row;
 }
 
 void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out) {

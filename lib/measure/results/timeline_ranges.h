@@ -34,6 +34,9 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
                                        struct gt_error *err);
 void gt_timeline_ranges_release(struct gt_timeline_ranges *ranges);
 
+/* Whose a row is. */
+struct gt_timeline_row gt_timeline_ranges_row(const struct gt_timeline_ranges *ranges,
+                                              const struct gt_timeline_range_row *row);
 void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out);
 gt_strid gt_timeline_ranges_name(const struct gt_timeline_ranges *ranges, size_t span);
 

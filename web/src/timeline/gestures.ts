@@ -8,6 +8,8 @@ export interface Actions {
   drag(pixels: number): void;
   scroll(pixels: number): void;
   fit(): void;
+  /** To the pinned item; all where it fills the view already. */
+  focusItem(): void;
   point(x: number, y: number): void;
   choose(x: number, y: number): void;
   enter(x: number, y: number): void;
@@ -15,10 +17,21 @@ export interface Actions {
   release(): void;
   step(items: number): void;
   move(lanes: number): void;
+  /** Whether a press here chooses a part of the time. */
+  isAxis(x: number, y: number): boolean;
+  /** Between two places of one drag; not yet done while `isDone` is false. */
+  select(fromX: number, toX: number, isDone: boolean): void;
+  markItem(): void;
+  find(step: number): void;
+  openSearch(): void;
+  openHelp(): void;
   refuseWheel(y: number): void;
 }
 
-const KEYS: Readonly<Record<string, (actions: Actions) => void>> = {
+type Act = (actions: Actions) => void;
+
+/** Keys, and what the help says of them. */
+export const KEYS: Readonly<Record<string, Act>> = {
   w: (actions) => actions.zoom(0.6, null, true),
   s: (actions) => actions.zoom(1 / 0.6, null, true),
   a: (actions) => actions.pan(-0.25, true),
@@ -26,10 +39,15 @@ const KEYS: Readonly<Record<string, (actions: Actions) => void>> = {
   '+': (actions) => actions.zoom(0.6, null, true),
   '=': (actions) => actions.zoom(0.6, null, true),
   '-': (actions) => actions.zoom(1 / 0.6, null, true),
-  f: (actions) => actions.fit(),
+  f: (actions) => actions.focusItem(),
   '0': (actions) => actions.fit(),
-  ArrowLeft: (actions) => actions.pan(-0.1, true),
-  ArrowRight: (actions) => actions.pan(0.1, true),
+  m: (actions) => actions.markItem(),
+  n: (actions) => actions.find(1),
+  N: (actions) => actions.find(-1),
+  '/': (actions) => actions.openSearch(),
+  '?': (actions) => actions.openHelp(),
+  ArrowLeft: (actions) => actions.step(-1),
+  ArrowRight: (actions) => actions.step(1),
   ArrowUp: (actions) => actions.move(-1),
   ArrowDown: (actions) => actions.move(1),
   '.': (actions) => actions.step(1),
@@ -48,15 +66,20 @@ function wheel(target: HTMLElement, surface: HTMLElement, actions: Actions): voi
     (event) => {
       const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1;
       const sideways = event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX;
-      const wantsZoom = event.ctrlKey || event.metaKey || document.activeElement === target;
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         actions.drag(-sideways * unit);
-      } else if (wantsZoom) {
-        // Pinching a touchpad comes as a wheel with Ctrl and small steps.
-        const factor = Math.exp(event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.002));
-        actions.zoom(factor, event.clientX - surface.getBoundingClientRect().left, false);
+      } else if (event.ctrlKey || event.metaKey) {
+        // Pinching a touchpad comes as a wheel with Ctrl and small steps; a wheel has large ones.
+        const way = Math.max(-120, Math.min(120, event.deltaY * unit));
+        actions.zoom(
+          Math.exp(way * (Math.abs(way) < 50 ? 0.01 : 0.004)),
+          event.clientX - surface.getBoundingClientRect().left,
+          false,
+        );
       } else {
-        actions.refuseWheel(event.clientY - surface.getBoundingClientRect().top); // the page scrolls: a timeline must not be a trap on the way down
+        // Rows or the page scroll: a timeline must not be a trap on the way down.
+        if (target.scrollHeight <= target.clientHeight)
+          actions.refuseWheel(event.clientY - surface.getBoundingClientRect().top);
         return;
       }
       event.preventDefault();
@@ -70,10 +93,15 @@ interface Finger {
   y: number;
   readonly fromX: number;
   readonly fromY: number;
+  readonly selects: boolean;
 }
 
 function distance(fingers: readonly Finger[]): number {
   return Math.max(Math.abs(fingers[0]!.x - fingers[1]!.x), 10);
+}
+
+function isStill({ x, y, fromX, fromY }: Finger): boolean {
+  return Math.abs(x - fromX) <= STILL && Math.abs(y - fromY) <= STILL;
 }
 
 function pointers(target: HTMLElement, surface: HTMLElement, actions: Actions): void {
@@ -82,10 +110,12 @@ function pointers(target: HTMLElement, surface: HTMLElement, actions: Actions): 
     const box = surface.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
+  const isNames = (event: Event): boolean => event.target instanceof Element && event.target.closest('button') !== null;
   target.addEventListener('pointerdown', (event) => {
     const { x, y } = place(event);
-    if (event.button !== 0 || x > surface.clientWidth) return;
-    down.set(event.pointerId, { x, y, fromX: x, fromY: y });
+    if (event.button !== 0 || x > surface.clientWidth || isNames(event)) return;
+    const selects = event.pointerType === 'mouse' && (event.shiftKey || actions.isAxis(x, y));
+    down.set(event.pointerId, { x, y, fromX: x, fromY: y, selects });
   });
   target.addEventListener('pointermove', (event) => {
     const { x, y } = place(event);
@@ -97,22 +127,28 @@ function pointers(target: HTMLElement, surface: HTMLElement, actions: Actions): 
     const before = [...down.values()];
     const wide = before.length === 2 ? distance(before) : 0;
     const shift = x - finger.x;
-    if (event.pointerType === 'mouse') actions.scroll(finger.y - y);
+    const rise = finger.y - y;
     finger.x = x;
     finger.y = y;
     if (before.length === 2) {
       actions.zoom(wide / distance(before), (before[0]!.x + before[1]!.x) / 2, false);
-    } else if (Math.abs(x - finger.fromX) > STILL || target.hasPointerCapture(event.pointerId)) {
-      if (!target.hasPointerCapture(event.pointerId)) target.setPointerCapture(event.pointerId);
-      actions.drag(shift);
+      return;
     }
+    if (isStill(finger) && !target.hasPointerCapture(event.pointerId)) return;
+    if (!target.hasPointerCapture(event.pointerId)) target.setPointerCapture(event.pointerId);
+    if (finger.selects) {
+      actions.select(finger.fromX, x, false);
+      return;
+    }
+    if (event.pointerType === 'mouse') actions.scroll(rise);
+    actions.drag(shift);
   });
   const lift = (event: PointerEvent): void => {
     const finger = down.get(event.pointerId);
     down.delete(event.pointerId);
     if (!finger || event.type === 'pointercancel' || down.size > 0) return;
-    const still = Math.abs(finger.x - finger.fromX) <= STILL && Math.abs(finger.y - finger.fromY) <= STILL;
-    if (still) actions.choose(finger.x, finger.y);
+    if (isStill(finger)) actions.choose(finger.x, finger.y);
+    else if (finger.selects) actions.select(finger.fromX, finger.x, true);
   };
   target.addEventListener('pointerup', lift);
   target.addEventListener('pointercancel', lift);
@@ -121,7 +157,7 @@ function pointers(target: HTMLElement, surface: HTMLElement, actions: Actions): 
   });
   target.addEventListener('dblclick', (event) => {
     const { x, y } = place(event);
-    actions.enter(x, y);
+    if (!isNames(event)) actions.enter(x, y);
   });
 }
 
@@ -129,7 +165,8 @@ export function listen(target: HTMLElement, surface: HTMLElement, actions: Actio
   wheel(target, surface, actions);
   pointers(target, surface, actions);
   target.addEventListener('keydown', (event) => {
-    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : KEYS[event.key];
+    const isButton = event.target instanceof HTMLButtonElement && (event.key === 'Enter' || event.key === ' ');
+    const act = event.ctrlKey || event.metaKey || event.altKey || isButton ? undefined : KEYS[event.key];
     if (!act) return;
     event.preventDefault();
     act(actions);

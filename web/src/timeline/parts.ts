@@ -1,24 +1,26 @@
 // Below the drawing: the legend, and the rows as a table for screen readers.
 
-import { button, element } from '../dom';
+import { button, element, visible } from '../dom';
 import { decimal, withUnit } from '../format';
 import { colorOf } from '../theme';
-import { IDLE } from './draw';
+import type { Catalog } from './catalog';
+import { describeMark } from './describe';
 import type { Layout } from './lanes';
-import type { Kind, Row, Timeline } from './rows';
+import { between, type Kind, type Row } from './rows';
+import { lengthOf, type Span } from './span';
+import { markOf, type TimelineView } from './view';
 
-const MOST = 14; // categories by name; the others are few and short
+const MOST = 10; // categories by name; the others are few and short
 
-function swatch(key: string, opacity = 1): HTMLElement {
-  const made = element('span', { class: 'swatch' });
-  made.style.background = colorOf(key);
-  made.style.opacity = String(opacity);
+function swatch(key: string, isIdle = false): HTMLElement {
+  const made = element('span', { class: isIdle ? 'swatch is-idle' : 'swatch' });
+  made.style.setProperty(isIdle ? '--color' : 'background', colorOf(key));
   return made;
 }
 
 /** Categories of ops or causes of gaps, those with most time first. */
-function ranked(timeline: Timeline, rows: readonly Row[], kind: Kind): string[] {
-  const names = kind === 'ops' ? timeline.categories : timeline.names;
+function ranked(catalog: Catalog, rows: readonly Row[], kind: Kind): string[] {
+  const names = kind === 'ops' ? catalog.categories : catalog.names;
   const sums = new Map<string, number>();
   for (const row of rows) {
     for (let i = 0; row.kind === kind && i < row.items; i++) {
@@ -30,59 +32,90 @@ function ranked(timeline: Timeline, rows: readonly Row[], kind: Kind): string[] 
 }
 
 /** A pressed category is highlighted in the drawing until it is pressed again. */
-export function legendView(
-  timeline: Timeline,
-  rows: readonly Row[],
-  choose: (category: string | null) => void,
-): HTMLElement {
-  const categories = ranked(timeline, rows, 'ops');
-  const toggles = categories.slice(0, MOST).map((key) => {
-    const toggle = button('', { class: 'quiet', 'aria-pressed': 'false', title: `Highlight ${key}` }, () => {
-      const isOn = toggle.getAttribute('aria-pressed') !== 'true';
-      for (const other of toggles) other.setAttribute('aria-pressed', String(other === toggle && isOn));
-      choose(isOn ? key : null);
+export class Legend {
+  readonly root = element('div', { class: 'timeline-legend' });
+  private shown = '';
+  private pressed: string | null = null;
+
+  constructor(private readonly choose: (category: string | null) => void) {}
+
+  show(catalog: Catalog, rows: readonly Row[]): void {
+    const categories = ranked(catalog, rows, 'ops');
+    const causes = ranked(catalog, rows, 'gaps');
+    const key = [...categories, '', ...causes].join('\n');
+    if (key === this.shown) return;
+    this.shown = key;
+    const rest = categories.length - MOST;
+    this.root.replaceChildren(
+      ...categories.slice(0, MOST).map((category) => this.toggle(category)),
+      rest > 0 ? `and ${rest} more` : '',
+      ...causes.map((cause) =>
+        element('span', { class: 'timeline-cause' }, swatch(cause, true), `idle: ${visible(cause)}`),
+      ),
+    );
+  }
+
+  private toggle(category: string): HTMLElement {
+    const isOn = (): boolean => this.pressed === category;
+    const made = button('', { class: 'quiet', title: `Highlight ${category}`, 'aria-pressed': String(isOn()) }, () => {
+      this.pressed = isOn() ? null : category;
+      for (const each of this.root.querySelectorAll('button')) each.setAttribute('aria-pressed', 'false');
+      made.setAttribute('aria-pressed', String(isOn()));
+      this.choose(this.pressed);
     });
-    toggle.append(swatch(key), key);
-    return toggle;
-  });
-  const rest = categories.length - toggles.length;
-  const causes = ranked(timeline, rows, 'gaps');
+    made.append(swatch(category), visible(category));
+    return made;
+  }
+}
+
+function tableOf(heads: readonly string[], lines: readonly HTMLElement[]): HTMLElement {
+  const head = heads.map((title) => element('th', { scope: 'col' }, title));
   return element(
     'div',
-    { class: 'timeline-legend' },
-    ...toggles,
-    rest > 0 && `and ${rest} more`,
-    ...causes.map((key) => element('span', { class: 'timeline-cause' }, swatch(key, IDLE), `idle: ${key}`)),
+    { class: 'timeline-rows', role: 'region', tabindex: 0, 'aria-label': heads.join(', ') },
+    element('table', {}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...lines)),
   );
 }
 
-const KEYS =
-  'Keys: w and s or + and \u2212 zoom, a and d or the arrows pan, f fits all; up and down change the row, comma ' +
-  'and full stop go to the previous and next item. Pointer: Ctrl + wheel zooms, after a click on the timeline the wheel ' +
-  'alone; Shift + wheel or a drag pans; a click pins an item, Escape or a click elsewhere unpins it; a ' +
-  'double click zooms to an item. The height of a bar of several ops is the share of its time that they cover.';
+/** Every row of the drawing, folded or not. */
+export function rowsTable(layout: Layout, length: number): HTMLElement {
+  const lines = layout.lanes
+    .filter(({ packed }) => packed.kind !== 'counters')
+    .map(({ packed, detail }) =>
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }, visible(detail)),
+        element('td', { class: 'number', title: String(packed.count) }, decimal(packed.count, 0)),
+        element('td', { class: 'number', title: `${packed.busy_ns} ns` }, withUnit(packed.busy_ns, 'ns')),
+        element('td', { class: 'number' }, withUnit(packed.busy_ns / Math.max(length, 1), 'share')),
+      ),
+    );
+  return tableOf(['Row', 'Count', 'Time', 'Share'], lines);
+}
 
-export function rowsView(layout: Layout, length: number): HTMLElement {
-  const lines = layout.lanes.map(({ row: { packed }, detail }) =>
-    element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, detail),
-      element('td', { class: 'number', title: String(packed.count) }, decimal(packed.count, 0)),
-      element('td', { class: 'number', title: `${packed.busy_ns} ns` }, withUnit(packed.busy_ns, 'ns')),
-      element('td', { class: 'number' }, withUnit(packed.busy_ns / Math.max(length, 1), 'share')),
-    ),
-  );
-  const head = ['Row', 'Count', 'Time', 'Share'].map((title) => element('th', { scope: 'col' }, title));
-  return element(
-    'details',
-    {},
-    element('summary', {}, 'Rows as a table; keys and pointer'),
-    element('p', {}, KEYS),
-    element(
-      'div',
-      { class: 'timeline-rows' },
-      element('table', {}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...lines)),
-    ),
-  );
+const LONGEST = 50;
+
+/** The longest items of what is seen, as a table. */
+export function itemsTable(view: TimelineView, span: Span): HTMLElement {
+  const found: { length: number; words: readonly string[] }[] = [];
+  for (const lane of view.seen()) {
+    const row = lane.packed.kind === 'counters' ? null : view.rowOf(lane);
+    if (!row) continue;
+    const [first, last] = between(row, span.start, span.end);
+    const own = [];
+    for (let i = first; i < last; i++) if (row.end[i]! >= span.start) own.push(i);
+    own.sort((a, b) => row.end[b]! - row.start[b]! - (row.end[a]! - row.start[a]!));
+    for (const i of own.slice(0, LONGEST)) {
+      const mark = markOf(lane, row, i);
+      found.push({ length: lengthOf(mark), words: describeMark(view.tiles.catalog, lane, mark, 0, new Map()) });
+    }
+  }
+  found.sort((a, b) => b.length - a.length);
+  const lines = found
+    .slice(0, LONGEST)
+    .map(({ words: [name = '', time = '', where = ''] }) =>
+      element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, time), element('td', {}, where)),
+    );
+  return tableOf(['Item', 'Time', 'Row'], lines);
 }

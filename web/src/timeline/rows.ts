@@ -1,9 +1,15 @@
 // The timeline of the report (docs/json.md, `timelines`) as columns of numbers, ready to be searched and drawn.
 
-export type Kind = 'ranges' | 'gaps' | 'ops';
+export type Kind =
+  'steps' | 'counters' | 'gaps' | 'ops' | 'collectives' | 'ranges' | 'host_ranges' | 'operators' | 'python' | 'calls';
 
 export interface PackedRow {
   readonly kind: Kind;
+  readonly lane?: number; // of the trace; in older reports the place of the row
+  readonly title?: string | null;
+  readonly unit?: string | null;
+  readonly thread?: string | null; // its name
+  readonly group?: string | null; // of a communicator
   readonly device: number | null;
   readonly pid: number | null;
   readonly stream: number | null;
@@ -11,22 +17,27 @@ export interface PackedRow {
   readonly level: number | null;
   readonly count: number;
   readonly busy_ns: number;
-  readonly grain_ns: number;
-  readonly items: string;
+  readonly grain_ns: number; // 0: every item is single
+  readonly items?: string;
+  readonly points?: readonly number[]; // of counters: time, lowest, highest, and so on
+  readonly low?: number;
+  readonly high?: number;
 }
 
 export interface Timeline {
   readonly input: string;
   readonly start_ns: number;
   readonly end_ns: number;
-  readonly rows_left_out: Readonly<Record<Kind, number>>;
+  readonly first_ns?: number; // of all rows, also of those that show CPU time
+  readonly last_ns?: number;
+  readonly rows_left_out: Readonly<Partial<Record<Kind, number>>>;
   readonly options: readonly { readonly name: string; readonly value: string }[];
   readonly names: readonly string[];
   readonly categories: readonly (string | null)[];
   readonly rows: readonly PackedRow[];
 }
 
-/** Items in order of start. */
+/** Items in order of start; of a counter, its values from each time on. */
 export interface Row {
   readonly kind: Kind;
   readonly packed: PackedRow;
@@ -34,7 +45,8 @@ export interface Row {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly reach: Float64Array; // the latest end up to each item, for searching
-  readonly busy: Float64Array;
+  readonly busy: Float64Array; // of a counter: the lowest value
+  readonly high: Float64Array | null; // of a counter: the highest
   readonly count: Uint32Array;
   readonly name: Uint32Array;
 }
@@ -60,8 +72,14 @@ class Numbers {
   }
 }
 
+export function reachOf(ends: Float64Array): Float64Array {
+  let reach = -Infinity;
+  return ends.map((end) => (reach = Math.max(reach, end)));
+}
+
 export function unpack(packed: PackedRow): Row {
-  const numbers = new Numbers(atob(packed.items));
+  if (packed.kind === 'counters') return curve(packed);
+  const numbers = new Numbers(atob(packed.items ?? ''));
   const starts: number[] = [];
   const ends: number[] = [];
   const busy: number[] = [];
@@ -81,17 +99,39 @@ export function unpack(packed: PackedRow): Row {
     counts.push(isPlain ? 1 : numbers.next());
     busy.push(isPlain ? length : length - numbers.next());
   }
-  let reach = -Infinity;
+  const end = Float64Array.from(ends);
   return {
     kind: packed.kind,
     packed,
     items: starts.length,
     start: Float64Array.from(starts),
-    end: Float64Array.from(ends),
-    reach: Float64Array.from(ends, (end) => (reach = Math.max(reach, end))),
+    end,
+    reach: reachOf(end),
     busy: Float64Array.from(busy),
+    high: null,
     count: Uint32Array.from(counts),
     name: Uint32Array.from(names),
+  };
+}
+
+/** A value holds until the next. */
+function curve(packed: PackedRow): Row {
+  const points = packed.points ?? [];
+  const items = Math.floor(points.length / 3);
+  const every = (part: number): Float64Array => Float64Array.from({ length: items }, (_, i) => points[3 * i + part]!);
+  const start = every(0);
+  const end = Float64Array.from({ length: items }, (_, i) => start[i + 1] ?? Infinity);
+  return {
+    kind: packed.kind,
+    packed,
+    items,
+    start,
+    end,
+    reach: end,
+    busy: every(1),
+    high: every(2),
+    count: new Uint32Array(items).fill(1),
+    name: new Uint32Array(items),
   };
 }
 
@@ -127,4 +167,10 @@ export function itemNear(row: Row, time: number, tolerance: number): { item: num
     if (covers ? true : !bestCovers && longer) best = i;
   }
   return best < 0 ? null : { item: best, others };
+}
+
+/** All the time in which there is something: the CPU starts before the first op. */
+export function extentOf(timeline: Timeline): { readonly start: number; readonly end: number } {
+  const start = Math.min(timeline.start_ns, timeline.first_ns ?? timeline.start_ns);
+  return { start, end: Math.max(timeline.end_ns, timeline.last_ns ?? timeline.end_ns, start + 1) };
 }

@@ -1,106 +1,81 @@
-// One timeline on the page: a drawing that zooms and pans, a tooltip, and hints.
+// One timeline: a drawing that zooms and pans over the tiles of an input, with the names of its rows and a tooltip.
 
-import type { Report } from '../data';
-import { button, copy, element } from '../dom';
-import { decimal, withUnit } from '../format';
-import { ink, onTheme } from '../theme';
-import { causeMeanings, commandFor, countHidden, describeItem, summarise } from './describe';
-import { AXIS, draw, tickText } from './draw';
+import type { Link } from '../explore/source';
+import { arrowsOf, type Arrow } from './arrows';
+import { AXIS } from './axis';
+import { describeMark } from './describe';
+import type { Mark } from './draw';
 import { listen, type Actions } from './gestures';
-import { arrange, laneAt, type Lane, type Layout } from './lanes';
-import { legendView, rowsView } from './parts';
-import { itemNear, search, type Timeline } from './rows';
+import { arrange, groupsOf, laneAt, type Fold, type Group, type Lane, type Layout } from './lanes';
+import { extentOf, itemNear, search, type Row, type Timeline } from './rows';
 import { fit, lengthOf, pan, zoom, type Span } from './span';
+import { Stage } from './stage';
+import type { Tiles } from './tiles';
 
-const TALLEST = 560; // pixels: what is higher scrolls
-const BORDERS = 2;
 const NEAR = 3; // pixels between the pointer and an item it means
 const MOVE_MS = 140;
 
-interface Focus {
-  readonly lane: Lane;
-  readonly item: number;
-  readonly others: number;
-}
-
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-export class TimelineView implements Actions {
-  readonly root: HTMLElement;
-  private readonly layout: Layout;
-  private readonly whole: Span;
-  private span: Span; // that is drawn
-  private aim: Span; // that a move goes to, which the next one starts from however quickly it comes
-  private focus: Focus | null = null;
-  private isPinned = false; // by a tap, a click or the keyboard: it stays when the drawing or the pointer moves
-  private chosen: string | null = null;
-  private frame = 0;
-  private motion = 0;
-  private hiding = 0;
-  private readonly meanings: ReadonlyMap<string, string>;
+/** What others are told. */
+export interface Hooks {
+  moved(): void; // the view has come to rest elsewhere
+  pinned(mark: Mark | null): void;
+  chosen(span: Span | null): void;
+  folded(): void;
+  say(text: string): void;
+  find(step: number): void;
+  openSearch(): void;
+  openHelp(): void;
+}
 
-  private readonly canvas = element('canvas', { 'aria-hidden': 'true' });
-  private readonly port: HTMLElement;
-  private readonly tip = element('div', { class: 'timeline-tip', hidden: true, tabindex: -1 });
-  private readonly spoken = element('p', { class: 'offscreen', 'aria-live': 'polite' });
-  private readonly shown = element('output', { class: 'counter' });
-  private readonly more = element('div', { class: 'timeline-more', hidden: true });
-  private readonly hint = element('p', { class: 'timeline-hint', 'aria-hidden': 'true' });
+export class TimelineView implements Actions {
+  readonly groups: readonly Group[];
+  readonly whole: Span; // all there is
+  readonly home: Span; // from the first op to the last
+  layout: Layout;
+  span: Span; // that is drawn
+  pinned: Mark | null = null;
+  chosen: Span | null = null;
+  readonly folds = new Map<string, Fold>();
+  private aim: Span; // that a move goes to, which the next one starts from however quickly it comes
+  private focus: Mark | null = null;
+  arrows: readonly Arrow[] = [];
+  private category: string | null = null;
+  private isMatch: ((name: number) => boolean) | null = null;
+  private motion = 0;
+  private readonly stage: Stage;
 
   constructor(
-    private readonly report: Report,
-    private readonly timeline: Timeline,
+    readonly timeline: Timeline,
+    readonly tiles: Tiles,
+    private readonly meanings: ReadonlyMap<string, string>,
+    label: string,
+    private readonly hooks: Hooks,
   ) {
-    this.layout = arrange(timeline);
-    this.whole = { start: timeline.start_ns, end: Math.max(timeline.end_ns, timeline.start_ns + 1) };
-    this.span = this.aim = this.whole;
-    this.meanings = causeMeanings(report);
-    const summary = summarise(timeline, this.rows());
-    const spacer = element('div', { class: 'timeline-spacer' }, this.canvas);
-    spacer.style.height = `${this.layout.height + AXIS}px`;
-    this.port = element(
-      'div',
-      {
-        class: 'timeline-port',
-        tabindex: 0,
-        role: 'application',
-        'aria-label': `Timeline. ${summary}`,
-        'aria-roledescription': 'timeline',
-        'aria-keyshortcuts': 'w a s d + - f . ,',
-      },
-      spacer,
-    );
-    this.port.style.height = `${Math.min(this.layout.height + AXIS, TALLEST) + BORDERS}px`;
-    const frame = element('div', { class: 'timeline-frame' }, this.port, this.tip, this.hint);
-    this.root = element(
-      'div',
-      { class: 'timeline' },
-      element('p', { class: 'timeline-summary' }, summary),
-      this.tools(),
-      frame,
-      legendView(timeline, this.rows(), (category) => {
-        this.chosen = category;
-        this.redraw();
-      }),
-      this.more,
-      this.spoken,
-      rowsView(this.layout, lengthOf(this.whole)),
-    );
-    listen(this.port, this.canvas, this);
-    this.port.addEventListener('scroll', () => this.redraw());
-    this.tip.addEventListener('keydown', (event) => event.key === 'Escape' && this.release());
-    frame.addEventListener('focusout', ({ relatedTarget: to }) => {
-      if (!(to instanceof Node && frame.contains(to))) this.release();
-    });
-    new ResizeObserver(() => this.redraw()).observe(this.port);
-    onTheme(() => this.redraw());
+    this.groups = groupsOf(timeline);
+    this.layout = arrange(this.groups, this.folds);
+    this.whole = extentOf(timeline);
+    this.home = { start: timeline.start_ns, end: Math.max(timeline.end_ns, timeline.start_ns + 1) };
+    this.span = this.aim = this.home;
+    const actions = { fold: (group: Group, to: Fold): void => this.fold(group, to) };
+    this.stage = new Stage(label, tiles.catalog, actions, () => this.paint());
+    listen(this.stage.port, this.stage.canvas, this);
   }
 
-  // ---- what others ask for ----
+  get root(): HTMLElement {
+    return this.stage.root;
+  }
+
+  get port(): HTMLElement {
+    return this.stage.port;
+  }
+
+  // ---- what the hands ask for ----
 
   zoom(factor: number, x: number | null, smooth: boolean): void {
     const from = smooth ? this.aim : this.span;
-    const at = x === null ? (from.start + from.end) / 2 : this.timeAt(x);
+    const at = x === null ? this.zoomCenter(from) : this.timeAt(Math.max(x, this.gutterWidth()));
     this.show(zoom(from, factor, at, this.whole), smooth);
   }
 
@@ -112,7 +87,7 @@ export class TimelineView implements Actions {
   }
 
   drag(pixels: number): void {
-    this.hideTip();
+    this.stage.hideTip();
     this.show(pan(this.span, -pixels / this.room(), this.whole), false);
   }
 
@@ -120,161 +95,279 @@ export class TimelineView implements Actions {
     this.port.scrollTop += pixels;
   }
 
+  /** The ops from the first to the last; again: all there is. */
   fit(): void {
-    this.show(this.whole, true);
+    const { start, end } = this.home;
+    this.show(this.aim.start === start && this.aim.end === end ? this.whole : this.home, true);
+  }
+
+  focusItem(): void {
+    const mark = this.pinned;
+    const target = mark && this.around(mark);
+    const isThere =
+      target && Math.abs(target.start - this.aim.start) + Math.abs(target.end - this.aim.end) < lengthOf(target) * 0.02;
+    if (!target || isThere) this.fit();
+    else this.show(target, true);
   }
 
   point(x: number, y: number): void {
-    if (!this.isPinned) this.setFocus(this.itemAt(x, y), x);
+    const found = this.markAt(x, y);
+    this.port.classList.toggle('is-axis', this.isAxis(x, y));
+    this.setFocus(found, x, y);
   }
 
   choose(x: number, y: number): void {
-    const found = this.itemAt(x, y);
-    this.isPinned = found !== null;
-    this.setFocus(found, x);
-    if (found) this.spoken.textContent = this.words(found).join(', ');
+    if (x >= this.gutterWidth()) this.pin(this.markAt(x, y));
     this.port.focus({ preventScroll: true });
   }
 
   enter(x: number, y: number): void {
-    const found = this.itemAt(x, y);
-    if (!found) return;
-    this.look(this.ends(found));
-  }
-
-  /** Goes to a part, with something around it. */
-  look({ start, end }: Span): void {
-    const margin = Math.max(end - start, 1) * 0.4;
-    this.show(fit({ start: start - margin, end: end + margin }, this.whole), true);
+    const found = this.markAt(x, y);
+    if (found) this.look(found);
   }
 
   leave(): void {
-    if (!this.isPinned) this.setFocus(null);
+    this.setFocus(null);
   }
 
+  /** One thing at a time: the pinned item, then the chosen part. */
   release(): void {
-    this.isPinned = false;
+    if (this.pinned) this.pin(null);
+    else if (this.chosen) this.setChosen(null);
     this.setFocus(null);
   }
 
   step(items: number): void {
-    const lane = this.focus?.lane ?? this.firstLane();
-    if (!lane || lane.row.items === 0) return;
-    const next = this.focus ? this.focus.item + items : this.firstItem(lane);
-    this.hold(lane, Math.min(Math.max(next, 0), lane.row.items - 1));
+    const lane = this.laneOf(this.pinned) ?? this.firstLane();
+    const row = lane && this.rowOf(lane);
+    if (!lane || !row || row.items === 0) return;
+    const at = this.pinned?.lane === lane.id ? indexOf(row, this.pinned) + items : this.firstItem(row);
+    this.hold(lane, row, Math.min(Math.max(at, 0), row.items - 1));
   }
 
   move(lanes: number): void {
-    const all = this.layout.lanes;
-    const at = this.focus ? all.indexOf(this.focus.lane) + lanes : all.indexOf(this.firstLane()!);
-    const lane = all[Math.min(Math.max(at, 0), all.length - 1)];
-    if (lane && lane.row.items > 0) this.hold(lane, this.firstItem(lane));
+    const all = this.layout.lanes.filter((lane) => lane.packed.kind !== 'counters');
+    const current = this.laneOf(this.pinned);
+    let at = current ? all.indexOf(current) + lanes : all.indexOf(this.firstLane()!);
+    for (; at >= 0 && at < all.length; at += lanes) {
+      const row = this.rowOf(all[at]!);
+      if (row && row.items > 0) return this.hold(all[at]!, row, this.firstItem(row));
+    }
+  }
+
+  isAxis(x: number, y: number): boolean {
+    return y < AXIS && x >= this.gutterWidth();
+  }
+
+  select(fromX: number, toX: number, isDone: boolean): void {
+    const edge = this.gutterWidth();
+    const times = [fromX, toX].map((x) => this.timeAt(Math.min(Math.max(x, edge), this.port.clientWidth)));
+    const start = Math.round(Math.min(...times));
+    this.chosen = { start, end: Math.max(Math.round(Math.max(...times)), start + 1) };
+    this.redraw();
+    if (isDone) this.hooks.chosen(this.chosen);
+  }
+
+  markItem(): void {
+    if (this.pinned) this.setChosen({ start: this.pinned.start, end: this.pinned.end });
+  }
+
+  find(step: number): void {
+    this.hooks.find(step);
+  }
+
+  openSearch(): void {
+    this.hooks.openSearch();
+  }
+
+  openHelp(): void {
+    this.hooks.openHelp();
   }
 
   refuseWheel(y: number): void {
-    this.hint.textContent = 'Click the timeline or hold Ctrl to zoom with the wheel';
-    this.hint.style.top = `${y + 16}px`;
-    this.hint.classList.add('is-shown');
-    clearTimeout(this.hiding);
-    this.hiding = window.setTimeout(() => this.hint.classList.remove('is-shown'), 1200);
+    this.stage.showHint('Hold Ctrl to zoom with the wheel', y);
   }
 
-  // ---- parts ----
+  // ---- what the page asks for ----
 
-  private rows(): readonly Lane['row'][] {
-    return this.layout.lanes.map((lane) => lane.row);
+  /** Goes to a part, with something around it. */
+  look(part: Span): void {
+    this.show(this.around(part), true);
   }
 
-  private tools(): HTMLElement {
-    return element(
-      'div',
-      { class: 'tools' },
-      this.shown,
-      element('span', { class: 'hint' }, 'Ctrl + wheel to zoom, drag to pan, click to pin'),
-      button('\u2212', { 'aria-label': 'Zoom out', title: 'Zoom out (s)' }, () => this.zoom(1 / 0.6, null, true)),
-      button('+', { 'aria-label': 'Zoom in', title: 'Zoom in (w)' }, () => this.zoom(0.6, null, true)),
-      button('\u2190', { 'aria-label': 'Earlier', title: 'Earlier (a)' }, () => this.pan(-0.25, true)),
-      button('\u2192', { 'aria-label': 'Later', title: 'Later (d)' }, () => this.pan(0.25, true)),
-      button('Fit', { title: 'Fit all (f)' }, () => this.fit()),
+  /** Goes to a span itself. */
+  goTo(span: Span): void {
+    this.show(fit(span, this.whole), false);
+  }
+
+  pin(mark: Mark | null): void {
+    this.pinned = mark;
+    this.arrows = [];
+    if (mark) this.hooks.say(this.words(mark, 0).join(', '));
+    this.redraw();
+    this.hooks.pinned(mark);
+  }
+
+  setLinks(mark: Mark, links: readonly Link[]): void {
+    if (this.pinned !== mark) return;
+    this.arrows = arrowsOf(mark, links);
+    this.redraw();
+  }
+
+  setChosen(span: Span | null): void {
+    this.chosen = span;
+    this.redraw();
+    this.hooks.chosen(span);
+  }
+
+  setCategory(category: string | null): void {
+    this.category = category;
+    this.redraw();
+  }
+
+  /** Marks the items whose names contain a text in lower case. */
+  setSearch(text: string): void {
+    const known: boolean[] = [];
+    const { catalog } = this.tiles;
+    this.isMatch = text === '' ? null : (name) => (known[name] ??= catalog.has(name, text));
+    this.redraw();
+  }
+
+  fold(group: Group, to: Fold): void {
+    if (to === group.standard) this.folds.delete(group.id);
+    else this.folds.set(group.id, to);
+    this.refold();
+    this.hooks.folded();
+  }
+
+  setFolds(folds: ReadonlyMap<string, Fold>): void {
+    this.folds.clear();
+    for (const [id, fold] of folds) this.folds.set(id, fold);
+    this.refold();
+  }
+
+  /** Opens the group of a lane if need be, scrolls to it, and goes to the item. */
+  reveal(mark: Mark): void {
+    if (!this.laneOf(mark)) {
+      const group = this.groups.find(({ rows }) => rows.some((row) => row.lane === mark.lane));
+      if (!group) return;
+      this.fold(group, group.few.some((row) => row.lane === mark.lane) ? 'some' : 'all');
+    }
+    this.scrollTo(mark);
+    const isSeen = mark.start >= this.aim.start && mark.end <= this.aim.end;
+    const pixels = ((mark.end - mark.start) / lengthOf(this.aim)) * this.room();
+    if (!isSeen || pixels < 6) this.show(this.around(mark, 12), true);
+  }
+
+  words(mark: Mark, others: number): readonly string[] {
+    const lane = this.laneOf(mark);
+    return describeMark(this.tiles.catalog, lane, mark, others, this.meanings);
+  }
+
+  laneOf(mark: Pick<Mark, 'lane'> | null): Lane | undefined {
+    return mark ? this.layout.lanes.find(({ id }) => id === mark.lane) : undefined;
+  }
+
+  rowOf(lane: Lane): Row | null {
+    return this.tiles.row(lane.id, this.span, this.room());
+  }
+
+  seen(): readonly Lane[] {
+    return this.stage.seen(this.layout);
+  }
+
+  room(): number {
+    return this.stage.room();
+  }
+
+  gutterWidth(): number {
+    return this.stage.gutterWidth();
+  }
+
+  redraw(): void {
+    this.stage.redraw();
+  }
+
+  /** Whether all that is seen is as fine as it can be, and drawn. */
+  get isSettled(): boolean {
+    return (
+      this.stage.isDrawn &&
+      this.span.start === this.aim.start &&
+      this.span.end === this.aim.end &&
+      !this.tiles.isBusy &&
+      this.seen().every((lane) => this.tiles.isExact(lane.id, this.span, this.room()))
     );
   }
 
   // ---- places ----
 
-  private gutter(): number {
-    return this.port.clientWidth < 600 ? 76 : 150;
-  }
-
-  private room(): number {
-    return Math.max(this.port.clientWidth - this.gutter(), 1);
-  }
-
   private timeAt(x: number): number {
-    return this.span.start + ((x - this.gutter()) / this.room()) * lengthOf(this.span);
+    return this.span.start + ((x - this.gutterWidth()) / this.room()) * lengthOf(this.span);
   }
 
-  private itemAt(x: number, y: number): Focus | null {
-    const lane = y < AXIS || x < this.gutter() ? null : laneAt(this.layout, y - AXIS + this.port.scrollTop);
-    const near = lane && itemNear(lane.row, this.timeAt(x), (NEAR * lengthOf(this.span)) / this.room());
-    return near && { lane: lane!, ...near };
+  /** Where a lane begins in the drawing. */
+  yOf(lane: Lane): number {
+    return AXIS + lane.top - this.port.scrollTop;
   }
 
-  private ends({ lane, item }: Focus): Span {
-    return { start: lane.row.start[item]!, end: lane.row.end[item]! };
+  private zoomCenter(from: Span): number {
+    const { pinned } = this;
+    const middle = pinned ? (pinned.start + pinned.end) / 2 : NaN;
+    return middle >= from.start && middle <= from.end ? middle : (from.start + from.end) / 2;
+  }
+
+  private around({ start, end }: Span, factor = 0.4): Span {
+    const margin = Math.max(end - start, 1) * factor;
+    return fit({ start: start - margin, end: end + margin }, this.whole);
+  }
+
+  private markAt(x: number, y: number): (Mark & { readonly others: number }) | null {
+    const lane = y < AXIS || x < this.gutterWidth() ? null : laneAt(this.layout, y - AXIS + this.port.scrollTop);
+    const row = lane && this.rowOf(lane);
+    const tolerance = row?.kind === 'counters' ? 0 : (NEAR * lengthOf(this.span)) / this.room();
+    const near = row && itemNear(row, this.timeAt(x), tolerance);
+    return near && { ...markOf(lane!, row, near.item), others: near.others };
   }
 
   private firstLane(): Lane | undefined {
-    return this.layout.lanes.find((lane) => lane.row.kind === 'ops') ?? this.layout.lanes[0];
+    const of = (lanes: readonly Lane[]): Lane | undefined => lanes.find((lane) => lane.packed.kind === 'ops');
+    return of(this.seen()) ?? of(this.layout.lanes) ?? this.layout.lanes[0];
   }
 
   /** The first that is seen, or the last before. */
-  private firstItem(lane: Lane): number {
-    const at = this.focus ? this.ends(this.focus).start : this.span.start;
-    return Math.min(search(lane.row.start, at), lane.row.items - 1);
+  private firstItem(row: Row): number {
+    const at = this.pinned?.start ?? this.span.start;
+    return Math.min(search(row.start, at), row.items - 1);
   }
 
   // ---- showing ----
 
-  private hold(lane: Lane, item: number): void {
-    const focus = { lane, item, others: 0 };
-    const { start, end } = this.ends(focus);
-    this.isPinned = true;
-    if (end < this.span.start || start > this.span.end) {
+  private hold(lane: Lane, row: Row, item: number): void {
+    const mark = markOf(lane, row, item);
+    if (mark.end < this.span.start || mark.start > this.span.end) {
       const half = lengthOf(this.span) / 2;
-      const middle = (start + end) / 2;
+      const middle = (mark.start + mark.end) / 2;
       this.show(fit({ start: middle - half, end: middle + half }, this.whole), false);
     }
-    const low = lane.top + lane.height + AXIS - this.port.clientHeight;
-    this.port.scrollTop = Math.min(Math.max(this.port.scrollTop, low), lane.top);
-    this.setFocus(focus);
-    this.spoken.textContent = this.words(focus).join(', ');
+    this.scrollTo(mark);
+    this.pin(mark);
   }
 
-  private words(focus: Focus): readonly string[] {
-    return describeItem(this.timeline, focus.lane, focus.item, focus.others, this.meanings);
+  private scrollTo(mark: Pick<Mark, 'lane'>): void {
+    const lane = this.laneOf(mark);
+    if (lane) this.stage.scrollTo(lane);
   }
 
-  private setFocus(focus: Focus | null, x?: number): void {
+  private setFocus(focus: (Mark & { readonly others: number }) | null, x = 0, y = 0): void {
     this.focus = focus;
-    this.tip.classList.toggle('is-pinned', this.isPinned);
     this.redraw();
-    if (!focus) {
-      this.hideTip();
-      return;
-    }
-    this.tip.replaceChildren(...this.words(focus).map((line) => element('p', {}, line)));
-    this.tip.hidden = false;
-    const { start } = this.ends(focus);
-    const middle = this.gutter() + ((start - this.span.start) / lengthOf(this.span)) * this.room();
-    const left = Math.max(this.gutter(), x ?? middle) + 12;
-    const top = AXIS + focus.lane.top + focus.lane.height - this.port.scrollTop + 8;
-    const width = this.port.clientWidth;
-    this.tip.style.left = `${Math.max(0, Math.min(left, width - this.tip.offsetWidth))}px`;
-    this.tip.style.top = `${top}px`;
+    if (focus) this.stage.showTip(this.words(focus, focus.others), this.laneOf(focus), x, y);
+    else this.stage.hideTip();
   }
 
-  private hideTip(): void {
-    this.tip.hidden = true;
+  private refold(): void {
+    this.layout = arrange(this.groups, this.folds);
+    this.redraw();
   }
 
   /** Goes to another part, at once or in a short move. */
@@ -290,65 +383,56 @@ export class TimelineView implements Actions {
       this.span = { start: mix(from.start, to.start), end: mix(from.end, to.end) };
       this.redraw();
       if (done < 1) this.motion = requestAnimationFrame(go);
-      else this.settle();
+      else {
+        this.stage.hideTip();
+        this.hooks.moved();
+      }
     };
     go();
   }
 
-  private settle(): void {
-    if (this.focus && this.isPinned) this.setFocus({ ...this.focus, others: 0 });
-    else this.hideTip();
-    this.offerCommand();
-  }
-
-  /** Says how to see what the page has no room for. */
-  private offerCommand(): void {
-    const hidden = countHidden(this.rows(), this.span, this.room());
-    this.more.hidden = hidden === 0;
-    if (hidden === 0) return;
-    const command = commandFor(this.report, this.timeline, this.span);
-    this.more.replaceChildren(
-      element('p', {}, `No more detail on this page: ${decimal(hidden, 0)} items are merged here. To see all of them:`),
-      element('code', {}, command),
-      button('Copy', { class: 'quiet' }, () => void copy(command, 'Command copied')),
-    );
-  }
-
-  private redraw(): void {
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.paint());
-  }
-
   private paint(): void {
-    this.frame = 0;
-    const width = this.port.clientWidth;
-    const height = this.port.clientHeight;
-    const context = this.canvas.getContext('2d');
-    if (width === 0 || !context) return;
-    const scale = devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
-      this.canvas.width = Math.round(width * scale);
-      this.canvas.height = Math.round(height * scale);
-      this.canvas.style.width = `${width}px`;
-      this.canvas.style.height = `${height}px`;
-    }
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    draw({
-      context,
-      width,
-      height,
-      gutter: this.gutter(),
-      scroll: this.port.scrollTop,
-      timeline: this.timeline,
+    const seen = this.seen();
+    this.tiles.want(
+      this.aim,
+      this.room(),
+      seen.map(({ id }) => id),
+    );
+    this.stage.draw({
       layout: this.layout,
+      rows: new Map(seen.map((lane) => [lane, this.rowOf(lane)])),
       span: this.span,
-      ink: ink(),
-      chosen: this.chosen,
+      category: this.category,
+      isMatch: this.isMatch,
       focus: this.focus,
+      pinned: this.pinned,
+      chosen: this.chosen,
+      arrows: this.arrows,
     });
-    const { start, end } = this.span;
-    const step = (end - start) / 100;
-    this.shown.textContent = `${tickText(start, step)} to ${tickText(end, step)} (${withUnit(end - start, 'ns')})`;
-    this.port.dataset.start = String(start);
-    this.port.dataset.end = String(end);
   }
+}
+
+export function markOf(lane: Pick<Lane, 'id'>, row: Row, item: number): Mark {
+  return {
+    lane: lane.id,
+    start: row.start[item]!,
+    end: row.end[item]!,
+    name: row.name[item]!,
+    count: row.count[item]!,
+    busy: row.busy[item]!,
+    ...(row.high ? { high: row.high[item]! } : {}),
+  };
+}
+
+/** Where an item is in a row; where it would be if it is not there. */
+function indexOf(row: Row, mark: Mark): number {
+  let at = search(row.start, mark.start);
+  while (
+    at + 1 < row.items &&
+    row.start[at] === mark.start &&
+    row.end[at] !== mark.end &&
+    row.start[at + 1] === mark.start
+  )
+    at++;
+  return at;
 }

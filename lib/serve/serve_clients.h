@@ -1,0 +1,38 @@
+/* The connections of a server and how long each may take: a slow one is cut off, so that it cannot keep a place. */
+#ifndef GT_SERVE_SERVE_CLIENTS_H
+#define GT_SERVE_SERVE_CLIENTS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+struct gt_serve_client {
+    int socket;
+    int64_t end_ns; /* when it is cut off */
+    struct gt_serve_client *previous, *next;
+};
+
+struct gt_serve_clients {
+    pthread_mutex_t lock;
+    struct gt_serve_client *first;
+};
+
+/* What a connection is doing. */
+enum gt_serve_clients_phase {
+    GT_SERVE_CLIENTS_ASKING,  /* or idle: a request has to come soon, and whole */
+    GT_SERVE_CLIENTS_WAITING, /* for its answer, as long as that takes */
+    GT_SERVE_CLIENTS_READING, /* its answer */
+};
+
+void gt_serve_clients_init(struct gt_serve_clients *clients);
+void gt_serve_clients_release(struct gt_serve_clients *clients); /* all have been removed */
+
+/* NULL: memory is short. */
+struct gt_serve_client *gt_serve_clients_add(struct gt_serve_clients *clients, int socket, int64_t now_ns);
+void gt_serve_clients_remove(struct gt_serve_clients *clients, struct gt_serve_client *client);
+void gt_serve_clients_enter(struct gt_serve_clients *clients, struct gt_serve_client *client,
+                            enum gt_serve_clients_phase phase, int64_t now_ns);
+
+/* Cuts off those that took too long. */
+void gt_serve_clients_cut(struct gt_serve_clients *clients, int64_t now_ns);
+
+#endif

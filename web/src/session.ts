@@ -1,0 +1,40 @@
+// What the parts of the page share: where data come from, what has been analysed, what is chosen, and the ways between
+// tables, views and the timeline.
+
+import type { Report } from './data';
+import type { Chosen, Destination, Source, ViewInfo } from './explore/source';
+
+/** What a view is about, such as the name of a kernel; kept in the address. */
+export interface Subject {
+  readonly name?: string | undefined;
+  readonly input?: string | undefined;
+}
+
+export interface Session {
+  readonly source: Source;
+  readonly info: ViewInfo | null; // of a live page
+  readonly report: Report | null; // null until a server has analysed the traces
+  readonly chosen: Chosen | null; // part of the time that is looked at
+  readonly hasTimeline: boolean;
+  /** Goes to the timeline, there. */
+  go(to: Destination): void;
+  /** Looks at everything again. */
+  clear(): void;
+  /** Opens a view. */
+  open(view: string, subject?: Subject): void;
+}
+
+/** The place of an input in the source's list; the first where there is no such name. */
+export function inputOf(session: Session, name: string | undefined): number {
+  return Math.max(
+    0,
+    session.source.inputs.findIndex(({ input }) => input === name),
+  );
+}
+
+/** What to type for a page that has everything, where this one has not. */
+export function fullCommand(session: Session, input = 0): string {
+  const { source, report } = session;
+  const paths = report?.inputs.flatMap(({ path, format }) => (path === null || format === 'job' ? [] : [path])) ?? [];
+  return source.command(input) ?? ['gputime view', ...(paths.length > 0 ? paths : ['TRACE'])].join(' ');
+}

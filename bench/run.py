@@ -173,6 +173,7 @@ def build_programs(bench, build):
         ("chunks", [HERE / "peers/chunks.c"], [*c, HERE / "peers/chunks.c", "-llz4"]),
         ("sqlite_step", [HERE / "peers/sqlite_step.c"],
          [*c, HERE / "peers/sqlite_step.c", "-lsqlite3", "-pthread"]),
+        ("rocpd_step", [HERE / "peers/rocpd_step.c"], [*c, HERE / "peers/rocpd_step.c", "-lsqlite3"]),
         ("inflate", [HERE / "peers/inflate.c"], [*c, HERE / "peers/inflate.c", "-lz", "-lisal", "-lzstd"]),
         ("simdjson", [HERE / "peers/simdjson_read.cpp"],
          ["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", HERE / "peers/simdjson_read.cpp", "-lsimdjson"]),
@@ -293,6 +294,19 @@ def sqlite_case(bench, build, kernels):
         Contender("SQL GROUP BY", [sys.executable, HERE / "peers/sqlite_read.py", "group", path], slow=True),
     ]
     return Case("Nsight SQLite", path.stat().st_size, "sqlite3_step", contenders)
+
+
+def rocpd_case(bench, build, kernels):
+    """Kernels, calls and what joins them in a rocpd database, beside step loops over the same columns."""
+    path = make_input(bench / f"rocpd-{kernels}.db", HERE / "rocpdgen.py", sys.executable, HERE / "rocpdgen.py", kernels)
+    contenders = [
+        Contender("gputime 1 thread", [bench / "read", 1, path]),
+        Contender("gputime 2 threads", [bench / "read", 2, path]),
+        Contender("sqlite3_step", [bench / "rocpd_step", path]),
+        Contender("whole command, 2 threads",
+                  [build / "gputime", "kernels", path, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
+    ]
+    return Case("rocpd", path.stat().st_size, "sqlite3_step", contenders)
 
 
 def explain_case(bench, build, kernels):
@@ -441,6 +455,7 @@ def make_cases(bench, build, is_quick, only):
             lambda name: json_case(bench, build, make_trace(bench, size, "flat"), name, extra=False),
         "JSON in gzip": lambda name: packed_case(bench, packed_size, "gzip", name, ["isal", "zlib"]),
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
+        "rocpd": lambda _: rocpd_case(bench, build, 300000 if is_quick else 1500000),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "SQL": lambda _: sql_case(bench, build, 1000000 if is_quick else 10000000),

@@ -64,6 +64,7 @@ TARGETS = [
     faster("JSON on one line", "gputime 1 thread", "simdjson on-demand", 4),
     faster("JSON, args on one line", "gputime 1 thread", "simdjson on-demand", 4),
     faster("Nsight SQLite", "gputime 1 thread", "sqlite3_step", 4),
+    faster("rocpd", "gputime 1 thread", "sqlite3_step", 4),
     faster("Nsight SQLite", "gputime 2 threads", "sqlite3_step", 6),
     faster("Nsight SQLite", "gputime 1 thread", "Python sqlite3", 25),
     faster("Nsight SQLite", "whole command, 2 threads", "SQL GROUP BY", 40),

@@ -322,6 +322,13 @@ tsan:
 threaded:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(THREADED:=.run)
 
+# make laws N=100000 FIRST=0: so many random traces through every law (docs/laws.md).
+FIRST ?= 0
+laws:
+	@./setup.sh build test
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@$(PYTHON) tests/cli/laws/run.py $(N) $(FIRST)
+
 # Fuzz targets, their replay within the tests, and damaged samples.
 include tests/fuzz/fuzz.mk
 

@@ -58,19 +58,12 @@ static enum gputime_status judge_failures(const struct gputime_error *errors, si
     return err && err->status ? err->status : GPUTIME_FAILED;
 }
 
-<<<<<<< HEAD
-static void count_summaries(struct gputime_job *job, const struct gt_job_ranks *input) {
-    job->summary_count += input->count;
-    for (size_t k = 0; k < input->count; k++)
-        job->rank_count += input->summaries[k].head.ops > 0;
-=======
 /* Those of one input. */
 static void count_ranks(struct gputime_job *job, size_t input) {
     const struct gt_job_ranks *ranks = &job->inputs[input];
     job->summary_count += ranks->count;
     for (size_t k = 0; k < ranks->count; k++)
         job->rank_count += ranks->summaries[k].head.ops > 0;
->>>>>>> h-srv
 }
 
 API enum gputime_status gputime_job_open_team(const struct gputime_team *team, const struct gputime_input *inputs,
@@ -107,11 +100,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     bool is_any_read = false;
     for (size_t i = 0; status == GT_OK && i < count; i++) {
         is_any_read |= job->inputs[i].is_read;
-<<<<<<< HEAD
-        count_summaries(job, &job->inputs[i]);
-=======
         count_ranks(job, i);
->>>>>>> h-srv
         if (errors)
             errors[i] = all[i];
     }
@@ -162,11 +151,7 @@ static enum gt_status fill_job(struct gputime_job *job, struct gputime_trace *co
     job->input_count = count;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         status = gt_job_read_trace(traces[i], i, NULL, threads, &job->inputs[i], err);
-<<<<<<< HEAD
-        count_summaries(job, &job->inputs[i]);
-=======
         count_ranks(job, i);
->>>>>>> h-srv
     }
     if (status == GT_OK && gt_job_redact_is_asked(inputs, count))
         status = gt_job_redact(job, inputs, job->errors, err);

@@ -245,10 +245,10 @@ static void take_agent(void *context, const struct gt_sqlite_row *row) {
         });
     uint32_t *nodes = gt_mem_room(gathering->node_of_agent, gathering->capture->agent_count - (place != UINT32_MAX),
                                   &gathering->node_capacity, sizeof *nodes);
+    gathering->node_of_agent = nodes ? nodes : gathering->node_of_agent;
     gathering->has_failed |= !nodes || place == UINT32_MAX;
     if (gathering->has_failed)
         return;
-    gathering->node_of_agent = nodes;
     nodes[place] = node;
     if (is_gpu && node < gathering->count && gathering->list[node].devices <= number)
         gathering->list[node].devices = number + 1;

@@ -16,6 +16,8 @@ import sys
 import time
 from pathlib import Path
 
+from view import ViewCase
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SAMPLE_SECONDS = 0.002
@@ -155,7 +157,7 @@ def build_programs(bench, build):
     bench.mkdir(parents=True, exist_ok=True)
     library = build / "libgputime.a"
     config = (build / "config.mk").read_text() if (build / "config.mk").exists() else ""
-    optional = [name for name in ("-lisal", "-llzma") if name in config]
+    optional = [name for name in ("-lisal", "-llzma", "-lmicrohttpd") if name in config]
     libraries = ["-pthread", *optional, "-lsqlite3", "-lz", "-lzstd", "-llz4", "-lpcre2-8",
                  "-lxxhash", "-lm"]
     c = ["gcc", "-std=c17", "-D_GNU_SOURCE", "-O2"]
@@ -429,6 +431,12 @@ def counters_case(bench, build, samples):
     return Case("counters", path.stat().st_size, "reading all, 1 thread", contenders)
 
 
+def view_case(bench, build, kernels):
+    """Windows of any zoom by HTTP, and the memory of the server next to what it has read."""
+    path = make_input(bench / f"explain-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
+    return ViewCase("view", path, build / "gputime")
+
+
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
@@ -451,6 +459,7 @@ def make_cases(bench, build, is_quick, only):
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "SQL": lambda _: sql_case(bench, build, 1000000 if is_quick else 10000000),
+        "view": lambda _: view_case(bench, build, 1000000 if is_quick else 10000000),
         "arguments": lambda _: arguments_case(bench, build, size),
         "export": lambda _: export_case(bench, build, size),
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),

@@ -86,6 +86,8 @@ TARGETS = [
     faster("SQL", "sql by name", "sqlite3 by name", 3),
     faster("SQL", "sql by range", "sqlite3 by range", 20),
     quick("SQL", "sql by range", 3),
+    quick("view", "window, slowest", 0.020),
+    heap_against("view", "window, slowest", "reading", 1.30),
     within("diff", "diff, 2 threads", "kernels of both, 2 threads", 1.20),
     within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
     *(quick("dependency graph", part, most_s)

@@ -20,7 +20,7 @@ static const struct cli_sort gap_sorts[] = {
 };
 
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
-static const char *const device_gap_analyses[] = {"gaps", NULL};
+static const char *const device_gap_analyses[] = {"gaps", "idle_calls", NULL};
 
 static const char *const timeline_analyses[] = {"timeline", NULL};
 #define TIMELINE_PART                                                                                                  \

@@ -139,6 +139,7 @@ enum gputime_trace_fact {
     GPUTIME_FACT_METRICS = 1 << 20,     /* counters without memory in use: GPU metrics and others of the file */
     GPUTIME_FACT_DETAILS = 1 << 21,     /* generated kernels of operators, and the code that called them */
     GPUTIME_FACT_COMM_LOGS = 1 << 22,   /* collectives that NCCL's profiler plugin logged */
+    GPUTIME_FACT_HOST_CALLS = 1 << 23,  /* calls of the C library that can block, and of MPI */
 };
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)

@@ -17,7 +17,8 @@
 #define USUAL_FACTS (GT_FACT_OPS | GT_FACT_CORRELATION | GT_FACT_BYTES)
 #define NSYS_FACTS                                                                                                     \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_RANGE_TEXTS |         \
-     GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY)
+     GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY |           \
+     GT_FACT_HOST_CALLS)
 #define TORCH_FACTS                                                                                                    \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_METRICS |            \
      GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS |          \
@@ -59,8 +60,9 @@ const struct gt_decoder gt_decoders[] = {
      gt_xplane_sniff, gt_xplane_decode, NULL},
     {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", PACKED(".json"), XLA_FACTS,
      gt_xla_json_sniff, gt_xla_json_decode, NULL},
-    {GT_NCCL_INSPECTOR_KEY, "nccl-inspector", "NCCL Inspector log (NDJSON)", PACKED(".jsonl") " .ndjson " PACKED(".log"),
-     GT_FACT_COMM_LOGS, gt_nccl_inspector_sniff, gt_nccl_inspector_decode, NULL},
+    {GT_NCCL_INSPECTOR_KEY, "nccl-inspector", "NCCL Inspector log (NDJSON)",
+     PACKED(".jsonl") " .ndjson " PACKED(".log"), GT_FACT_COMM_LOGS, gt_nccl_inspector_sniff, gt_nccl_inspector_decode,
+     NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

@@ -207,7 +207,8 @@ static void add_ranks(const struct gt_logged *logged, struct gt_section *section
         gt_row_int(&row, "total_ns", rank->total_ns);
         gt_row_count(&row, "compared", rank->compared);
         gt_row_cell(&row, "last", rank->compared ? gt_cell_count(rank->last) : gt_cell_null());
-        gt_row_share(&row, "last_share", (double)rank->last, (double)rank->compared);
+        gt_row_cell(&row, "last_share",
+                    rank->compared ? gt_cell_share((double)rank->last, (double)rank->compared) : gt_cell_null());
         gt_row_cell(&row, "wait_ns", compared_cell(rank->compared, rank->wait_ns));
         gt_row_cell(&row, "held_ns", compared_cell(rank->compared, rank->held_ns));
         gt_row_cell(&row, "busbw_p50_gbs", real_cell(rank->busbw_p50));

@@ -9,6 +9,7 @@ from collections import defaultdict
 import pytest
 
 import inspector_logs
+from conftest import DATA
 from inspector_logs import line, record
 
 KEYS = {"AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": "reduce_scatter", "Broadcast": "broadcast",
@@ -307,3 +308,32 @@ def test_json_that_is_no_record(gputime, tmp_path):
     path.write_text('{"header":{"id":"0x1"},"metadata":{"inspector_output_format_version":"v4.0"}}\n')
     done = gputime(path)
     assert done.returncode == 1 and b"no record of NCCL Inspector" in done.stderr
+
+
+# ---- beside traces ----
+
+
+def test_joined_with_a_trace_by_communicator(gputime, tmp_path):
+    trace = DATA / "nsys-more/rank0.nsys-rep"
+    traced = [row for row in gputime.json(trace)["tables"]["collectives"]["rows"]
+              if row["name"] == "all_reduce" and row["min_bytes"] == row["max_bytes"]]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(line(record(int(row["communicator"], 16), 0, 4, "AllReduce", number, row["min_bytes"], 50))
+                           for row in traced for number in range(3)) + line(record(5, 0, 2, "AllReduce", 0, 8, 9)))
+    report = gputime.json("ranks", trace, log)
+    sizes = {(row["communicator"], row["bytes"]): row for row in report["tables"]["logged_sizes"]["rows"]}
+    for row in traced:
+        size = sizes[row["communicator"], row["min_bytes"]]
+        assert size["traced"] == row["count"] and size["p50_ns"] == 50000
+        assert 0 < size["traced_p50_ns"] <= row["time_ns"]
+    groups = {number(row): row["traced"] for row in report["tables"]["logged_groups"]["rows"]}
+    assert groups.pop(5) == 0 and set(groups.values()) == {1}
+    text = " ".join(gputime("ranks", trace, log).stdout.decode().split())
+    assert f"{len(groups)} of {len(groups) + 1} logged communicators are in the traces as well" in text
+    assert "Exposed transfer" in text or "Exposed" in text  # the trace's own tables are still there
+
+
+def test_traces_that_name_no_communicator(gputime, tmp_path):
+    log = inspector_logs.write(tmp_path, inspector_logs.job())[0]
+    text = " ".join(gputime("ranks", DATA / "torch/tpdp_rank0.json.gz", log).stdout.decode().split())
+    assert "cannot be joined with the logs of NCCL Inspector" in text

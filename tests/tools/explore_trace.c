@@ -3,8 +3,8 @@
        explore_trace [--threads N] FILE [QUESTION...]
 
    Questions are texts: "lanes", "window FROM TO WIDTH [LANE,LANE...]", "item LANE START END [NTH]", "search AT LIMIT
-   TEXT", "search-back AT LIMIT TEXT", "flame operators|python|ranges gpu|idle FROM TO" and "measure COUNT SEED". Each is
-   answered by one line with a JSON value; what fails by {"error": ...}. Without arguments questions are lines of the
+   TEXT", "search-back AT LIMIT TEXT", "flame operators|python|ranges gpu|idle FROM TO" and "measure COUNT SEED". Each
+   is answered by one line with a JSON value; what fails by {"error": ...}. Without arguments questions are lines of the
    standard input. "measure" asks for random windows at all zooms and prints how long the slowest answers took. */
 #include <inttypes.h>
 #include <stdio.h>

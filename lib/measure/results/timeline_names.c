@@ -61,7 +61,8 @@ bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timelin
         const struct gt_timeline_named *named = &names->items[i];
         used_bytes += gt_str_cut(named->name.text, longest_bytes).len;
         timeline->names[i].category = named->name.category;
-        timeline->names[i].text = used_bytes <= most_bytes ? shortened(arena, named->name.text, longest_bytes) : GT_STR("");
+        timeline->names[i].text =
+            used_bytes <= most_bytes ? shortened(arena, named->name.text, longest_bytes) : GT_STR("");
         rank[named->index] = (uint32_t)i;
     }
     timeline->name_count = names->count;

@@ -44,6 +44,10 @@ FUZZ_DATA_fuzz_decode_sqlite  := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*)
 FUZZ_DATA_fuzz_decode_pftrace := $(wildcard tests/fuzz/seeds/fuzz_pftrace/*)
 FUZZ_DATA_fuzz_decode_xplane  := $(wildcard tests/fuzz/seeds/fuzz_xla/*)
 FUZZ_DATA_fuzz_decode_xla_json := $(wildcard tests/fuzz/seeds/fuzz_xla/*)
+FUZZ_DATA_fuzz_decode_rocpd   := $(wildcard tests/data/rocm/*.db)
+FUZZ_DATA_fuzz_decode_rocprof_csv  := $(wildcard tests/data/rocm/*.csv)
+FUZZ_DATA_fuzz_decode_rocprof_json := $(wildcard tests/data/rocm/*.json)
+FUZZ_DATA_fuzz_decode_inspector := $(wildcard tests/data/nccl/*)
 
 # Words that a target's inputs are made of: those that the code looks for, and what is written by hand in *.dict.
 FUZZ_CODE_torch   := $(wildcard lib/decode/torch/*.c)
@@ -52,6 +56,7 @@ FUZZ_CODE_rep     := $(wildcard lib/decode/nsys/*.c)
 FUZZ_CODE_sqlite  := $(wildcard lib/decode/nsys/*.c lib/decode/sqlite/*.c)
 FUZZ_CODE_pftrace := $(wildcard lib/decode/proto/*.c lib/decode/proto/*.def lib/export/perfetto_names.h)
 FUZZ_CODE_xla     := $(wildcard lib/decode/xla/*.c)
+FUZZ_CODE_rocpd   := $(wildcard lib/decode/rocm/*.c)
 FUZZ_CODE_inspector := $(wildcard lib/decode/nccl/*.c)
 FUZZ_CODE_names   := $(wildcard lib/label/*.c lib/label/rules/*.def lib/base/mangled.c)
 FUZZ_CODE_limits  := $(wildcard lib/verdict/*.c) lib/measure/measures.def lib/measure/analysis_roles.c
@@ -73,7 +78,7 @@ FUZZ_HAND_csv     := fuzz_nsys_csv.dict
 FUZZ_HAND_rep     := fuzz_nsys_rep.dict
 FUZZ_HAND_sqlite  := fuzz_nsys_sqlite.dict
 last_part  = $(lastword $(subst _, ,$1))
-words_of   = $(or $(FUZZ_WORDS_$(call last_part,$1)),$(call last_part,$1))
+words_of   = $(or $(if $(findstring rocprof,$1),rocpd),$(if $(findstring xla,$1),xla),$(FUZZ_WORDS_$(call last_part,$1)),$(call last_part,$1))
 by_hand_of = $(wildcard tests/fuzz/$(or $(FUZZ_HAND_$(call words_of,$1)),fuzz_$(call words_of,$1).dict))
 build/fuzz/%.dict: tests/fuzz/make_dictionary.py $(call files_of,lib cli,*.c)
 	@mkdir -p $(@D)

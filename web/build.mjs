@@ -55,7 +55,7 @@ if (/<\/script|<!--/i.test(script.text) || /<\/style/i.test(style.text))
   throw new Error('the bundle would end its own element');
 if (/--!?>|<!--|<\/?script/i.test(notices)) throw new Error('the notices would end their own comment');
 
-// Only this very script and style run; nothing is fetched, framed or submitted. A server lets its page ask it.
+// Only this very script and style run; nothing is fetched, framed or submitted (`gputime view` allows its own server).
 const policy = [
   "default-src 'none'",
   `script-src ${hash(script.text)}`,

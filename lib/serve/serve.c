@@ -138,6 +138,13 @@ static struct gt_serve_client *client_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+/* Whether the client has closed the connection. */
+static int is_gone(void *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd client = {.fd = info ? info->connect_fd : -1, .events = POLLRDHUP};
+    return poll(&client, 1, 0) > 0 && (client.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 static void hear(struct server *server, const char *path) {
     pthread_mutex_lock(&server->life_lock);
     gt_serve_life_hear(&server->life, strcmp(path, "gone") == 0, now_ns());
@@ -164,7 +171,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct gt_serve_client *client = client_of(connection);
     gt_serve_clients_enter(&server->clients, client, GT_SERVE_CLIENTS_WAITING, now_ns());
     hear(server, path);
-    server->how->answer(server->how->context, path, &answer);
+    server->how->answer(server->how->context, path, is_gone, connection, &answer);
     gt_serve_clients_enter(&server->clients, client, GT_SERVE_CLIENTS_READING, now_ns());
     return answer.bytes ? send_answer(connection, &answer) : refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR);
 }

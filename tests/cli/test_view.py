@@ -181,6 +181,28 @@ def test_lanes_and_windows_agree_with_the_trace(server):
     assert [row["lane"] for row in window["rows"]] == [ops[0]["lane"]] and window["rows"][0]["items"]
 
 
+def test_a_match_is_an_item_with_a_story(server):
+    found = server.json("search", text="TRITON", limit=3)
+    assert found["total"] > 3 and len(found["matches"]) == 3
+    first, second = found["matches"][:2]
+    assert "triton" in first["name"].lower() and first["start_ns"] <= second["start_ns"]
+    again = server.json("search", text="triton", from_ns=second["start_ns"], limit=1)["matches"]
+    assert again[0]["start_ns"] == second["start_ns"]
+    before = server.json("search", text="triton", before_ns=second["start_ns"], limit=1)["matches"]
+    assert before[0]["start_ns"] <= second["start_ns"]
+    item = server.json("item", lane=first["lane"], start_ns=first["start_ns"], end_ns=first["end_ns"])
+    assert item["name"] == first["name"] and item["lines"]
+
+
+@pytest.mark.parametrize("of", ["operators", "python", "ranges"])
+@pytest.mark.parametrize("by", ["gpu", "idle"])
+def test_a_flame_graph_is_a_tree(server, of, by):
+    nodes = server.json("flame", of=of, by=by)["nodes"]
+    for index, node in enumerate(nodes):
+        assert node["parent"] is None or 0 <= node["parent"] < index, node
+        assert 0 <= node["own_ns"] <= node["ns"], node
+
+
 # ---- queries ----
 
 
@@ -215,7 +237,9 @@ def test_numbers_that_a_script_cannot_hold_are_text(server):
     ("report?name=re:(", "bad pattern"), ("report?input=0&input=0", "given twice"), ("window?width=0", "'width'"),
     ("window?width=1000000", "'width'"), ("window?lanes=1,x", "'lanes'"), ("window?lanes=4294967295", "lane"),
     ("window?from_ns=5&to_ns=4", "after"), ("sql", "'query'"), ("sql?query=select+1&limit=0", "'limit'"),
-    ("diff", "two traces"), ("alive?x=1", "unknown parameter"), ("?x=1", "unknown parameter"),
+    ("diff", "two traces"), ("item", "needed"), ("item?lane=1&start_ns=0", "needed"), ("search", "'text'"),
+    ("item?lane=4294967295&start_ns=0&end_ns=1", "lane"), ("flame?of=x", "'of'"), ("flame?by=x", "'by'"),
+    ("search?text=a&from_ns=1&before_ns=2", "exclude"), ("search?text=a&limit=99999999", "'limit'"), ("alive?x=1", "unknown parameter"), ("?x=1", "unknown parameter"),
 ])
 def test_bad_questions_are_answered_with_the_reason(server, path, words):
     status, _, body = server.get(path)

@@ -85,7 +85,9 @@ void *__wrap_gt_mem_uninitialised(size_t count, size_t elem_bytes) {
 }
 
 void *__wrap_gt_mem_realloc(void *block, size_t size_bytes) {
-    size_t i = block ? number_of(block) : BLOCKS_MAX;
+    if (!block)
+        return __wrap_gt_mem_alloc(size_bytes);
+    size_t i = number_of(block);
     if (i == BLOCKS_MAX)
         return __real_gt_mem_realloc(block, size_bytes);
     void *moved = __wrap_gt_mem_alloc(size_bytes);

@@ -99,7 +99,11 @@ export class App implements Session {
     this.explorer?.go(to);
   }
 
-  choose(chosen: Chosen | null): void {
+  clear(): void {
+    this.explorer?.clear();
+  }
+
+  private choose(chosen: Chosen | null): void {
     this.chosen = chosen;
     void this.overview.showPart(chosen);
     this.refresh();

@@ -105,12 +105,11 @@ function rank(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((a, b) => severity(a) - severity(b) || gain(b) - gain(a));
 }
 
-/** Many traces have a sentence each: the first is enough for the first screen. */
-function verdictsView(verdicts: readonly HTMLElement[]): (HTMLElement | null)[] {
-  const rest = verdicts.slice(1);
-  if (rest.length === 0) return [...verdicts];
-  const more = element('details', {}, element('summary', {}, `${rest.length} more traces`), ...rest);
-  return [verdicts[0]!, more];
+/** Several traces have a sentence each, for which the first screen has no room. */
+function verdictsView(verdicts: readonly HTMLElement[]): HTMLElement[] {
+  if (verdicts.length < 2) return [...verdicts];
+  const words = `In a sentence for each of the ${verdicts.length} traces`;
+  return [element('details', { class: 'verdicts' }, element('summary', {}, words), ...verdicts)];
 }
 
 export function findingsView(report: Report, links: FindingLinks): HTMLElement | null {

@@ -46,25 +46,26 @@ function noteView(report: Report, note: string): HTMLElement {
   return element('p', { class: isLoss ? 'note warning' : 'note' }, note);
 }
 
-const FEW_NOTES = 2;
-
 function notesView(report: Report, whole: Input | undefined): HTMLElement | null {
   const notes = report.inputs.flatMap((input) =>
     input.notes.map((note) => noteView(report, visible(input === whole ? note : `${input.input}: ${note}`))),
   );
   if (notes.length === 0) return null;
-  const rank = (note: HTMLElement): number => Number(!note.classList.contains('warning'));
-  const sorted = [...notes].sort((a, b) => rank(a) - rank(b));
-  const rest = sorted.slice(FEW_NOTES);
+  const isWarning = (note: HTMLElement): boolean => note.classList.contains('warning');
+  const quiet = notes.filter((note) => !isWarning(note));
+  const shown = whole ? quiet.slice(0, 1) : []; // of several traces none speaks for all
+  const rest = quiet.slice(shown.length);
+  const more = shown.length > 0 ? ' more' : '';
   return element(
     'div',
     { class: 'notes' },
-    ...sorted.slice(0, FEW_NOTES),
+    ...notes.filter(isWarning),
+    ...shown,
     rest.length > 0 &&
       element(
         'details',
         {},
-        element('summary', {}, `${rest.length} more note${rest.length === 1 ? '' : 's'}`),
+        element('summary', {}, `${rest.length}${more} note${rest.length === 1 ? '' : 's'}`),
         ...rest,
       ),
   );

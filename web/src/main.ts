@@ -6,8 +6,10 @@ import { openSource } from './explore/open';
 import { followSystem } from './theme';
 
 followSystem();
-const { source, report, view } = openSource(JSON.parse(document.getElementById('report')?.textContent ?? ''));
-const hasTimeline = source.isLive || (report?.timelines?.length ?? 0) > 0;
-const app = new App(source, view, hasTimeline ? createExplorer(source, { report }) : null);
+let app: App | null = null;
+const carried: unknown = JSON.parse(document.getElementById('report')?.textContent ?? '');
+const { source, report, view } = openSource(carried, (isThere) => app?.heard(isThere));
+const hasTimeline = source.inputs.length > 0;
+app = new App(source, view, hasTimeline ? createExplorer(source, { report }) : null);
 if (report) void app.showStored(report);
 else if (view) void app.showLive(view);

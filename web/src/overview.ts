@@ -3,7 +3,7 @@
 
 import { accountOf, accountView } from './account';
 import type { Report } from './data';
-import { button, copy, element, visible } from './dom';
+import { button, element, visible } from './dom';
 import type { Chosen, Explorer, ViewInfo } from './explore/source';
 import { findingsView } from './findings';
 import { withUnit } from './format';
@@ -66,6 +66,7 @@ export function troubleView(what: string, reason: unknown, again: () => void): H
 export class Overview {
   readonly root = element('div', { id: 'overview' });
   private readonly head = new Slot(element('header', { id: 'top' }));
+  private readonly verdicts = new Slot(element('div', { hidden: true })); // what a gate is read for
   private readonly account = new Slot(element('div'));
   private readonly change = new Slot(element('div', { hidden: true })); // what a comparison or a job has instead of a timeline
   private readonly findings = new Slot(element('div'));
@@ -81,7 +82,7 @@ export class Overview {
     private readonly navigation: Navigation,
   ) {
     this.timeline = explorer?.root ?? null;
-    this.root.append(this.head.shown, this.account.shown, this.change.shown, this.findings.shown);
+    this.root.append(this.head.shown, this.verdicts.shown, this.account.shown, this.change.shown, this.findings.shown);
     if (this.timeline) this.root.append(this.timeline);
     this.root.append(this.chip.shown, this.body.shown);
   }
@@ -109,6 +110,7 @@ export class Overview {
     };
     this.panels = new Panels(report, rowLinks(this.session));
     this.head.put(headerView(report));
+    this.verdicts.put(report.main_table === 'limits' ? null : this.panels.take('limits'));
     this.account.put(
       account &&
         element('section', { class: 'panel', id: 'account', 'aria-label': account.title }, accountView(account)),
@@ -134,14 +136,14 @@ export class Overview {
       if (this.panels && this.body.shown !== this.panels.root) this.restore(this.panels);
       return;
     }
-    this.chip.put(this.chipView(chosen, null));
+    this.chip.put(this.chipView(chosen, source.isLive));
     if (!source.isLive) return;
     const partial = (this.partial = new AbortController());
     try {
       const { input, start, end } = chosen;
       const report = await source.report({ input, from: start, to: end }, partial.signal);
       if (!report || partial.signal.aborted) return;
-      this.chip.put(this.chipView(chosen, report));
+      this.chip.put(this.chipView(chosen, false));
       await this.showPanels(new Panels(report, rowLinks(this.session)));
     } catch (reason) {
       if (partial.signal.aborted) return;
@@ -157,37 +159,26 @@ export class Overview {
     if (top < 0 || bottom > innerHeight) target.scrollIntoView();
   }
 
-  private chipView(chosen: Chosen, report: Report | null): HTMLElement {
+  private chipView(chosen: Chosen, isWaiting: boolean): HTMLElement {
     const { source } = this.session;
     const { start, end, input } = chosen;
     const several = source.inputs.length > 1 ? ` of ${visible(source.inputs[input]?.input ?? '')}` : '';
     const words = `${withUnit(start, 'ns')} to ${withUnit(end, 'ns')} (${withUnit(end - start, 'ns')})${several}`;
     const clear = button('\u00d7', { 'aria-label': 'Show everything again', title: 'Show everything again' }, () =>
-      this.session.choose(null),
+      this.explorer?.clear(),
     );
-    const account = report && accountOf(report);
-    const command = source.command(input, start, end);
     return element(
       'section',
       { class: 'panel selection', id: 'selection', 'aria-label': 'Selected part' },
       element(
         'p',
         { class: 'chip', role: 'status' },
-        element('span', {}, `Selected: ${words}`),
+        element('span', {}, `Tables below: ${words}`),
         clear,
-        source.isLive && !report ? element('span', { class: 'origin' }, 'analysing\u2026') : null,
+        isWaiting && element('span', { class: 'origin' }, 'analysing\u2026'),
+        !source.isLive &&
+          element('span', { class: 'origin' }, 'Only tables whose rows have times are limited to it on a stored page.'),
       ),
-      command
-        ? element(
-            'p',
-            { class: 'origin' },
-            'Below: rows of this part where a table has times. All numbers of it: ',
-            element('code', {}, command),
-            ' ',
-            button('Copy', { class: 'quiet' }, () => void copy(command, 'Command copied')),
-          )
-        : null,
-      account && accountView(account, 'Where the time of this part went'),
     );
   }
 
@@ -207,6 +198,7 @@ export class Overview {
 
   private listSections(): void {
     this.navigation.clear();
-    for (const section of [this.findings.shown, this.timeline]) if (section?.id) this.navigation.add(section);
+    for (const section of [this.verdicts.shown, this.findings.shown, this.timeline])
+      if (section?.id) this.navigation.add(section);
   }
 }

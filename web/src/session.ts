@@ -18,8 +18,8 @@ export interface Session {
   readonly hasTimeline: boolean;
   /** Goes to the timeline, there. */
   go(to: Destination): void;
-  /** Looks at a part of the time only, or at everything again. */
-  choose(chosen: Chosen | null): void;
+  /** Looks at everything again. */
+  clear(): void;
   /** Opens a view. */
   open(view: string, subject?: Subject): void;
 }

@@ -9,14 +9,15 @@ import { showRow } from './details';
 import { button, copy, element, setHover, shorten, visible } from './dom';
 import { exact, styleOf, type Style } from './format';
 import { meaningOf } from './meaning';
-import { nameView } from './names';
+import { differences, nameView, type Difference } from './names';
 import { sideways } from './sideways';
 import { colorOf } from './theme';
 
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
 const PRINTED_ROWS = 60;
-const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
+const NAME_LENGTH = 2000; // characters of a name that are looked at; all are in its details
+const TEXT_LENGTH = 180; // of another text in a cell
 const TITLE_LENGTH = 40;
 const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 // What became of a row of a comparison or of a limit, as a sign that colour alone does not carry.
@@ -95,6 +96,7 @@ export class TableView {
   private readonly judged: ((row: Row) => Judgement) | null;
   private readonly hasLinks: boolean;
   private part: Part | null = null;
+  private readonly places = new Map<number, ReadonlyMap<string, Difference>>();
 
   constructor(
     private readonly key: string,
@@ -332,11 +334,23 @@ export class TableView {
       made.classList.add('outcome', this.outcome(column.key, String(cell), row));
       made.append(element('span', { class: 'sign', 'aria-hidden': 'true' }, sign));
     }
-    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH)));
-    else made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);
+    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH), this.differs(column, text)));
+    else made.append(column.isText ? element('bdi', {}, shorten(text, TEXT_LENGTH)) : text);
     setHover(made, column.unit === '' ? visible(String(cell ?? '')) : exact(cell, column));
     if (column.most > 0) made.style.setProperty('--share', String(Math.abs(numberOf(cell)) / column.most));
     return made;
+  }
+
+  /** From where on a name is not the same as others of its column. */
+  private differs(column: Shown, text: string): Difference | undefined {
+    let places = this.places.get(column.index);
+    if (!places) {
+      places = differences(
+        this.table.rows.map((row) => shorten(column.style.format(row[column.index] ?? null), NAME_LENGTH)),
+      );
+      this.places.set(column.index, places);
+    }
+    return places.get(shorten(text, NAME_LENGTH));
   }
 
   /** Up is not always worse. */

@@ -210,12 +210,46 @@ static enum gt_status make_pieces(struct decoding *decoding, struct gt_error *er
     return GT_OK;
 }
 
+/* Events once more, of sets in which another column says which call launched what. */
+static enum gt_status read_other_links(struct decoding *decoding, struct gt_error *err) {
+    size_t count = decoding->job_count, kept = 0;
+    for (size_t i = 0; i < decoding->scanned_count; i++) {
+        const struct scanned *scanned = &decoding->scanned[i];
+        struct gt_rocpd_set *set = &decoding->schema.sets[scanned->set];
+        struct gt_rocpd_entries *entries = &set->entries[GT_ROCPD_EVENTS];
+        bool is_other = false;
+        if (scanned->role != GT_ROCPD_EVENTS)
+            continue;
+        if (!gt_rocpd_link_is_other(set, &is_other))
+            return gt_fail_memory(err);
+        if (!is_other)
+            continue;
+        gt_rocpd_entries_release(entries);
+        entries->pieces = gt_mem_array(scanned->scan.part_count + 1, sizeof *entries->pieces);
+        if (!entries->pieces)
+            return gt_fail_memory(err);
+        entries->count = scanned->scan.part_count;
+        for (size_t job = 0; job < count; job++) /* their jobs to the front */
+            if (decoding->jobs[job].scanned == i) {
+                struct job moved = decoding->jobs[job];
+                decoding->jobs[job] = decoding->jobs[kept];
+                decoding->jobs[kept++] = moved;
+            }
+    }
+    decoding->job_count = kept;
+    enum gt_status status = kept ? run(decoding, err) : GT_OK;
+    decoding->job_count = count;
+    return status;
+}
+
 static enum gt_status read_referred(struct decoding *decoding, int first, int end, struct gt_error *err) {
     enum gt_status status = plan(decoding, first, end, err);
     if (status == GT_OK)
         status = make_pieces(decoding, err);
     if (status == GT_OK)
         status = run(decoding, err);
+    for (int tries = 0; tries < 2 && status == GT_OK && first == GT_ROCPD_EVENTS; tries++)
+        status = read_other_links(decoding, err);
     for (size_t i = 0; i < decoding->scanned_count && status == GT_OK; i++) {
         const struct scanned *scanned = &decoding->scanned[i];
         if (!gt_rocpd_entries_seal(&decoding->schema.sets[scanned->set].entries[scanned->role]))

@@ -72,8 +72,11 @@ function gapsOf({ tables }: Report): GapShare[] {
   }));
 }
 
-function colour({ name }: Share): string {
-  return colorOf(name.replace(/^idle: /, ''));
+/** Idle time is hatched: colour alone must not carry it. */
+function paint(box: HTMLElement, { name }: Share): void {
+  const isIdle = name.startsWith('idle');
+  box.classList.toggle('is-idle', isIdle);
+  box.style.setProperty(isIdle ? '--color' : 'background', colorOf(name.replace(/^idle: /, '')));
 }
 
 function barOf({ device, parts }: Account, length: number): HTMLElement {
@@ -82,12 +85,12 @@ function barOf({ device, parts }: Account, length: number): HTMLElement {
   bar.setAttribute('aria-label', parts.map(({ name, ns }) => `${name} ${percent(ns / length)}`).join(', '));
   const keys = parts.map((part) => {
     const piece = element('span', { title: `${part.name}: ${withUnit(part.ns, 'ns')}` });
-    piece.style.flexGrow = String(part.ns);
-    piece.style.background = colour(part);
-    if (part.name.startsWith('idle')) piece.classList.add('is-idle');
+    piece.style.flexGrow = String(part.ns / length);
+    piece.dataset.ns = String(part.ns);
+    paint(piece, part);
     bar.append(piece);
-    const swatch = element('span', { class: part.name.startsWith('idle') ? 'swatch is-idle' : 'swatch' });
-    swatch.style.background = colour(part);
+    const swatch = element('span', { class: 'swatch' });
+    paint(swatch, part);
     return element(
       'li',
       {},

@@ -355,7 +355,7 @@ export class ExplorerView implements Explorer, Hooks {
   // ---- the address ----
 
   private place(view: TimelineView): Place {
-    const { start, end } = view.whole;
+    const { start, end } = view.home;
     const isWhole = view.span.start === start && view.span.end === end;
     return {
       input: this.input,
@@ -381,14 +381,14 @@ export class ExplorerView implements Explorer, Hooks {
   private restore(): void {
     const place = read(location.hash);
     if (!place && location.hash !== '') return;
-    const { input, span, pin, chosen, find, folds } = place ?? { ...NOWHERE, input: this.input };
+    const { input, span, pin, chosen, find, folds } = place ?? NOWHERE;
     if (!this.source.inputs[input]) return void (this.view ?? this.turn(0));
     this.isRestoring = true;
     void this.turn(input)
       .then((view) => {
         if (!view) return;
         view.setFolds(folds);
-        view.goTo(span ?? view.whole);
+        view.goTo(span ?? view.home);
         this.search.set(find);
         if (!same(chosen, view.chosen)) view.setChosen(chosen);
         if (!same(pin, view.pinned)) view.pin(pin && this.markOf(view, pin));

@@ -42,6 +42,25 @@ export interface FrameParts {
 const LEAST_HEIGHT = 260;
 const GRIP_STEP = 40;
 
+/** Four corners. */
+function corners(): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  for (const [name, value] of Object.entries({
+    viewBox: '0 0 12 12',
+    width: '12',
+    height: '12',
+    'aria-hidden': 'true',
+  }))
+    made.setAttribute(name, value);
+  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  path.setAttribute('d', 'M1 4V1h3M8 1h3v3M11 8v3H8M4 11H1V8');
+  path.setAttribute('fill', 'none');
+  path.setAttribute('stroke', 'currentColor');
+  path.setAttribute('stroke-width', '1.5');
+  made.append(path);
+  return made;
+}
+
 export class Frame {
   readonly root: HTMLElement;
   readonly item = new Pane('Pinned item');
@@ -128,9 +147,10 @@ export class Frame {
 
   private buttons(): HTMLElement {
     const { actions } = this;
-    const full = button('\u26f6', { 'aria-label': 'Full screen', title: 'Full screen', 'aria-pressed': 'false' }, () =>
+    const full = button('', { 'aria-label': 'Full screen', title: 'Full screen', 'aria-pressed': 'false' }, () =>
       this.toggleFull(full),
     );
+    full.append(corners());
     document.addEventListener('fullscreenchange', () => {
       if (!document.fullscreenElement) this.setFull(full, false);
     });

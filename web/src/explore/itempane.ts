@@ -69,7 +69,7 @@ function goTo(target: Step, prefix: string, go: (to: Link) => void): HTMLElement
 
 /** `go` follows a link. */
 export function itemView(item: Item, words: readonly string[], go: (to: Link) => void): HTMLElement {
-  const [, ...where] = words;
+  const [title = item.name, ...where] = words;
   const stack = item.stack.map((frame) =>
     element('li', {}, goTo(frame, STACKS[frame.kind] ?? frame.kind.replace(/_/g, ' '), go)),
   );
@@ -79,7 +79,7 @@ export function itemView(item: Item, words: readonly string[], go: (to: Link) =>
   return element(
     'div',
     { class: 'explorer-item' },
-    element('h3', { title: visible(item.name) }, element('bdi', {}, visible(item.name) || '(no name)')),
+    element('h3', { title: visible(item.name) }, element('bdi', {}, title)),
     element('p', { class: 'explorer-where' }, where.join(' \u00b7 ')),
     element(
       'div',

@@ -11,12 +11,12 @@ export interface Opened {
   readonly view: ViewInfo | null; // of a server's
 }
 
-/** `carried` is the JSON of the page: a report, or what `gputime view` says of itself. */
-export function openSource(carried: unknown): Opened {
+/** `carried` is the JSON of the page: a report, or what `gputime view` says of itself. A server that ends is `heard` of. */
+export function openSource(carried: unknown, heard: (isThere: boolean) => void): Opened {
   const { view } = carried as { view?: ViewInfo };
   if (view) {
     const source = new ServerSource(view);
-    source.stayAlive();
+    source.stayAlive(heard);
     return { source, report: null, view };
   }
   const report = unpackReport(carried);

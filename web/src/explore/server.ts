@@ -97,8 +97,12 @@ export class ServerSource implements Source {
   }
 
   /** Tells the server that somebody is looking, and when no longer. */
-  stayAlive(): void {
-    const tell = (path: string): void => void fetch(path, { keepalive: true, cache: 'no-store' }).catch(() => {});
+  stayAlive(heard: (isThere: boolean) => void): void {
+    const tell = (path: string): void =>
+      void fetch(path, { keepalive: true, cache: 'no-store' }).then(
+        () => heard(true),
+        () => heard(false),
+      );
     setInterval(() => tell('alive'), ALIVE_MS);
     addEventListener('pagehide', () => tell('gone'));
     addEventListener('pageshow', ({ persisted }) => persisted && tell('alive'));

@@ -20,7 +20,7 @@ export function tablesView(current: () => TimelineView | null): Tables {
     const view = current();
     if (!root.open || !view) return;
     const all = arrange(view.groups, new Map(view.groups.map(({ id }) => [id, 'all'])));
-    const rows = shown === view ? host.children[1]! : rowsTable(all, lengthOf(view.whole));
+    const rows = shown === view ? host.children[1]! : rowsTable(all, lengthOf(view.home));
     shown = view;
     host.replaceChildren(
       element('h3', {}, 'Rows'),

@@ -6,7 +6,7 @@ import { drawArrows, type Arrow } from './arrows';
 import { AXIS, drawAxis, drawChosen, drawGrid, xOf } from './axis';
 import type { Catalog } from './catalog';
 import { drawCurve } from './curve';
-import type { Lane, Layout } from './lanes';
+import { HEADING, type Lane, type Layout } from './lanes';
 import type { Palette, Palettes, Ruler } from './palette';
 import { between, type Row } from './rows';
 import { lengthOf, type Span } from './span';
@@ -47,12 +47,16 @@ export interface Scene {
   readonly arrows: readonly Arrow[];
 }
 
-function labelOf(scene: Scene, row: Row, item: number): string {
-  const name = row.name[item]!;
+/** As much as there is room for: of a gap the cause, then how long it is. */
+function labelOf(scene: Scene, row: Row, item: number, room: number): string {
   const count = row.count[item]!;
   const several = count > 1 ? `${count}\u00d7 ` : '';
-  const text = scene.catalog.label(name);
-  return several + (row.kind === 'gaps' ? `${text} ${withUnit(row.busy[item]!, 'ns')}` : text);
+  const text = several + scene.catalog.label(row.name[item]!);
+  if (row.kind === 'gaps') {
+    const whole = `${text} ${withUnit(row.busy[item]!, 'ns')}`;
+    if (scene.ruler.width(whole) <= room) return whole;
+  }
+  return scene.ruler.fit(text, room);
 }
 
 function strength(scene: Scene, row: Row, name: number, palette: Palette): number {
@@ -75,7 +79,7 @@ function drawBar(scene: Scene, lane: Lane, row: Row, item: number, left: number,
   context.fillStyle = palette.fill;
   context.fillRect(x, top + height - high, width, high);
   if (width >= TEXT_LEAST && high > 11) {
-    const text = scene.ruler.fit(labelOf(scene, row, item), width - 7);
+    const text = labelOf(scene, row, item, width - 7);
     if (alpha < 1) context.globalAlpha = 0.5;
     context.fillStyle = alpha < 1 ? ink.text : palette.text;
     if (text) context.fillText(text, Math.max(x, scene.gutter) + 4, top + height - high / 2);
@@ -176,12 +180,16 @@ function drawMark(scene: Scene, mark: Mark | null, line: number): void {
   scene.context.strokeRect(left - 1, AXIS + lane.top - scene.scroll, Math.max(right - left, 1) + 1, lane.height);
 }
 
-function drawHeads({ context, layout, ink, width, height, scroll }: Scene): void {
-  for (const head of layout.heads) {
-    const y = AXIS + head.top - scroll;
+/** The line above a group; right of its name, which times its rows show. */
+function drawHeads({ context, layout, ink, width, height, scroll, gutter }: Scene): void {
+  for (const { top, group, fold } of layout.heads) {
+    const y = AXIS + top - scroll;
     if (y < -40 || y > height) continue;
     context.fillStyle = ink.line;
     context.fillRect(0, y, width, 1);
+    if (fold === 'folded' || !group.note) continue;
+    context.fillStyle = ink.muted;
+    context.fillText(group.note, gutter + 6, y + HEADING / 2);
   }
 }
 

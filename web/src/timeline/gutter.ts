@@ -40,7 +40,6 @@ export class Gutter {
         element('span', { class: 'timeline-fold', 'aria-hidden': 'true' }, isOpen ? '\u25be' : '\u25b8'),
         element('span', {}, shorten(title, Math.max(room, 8))),
       );
-      if (group.note && isOpen) made.append(element('small', {}, group.note));
       setHover(made, group.note ? `${title}: ${group.note}` : title);
       made.style.top = `${top}px`;
       made.style.height = `${HEADING}px`;

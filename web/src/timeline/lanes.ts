@@ -163,7 +163,7 @@ function threadsOf(timeline: Timeline, several: boolean): Group[] {
     .sort((a, b) => launches(b[1]) - launches(a[1]))
     .map(([key, rows], place) => {
       const name = threadName(rows[0]!);
-      const title = `CPU ${name}${ownerOf(rows[0]!, several)}`;
+      const title = `${name}${ownerOf(rows[0]!, several)}`;
       return groupOf(key, title, 'CPU time', byKind(rows, THREAD_KINDS), place < OPEN_THREADS);
     });
 }
@@ -175,7 +175,10 @@ export function groupsOf(timeline: Timeline): Group[] {
   if (steps.length > 0) groups.push(groupOf('steps', 'Steps', '', steps, true));
   groups.push(...devicesOf(timeline));
   const ranges = timeline.rows.filter((row) => row.kind === 'ranges');
-  if (ranges.length > 0) groups.push(groupOf('ranges', 'Ranges', 'projected to GPU time', ranges, true));
+  if (ranges.length > 0)
+    groups.push(
+      groupOf('ranges', 'Ranges', 'projected: each from the first to the last GPU op launched in it', ranges, true),
+    );
   return [...groups, ...threadsOf(timeline, several)];
 }
 

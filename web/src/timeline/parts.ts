@@ -14,7 +14,7 @@ const MOST = 10; // categories by name; the others are few and short
 
 function swatch(key: string, isIdle = false): HTMLElement {
   const made = element('span', { class: isIdle ? 'swatch is-idle' : 'swatch' });
-  made.style.background = colorOf(key);
+  made.style.setProperty(isIdle ? '--color' : 'background', colorOf(key));
   return made;
 }
 

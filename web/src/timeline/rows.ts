@@ -28,6 +28,8 @@ export interface Timeline {
   readonly input: string;
   readonly start_ns: number;
   readonly end_ns: number;
+  readonly first_ns?: number; // of all rows, also of those that show CPU time
+  readonly last_ns?: number;
   readonly rows_left_out: Readonly<Partial<Record<Kind, number>>>;
   readonly options: readonly { readonly name: string; readonly value: string }[];
   readonly names: readonly string[];
@@ -165,4 +167,10 @@ export function itemNear(row: Row, time: number, tolerance: number): { item: num
     if (covers ? true : !bestCovers && longer) best = i;
   }
   return best < 0 ? null : { item: best, others };
+}
+
+/** All the time in which there is something: the CPU starts before the first op. */
+export function extentOf(timeline: Timeline): { readonly start: number; readonly end: number } {
+  const start = Math.min(timeline.start_ns, timeline.first_ns ?? timeline.start_ns);
+  return { start, end: Math.max(timeline.end_ns, timeline.last_ns ?? timeline.end_ns, start + 1) };
 }

@@ -4,7 +4,7 @@
 
 import type { Source } from '../explore/source';
 import { Catalog } from './catalog';
-import { between, reachOf, search, unpack, type Row, type Timeline } from './rows';
+import { between, extentOf, reachOf, search, unpack, type Row, type Timeline } from './rows';
 import { lengthOf, type Span } from './span';
 
 export const COLUMNS = 2048; // pieces of a tile
@@ -49,6 +49,7 @@ export class Tiles {
   private readonly versions = new Map<number, number>();
   private readonly running = new Map<string, { readonly control: AbortController; readonly lanes: Set<number> }>();
   private readonly failed = new Set<string>();
+  private readonly extent: Span;
   private readonly root: number; // the coarsest grain
   private clock = 0;
   private timer = 0;
@@ -63,7 +64,8 @@ export class Tiles {
     private readonly changed: () => void,
     private readonly complain: (reason: string) => void,
   ) {
-    this.root = 2 * powerBelow((timeline.end_ns - timeline.start_ns) / COLUMNS);
+    this.extent = extentOf(timeline);
+    this.root = 2 * powerBelow(lengthOf(this.extent) / COLUMNS);
     if (source.isLive) return;
     const names = this.enter(timeline);
     for (const packed of timeline.rows) this.fixed.set(packed.lane!, renamed(unpack(packed), names));
@@ -103,8 +105,7 @@ export class Tiles {
 
   /** The lane over the whole time, coarsely. */
   overview(lane: number): Row | null {
-    const { start_ns: start, end_ns: end } = this.timeline;
-    return this.row(lane, { start, end }, COLUMNS / 2);
+    return this.row(lane, this.extent, COLUMNS / 2);
   }
 
   /** Asks for what is missing, once the view has come to rest. */
@@ -167,7 +168,7 @@ export class Tiles {
   private ahead(): Request[] {
     const { span, width, lanes } = this.wish!;
     const length = lengthOf(span);
-    const { start_ns: start, end_ns: end } = this.timeline;
+    const { start, end } = this.extent;
     const wider = (by: number): Span => ({
       start: Math.max(start, span.start - by * length),
       end: Math.min(end, span.end + by * length),
@@ -178,7 +179,7 @@ export class Tiles {
   private async fetch({ key, grain, place, lanes }: Request): Promise<void> {
     const control = new AbortController();
     this.running.set(key, { control, lanes: new Set(lanes) });
-    const { start_ns: start, end_ns: end } = this.timeline;
+    const { start, end } = this.extent;
     const size = grain * COLUMNS;
     try {
       // The whole tile, for its pieces to be of one grain; nothing is there beyond the ends.
@@ -237,7 +238,7 @@ export class Tiles {
 
   private places(grain: number, span: Span): readonly [number, number] {
     const size = grain * COLUMNS;
-    const { start_ns: start, end_ns: end } = this.timeline;
+    const { start, end } = this.extent;
     const from = Math.min(Math.max(span.start, start), end);
     const to = Math.max(Math.min(span.end, end), from);
     return [Math.floor(from / size), Math.floor(to / size)];

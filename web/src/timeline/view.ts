@@ -1,18 +1,15 @@
 // One timeline: a drawing that zooms and pans over the tiles of an input, with the names of its rows and a tooltip.
 
-import { element } from '../dom';
-import { ink, onTheme } from '../theme';
+import type { Link } from '../explore/source';
 import { arrowsOf, type Arrow } from './arrows';
 import { AXIS } from './axis';
 import { describeMark } from './describe';
-import { draw, type Mark } from './draw';
+import type { Mark } from './draw';
 import { listen, type Actions } from './gestures';
-import { Gutter } from './gutter';
 import { arrange, groupsOf, laneAt, type Fold, type Group, type Lane, type Layout } from './lanes';
-import { Palettes, Ruler } from './palette';
-import { itemNear, search, type Row, type Timeline } from './rows';
+import { extentOf, itemNear, search, type Row, type Timeline } from './rows';
 import { fit, lengthOf, pan, zoom, type Span } from './span';
-import type { Link } from '../explore/source';
+import { Stage } from './stage';
 import type { Tiles } from './tiles';
 
 const NEAR = 3; // pixels between the pointer and an item it means
@@ -33,9 +30,9 @@ export interface Hooks {
 }
 
 export class TimelineView implements Actions {
-  readonly root: HTMLElement;
   readonly groups: readonly Group[];
-  readonly whole: Span;
+  readonly whole: Span; // all there is
+  readonly home: Span; // from the first op to the last
   layout: Layout;
   span: Span; // that is drawn
   pinned: Mark | null = null;
@@ -46,19 +43,8 @@ export class TimelineView implements Actions {
   arrows: readonly Arrow[] = [];
   private category: string | null = null;
   private isMatch: ((name: number) => boolean) | null = null;
-  private frame = 0;
   private motion = 0;
-  private hiding = 0;
-  private palettes: Palettes | null = null;
-  private ruler: Ruler | null = null;
-  private laid = ''; // what the gutter shows
-
-  private readonly canvas = element('canvas', { 'aria-hidden': 'true' });
-  private readonly spacer: HTMLElement;
-  readonly port: HTMLElement;
-  private readonly gutter: Gutter;
-  private readonly tip = element('div', { class: 'explorer-tip', hidden: true, role: 'tooltip' });
-  private readonly hint = element('p', { class: 'timeline-hint', 'aria-hidden': 'true' });
+  private readonly stage: Stage;
 
   constructor(
     readonly timeline: Timeline,
@@ -69,34 +55,20 @@ export class TimelineView implements Actions {
   ) {
     this.groups = groupsOf(timeline);
     this.layout = arrange(this.groups, this.folds);
-    this.whole = { start: timeline.start_ns, end: Math.max(timeline.end_ns, timeline.start_ns + 1) };
-    this.span = this.aim = this.whole;
-    this.gutter = new Gutter({ fold: (group, to) => this.fold(group, to) });
-    const corner = element('div', { class: 'timeline-corner', 'aria-hidden': 'true' });
-    this.spacer = element('div', { class: 'timeline-spacer' }, corner, this.canvas, this.gutter.root);
-    this.port = element(
-      'div',
-      {
-        class: 'timeline-port',
-        tabindex: 0,
-        role: 'application',
-        'aria-label': label,
-        'aria-roledescription': 'timeline',
-        'aria-keyshortcuts': 'w a s d f m n 0 / ?',
-      },
-      this.spacer,
-    );
-    this.root = element('div', { class: 'timeline-frame' }, this.port, this.tip, this.hint);
-    listen(this.port, this.canvas, this);
-    this.port.addEventListener('scroll', () => {
-      this.hideTip();
-      this.redraw();
-    });
-    new ResizeObserver(() => this.redraw()).observe(this.port);
-    onTheme(() => {
-      this.palettes = this.ruler = null;
-      this.redraw();
-    });
+    this.whole = extentOf(timeline);
+    this.home = { start: timeline.start_ns, end: Math.max(timeline.end_ns, timeline.start_ns + 1) };
+    this.span = this.aim = this.home;
+    const actions = { fold: (group: Group, to: Fold): void => this.fold(group, to) };
+    this.stage = new Stage(label, tiles.catalog, actions, () => this.paint());
+    listen(this.stage.port, this.stage.canvas, this);
+  }
+
+  get root(): HTMLElement {
+    return this.stage.root;
+  }
+
+  get port(): HTMLElement {
+    return this.stage.port;
   }
 
   // ---- what the hands ask for ----
@@ -115,7 +87,7 @@ export class TimelineView implements Actions {
   }
 
   drag(pixels: number): void {
-    this.hideTip();
+    this.stage.hideTip();
     this.show(pan(this.span, -pixels / this.room(), this.whole), false);
   }
 
@@ -123,8 +95,10 @@ export class TimelineView implements Actions {
     this.port.scrollTop += pixels;
   }
 
+  /** The ops from the first to the last; again: all there is. */
   fit(): void {
-    this.show(this.whole, true);
+    const { start, end } = this.home;
+    this.show(this.aim.start === start && this.aim.end === end ? this.whole : this.home, true);
   }
 
   focusItem(): void {
@@ -211,11 +185,7 @@ export class TimelineView implements Actions {
   }
 
   refuseWheel(y: number): void {
-    this.hint.textContent = 'Hold Ctrl to zoom with the wheel';
-    this.hint.style.top = `${y + 16}px`;
-    this.hint.classList.add('is-shown');
-    clearTimeout(this.hiding);
-    this.hiding = window.setTimeout(() => this.hint.classList.remove('is-shown'), 1200);
+    this.stage.showHint('Hold Ctrl to zoom with the wheel', y);
   }
 
   // ---- what the page asks for ----
@@ -302,25 +272,26 @@ export class TimelineView implements Actions {
     return this.tiles.row(lane.id, this.span, this.room());
   }
 
-  /** The lanes that are seen now. */
   seen(): readonly Lane[] {
-    const top = this.port.scrollTop;
-    const bottom = top + this.port.clientHeight - AXIS;
-    return this.layout.lanes.filter((lane) => lane.top + lane.height >= top && lane.top <= bottom);
+    return this.stage.seen(this.layout);
   }
 
   room(): number {
-    return Math.max(this.port.clientWidth - this.gutterWidth(), 1);
+    return this.stage.room();
+  }
+
+  gutterWidth(): number {
+    return this.stage.gutterWidth();
   }
 
   redraw(): void {
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.paint());
+    this.stage.redraw();
   }
 
   /** Whether all that is seen is as fine as it can be, and drawn. */
   get isSettled(): boolean {
     return (
-      this.frame === 0 &&
+      this.stage.isDrawn &&
       this.span.start === this.aim.start &&
       this.span.end === this.aim.end &&
       !this.tiles.isBusy &&
@@ -329,11 +300,6 @@ export class TimelineView implements Actions {
   }
 
   // ---- places ----
-
-  gutterWidth(): number {
-    const width = this.port.clientWidth;
-    return width < 600 ? 92 : width < 1600 ? 168 : 220;
-  }
 
   private timeAt(x: number): number {
     return this.span.start + ((x - this.gutterWidth()) / this.room()) * lengthOf(this.span);
@@ -389,29 +355,14 @@ export class TimelineView implements Actions {
 
   private scrollTo(mark: Pick<Mark, 'lane'>): void {
     const lane = this.laneOf(mark);
-    if (!lane) return;
-    const low = lane.top + lane.height + AXIS - this.port.clientHeight;
-    this.port.scrollTop = Math.min(Math.max(this.port.scrollTop, low), lane.top);
+    if (lane) this.stage.scrollTo(lane);
   }
 
   private setFocus(focus: (Mark & { readonly others: number }) | null, x = 0, y = 0): void {
     this.focus = focus;
     this.redraw();
-    if (!focus) return this.hideTip();
-    this.tip.replaceChildren(...this.words(focus, focus.others).map((line) => element('p', {}, line)));
-    this.tip.hidden = false;
-    const lane = this.laneOf(focus);
-    const box = this.port.getBoundingClientRect();
-    const below = box.top + AXIS + (lane ? lane.top + lane.height - this.port.scrollTop : y) + 10;
-    const left = Math.min(box.left + x + 12, innerWidth - this.tip.offsetWidth - 8);
-    const isHigh = below + this.tip.offsetHeight > innerHeight - 8;
-    const top = isHigh ? box.top + y - this.tip.offsetHeight - 14 : below;
-    this.tip.style.left = `${Math.max(8, left)}px`;
-    this.tip.style.top = `${Math.max(8, top)}px`;
-  }
-
-  private hideTip(): void {
-    this.tip.hidden = true;
+    if (focus) this.stage.showTip(this.words(focus, focus.others), this.laneOf(focus), x, y);
+    else this.stage.hideTip();
   }
 
   private refold(): void {
@@ -433,66 +384,24 @@ export class TimelineView implements Actions {
       this.redraw();
       if (done < 1) this.motion = requestAnimationFrame(go);
       else {
-        this.hideTip();
+        this.stage.hideTip();
         this.hooks.moved();
       }
     };
     go();
   }
 
-  private resize(width: number, height: number): CanvasRenderingContext2D | null {
-    const context = this.canvas.getContext('2d');
-    const scale = devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
-      this.canvas.width = Math.round(width * scale);
-      this.canvas.height = Math.round(height * scale);
-      this.canvas.style.width = `${width}px`;
-      this.canvas.style.height = `${height}px`;
-    }
-    context?.setTransform(scale, 0, 0, scale, 0, 0);
-    return context;
-  }
-
-  private showGutter(): void {
-    const width = this.gutterWidth();
-    const key = `${width}:${this.groups.map(({ id, standard }) => this.folds.get(id) ?? standard).join()}`;
-    if (key === this.laid) return;
-    this.laid = key;
-    this.spacer.style.height = `${this.layout.height + AXIS}px`;
-    this.port.style.setProperty('--gutter', `${width}px`);
-    this.gutter.show(this.layout, width);
-  }
-
   private paint(): void {
-    this.frame = 0;
-    const width = this.port.clientWidth;
-    const height = this.port.clientHeight;
-    if (width === 0) return;
-    this.showGutter();
-    const context = this.resize(width, height);
-    if (!context) return;
-    const colors = ink();
-    this.palettes ??= new Palettes(this.tiles.catalog, colors);
-    this.ruler ??= new Ruler(context, `11px ${colors.font}`);
     const seen = this.seen();
     this.tiles.want(
       this.aim,
       this.room(),
       seen.map(({ id }) => id),
     );
-    draw({
-      context,
-      width,
-      height,
-      gutter: this.gutterWidth(),
-      scroll: this.port.scrollTop,
+    this.stage.draw({
       layout: this.layout,
       rows: new Map(seen.map((lane) => [lane, this.rowOf(lane)])),
-      catalog: this.tiles.catalog,
-      palettes: this.palettes,
-      ruler: this.ruler,
       span: this.span,
-      ink: colors,
       category: this.category,
       isMatch: this.isMatch,
       focus: this.focus,
@@ -500,8 +409,6 @@ export class TimelineView implements Actions {
       chosen: this.chosen,
       arrows: this.arrows,
     });
-    this.port.dataset.start = String(this.span.start);
-    this.port.dataset.end = String(this.span.end);
   }
 }
 

@@ -84,7 +84,7 @@ class Aligned {
   constructor(session: Session, inputs: readonly [number, number]) {
     const { source, report } = session;
     const names = inputs.map((input) => source.inputs[input]?.input ?? '');
-    this.explorers = inputs.map((input) => createExplorer(source, { input }));
+    this.explorers = inputs.map((input) => createExplorer(source, { report, input }));
     this.steps = names.map((name) => stepsOf(report, name));
     const count = Math.min(...this.steps.map(({ length }) => length));
     const tools =

@@ -113,14 +113,14 @@ function occurrencesView(session: Session, subject: Subject, found: Occurrences,
 /** How it was launched, and by what: only the trace has that. */
 function launchesView(session: Session, input: string, name: string): HTMLElement {
   const where = whereKernel(input, name, session.chosen);
-  const ask = (title: string, columns: string): HTMLElement =>
+  const ask = (title: string, columns: string, groups: string): HTMLElement =>
     panelView(
       title,
       later(
         () =>
           session.source.sql(
             `select ${columns}, count(*) as count, sum(dur_ns) as total_ns, median(dur_ns) as median_ns from ops
-             where ${where} group by ${columns} order by total_ns desc`,
+             where ${where} group by ${groups} order by total_ns desc`,
             100,
           ),
         (answer) => {
@@ -134,9 +134,10 @@ function launchesView(session: Session, input: string, name: string): HTMLElemen
     { class: 'pair' },
     ask(
       'Launch configurations',
-      'grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, shared_bytes, occupancy_percent',
+      "grid_x || ' x ' || grid_y || ' x ' || grid_z as grid, block_x || ' x ' || block_y || ' x ' || block_z as block, registers, shared_bytes, occupancy_percent",
+      '1, 2, 3, 4, 5',
     ),
-    ask('Launched by', 'operator, range'),
+    ask('Launched by', 'operator, range', '1, 2'),
   );
 }
 

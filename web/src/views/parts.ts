@@ -29,7 +29,7 @@ function partView(session: Session): HTMLElement | null {
   const { chosen } = session;
   if (!chosen || !session.source.isLive) return null;
   const words = `Selected: ${withUnit(chosen.start, 'ns')} to ${withUnit(chosen.end, 'ns')}`;
-  const clear = button('\u00d7', { 'aria-label': 'Show everything again' }, () => session.choose(null));
+  const clear = button('\u00d7', { 'aria-label': 'Show everything again' }, () => session.clear());
   return element('p', { class: 'chip' }, element('span', {}, words), clear);
 }
 

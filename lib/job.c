@@ -58,6 +58,12 @@ static enum gputime_status judge_failures(const struct gputime_error *errors, si
     return err && err->status ? err->status : GPUTIME_FAILED;
 }
 
+static void count_summaries(struct gputime_job *job, const struct gt_job_ranks *input) {
+    job->summary_count += input->count;
+    for (size_t k = 0; k < input->count; k++)
+        job->rank_count += input->summaries[k].head.ops > 0;
+}
+
 API enum gputime_status gputime_job_open_team(const struct gputime_team *team, const struct gputime_input *inputs,
                                               size_t count, const struct gputime_option *options, size_t option_count,
                                               struct gputime_job **out, struct gputime_error *errors,
@@ -92,9 +98,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     bool is_any_read = false;
     for (size_t i = 0; status == GT_OK && i < count; i++) {
         is_any_read |= job->inputs[i].is_read;
-        job->summary_count += job->inputs[i].count;
-        for (size_t k = 0; k < job->inputs[i].count; k++)
-            job->rank_count += job->inputs[i].summaries[k].head.ops > 0;
+        count_summaries(job, &job->inputs[i]);
         if (errors)
             errors[i] = all[i];
     }
@@ -145,7 +149,7 @@ static enum gt_status fill_job(struct gputime_job *job, struct gputime_trace *co
     job->input_count = count;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         status = gt_job_read_trace(traces[i], i, NULL, threads, &job->inputs[i], err);
-        job->rank_count += job->inputs[i].count;
+        count_summaries(job, &job->inputs[i]);
     }
     if (status == GT_OK && gt_job_redact_is_asked(inputs, count))
         status = gt_job_redact(job, inputs, job->errors, err);

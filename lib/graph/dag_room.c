@@ -40,8 +40,8 @@ static bool may_be_full(const struct room *room, uint32_t stream, const struct g
     const struct gt_dag_build *build = room->build;
     uint32_t first = build->streams[stream].first, last = build->call_ops[call->first_op + call->op_count - 1];
     uint32_t place = build->op_place[last];
-    if (build->launch_ops[place] != last)
-        return true; /* not in the order of launches */
+    if (build->op_stream[last] != stream || build->launch_ops[place] != last)
+        return true; /* of several streams, or not in the order of launches */
     uint32_t launched = place - first + 1;
     return launched >= GT_DAG_FLIGHT &&
            build->store->ops.end_ns[room->end_ops[first + launched - GT_DAG_FLIGHT]] > call->end_ns;

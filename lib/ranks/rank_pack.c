@@ -213,9 +213,9 @@ static bool is_sound(const struct gt_rank_summary *summary) {
     if (is_log(summary))
         return is_text(summary, head->host) && is_text(summary, head->input) && are_logs(summary);
     struct checked it = {.summary = summary};
-    bool ok = are_logs(summary) && head->source <= GT_RANK_OF_FILE_NAME && is_text(summary, head->host) && is_text(summary, head->uuid) &&
-              is_text(summary, head->input) && list_times(&it) && are_kernels(&it) && are_carried(summary) &&
-              are_times(&it);
+    bool ok = are_logs(summary) && head->source <= GT_RANK_OF_FILE_NAME && is_text(summary, head->host) &&
+              is_text(summary, head->uuid) && is_text(summary, head->input) && list_times(&it) && are_kernels(&it) &&
+              are_carried(summary) && are_times(&it);
     gt_mem_free(it.times);
     return ok;
 }

@@ -10,7 +10,7 @@ const { build } = createRequire(join(web, 'package.json'))('esbuild');
 
 async function load(name) {
   const made = await build({
-    entryPoints: [join(web, 'src/timeline', name)],
+    entryPoints: [join(web, 'src', name)],
     bundle: true,
     write: false,
     format: 'esm',
@@ -18,9 +18,16 @@ async function load(name) {
   return import(`data:text/javascript,${encodeURIComponent(made.outputFiles[0].text)}`);
 }
 
-const { fit, pan, ticks, zoom } = await load('span.ts');
-const { between, itemNear, unpack } = await load('rows.ts');
-const { commandFor, countHidden, shortName } = await load('describe.ts');
+const { fit, pan, ticks, zoom } = await load('timeline/span.ts');
+const { between, itemNear, unpack } = await load('timeline/rows.ts');
+const { Catalog, shortName } = await load('timeline/catalog.ts');
+const { countHidden } = await load('timeline/describe.ts');
+const { Tiles } = await load('timeline/tiles.ts');
+const { groupsOf, arrange } = await load('timeline/lanes.ts');
+const { read, write } = await load('explore/place.ts');
+const { StoredSource } = await load('explore/stored.ts');
+const { address } = await load('explore/server.ts');
+const { tell } = await load('explore/account.ts');
 
 test('spans stay inside the whole', () => {
   const whole = { start: 100, end: 1100 };
@@ -108,16 +115,204 @@ test('names of kernels are shortened', () => {
     assert.equal(shortName(name), short);
 });
 
-test('the command for more names the part and keeps the selection', () => {
-  const report = { command: 'summary', inputs: [{ input: 'a', path: "/tmp/it's $(here).json" }] };
+test('the command for more names the part and keeps the selection', async () => {
   const options = [
     { name: 'name', value: 'a b' },
     { name: 'device', value: '0' },
   ];
+  const source = new StoredSource({
+    command: 'summary',
+    inputs: [{ input: 'a', path: "/tmp/it's $(here).json" }],
+    tables: {},
+    timelines: [{ input: 'a', options, names: [], categories: [], rows: [] }],
+  });
   assert.equal(
-    commandFor(report, { input: 'a', options }, { start: 10.4, end: 99.2 }),
-    "gputime summary '/tmp/it'\\''s $(here).json' --from 10ns --to 100ns --name 'a b' --device 0 --html -o part.html",
+    source.command(0, 10.4, 99.2),
+    "gputime summary '/tmp/it'\\''s $(here).json' --from 10ns --to 100ns --name 'a b' --device 0",
   );
+  assert.equal(source.command(0), "gputime view '/tmp/it'\\''s $(here).json'");
+});
+
+test('labels of names that begin alike differ', () => {
+  const catalog = new Catalog();
+  const names = [
+    'void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3>>(int)',
+    'void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, MulFunctor>>(int)',
+    'void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, DivFunctor>>(int)',
+    'softmax_warp_forward',
+  ];
+  const places = names.map((name) => catalog.add(name, 'elementwise'));
+  const labels = places.map((place) => catalog.label(place));
+  assert.equal(new Set(labels).size, 4, labels.join('\n'));
+  assert.equal(labels[3], 'softmax_warp_forward');
+  assert.match(labels[0], /^vectorized_\S+ \u00b7 .*add/);
+  assert.equal(catalog.add(names[0], 'elementwise'), places[0]);
+  assert.ok(catalog.has(places[1], 'mulfunctor') && !catalog.has(places[2], 'mulfunctor'));
+});
+
+test('a place is written and read again', () => {
+  const place = {
+    input: 2,
+    span: { start: -5, end: 1e12 },
+    pin: { lane: 7, start: 3, end: 4 },
+    chosen: { start: 1, end: 2 },
+    find: 'a&b=c #\u00e4',
+    folds: new Map([
+      ['gpu0', 'folded'],
+      ['cpu1.2', 'all'],
+    ]),
+  };
+  assert.deepEqual(read(write(place)), place);
+  const nothing = { input: 0, span: null, pin: null, chosen: null, find: '', folds: new Map() };
+  assert.equal(write(nothing), '');
+  for (const odd of ['', '#content', '#at=-1', '#at=1.5', '#at=z']) assert.equal(read(odd), null);
+  assert.deepEqual(read('#at=0&window=9,3&pin=1,2&chosen=a,b&fold=,-'), nothing);
+});
+
+test('addresses leave out what is not asked and quote the rest', () => {
+  assert.equal(address('search', { text: 'a b&c', from_ns: undefined, limit: 1 }), 'search?text=a%20b%26c&limit=1');
+  assert.equal(address('alive', {}), 'alive');
+});
+
+const LANES = {
+  start_ns: 0,
+  end_ns: 1 << 26,
+  options: [],
+  names: [],
+  categories: [],
+  rows: [
+    { kind: 'ops', lane: 3, device: 0, stream: 7, pid: 1, tid: null, level: null, count: 9, busy_ns: 9, grain_ns: 0 },
+  ],
+};
+
+/** A server that answers one item for each piece, and can be asked what it was asked. */
+function fakeServer() {
+  const asked = [];
+  const window = (input, from, to, width, lanes, signal) => {
+    const grain = (to - from) / width;
+    asked.push({ from, to, width, lanes, signal });
+    const items = Array.from({ length: width }, (_, i) => [from + i * grain, from + i * grain + grain / 2, 0, 2, 1]);
+    const rows = [{ ...LANES.rows[0], grain_ns: grain, items: pack(items) }];
+    return Promise.resolve({ ...LANES, names: ['k'], categories: ['gemm'], rows });
+  };
+  return { asked, source: { isLive: true, window } };
+}
+
+async function eventually(check) {
+  for (let i = 0; i < 2000 && !check(); i++) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.ok(check());
+}
+
+test('tiles are asked for once, joined and stretched', async () => {
+  globalThis.window ??= globalThis; // where timers are
+  const { asked, source } = fakeServer();
+  const tiles = new Tiles(source, 0, LANES, () => {}, assert.fail);
+  const whole = { start: 0, end: 1 << 26 };
+  assert.equal(tiles.row(3, whole, 1000), null, 'nothing is known yet');
+  tiles.want(whole, 1000, [3]);
+  await eventually(() => tiles.isExact(3, whole, 1000) && !tiles.isBusy);
+  const row = tiles.row(3, whole, 1000);
+  assert.deepEqual(
+    [...row.start],
+    [...row.start].sort((a, b) => a - b),
+  );
+  assert.equal(new Set(row.start).size, row.items, 'each once');
+
+  const part = { start: 1 << 20, end: (1 << 20) + (1 << 18) };
+  const stretched = tiles.row(3, part, 1000);
+  assert.ok(stretched.items > 0 && !tiles.isExact(3, part, 1000), 'coarser ones meanwhile');
+  tiles.want(part, 1000, [3]);
+  await eventually(() => tiles.isExact(3, part, 1000) && !tiles.isBusy);
+  const fine = tiles.row(3, part, 1000);
+  assert.ok(fine.packed.grain_ns <= (1 << 18) / 1000);
+  assert.equal(new Set(fine.start).size, fine.items);
+  const count = asked.length;
+  const seen = new Set(asked.map(({ from, to, width }) => `${from} ${to} ${width}`));
+  assert.equal(seen.size, count, 'nothing is asked twice');
+  tiles.stop();
+});
+
+test('what is no longer wanted is abandoned', async () => {
+  globalThis.window ??= globalThis;
+  const asked = [];
+  const never = (input, from, to, width, lanes, signal) =>
+    new Promise((resolve, reject) => {
+      asked.push({ from, to, signal });
+      signal.addEventListener('abort', () => reject(new Error('abandoned')));
+    });
+  const tiles = new Tiles({ isLive: true, window: never }, 0, LANES, () => {}, assert.fail);
+  tiles.want({ start: 0, end: 1 << 16 }, 1000, [3]);
+  await eventually(() => asked.length > 0);
+  const [first] = asked;
+  tiles.want({ start: 1 << 24, end: (1 << 24) + (1 << 16) }, 1000, [3]);
+  await eventually(() => first.signal.aborted);
+  await eventually(() => asked.at(-1).from >= 1 << 23 && !asked.at(-1).signal.aborted);
+  tiles.stop();
+  assert.ok(asked.every(({ signal }) => signal.aborted));
+});
+
+test('GPUs are open, of threads the one that launches most', () => {
+  const base = { device: null, pid: 1, stream: null, tid: null, level: null, count: 1, busy_ns: 1, grain_ns: 0 };
+  const rows = [
+    { ...base, kind: 'gaps', device: 0 },
+    ...Array.from({ length: 20 }, (_, stream) => ({ ...base, kind: 'ops', device: 0, stream, busy_ns: stream })),
+    { ...base, kind: 'calls', tid: 5, level: 0, count: 10 },
+    { ...base, kind: 'calls', tid: 6, level: 0, count: 1000 },
+    ...Array.from({ length: 9 }, (_, level) => ({ ...base, kind: 'python', tid: 6, level, count: 5 })),
+  ].map((row, lane) => ({ ...row, lane }));
+  const groups = groupsOf({ ...LANES, rows });
+  assert.deepEqual(
+    groups.map(({ id, standard }) => [id, standard]),
+    [
+      ['gpu0', 'some'],
+      ['cpu1.6', 'some'],
+      ['cpu1.5', 'folded'],
+    ],
+  );
+  const some = arrange(groups, new Map());
+  assert.equal(some.lanes.filter(({ packed }) => packed.kind === 'ops').length, 12);
+  assert.equal(some.lanes.filter(({ packed }) => packed.kind === 'python').length, 4);
+  assert.deepEqual(
+    some.mores.map(({ count }) => count),
+    [8, 5],
+  );
+  const all = arrange(groups, new Map(groups.map(({ id }) => [id, 'all'])));
+  assert.equal(all.lanes.length, rows.length);
+});
+
+test('the account of a part sums to its length', () => {
+  const catalog = new Catalog();
+  const [gemm, comm, copy, host] = [
+    ['g', 'gemm'],
+    ['c', 'comm'],
+    ['m', 'memcpy_h2d'],
+    ['host', null],
+  ].map(([name, category]) => catalog.add(name, category));
+  const of = (kind, stream, items) =>
+    unpack({ kind, device: 0, stream, pid: null, tid: null, level: null, grain_ns: 0, items: pack(items) });
+  const rows = [
+    of('ops', 1, [[0, 100, gemm]]),
+    of('ops', 2, [
+      [50, 150, comm],
+      [150, 160, copy],
+    ]),
+    of('gaps', null, [[160, 200, host]]),
+  ];
+  const told = tell(rows, catalog, { start: 20, end: 190 });
+  assert.deepEqual(told.accounts, [
+    {
+      device: 0,
+      parts: [
+        { name: 'compute', ns: 80 },
+        { name: 'exposed communication', ns: 50 },
+        { name: 'exposed memory', ns: 10 },
+        { name: 'idle: host', ns: 30 },
+      ],
+    },
+  ]);
+  assert.deepEqual(told.kernels[0], { name: 'c', ns: 100, count: 1 });
+  const joined = [of('ops', 1, [[0, 100, gemm, 5, 80]])];
+  assert.equal(tell(joined, catalog, { start: 20, end: 190 }), null, 'what is joined cannot be told');
 });
 
 test('only what would have room counts as hidden', () => {

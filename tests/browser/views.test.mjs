@@ -163,7 +163,7 @@ test('steps are side by side and say how they differ', async () => {
 
 test('the flame graph shows ranges, marks what is looked for and lists what is heaviest', async () => {
   const { page, close } = await open(summary, { ...DESK, hash: '#view=flame' });
-  const { rows } = summary.report.tables.range_tree;
+  const { rows } = makePage('views-tree', 'ranges', '--tree', TRACE).report.tables.range_tree;
   const top = sum(rows.filter((row) => row.depth === 0).map((row) => row.sum_ns));
   assert.match(await page.locator('.range').first().getAttribute('title'), new RegExp(top.toLocaleString('en-US')));
   await page.getByLabel('Search the flame graph').fill('OPTIMIZER');

@@ -7,14 +7,15 @@
 
 /* The fields of an event, which come in any order. */
 struct event {
-    uint64_t type, track, name_iid, category_iid, counter, correlation;
-    struct gt_str name, category, submitted;
-    struct gt_str legacy;
-    double real;
-    uint64_t delta_us, absolute_us;
+    uint64_t type, track, name_iid, category_iid;
+    struct gt_str name, category, submitted, legacy;
     bool has_delta, has_absolute;
     bool has_track, has_counter, has_real, has_annotations, has_details;
-    struct gt_pftrace_details details; /* set where there are annotations */
+    /* What follows is set where one of these says so. */
+    uint64_t correlation; /* GT_NO_CORRELATION */
+    uint64_t counter, delta_us, absolute_us;
+    double real;
+    struct gt_pftrace_details details; /* of annotations */
 };
 
 static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence, uint64_t uuid) {
@@ -99,6 +100,35 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
     }
 }
 
+/* The numbers that most events begin with, by their tags: gives the first other field, or one that is damaged. */
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct event *event, const unsigned char *p, const unsigned char *end) {
+    while (p < end) {
+        struct gt_proto_number number = gt_proto_read(p + 1, end);
+        if (!number.p)
+            return p;
+        switch (*p) {
+        case PF_EVENT_TYPE:
+            event->type = number.value;
+            break;
+        case PF_EVENT_NAME_IID:
+            event->name_iid = number.value;
+            break;
+        case PF_EVENT_CATEGORY_IID:
+            event->category_iid = event->category_iid ? event->category_iid : number.value;
+            break;
+        case PF_EVENT_TRACK:
+            event->track = number.value;
+            event->has_track = true;
+            break;
+        default:
+            return p;
+        }
+        p = number.p;
+    }
+    return p;
+}
+
 /* The ops that a call submitted have its first one's number. */
 static void take_submissions(struct gt_pftrace_reading *reading, struct event *event) {
     struct gt_proto message = gt_proto_of(event->submitted);
@@ -174,8 +204,8 @@ static void keep_event(struct gt_pftrace_reading *reading, const struct gt_pftra
 
 /* ---- old writers ---- */
 
-/* The time of an event that has one of its own, in microseconds: since the event before, or since the clock's zero. Sums
-   wrap like those of the writer. GT_NO_TIME: nothing says when that was. */
+/* The time of an event that has one of its own, in microseconds: since the event before, or since the clock's zero.
+   Sums wrap like those of the writer. GT_NO_TIME: nothing says when that was. */
 static int64_t own_time(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                         const struct event *event) {
     if (!event->has_delta)
@@ -206,15 +236,16 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
     struct event event;
     if (!reading->needs_events && reading->is_of_gputime)
         return;
-    memset(&event, 0, offsetof(struct event, details));
+    memset(&event, 0, offsetof(struct event, correlation));
     event.correlation = GT_NO_CORRELATION;
-    while (gt_proto_next(&message, &field))
+    while ((message.p = take_usual(&event, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, sequence, &event, &field);
     if (message.is_damaged) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
         return;
     }
-    uint64_t length_ns = event.legacy.ptr ? take_legacy(&event) : UINT64_MAX; /* UINT64_MAX: an end of its own follows */
+    uint64_t length_ns =
+        event.legacy.ptr ? take_legacy(&event) : UINT64_MAX; /* UINT64_MAX: an end of its own follows */
     if (event.has_delta || event.has_absolute)
         time_ns = own_time(reading, sequence, &event);
     if (time_ns == GT_NO_TIME) {

@@ -305,12 +305,58 @@ static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_s
         gt_pftrace_reading_stage(reading, sequence, packet->stage, time_ns, packet->machine);
 }
 
+/* The fields that most packets begin with, by the bytes of their tags: p is after them then, at the first other field
+   or at one that is damaged, which take_field() sees. */
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct packet *packet, const unsigned char *p, const unsigned char *end) {
+    enum { STAGE_LOW = (PF_PACKET_STAGE & 0x7f) | 0x80, STAGE_HIGH = PF_PACKET_STAGE >> 7 };
+    while (p < end) {
+        struct gt_str *bytes = &packet->event;
+        const unsigned char *after_tag = p + 1;
+        struct gt_proto_number number;
+        switch (*p) {
+        case PF_PACKET_TIMESTAMP:
+            if (!(number = gt_proto_read(after_tag, end)).p)
+                return p;
+            packet->timestamp = number.value;
+            packet->has_timestamp = true;
+            break;
+        case PF_PACKET_SEQUENCE:
+            if (!(number = gt_proto_read(after_tag, end)).p)
+                return p;
+            packet->sequence = (uint32_t)number.value;
+            break;
+        case PF_PACKET_FLAGS:
+            if (!(number = gt_proto_read(after_tag, end)).p)
+                return p;
+            packet->flags = number.value;
+            break;
+        case STAGE_LOW: /* so many bytes after the end may be read */
+            if (after_tag[0] != STAGE_HIGH)
+                return p;
+            bytes = &packet->stage;
+            after_tag++; /* fall through */
+        case PF_PACKET_TRACK_EVENT:
+            number = gt_proto_read(after_tag, end);
+            if (!number.p || number.value > (size_t)(end - number.p))
+                return p;
+            *bytes = (struct gt_str){(const char *)number.p, (size_t)number.value};
+            number.p += number.value;
+            break;
+        default:
+            return p;
+        }
+        p = number.p;
+    }
+    return p;
+}
+
 void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
     struct gt_proto message = gt_proto_of(bytes);
     struct gt_proto_field field;
     struct packet packet;
     memset(&packet, 0, offsetof(struct packet, interned));
-    while (gt_proto_next(&message, &field))
+    while ((message.p = take_usual(&packet, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, &packet, &field);
     if (message.is_damaged) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);

@@ -19,7 +19,7 @@ import { itemView } from './itempane';
 import { modelOf, type Model } from './model';
 import { read, write, type Pin, type Place } from './place';
 import { SearchBox } from './searchbox';
-import type { Chosen, Destination, Explorer, Link, Source } from './source';
+import type { Chosen, Destination, Explorer, Item, Link, Source } from './source';
 import { tablesView, type Tables } from './tables';
 
 const ANALYSES = ['accounting', 'kernels', 'gaps'];
@@ -96,9 +96,9 @@ export class ExplorerView implements Explorer, Hooks {
     void this.turn(this.options.input ?? Math.max(named, 0)).then((view) => {
       this.root.scrollIntoView({ block: 'nearest' });
       if (!view) return;
+      this.leave();
       view.look({ start, end });
       if (lane !== undefined) view.pin(this.markOf(view, { lane, start, end }));
-      this.remember(true);
     });
   }
 
@@ -210,7 +210,7 @@ export class ExplorerView implements Explorer, Hooks {
       this.arrived();
       return view;
     } catch (error) {
-      if (turn === this.turning) this.frame.fail(error instanceof Error ? error.message : String(error));
+      if (turn === this.turning) this.frame.fail(wordsOf(error));
       return null;
     }
   }
@@ -267,33 +267,36 @@ export class ExplorerView implements Explorer, Hooks {
 
   // ---- panes ----
 
-  private async describe(view: TimelineView, mark: Mark, signal: AbortSignal): Promise<void> {
-    const words = view.words(mark, 0);
+  private async describe(view: TimelineView, pinned: Mark, signal: AbortSignal): Promise<void> {
     this.waiting++;
     try {
-      const item =
-        mark.count > 1 && this.source.isLive
-          ? null
-          : await this.source.item(this.input, mark.lane, mark.start, mark.end, 0, signal);
+      const { lane, start, end } = pinned;
+      const isMerged = pinned.count > 1 && this.source.isLive;
+      const item = isMerged ? null : await this.source.item(this.input, lane, start, end, 0, signal);
       if (signal.aborted) return;
+      const mark = item ? view.nameIt(pinned, item.name) : pinned;
       view.setLinks(mark, item?.links ?? []);
-      const name = view.tiles.catalog.names[mark.name] ?? '';
-      const shown = item ?? { name, lines: [], stack: [], links: [] };
-      const command = this.source.command(this.input);
-      const body = itemView(shown, words, (to) => this.follow(to));
-      if (mark.count > 1)
-        body.append(
-          element('p', { class: 'hint' }, 'Several items are drawn as one here: zoom in to tell them apart.'),
-        );
-      if (command && view.laneOf(mark)?.packed.kind === 'ops')
-        body.append(element('p', { class: 'hint' }, 'Launch, stack and arrows: ', element('code', {}, command)));
-      this.frame.item.show(body);
+      this.frame.item.show(this.itemBody(view, mark, item));
     } catch (error) {
-      if (!signal.aborted)
-        this.frame.item.show(element('p', {}, error instanceof Error ? error.message : String(error)));
+      if (!signal.aborted) this.frame.item.show(element('p', {}, wordsOf(error)));
     } finally {
       this.waiting--;
     }
+  }
+
+  private itemBody(view: TimelineView, mark: Mark, item: Item | null): HTMLElement {
+    const kind = view.timeline.rows.find(({ lane }) => lane === mark.lane)?.kind;
+    const name = view.tiles.catalog.names[mark.name] ?? '';
+    const shown = item ?? { name, lines: [], stack: [], links: [] };
+    const body = itemView(shown, view.words(mark, 0), kind === 'gaps', (to) => {
+      view.port.focus({ preventScroll: true }); // what was clicked goes away
+      this.follow(to);
+    });
+    const hint = (...words: (string | HTMLElement)[]): void => body.append(element('p', { class: 'hint' }, ...words));
+    if (mark.count > 1) hint('Several items are drawn as one here: zoom in to tell them apart.');
+    const command = this.source.command(this.input);
+    if (command && kind === 'ops') hint('Launch, stack and arrows: ', element('code', {}, command));
+    return body;
   }
 
   private async measure(view: TimelineView, span: Span, signal: AbortSignal): Promise<void> {
@@ -317,8 +320,7 @@ export class ExplorerView implements Explorer, Hooks {
         show(tell(rows, view.tiles.catalog, span));
       }
     } catch (error) {
-      if (!signal.aborted)
-        this.frame.chosen.show(element('p', {}, error instanceof Error ? error.message : String(error)));
+      if (!signal.aborted) this.frame.chosen.show(element('p', {}, wordsOf(error)));
     } finally {
       this.waiting--;
     }
@@ -328,13 +330,13 @@ export class ExplorerView implements Explorer, Hooks {
   private follow({ lane, start_ns: start, end_ns: end, name }: Link): void {
     const { view } = this;
     if (!view) return;
+    this.leave();
     if (lane < 0) view.look({ start, end });
     else {
       const mark = this.markOf(view, { lane, start, end }, name);
       view.reveal(mark);
       view.pin(mark);
     }
-    this.remember(true);
   }
 
   /** The item itself where it is known, else as much of it as is. */
@@ -367,6 +369,11 @@ export class ExplorerView implements Explorer, Hooks {
     };
   }
 
+  /** What follows can be taken back: it changes an entry of its own. */
+  private leave(): void {
+    if (this.options.input === undefined) history.pushState(null, '', location.href);
+  }
+
   /** A step can be taken back; other changes are only kept. */
   private remember(isStep: boolean): void {
     if (!this.view || this.isRestoring || this.options.input !== undefined) return;
@@ -391,7 +398,8 @@ export class ExplorerView implements Explorer, Hooks {
         view.goTo(span ?? view.home);
         this.search.set(find);
         if (!same(chosen, view.chosen)) view.setChosen(chosen);
-        if (!same(pin, view.pinned)) view.pin(pin && this.markOf(view, pin));
+        const isThere = pin && view.timeline.rows.some(({ lane }) => lane === pin.lane);
+        if (!same(pin, view.pinned)) view.pin(isThere ? this.markOf(view, pin) : null);
       })
       .finally(() => (this.isRestoring = false));
   }
@@ -416,6 +424,10 @@ const ANYWHERE: Readonly<Record<string, (explorer: ExplorerView, view: TimelineV
 };
 
 const NOWHERE: Place = { input: 0, span: null, pin: null, chosen: null, find: '', folds: new Map() };
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 function same(a: Span | null, b: Span | null): boolean {
   const lane = (span: Span): unknown => (span as Partial<Pin>).lane;

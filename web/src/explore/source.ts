@@ -24,7 +24,7 @@ export interface ItemLine {
   readonly key: string;
   readonly title: string;
   readonly value: string | number | null;
-  readonly unit: Unit;
+  readonly unit: Unit | '%' | 'bytes/s';
 }
 
 /** Something elsewhere in the timeline that belongs to an item: its launch, its kernel, the call that waits for it. */
@@ -91,6 +91,7 @@ export interface SqlAnswer {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number | null)[])[];
   readonly total_rows: number;
+  readonly notes?: readonly string[];
   readonly error?: string | null;
 }
 

@@ -69,7 +69,7 @@ function neighbour(stored: Stored, device: number | null, time: number, isBefore
   }
   if (!best || best.row.count[best.item]! > 1) return null;
   return {
-    kind: isBefore ? 'before' : 'after',
+    kind: isBefore ? 'previous' : 'next',
     lane: best.row.packed.lane!,
     start_ns: best.row.start[best.item]!,
     end_ns: best.row.end[best.item]!,

@@ -17,9 +17,9 @@ export interface Arrow {
 }
 
 /** Kinds of links that are not another part of the same story. */
-const NO_ARROW = new Set(['before', 'after']);
+const NO_ARROW = new Set(['previous', 'next', 'gap', 'meanwhile']);
 /** The other end comes first. */
-const BACKWARDS = new Set(['launch', 'waits_for', 'parent']);
+const BACKWARDS = new Set(['launch', 'waits_for', 'cpu']);
 
 export function arrowsOf(mark: Mark, links: readonly Link[]): Arrow[] {
   return links

@@ -208,6 +208,13 @@ export class TimelineView implements Actions {
     this.hooks.pinned(mark);
   }
 
+  /** Gives the pinned item its name, where that was not known: a link came before its tile. */
+  nameIt(mark: Mark, name: string): Mark {
+    if (this.pinned !== mark || this.tiles.catalog.names[mark.name] !== '') return mark;
+    this.pinned = { ...mark, name: this.tiles.catalog.add(name, null) };
+    return this.pinned;
+  }
+
   setLinks(mark: Mark, links: readonly Link[]): void {
     if (this.pinned !== mark) return;
     this.arrows = arrowsOf(mark, links);

@@ -58,12 +58,10 @@ static enum gputime_status judge_failures(const struct gputime_error *errors, si
     return err && err->status ? err->status : GPUTIME_FAILED;
 }
 
-/* Those of one input. */
-static void count_ranks(struct gputime_job *job, size_t input) {
-    const struct gt_job_ranks *ranks = &job->inputs[input];
-    job->summary_count += ranks->count;
-    for (size_t k = 0; k < ranks->count; k++)
-        job->rank_count += ranks->summaries[k].head.ops > 0;
+static void count_summaries(struct gputime_job *job, const struct gt_job_ranks *input) {
+    job->summary_count += input->count;
+    for (size_t k = 0; k < input->count; k++)
+        job->rank_count += input->summaries[k].head.ops > 0;
 }
 
 API enum gputime_status gputime_job_open_team(const struct gputime_team *team, const struct gputime_input *inputs,
@@ -100,7 +98,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     bool is_any_read = false;
     for (size_t i = 0; status == GT_OK && i < count; i++) {
         is_any_read |= job->inputs[i].is_read;
-        count_ranks(job, i);
+        count_summaries(job, &job->inputs[i]);
         if (errors)
             errors[i] = all[i];
     }
@@ -151,7 +149,7 @@ static enum gt_status fill_job(struct gputime_job *job, struct gputime_trace *co
     job->input_count = count;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         status = gt_job_read_trace(traces[i], i, NULL, threads, &job->inputs[i], err);
-        count_ranks(job, i);
+        count_summaries(job, &job->inputs[i]);
     }
     if (status == GT_OK && gt_job_redact_is_asked(inputs, count))
         status = gt_job_redact(job, inputs, job->errors, err);

@@ -39,8 +39,8 @@
 #define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz " suffix ".zip"
 
 const struct gt_decoder gt_decoders[] = {
-    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json") " .zip", TORCH_FACTS,
-     gt_torch_json_sniff, gt_torch_json_decode, NULL},
+    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json") " .zip",
+     TORCH_FACTS, gt_torch_json_sniff, gt_torch_json_decode, NULL},
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
     {GT_ROCPD_KEY, "rocpd", "ROCm profiler database (rocprofv3's rocpd, rpd)", PACKED(".db") " .rpd",
@@ -102,7 +102,8 @@ static const struct {
 };
 
 /* Ways in which pages begin, after white space. */
-static const struct gt_str page_begins[] = {GT_STR("<!doctype html"), GT_STR("<html"), GT_STR("<?xml"), GT_STR("<head")};
+static const struct gt_str page_begins[] = {GT_STR("<!doctype html"), GT_STR("<html"), GT_STR("<?xml"),
+                                            GT_STR("<head")};
 
 static bool is_page(struct gt_str head) {
     while (head.len && strchr(" \t\r\n", head.ptr[0]))
@@ -224,8 +225,8 @@ static enum gt_status choose_member(struct gt_source *source, const struct gt_de
     struct gt_str head;
     for (size_t i = 0; i < gt_source_member_count(source); i++) {
         const char *name = gt_source_member_name(source, i);
-        if (gt_source_select(source, i, NULL) != GT_OK ||
-            find_decoder(source, name, &head, &decoder, NULL) != GT_OK || !decoder)
+        if (gt_source_select(source, i, NULL) != GT_OK || find_decoder(source, name, &head, &decoder, NULL) != GT_OK ||
+            !decoder)
             continue;
         if (traces.count == 0) {
             traces.first = i;

@@ -47,8 +47,7 @@ static void take(struct gt_view *view, size_t at, size_t place) {
 }
 
 /* Merges the streams while there are several, then takes the rest of the last one. */
-static void merge_lanes(struct gt_view *view, const struct gt_view_device *device,
-                        struct cursor *heap) {
+static void merge_lanes(struct gt_view *view, const struct gt_view_device *device, struct cursor *heap) {
     const struct gt_view_lane *lanes = view->lanes + device->first_lane;
     size_t count = device->lane_count, place = device->first;
     for (size_t i = 0; i < count; i++) {

@@ -8,7 +8,7 @@
 #include "write/json_timeline.h"
 
 /* Pixels of all lanes together, so that an answer stays small: many lanes have a coarser grain. */
-enum { PIXELS_MAX = 24576, WIDTH_USUAL = 1000, NAME_LONGEST = 4000, NAME_BYTES = 2000000 };
+enum { PIXELS_MAX = 16384, WIDTH_USUAL = 1000, NAME_LONGEST = 4000, NAME_BYTES = 2000000 };
 
 struct drawing {
     const struct gt_explore *explore;

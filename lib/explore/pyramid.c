@@ -31,7 +31,7 @@ static int64_t length_of(const struct gt_span *span) {
 }
 
 static size_t spans_of_level(size_t level) {
-    return (size_t)GT_PYRAMID_BLOCK << (4 * level);
+    return (size_t)GT_PYRAMID_BLOCK << (2 * level);
 }
 
 /* ---- making ---- */

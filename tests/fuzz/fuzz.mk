@@ -96,6 +96,7 @@ CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
 CUTS_fuzz_zip        := tests/fuzz/seeds/fuzz_zip/stored.zip tests/fuzz/seeds/fuzz_zip/zip64.zip
 CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
+CUTS_fuzz_rocm       := tests/fuzz/seeds/fuzz_rocm/small_kernel_trace.csv tests/fuzz/seeds/fuzz_rocm/small_counter_collection.csv
 
 replay:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(REPLAYS:=.run)
@@ -110,7 +111,7 @@ $(BUILD)/replay/%.run: $(BUILD)/replay/%
 # make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
 N ?= 1000
 SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst zip csv sums sqlite rep pftrace xplane nccl
+DAMAGED := json gz zst zip csv sums sqlite rep pftrace xplane rocpd rocprof nccl
 DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
 DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
 DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
@@ -122,6 +123,8 @@ DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
 DAMAGED_pftrace := $(wildcard $(SEEDS)/fuzz_pftrace/*.pftrace)
 DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
 DAMAGED_xplane := $(wildcard $(SEEDS)/fuzz_xla/*) tests/data/xla/jax.xplane.pb
+DAMAGED_rocpd  := $(wildcard $(SEEDS)/fuzz_rocm/*.db $(SEEDS)/fuzz_rocm/*.rpd)
+DAMAGED_rocprof := $(wildcard $(SEEDS)/fuzz_rocm/*.json $(SEEDS)/fuzz_rocm/*.csv)
 corrupt:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(DAMAGED:%=build/asan/damaged/%.run)

@@ -25,7 +25,8 @@ static void read_numbers(struct gt_str text) {
         fuzz_must(gt_num_parse_real((struct gt_str){written, size}, &again) && again == real);
         for (int decimals = 0; decimals <= 30; decimals += 10)
             fuzz_must(gt_num_format_fixed(written, real, decimals) < GT_NUM_MAX);
-        fuzz_must(gt_num_format_duration(written, real) < GT_NUM_MAX && gt_num_format_bytes(written, real) < GT_NUM_MAX);
+        fuzz_must(gt_num_format_duration(written, real) < GT_NUM_MAX &&
+                  gt_num_format_bytes(written, real) < GT_NUM_MAX);
     }
 }
 

@@ -8,13 +8,14 @@
 
 #include "base/mem.h"
 
-/* Freed blocks are kept for a while to see that they are not used; less of them than usual, since all of it is touched. */
+/* Freed blocks are kept for a while to see that they are not used; less of them than usual, since all of it is touched.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "quarantine_size_mb=8:malloc_context_size=8";
 }
 
-#define GRAIN ((size_t)1 << 16)
+#define GRAIN   ((size_t)1 << 16)
 #define LARGEST ((size_t)4 << 20)
 enum { BLOCKS_MAX = 64 };
 

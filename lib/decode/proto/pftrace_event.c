@@ -101,9 +101,8 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
 }
 
 /* The numbers that most events begin with, by their tags: gives the first other field, or one that is damaged. */
-static inline __attribute__((always_inline)) const unsigned char *take_usual(struct event *event,
-                                                                             const unsigned char *p,
-                                                                             const unsigned char *end) {
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct event *event, const unsigned char *p, const unsigned char *end) {
     while (p < end) {
         struct gt_proto_number number = gt_proto_read(p + 1, end);
         if (!number.p)
@@ -205,8 +204,8 @@ static void keep_event(struct gt_pftrace_reading *reading, const struct gt_pftra
 
 /* ---- old writers ---- */
 
-/* The time of an event that has one of its own, in microseconds: since the event before, or since the clock's zero. Sums
-   wrap like those of the writer. GT_NO_TIME: nothing says when that was. */
+/* The time of an event that has one of its own, in microseconds: since the event before, or since the clock's zero.
+   Sums wrap like those of the writer. GT_NO_TIME: nothing says when that was. */
 static int64_t own_time(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                         const struct event *event) {
     if (!event->has_delta)
@@ -245,7 +244,8 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
         return;
     }
-    uint64_t length_ns = event.legacy.ptr ? take_legacy(&event) : UINT64_MAX; /* UINT64_MAX: an end of its own follows */
+    uint64_t length_ns =
+        event.legacy.ptr ? take_legacy(&event) : UINT64_MAX; /* UINT64_MAX: an end of its own follows */
     if (event.has_delta || event.has_absolute)
         time_ns = own_time(reading, sequence, &event);
     if (time_ns == GT_NO_TIME) {

@@ -17,9 +17,8 @@ static bool make_room(struct window *window) {
     if (window->capacity - window->end >= ROOM_BYTES)
         return true;
     size_t capacity = window->capacity ? 2 * window->capacity : 2 * (size_t)ROOM_BYTES;
-    unsigned char *bytes = capacity <= 2 * (size_t)LONGEST_PACKET
-                               ? gt_mem_realloc(window->bytes, capacity + GT_PROTO_PADDING)
-                               : NULL;
+    unsigned char *bytes =
+        capacity <= 2 * (size_t)LONGEST_PACKET ? gt_mem_realloc(window->bytes, capacity + GT_PROTO_PADDING) : NULL;
     if (!bytes)
         return false;
     window->bytes = bytes;

@@ -305,11 +305,10 @@ static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_s
         gt_pftrace_reading_stage(reading, sequence, packet->stage, time_ns, packet->machine);
 }
 
-/* The fields that most packets begin with, by the bytes of their tags: p is after them then, at the first other field or
-   at one that is damaged, which take_field() sees. */
-static inline __attribute__((always_inline)) const unsigned char *take_usual(struct packet *packet,
-                                                                             const unsigned char *p,
-                                                                             const unsigned char *end) {
+/* The fields that most packets begin with, by the bytes of their tags: p is after them then, at the first other field
+   or at one that is damaged, which take_field() sees. */
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct packet *packet, const unsigned char *p, const unsigned char *end) {
     enum { STAGE_LOW = (PF_PACKET_STAGE & 0x7f) | 0x80, STAGE_HIGH = PF_PACKET_STAGE >> 7 };
     while (p < end) {
         struct gt_str *bytes = &packet->event;

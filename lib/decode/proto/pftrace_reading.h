@@ -84,9 +84,9 @@ enum { GT_PFTRACE_CLOCKS = 4 };
 struct gt_pftrace_sequence {
     uint64_t names; /* number of its present state: names of earlier ones are gone */
     bool is_valid;
-    uint64_t track; /* default: uuid */
-    uint32_t clock; /* default; 0: that of the trace */
-    uint64_t legacy_ns;  /* of the event before; events of old writers count on from there */
+    uint64_t track;       /* default: uuid */
+    uint32_t clock;       /* default; 0: that of the trace */
+    uint64_t legacy_ns;   /* of the event before; events of old writers count on from there */
     uint64_t thread_uuid; /* of the track of its thread, for events that name none; 0: not known */
     bool has_legacy_time;
     struct gt_pftrace_clock clocks[GT_PFTRACE_CLOCKS];

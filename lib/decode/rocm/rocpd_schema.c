@@ -225,7 +225,8 @@ static void fill_columns(struct gt_rocpd_table *table, const struct role *role, 
     }
 }
 
-/* What kernels need only where another column is missing: their thread says the process, their queue is their stream. */
+/* What kernels need only where another column is missing: their thread says the process, their queue is their stream.
+ */
 static void leave_out(struct gt_rocpd_table *table) {
     if (table->columns[GT_ROCPD_ROW_PROCESS] != GT_SQLITE_NO_COLUMN)
         table->columns[GT_ROCPD_ROW_THREAD] = GT_SQLITE_NO_COLUMN;

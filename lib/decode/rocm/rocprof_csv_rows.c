@@ -145,10 +145,11 @@ static bool take_agent(const struct cells *cells) {
 void gt_rocprof_csv_rows_number_agents(struct gt_rocprof_csv_rows *rows) {
     for (size_t i = 0; i < rows->agent_count; i++) {
         uint64_t before = 0;
-        for (size_t k = 0; k < rows->agent_count; k++)
-            before += rows->agents[k].is_gpu == rows->agents[i].is_gpu &&
-                      (rows->agents[k].logical < rows->agents[i].logical ||
-                       (rows->agents[k].logical == rows->agents[i].logical && k < i));
+        for (size_t k = 0; k < rows->agent_count; k++) {
+            bool is_earlier = rows->agents[k].logical < rows->agents[i].logical ||
+                              (k < i && rows->agents[k].logical == rows->agents[i].logical);
+            before += is_earlier && rows->agents[k].is_gpu == rows->agents[i].is_gpu;
+        }
         rows->agents[i].type_index = before;
         if (rows->agents[i].is_gpu)
             rows->capture->agents[i].device = (int64_t)before;

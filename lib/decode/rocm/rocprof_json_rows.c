@@ -164,7 +164,7 @@ static void add_config(const struct record *record, uint32_t symbol) {
 static gt_strid kernel_name(const struct record *record, uint32_t symbol) {
     const struct gt_rocpd_names *names = &record->rows->process->symbols;
     struct gt_builder *builder = record->rows->sink->builder;
-    char digits[GT_NUM_MAX];
+    char digits[GT_NUM_MAX] = "";
     if (symbol != GT_MAP_NONE)
         return gt_builder_string(builder, names->texts[symbol]);
     if (names->count == 0 && record->numbers[KERNEL] != GT_ROCM_NONE)

@@ -82,14 +82,17 @@ static struct gt_str copy_type(struct gt_arena *arena, struct gt_str type) {
     return lexer.kind == GT_SQL_QUOTED ? gt_sqlite_lexer_name(&lexer, arena) : gt_arena_copy(arena, type);
 }
 
-/* Text between quotes that the column does not make a number of. */
+/* Text between quotes that the column does not make a number of. All rows may share it: libsqlite3 bounds what long
+   ones give. */
 static bool is_text(struct gt_str text, struct gt_str type) {
+    enum { LONGEST = 64 };
     bool is_quoted =
         text.len >= 2 && (text.ptr[0] == '\'' || text.ptr[0] == '"') && text.ptr[text.len - 1] == text.ptr[0];
     bool is_of_text = !gt_str_find_nocase(type, GT_STR("INT")) &&
                       (gt_str_find_nocase(type, GT_STR("TEXT")) || gt_str_find_nocase(type, GT_STR("CHAR")) ||
                        gt_str_find_nocase(type, GT_STR("CLOB")));
-    return is_quoted && (is_of_text || (!strchr("0123456789+-.", text.ptr[1]) && !is_blank(text.ptr[1])));
+    return is_quoted && text.len <= LONGEST &&
+           (is_of_text || (!strchr("0123456789+-.", text.ptr[1]) && !is_blank(text.ptr[1])));
 }
 
 /* Records from before ALTER TABLE are short, and what is missing has this value. Plain numbers in columns of numbers

@@ -92,10 +92,10 @@ struct reading {
     struct gt_str text;                   /* of a path that has such: members that mostly repeat */
     const struct gt_torch_repeat *repeat; /* ... and what they were the first time; NULL: they are new */
     struct gt_torch_args members;         /* new ones of an operator */
-    struct gt_torch_repeat met;           /* new ones of a kernel; its text is not used */
     struct gt_str object;                 /* of a path with GT_TORCH_LIMITS */
     const struct gt_torch_repeat *limits; /* ... and what that was the first time; NULL: it is new */
     struct gt_torch_limits new_limits;
+    struct gt_torch_repeat met; /* new members of a kernel; its text, which would follow, is not used */
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
@@ -363,7 +363,7 @@ static void add_details(struct gt_torch_fast *fast, struct gt_builder *builder, 
     bool has_limits = path->fields >> GT_TORCH_LIMITS & 1;
     if (!(path->fields & GT_TORCH_DETAIL_FIELDS) && !node)
         return;
-    struct gt_launch_details_row row = !has_limits        ? unknown
+    struct gt_launch_details_row row = !has_limits       ? unknown
                                        : reading->limits ? reading->limits->row.details
                                                          : reading->new_limits.row;
     if (has_limits && !reading->limits)

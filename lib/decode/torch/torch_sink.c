@@ -65,7 +65,8 @@ void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, 
     sink->facts = facts;
     sink->taken = gt_torch_sink_categories(facts);
     sink->args_wanted = sink->taken & (BIT(GT_TORCH_CAT_KERNEL) | BIT(GT_TORCH_CAT_MEMCPY) | BIT(GT_TORCH_CAT_MEMSET) |
-                                       BIT(GT_TORCH_CAT_GPU_OP) | BIT(GT_TORCH_CAT_DEVICE_OP) | BIT(GT_TORCH_CAT_CALL) | BIT(GT_TORCH_CAT_GPU_RANGE));
+                                       BIT(GT_TORCH_CAT_GPU_OP) | BIT(GT_TORCH_CAT_DEVICE_OP) | BIT(GT_TORCH_CAT_CALL) |
+                                       BIT(GT_TORCH_CAT_GPU_RANGE));
     gt_arena_init(&sink->arena);
 }
 

@@ -55,7 +55,8 @@ bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timelin
             const struct gt_timeline_item *item = &timeline->rows[r].items[i];
             names->items[item->name].busy_ns = gt_ns_add(names->items[item->name].busy_ns, item->busy_ns);
         }
-    qsort(names->items, names->count, sizeof *names->items, by_busy);
+    if (names->count)
+        qsort(names->items, names->count, sizeof *names->items, by_busy);
     size_t used_bytes = 0;
     for (size_t i = 0; i < names->count; i++) {
         const struct gt_timeline_named *named = &names->items[i];

@@ -76,11 +76,13 @@ test('markup, direction marks, templates and endless names stay text', async () 
       const shown = await page.locator('#table-kernels td.name').allTextContents();
       for (const name of NAMES.slice(0, 6)) assert.ok(shown.includes(name), name);
       assert.ok(!shown.some((text) => /[\u200e\u200f\u2028-\u202e\u0000-\u001f]/.test(text)));
-      await page.locator('#table-kernels tr[data-place]', { hasText: 'long xxx' }).click();
-      assert.ok((await page.locator('dialog').textContent()).includes('x'.repeat(10_000)));
+      await page.locator('#table-kernels tr[data-place]', { hasText: 'long xxx' }).locator('.row-more button').click();
+      assert.ok((await page.locator('dialog[open]').textContent()).includes('x'.repeat(10_000)));
       await page.keyboard.press('Escape');
       await page.locator('#table-kernels .canvas').hover({ position: { x: 500, y: 20 } });
       await shoot(page, 'hostile');
+      await page.keyboard.press('Escape');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
     }
     await close();
   }

@@ -20,7 +20,11 @@ static struct gt_store *decode(const char *path, size_t window_bytes) {
 
 /* The same log twice: what is there once more must not be compared with itself. */
 static void run_job(const char *path) {
-    const struct gputime_input inputs[] = {{.paths = &path, .path_count = 1}, {.paths = &path, .path_count = 1}};
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+    options.threads = 1; /* blocks that stay (large_blocks.c) are of one thread */
+    options.no_cache = 1;
+    const struct gputime_input inputs[] = {{.paths = &path, .path_count = 1, .options = &options},
+                                           {.paths = &path, .path_count = 1, .options = &options}};
     struct gputime_job *job = NULL;
     struct gputime_report *report = NULL;
     struct gputime_error errors[2] = {{0}}, err = {0};

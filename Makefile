@@ -111,15 +111,16 @@ $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(LINK) $(CONFIG_HARDEN_PROGRAM) -o $@ $^ $(LIBS)
 
 # The extension of SQLite, under the name that `.load gputime` looks for. It calls the SQLite of the program that loads it, so
-# it has its own objects of lib/sql.
+# it has its own objects of lib/sql, and nothing that queries or serves.
 EXTENSION_SOURCES := lib/extension.c $(addprefix lib/sql/sql_,filter.c frames.c functions.c memory.c plan.c reports.c)
 EXTENSION_OBJECTS := $(EXTENSION_SOURCES:%.c=$(BUILD)/extension/%.o)
 $(BUILD)/extension/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(COMPILE) -DGT_SQL_EXTENSION=1 -c -o $@ $<
 
-$(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(BUILD)/obj/lib/sql/% %/lib/querying.o,$(LIB_OBJECTS))
-	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(LIBS)
+NOT_IN_EXTENSION := $(BUILD)/obj/lib/sql/% $(BUILD)/obj/lib/serve/% $(BUILD)/obj/lib/viewing% $(addprefix $(BUILD)/obj/lib/,querying.o parts.o)
+$(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(NOT_IN_EXTENSION),$(LIB_OBJECTS))
+	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(filter-out -lmicrohttpd,$(LIBS))
 
 # ---- the program for several processes ----
 
@@ -147,13 +148,21 @@ mpi-both:
 
 # The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
 # the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
+# The server is left out: its library needs ten others, and the package has no use for it.
 WHEEL_INSIDE := -lsqlite3 -lzstd -llz4 -lpcre2-8 $(filter -llzma,$(CONFIG_LIBS))
-WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
-$(BUILD)/wheel/$(SONAME): $(LIB_OBJECTS) python/exports.map
+SERVING       := $(shell grep -rl --include='*.c' GT_HAVE_MICROHTTPD lib)
+WHEEL_OBJECTS := $(SERVING:%.c=$(BUILD)/wheel/obj/%.o) $(filter-out $(call objects_of,$(SERVING)),$(LIB_OBJECTS))
+WHEEL_LIBS    := $(filter-out -lmicrohttpd,$(CONFIG_LIBS))
+$(BUILD)/wheel/obj/%.o: CONFIG_DEFINES := $(filter-out -DGT_HAVE_MICROHTTPD=1,$(CONFIG_DEFINES))
+$(BUILD)/wheel/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(WHEEL_LINK) $(LIB_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(CONFIG_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
+	$(COMPILE) -c -o $@ $<
+WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
+$(BUILD)/wheel/$(SONAME): $(WHEEL_OBJECTS) python/exports.map
+	@mkdir -p $(@D)
+	$(WHEEL_LINK) $(WHEEL_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(WHEEL_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
 	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
-	      $(WHEEL_LINK) $(LIB_OBJECTS) $(LIBS); }
+	      $(WHEEL_LINK) $(WHEEL_OBJECTS) $(filter-out -lmicrohttpd,$(LIBS)); }
 
 wheel: $(BUILD)/wheel/$(SONAME)
 	@rm -f $(BUILD)/wheel/*.whl
@@ -195,7 +204,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    threads timeline torch_broken torch_facts torch_fast torch_json view view_slots xplane
+    serve threads timeline torch_broken torch_facts torch_fast torch_json view view_slots viewing xplane
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
@@ -312,6 +321,13 @@ tsan:
 
 threaded:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(THREADED:=.run)
+
+# make laws N=100000 FIRST=0: so many random traces through every law (docs/laws.md).
+FIRST ?= 0
+laws:
+	@./setup.sh build test
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@$(PYTHON) tests/cli/laws/run.py $(N) $(FIRST)
 
 # Fuzz targets, their replay within the tests, and damaged samples.
 include tests/fuzz/fuzz.mk

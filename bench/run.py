@@ -16,6 +16,8 @@ import sys
 import time
 from pathlib import Path
 
+from view import ViewCase
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SAMPLE_SECONDS = 0.002
@@ -155,7 +157,7 @@ def build_programs(bench, build):
     bench.mkdir(parents=True, exist_ok=True)
     library = build / "libgputime.a"
     config = (build / "config.mk").read_text() if (build / "config.mk").exists() else ""
-    optional = [name for name in ("-lisal", "-llzma") if name in config]
+    optional = [name for name in ("-lisal", "-llzma", "-lmicrohttpd") if name in config]
     libraries = ["-pthread", *optional, "-lsqlite3", "-lz", "-lzstd", "-llz4", "-lpcre2-8",
                  "-lxxhash", "-lm"]
     c = ["gcc", "-std=c17", "-D_GNU_SOURCE", "-O2"]
@@ -171,6 +173,7 @@ def build_programs(bench, build):
         ("chunks", [HERE / "peers/chunks.c"], [*c, HERE / "peers/chunks.c", "-llz4"]),
         ("sqlite_step", [HERE / "peers/sqlite_step.c"],
          [*c, HERE / "peers/sqlite_step.c", "-lsqlite3", "-pthread"]),
+        ("rocpd_step", [HERE / "peers/rocpd_step.c"], [*c, HERE / "peers/rocpd_step.c", "-lsqlite3"]),
         ("inflate", [HERE / "peers/inflate.c"], [*c, HERE / "peers/inflate.c", "-lz", "-lisal", "-lzstd"]),
         ("simdjson", [HERE / "peers/simdjson_read.cpp"],
          ["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", HERE / "peers/simdjson_read.cpp", "-lsimdjson"]),
@@ -291,6 +294,19 @@ def sqlite_case(bench, build, kernels):
         Contender("SQL GROUP BY", [sys.executable, HERE / "peers/sqlite_read.py", "group", path], slow=True),
     ]
     return Case("Nsight SQLite", path.stat().st_size, "sqlite3_step", contenders)
+
+
+def rocpd_case(bench, build, kernels):
+    """Kernels, calls and what joins them in a rocpd database, beside step loops over the same columns."""
+    path = make_input(bench / f"rocpd-{kernels}.db", HERE / "rocpdgen.py", sys.executable, HERE / "rocpdgen.py", kernels)
+    contenders = [
+        Contender("gputime 1 thread", [bench / "read", 1, path]),
+        Contender("gputime 2 threads", [bench / "read", 2, path]),
+        Contender("sqlite3_step", [bench / "rocpd_step", path]),
+        Contender("whole command, 2 threads",
+                  [build / "gputime", "kernels", path, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
+    ]
+    return Case("rocpd", path.stat().st_size, "sqlite3_step", contenders)
 
 
 def explain_case(bench, build, kernels):
@@ -415,6 +431,12 @@ def counters_case(bench, build, samples):
     return Case("counters", path.stat().st_size, "reading all, 1 thread", contenders)
 
 
+def view_case(bench, build, kernels):
+    """Windows of any zoom by HTTP, and the memory of the server next to what it has read."""
+    path = make_input(bench / f"explain-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
+    return ViewCase("view", path, build / "gputime")
+
+
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
@@ -433,9 +455,11 @@ def make_cases(bench, build, is_quick, only):
             lambda name: json_case(bench, build, make_trace(bench, size, "flat"), name, extra=False),
         "JSON in gzip": lambda name: packed_case(bench, packed_size, "gzip", name, ["isal", "zlib"]),
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
+        "rocpd": lambda _: rocpd_case(bench, build, 300000 if is_quick else 1500000),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "SQL": lambda _: sql_case(bench, build, 1000000 if is_quick else 10000000),
+        "view": lambda _: view_case(bench, build, 1000000 if is_quick else 10000000),
         "arguments": lambda _: arguments_case(bench, build, size),
         "export": lambda _: export_case(bench, build, size),
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),

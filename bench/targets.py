@@ -64,6 +64,7 @@ TARGETS = [
     faster("JSON on one line", "gputime 1 thread", "simdjson on-demand", 4),
     faster("JSON, args on one line", "gputime 1 thread", "simdjson on-demand", 4),
     faster("Nsight SQLite", "gputime 1 thread", "sqlite3_step", 4),
+    faster("rocpd", "gputime 1 thread", "sqlite3_step", 4),
     faster("Nsight SQLite", "gputime 2 threads", "sqlite3_step", 6),
     faster("Nsight SQLite", "gputime 1 thread", "Python sqlite3", 25),
     faster("Nsight SQLite", "whole command, 2 threads", "SQL GROUP BY", 40),
@@ -85,6 +86,8 @@ TARGETS = [
     faster("SQL", "sql by name", "sqlite3 by name", 3),
     faster("SQL", "sql by range", "sqlite3 by range", 20),
     quick("SQL", "sql by range", 3),
+    quick("view", "window, slowest", 0.020),
+    heap_against("view", "window, slowest", "reading", 1.30),
     within("diff", "diff, 2 threads", "kernels of both, 2 threads", 1.20),
     within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
     *(quick("dependency graph", part, most_s)

@@ -20,7 +20,7 @@ static const struct cli_sort gap_sorts[] = {
 };
 
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
-static const char *const device_gap_analyses[] = {"gaps", NULL};
+static const char *const device_gap_analyses[] = {"gaps", "idle_calls", NULL};
 
 static const char *const timeline_analyses[] = {"timeline", NULL};
 #define TIMELINE_PART                                                                                                  \
@@ -41,13 +41,13 @@ static const struct cli_list transitions = {.table = "transitions",
 /* ---- summary ---- */
 
 static const char *const summary_analyses[] = {
-    "overview", "findings", "accounting", "categories",  "kernels",       "gaps",        "memory",    "streams",
-    "phases",   "steps",    "graphs",     "collectives", "comm_by_group", "driver_work", "processes", NULL};
+    "overview", "findings", "accounting",  "categories",    "kernels",     "gaps",      "memory", "streams", "phases",
+    "steps",    "graphs",   "collectives", "comm_by_group", "driver_work", "processes", "logged", NULL};
 
 /* One screen; the other tables are for data formats and pages. */
 static const char *const summary_tables[] = {
-    "findings",    "time_parts", "accounting_summary", "categories",  "kernels",
-    "idle_causes", "gaps",       "comm_by_group",      "collectives", NULL};
+    "findings",      "time_parts",  "accounting_summary", "categories",   "kernels",      "idle_causes",  "gaps",
+    "comm_by_group", "collectives", "logged_groups",      "logged_sizes", "logged_ranks", "logged_links", NULL};
 static const struct gputime_shape summary_shapes[] = {
     {.table = "findings", .screen_limit = 3, COLUMNS("title", "advice")},
     {.table = "categories", .screen_limit = 6},
@@ -306,8 +306,9 @@ static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT
 
 /* ---- ranks ---- */
 
-static const char *const rank_analyses[] = {"ranks", NULL};
-static const char *const rank_tables[] = {"findings", "ranks", "blame", "episodes", "groups", NULL};
+static const char *const rank_analyses[] = {"ranks", "logged", NULL};
+static const char *const rank_tables[] = {"findings",      "ranks",        "blame",        "episodes",     "groups",
+                                          "logged_groups", "logged_ranks", "logged_sizes", "logged_links", NULL};
 static const struct gputime_shape rank_shapes[] = {
     {.table = "findings", .screen_limit = -1, COLUMNS("title", "advice")},
     {.table = "ranks",

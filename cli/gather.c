@@ -29,6 +29,19 @@ static bool is_trace_name(const char *name) {
     return false;
 }
 
+/* Programs call all kinds of texts logs; those that are traces hold JSON from their first byte on. What cannot be
+   opened is left to whoever reads it. */
+static bool is_plain_log(const char *path) {
+    int first = ' ';
+    FILE *file = ends_with(path, ".log", 4) ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    while (first == ' ' || first == '\t' || first == '\r' || first == '\n')
+        first = fgetc(file);
+    fclose(file);
+    return first != '{' && first != '[';
+}
+
 /* Numbers in names are compared as such: rank2 before rank10. */
 static int by_name(const void *a, const void *b) {
     return strverscmp(*(char *const *)a, *(char *const *)b);
@@ -96,6 +109,17 @@ static enum gputime_status add_matches(struct cli_gathered *gathered, const char
     return status;
 }
 
+/* Tables of an Nsight export, each in a file of its own. */
+static bool has_tables(const char *directory) {
+    DIR *handle = opendir(directory);
+    bool is_found = false;
+    for (struct dirent *entry; handle && !is_found && (entry = readdir(handle)) != NULL;)
+        is_found = strcmp(entry->d_name, "StringIds.parquet") == 0 || strcmp(entry->d_name, "StringIds.arrow") == 0;
+    if (handle)
+        closedir(handle);
+    return is_found;
+}
+
 static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,
                                          struct gputime_error *err) {
     size_t first = gathered->path_count, kept = gathered->count;
@@ -114,10 +138,14 @@ static enum gputime_status add_directory(struct cli_gathered *gathered, const ch
     if (count)
         qsort(paths, count, sizeof *paths, by_name);
     for (size_t i = 0; !status && i < count; i++)
-        if (!gputime_capture_is_copy(paths[i], (const char *const *)paths, count))
+        if (!is_plain_log(paths[i]) && !gputime_capture_is_copy(paths[i], (const char *const *)paths, count))
             status = add_word(gathered, paths[i], err);
     if (!status && gathered->count == kept)
-        return cli_fail(err, "no traces in '%s'; see 'gputime list inputs'", directory);
+        return cli_fail(err,
+                        has_tables(directory) ? "'%s' is a Parquet or Arrow directory of 'nsys export'; export the "
+                                                "report with '-t sqlite', or read the .nsys-rep itself"
+                                              : "no traces in '%s'; see 'gputime list inputs'",
+                        directory);
     return status;
 }
 

@@ -616,6 +616,7 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_FLAG,
      .offset = AT(open),
      .group = CLI_GROUP_OUTPUT,
+     .is_rare = true,
      .is_local = true,
      .help = "open the HTML page in a browser"},
     {.name = "color",

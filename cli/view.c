@@ -96,10 +96,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     options.command = job->words;
     job->options.opening.facts = gputime_view_facts(&options);
     if (has_pipe(&job->captures))
-        job->options.opening.facts |= GPUTIME_FACTS_USUAL | GPUTIME_FACT_MEMORY | GPUTIME_FACT_COUNTERS |
-                                      GPUTIME_FACT_COMMS | GPUTIME_FACT_SYNCS | GPUTIME_FACT_FLOWS |
-                                      GPUTIME_FACT_ARGUMENTS | GPUTIME_FACT_CONFIGS | GPUTIME_FACT_STACKS |
-                                      GPUTIME_FACT_METRICS;
+        job->options.opening.facts |= ((uint64_t)GPUTIME_FACT_HOST_CALLS << 1) - 1; /* up to the last one: all */
     job->traces = calloc(job->captures.count + 1, sizeof *job->traces);
     if (!job->traces)
         return cli_fail_memory(err);

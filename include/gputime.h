@@ -139,6 +139,7 @@ enum gputime_trace_fact {
     GPUTIME_FACT_METRICS = 1 << 20,     /* counters without memory in use: GPU metrics and others of the file */
     GPUTIME_FACT_DETAILS = 1 << 21,     /* generated kernels of operators, and the code that called them */
     GPUTIME_FACT_COMM_LOGS = 1 << 22,   /* collectives that NCCL's profiler plugin logged */
+    GPUTIME_FACT_HOST_CALLS = 1 << 23,  /* calls of the C library that can block, and of MPI */
 };
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)
@@ -705,9 +706,12 @@ struct gputime_sql_options {
     const struct gputime_report_options *reporting; /* shape of the result, its names; options of the analyses that
                                                        report_ tables are made by. Their analyses and selections do not
                                                        count; NULL: all automatic */
+    int (*is_abandoned)(void *context); /* asked some times a second by the calling thread while the query runs: other
+                                           than 0 ends it with an error; NULL: nobody abandons it */
+    void *abandoned_context;
 };
 #define GPUTIME_SQL_OPTIONS_INIT                                                                                       \
-    { sizeof(struct gputime_sql_options), 0, 0, 0, 0 }
+    { sizeof(struct gputime_sql_options), 0, 0, 0, 0, 0, 0 }
 
 /* Runs one SELECT of SQLite's dialect over the traces. The report has one section with one table, "rows". Tables are
    the events (ops, calls, ranges, gaps ...; gputime_sql_schema lists them) and report_KEY for each table of each

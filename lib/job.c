@@ -5,6 +5,7 @@
 #include "job_redact.h"
 #include "job_team.h"
 #include "measure/options.h"
+#include "ranks/logged_tables.h"
 #include "ranks/rank_measures.h"
 #include "ranks/rank_report.h"
 #include "take.h"
@@ -57,6 +58,12 @@ static enum gputime_status judge_failures(const struct gputime_error *errors, si
     return err && err->status ? err->status : GPUTIME_FAILED;
 }
 
+static void count_summaries(struct gputime_job *job, const struct gt_job_ranks *input) {
+    job->summary_count += input->count;
+    for (size_t k = 0; k < input->count; k++)
+        job->rank_count += input->summaries[k].head.ops > 0;
+}
+
 API enum gputime_status gputime_job_open_team(const struct gputime_team *team, const struct gputime_input *inputs,
                                               size_t count, const struct gputime_option *options, size_t option_count,
                                               struct gputime_job **out, struct gputime_error *errors,
@@ -91,7 +98,7 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
     bool is_any_read = false;
     for (size_t i = 0; status == GT_OK && i < count; i++) {
         is_any_read |= job->inputs[i].is_read;
-        job->rank_count += job->inputs[i].count;
+        count_summaries(job, &job->inputs[i]);
         if (errors)
             errors[i] = all[i];
     }
@@ -142,7 +149,7 @@ static enum gt_status fill_job(struct gputime_job *job, struct gputime_trace *co
     job->input_count = count;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         status = gt_job_read_trace(traces[i], i, NULL, threads, &job->inputs[i], err);
-        job->rank_count += job->inputs[i].count;
+        count_summaries(job, &job->inputs[i]);
     }
     if (status == GT_OK && gt_job_redact_is_asked(inputs, count))
         status = gt_job_redact(job, inputs, job->errors, err);
@@ -187,9 +194,11 @@ static void describe(const struct gputime_job *job, struct gt_section *section) 
         ops += job->inputs[i].ops;
         kernels += job->inputs[i].kernels;
     }
+    size_t logs = job->summary_count - job->rank_count;
+    bool has_ranks = job->rank_count || !logs;
     section->input = (struct gt_report_input){
-        .label =
-            gt_arena_printf(&section->report->arena, "%zu rank%s", job->rank_count, job->rank_count == 1 ? "" : "s"),
+        .label = gt_arena_printf(&section->report->arena, "%zu %s%s", has_ranks ? job->rank_count : logs,
+                                 has_ranks ? "rank" : "log", (has_ranks ? job->rank_count : logs) == 1 ? "" : "s"),
         .path = gt_arena_copy(&section->report->arena, gt_str_of(job->folder)),
         .format = "job",
         .ops = ops,
@@ -238,12 +247,40 @@ static void note_failures(const struct gputime_job *job, struct gt_section *sect
                         gt_arena_printf(&section->report->arena, "%zu more traces were left out.", count - NAMED));
 }
 
+/* What logs of NCCL Inspector add, with the traces that they are joined with. */
+static enum gt_status add_logged(struct gt_rank_summary *const *summaries, size_t count, struct gt_section *section,
+                                 struct gt_error *err) {
+    struct gt_logged logged;
+    enum gt_status status = gt_logged_sum(&logged, summaries, count, err);
+    if (status == GT_OK)
+        gt_logged_tables_add(&logged, section);
+    gt_logged_release(&logged);
+    return status;
+}
+
+/* Without traces nothing is known about who was charged for what: empty tables must not say that nobody was. */
+static void leave_unsaid(struct gt_section *section) {
+    for (size_t b = 0; b < section->block_count; b++)
+        if (section->blocks[b].table)
+            section->blocks[b].table->empty = NULL;
+}
+
+/* Traces first, then logs. */
+static void list_summaries(const struct gputime_job *job, struct gt_rank_summary **list) {
+    size_t next[2] = {0, job->rank_count};
+    for (size_t i = 0; i < job->input_count; i++)
+        for (size_t k = 0; k < job->inputs[i].count; k++) {
+            struct gt_rank_summary *summary = &job->inputs[i].summaries[k];
+            list[next[summary->head.ops == 0]++] = summary;
+        }
+}
+
 static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
                            struct gt_error *err) {
     const struct gputime_job *job = context;
-    struct gt_rank_summary **list = gt_mem_array(job->rank_count, sizeof *list);
+    struct gt_rank_summary **list = gt_mem_array(job->summary_count, sizeof *list);
     struct gt_rank_job analysis = {0};
-    size_t filled = 0;
+    bool has_logs = job->summary_count > job->rank_count, is_logged_only = has_logs && job->rank_count == 0;
     const struct gputime_option *match = &request->options[GT_OPTION_match];
     struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
                                           .threads = request->threads,
@@ -256,16 +293,21 @@ static enum gt_status fill(void *context, const struct gt_request *request, stru
     }
     describe(job, section);
     section->report->roles = &gt_rank_measures_roles;
-    for (size_t i = 0; list && i < job->input_count; i++)
-        for (size_t k = 0; k < job->inputs[i].count; k++)
-            list[filled++] = &job->inputs[i].summaries[k];
-    enum gt_status status = list ? gt_rank_job_analyse(&analysis, list, filled, &options, err) : gt_fail_memory(err);
+    if (list)
+        list_summaries(job, list);
+    enum gt_status status =
+        list ? gt_rank_job_analyse(&analysis, list, job->rank_count, &options, err) : gt_fail_memory(err);
     if (status == GT_OK)
         status = gt_rank_report_add(&analysis, section,
-                                    &(struct gt_rank_report_options){.has_findings = true,
+                                    &(struct gt_rank_report_options){.has_findings = !is_logged_only,
+                                                                     .has_no_traces = is_logged_only,
                                                                      .why = request->options[GT_OPTION_why].text,
                                                                      .request = request},
                                     err);
+    if (is_logged_only)
+        leave_unsaid(section);
+    if (status == GT_OK)
+        status = add_logged(list, job->summary_count, section, err);
     note_failures(job, section); /* the verdict is the first sentence */
     note_losses(job, section);
     gt_rank_job_release(&analysis);

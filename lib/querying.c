@@ -156,6 +156,8 @@ static enum gt_status take_options(struct work *work, const struct gputime_sql_o
         .rows = (uint64_t)limit_of(work->options.max_rows, 1000000),
         .bytes = (uint64_t)limit_of(work->options.max_bytes, INT64_C(1) << 30),
         .timeout_ns = limit_of(work->options.timeout_ns, INT64_C(300) * 1000000000),
+        .is_abandoned = work->options.is_abandoned,
+        .abandoned_context = work->options.abandoned_context,
     };
     return status;
 }

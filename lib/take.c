@@ -26,7 +26,7 @@ NO_PADDING(gputime_report_options, generated_at);
 NO_PADDING(gputime_diff_options, shaping);
 NO_PADDING(gputime_write_options, row_limit);
 NO_PADDING(gputime_export_options, op_counts);
-NO_PADDING(gputime_sql_options, reporting);
+NO_PADDING(gputime_sql_options, abandoned_context);
 NO_PADDING(gputime_view_options, command);
 NO_PADDING(gputime_serve_options, context);
 

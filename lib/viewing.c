@@ -136,7 +136,7 @@ static bool find_cached(struct gputime_view *view, const struct route *route, st
 static enum gt_status run_heavy(const struct route *route, struct gt_viewing_question *question, struct gt_str whole,
                                 struct gputime_answer *answer, bool *is_busy, struct gt_error *err) {
     struct gt_viewing_cache *cache = &question->view->cache;
-    *is_busy = !gt_viewing_cache_enter(cache);
+    *is_busy = !gt_viewing_cache_enter(cache, &question->asker);
     if (*is_busy)
         return gt_fail(err, "too many questions at the same time; ask again later");
     enum gt_status status =
@@ -146,8 +146,9 @@ static enum gt_status run_heavy(const struct route *route, struct gt_viewing_que
 }
 
 static enum gt_status answer_route(struct gputime_view *view, const struct route *route, struct gt_str whole,
-                                   struct gt_str parameters, struct gputime_answer *answer, struct gt_error *err) {
-    struct gt_viewing_question question = {.view = view};
+                                   struct gt_str parameters, const struct gt_viewing_cache_asker *asker,
+                                   struct gputime_answer *answer, struct gt_error *err) {
+    struct gt_viewing_question question = {.view = view, .asker = *asker};
     struct gt_error failure = {0};
     bool is_page = route->answer == gt_viewing_page_write, is_busy = false;
     *answer = (struct gputime_answer){.status = 200,
@@ -165,8 +166,9 @@ static enum gt_status answer_route(struct gputime_view *view, const struct route
     return answer_error(view, is_busy ? 503 : status == GT_ERR_USAGE ? 400 : 500, failure.message, answer, err);
 }
 
-API enum gputime_status gputime_view_answer(struct gputime_view *view, const char *path_and_query,
-                                            struct gputime_answer *out, struct gputime_error *err) {
+enum gputime_status gt_viewing_answer(struct gputime_view *view, const char *path_and_query,
+                                      const struct gt_viewing_cache_asker *asker, struct gputime_answer *out,
+                                      struct gputime_error *err) {
     struct gt_error error = {0};
     struct gt_str whole = gt_str_of(path_and_query);
     const char *mark = whole.len ? memchr(whole.ptr, '?', whole.len) : NULL;
@@ -174,9 +176,14 @@ API enum gputime_status gputime_view_answer(struct gputime_view *view, const cha
     struct gt_str parameters = {whole.ptr + path_bytes + (mark != NULL), whole.len - path_bytes - (mark != NULL)};
     const struct route *route = find_route((struct gt_str){whole.ptr, path_bytes});
     *out = (struct gputime_answer){0};
-    enum gt_status status = route ? answer_route(view, route, whole, parameters, out, &error)
+    enum gt_status status = route ? answer_route(view, route, whole, parameters, asker, out, &error)
                                   : answer_error(view, 404, "no such address", out, &error);
     return gt_internal_fail(status, &error, err);
+}
+
+API enum gputime_status gputime_view_answer(struct gputime_view *view, const char *path_and_query,
+                                            struct gputime_answer *out, struct gputime_error *err) {
+    return gt_viewing_answer(view, path_and_query, &(struct gt_viewing_cache_asker){NULL, NULL}, out, err);
 }
 
 /* ---- views ---- */

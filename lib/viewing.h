@@ -32,8 +32,14 @@ struct gputime_view {
 struct gt_viewing_question {
     struct gputime_view *view;
     struct gt_viewing_query query;
+    struct gt_viewing_cache_asker asker;
     struct gt_out *out;
 };
+
+/* viewing.c: gputime_view_answer for somebody who may go before it is done. */
+enum gputime_status gt_viewing_answer(struct gputime_view *view, const char *path_and_query,
+                                      const struct gt_viewing_cache_asker *asker, struct gputime_answer *out,
+                                      struct gputime_error *err);
 
 /* Makes one answer. GT_ERR_USAGE: the question is wrong. */
 typedef enum gt_status gt_viewing_route(struct gt_viewing_question *question, struct gt_error *err);

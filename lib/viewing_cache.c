@@ -1,9 +1,11 @@
 /* Keeps answers and counts who computes. All is under one lock, which is never held for longer than a copy. */
 #include "viewing_cache.h"
 
+#include <time.h>
+
 #include "base/mem.h"
 
-enum { MOST_RUNNING = 2, MOST_WAITING = 48 };
+enum { MOST_RUNNING = 2, MOST_WAITING = 48, NS_BETWEEN_LOOKS = 250000000 };
 
 void gt_viewing_cache_init(struct gt_viewing_cache *cache) {
     *cache = (struct gt_viewing_cache){.count = 0};
@@ -84,18 +86,28 @@ void gt_viewing_cache_add(struct gt_viewing_cache *cache, struct gt_str question
     }
 }
 
-bool gt_viewing_cache_enter(struct gt_viewing_cache *cache) {
+/* Under the lock, which is free meanwhile: until there may be a place, or it is time to see who still waits. */
+static void wait_a_while(struct gt_viewing_cache *cache) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += NS_BETWEEN_LOOKS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&cache->free_place, &cache->lock, &until);
+}
+
+bool gt_viewing_cache_enter(struct gt_viewing_cache *cache, const struct gt_viewing_cache_asker *asker) {
     pthread_mutex_lock(&cache->lock);
-    bool is_admitted = cache->running < MOST_RUNNING || cache->waiting < MOST_WAITING;
-    if (is_admitted) {
-        cache->waiting++;
-        while (cache->running == MOST_RUNNING)
-            pthread_cond_wait(&cache->free_place, &cache->lock);
-        cache->waiting--;
-        cache->running++;
+    bool is_wanted = cache->running < MOST_RUNNING || cache->waiting < MOST_WAITING;
+    cache->waiting++;
+    while (is_wanted && cache->running == MOST_RUNNING) {
+        wait_a_while(cache);
+        is_wanted = !asker->is_gone || !asker->is_gone(asker->context);
     }
+    cache->waiting--;
+    cache->running += is_wanted;
     pthread_mutex_unlock(&cache->lock);
-    return is_admitted;
+    return is_wanted;
 }
 
 void gt_viewing_cache_leave(struct gt_viewing_cache *cache) {

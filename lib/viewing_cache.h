@@ -34,8 +34,14 @@ char *gt_viewing_cache_find(struct gt_viewing_cache *cache, struct gt_str questi
 /* Keeps a copy unless it is too large or memory is short; those that were not used for longest make room. */
 void gt_viewing_cache_add(struct gt_viewing_cache *cache, struct gt_str question, struct gt_str answer);
 
-/* Waits until there is a place. false: too many wait already. */
-bool gt_viewing_cache_enter(struct gt_viewing_cache *cache);
+/* Who waits for an answer; is_gone NULL: always somebody. */
+struct gt_viewing_cache_asker {
+    int (*is_gone)(void *context);
+    void *context;
+};
+
+/* Waits until there is a place. false: too many wait already, or nobody waits for the answer any more. */
+bool gt_viewing_cache_enter(struct gt_viewing_cache *cache, const struct gt_viewing_cache_asker *asker);
 void gt_viewing_cache_leave(struct gt_viewing_cache *cache);
 
 #endif

@@ -236,6 +236,8 @@ enum gt_status gt_viewing_reports_sql(struct gt_viewing_question *question, stru
     reporting.options = view->reporting.options;
     reporting.option_count = view->reporting.option_count;
     options.reporting = &reporting;
+    options.is_abandoned = question->asker.is_gone;
+    options.abandoned_context = question->asker.context;
     options.max_rows = limit;
     options.max_bytes = 32 << 20;
     options.timeout_ns = QUERY_SECONDS * INT64_C(1000000000);

@@ -8,10 +8,12 @@ struct serving {
     struct gputime_serve_options options;
 };
 
-static void answer(void *context, const char *path, struct gt_serve_answer *out) {
+static void answer(void *context, const char *path, int (*is_gone)(void *asker), void *asker,
+                   struct gt_serve_answer *out) {
     const struct serving *serving = context;
     struct gputime_answer made;
-    if (gputime_view_answer(serving->view, path, &made, NULL) != GPUTIME_OK)
+    if (gt_viewing_answer(serving->view, path, &(struct gt_viewing_cache_asker){is_gone, asker}, &made, NULL) !=
+        GPUTIME_OK)
         return;
     *out = (struct gt_serve_answer){.status = (unsigned)made.status,
                                     .content_type = made.content_type,

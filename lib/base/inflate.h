@@ -75,7 +75,8 @@ struct gt_codec {
 const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing); /* not GT_PACKING_NONE */
 
 extern const struct gt_codec gt_codec_gzip, gt_codec_zstd;
-extern const struct gt_codec gt_codec_deflate; /* bare, without header and checksum: only to make, reset, step, free */
+/* Without header and checksum, and with those of zlib: only to make, reset, step and free. */
+extern const struct gt_codec gt_codec_deflate, gt_codec_zlib;
 extern const struct gt_codec gt_codec_xz; /* only where GT_HAVE_LZMA is defined */
 
 #endif

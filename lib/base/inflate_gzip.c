@@ -72,6 +72,10 @@ static void *deflate_new(void) {
     return gzip_new();
 }
 
+static void *zlib_new(void) {
+    return gzip_new();
+}
+
 static void gzip_free(void *state) {
     gt_mem_free(state);
 }
@@ -87,6 +91,12 @@ static bool gzip_reset(void *state) {
 static bool deflate_reset(void *state) {
     bool is_done = gzip_reset(state);
     ((struct isal *)state)->stream.crc_flag = ISAL_DEFLATE;
+    return is_done;
+}
+
+static bool zlib_reset(void *state) {
+    bool is_done = gzip_reset(state);
+    ((struct isal *)state)->stream.crc_flag = ISAL_ZLIB;
     return is_done;
 }
 
@@ -174,6 +184,10 @@ static void *deflate_new(void) {
     return new_stream(-MAX_WBITS); /* negative: no wrapper */
 }
 
+static void *zlib_new(void) {
+    return new_stream(MAX_WBITS);
+}
+
 static void gzip_free(void *state) {
     if (!state)
         return;
@@ -186,6 +200,10 @@ static bool gzip_reset(void *state) {
 }
 
 static bool deflate_reset(void *state) {
+    return gzip_reset(state);
+}
+
+static bool zlib_reset(void *state) {
     return gzip_reset(state);
 }
 
@@ -234,5 +252,12 @@ const struct gt_codec gt_codec_deflate = {
     .new_state = deflate_new,
     .free_state = gzip_free,
     .reset = deflate_reset,
+    .step = gzip_step,
+};
+
+const struct gt_codec gt_codec_zlib = {
+    .new_state = zlib_new,
+    .free_state = gzip_free,
+    .reset = zlib_reset,
     .step = gzip_step,
 };

@@ -138,7 +138,8 @@ static enum gt_status open_archive(struct gt_source *source, struct gt_error *er
     if (gt_zip_open(source->fd, source->start, source->size, gt_source_path(source), &source->zip, err) != GT_OK)
         return GT_ERR;
     if (gt_zip_count(source->zip) == 0)
-        return gt_fail(err, gt_zip_damage(source->zip) ? "'%s': no readable data: %s" : "'%s': zip archive without files%s",
+        return gt_fail(err,
+                       gt_zip_damage(source->zip) ? "'%s': no readable data: %s" : "'%s': zip archive without files%s",
                        gt_source_path(source), gt_zip_damage(source->zip) ? gt_zip_damage(source->zip) : "");
     /* Members that cannot be read are errors only where they are asked for. */
     for (size_t i = 0; i < gt_zip_count(source->zip); i++)

@@ -87,8 +87,8 @@ enum gt_status gt_zip_select(struct gt_zip *zip, size_t index, struct gt_error *
     const struct gt_zip_member *member = &zip->list.members[index];
     zip->member = member;
     zip->position = member->begin;
-    zip->end = member->packed_bytes <= zip->file.size - member->begin ? member->begin + member->packed_bytes
-                                                                      : zip->file.size;
+    zip->end =
+        member->packed_bytes <= zip->file.size - member->begin ? member->begin + member->packed_bytes : zip->file.size;
     zip->given_bytes = zip->done = zip->next = zip->fill = 0;
     zip->crc = 0;
     zip->damage = NULL;

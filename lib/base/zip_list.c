@@ -169,8 +169,8 @@ static bool read_entry(const struct reading *it, uint64_t *at, uint64_t prefix, 
         .is_encrypted = number(entry + 8, 2) & FLAG_ENCRYPTED,
         .has_check = true,
     };
-    widen(it->text + name_bytes, extra_bytes,
-          (uint64_t *const[]){&member.plain_bytes, &member.packed_bytes, &header}, 3);
+    widen(it->text + name_bytes, extra_bytes, (uint64_t *const[]){&member.plain_bytes, &member.packed_bytes, &header},
+          3);
     *at += ENTRY_BYTES + name_bytes + extra_bytes + number(entry + 32, 2);
     if (header > it->file->size || !find_begin(it, &member, header + prefix, status))
         return false;

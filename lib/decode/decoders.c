@@ -6,6 +6,8 @@
 #include "decode/nsys/nsys_sqlite.h"
 #include "decode/proto/pftrace.h"
 #include "decode/rocm/rocpd.h"
+#include "decode/rocm/rocprof_csv.h"
+#include "decode/rocm/rocprof_json.h"
 #include "decode/torch/torch_json.h"
 #include "decode/xla/xla_json.h"
 #include "decode/xla/xplane.h"
@@ -15,7 +17,8 @@
 #define USUAL_FACTS (GT_FACT_OPS | GT_FACT_CORRELATION | GT_FACT_BYTES)
 #define NSYS_FACTS                                                                                                     \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_RANGE_TEXTS |         \
-     GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY)
+     GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY |           \
+     GT_FACT_HOST_CALLS)
 #define TORCH_FACTS                                                                                                    \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_METRICS |            \
      GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS |          \
@@ -36,8 +39,8 @@
 #define PACKED(suffix) suffix " " suffix ".gz " suffix ".zst " suffix ".xz " suffix ".zip"
 
 const struct gt_decoder gt_decoders[] = {
-    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json") " .zip", TORCH_FACTS,
-     gt_torch_json_sniff, gt_torch_json_decode, NULL},
+    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", PACKED(".json") " .zip",
+     TORCH_FACTS, gt_torch_json_sniff, gt_torch_json_decode, NULL},
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
     {GT_ROCPD_KEY, "rocpd", "ROCm profiler database (rocprofv3's rocpd, rpd)", PACKED(".db") " .rpd",
@@ -47,14 +50,19 @@ const struct gt_decoder gt_decoders[] = {
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", PACKED(".csv"),
      USUAL_FACTS | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_CONFIGS, gt_nsys_csv_sniff, gt_nsys_csv_decode,
      gt_nsys_csv_capture_prefix},
+    {GT_ROCPROF_CSV_KEY, "rocprof-csv", "ROCm profiler CSV (rocprofv3, rocprof)", PACKED(".csv"), ROCM_FACTS,
+     gt_rocprof_csv_sniff, gt_rocprof_csv_decode, gt_rocprof_csv_capture_prefix},
+    {GT_ROCPROF_JSON_KEY, "rocprof-json", "ROCm profiler JSON (rocprofv3)", PACKED(".json"), ROCM_FACTS,
+     gt_rocprof_json_sniff, gt_rocprof_json_decode, NULL},
     {GT_PFTRACE_KEY, "perfetto", "Perfetto trace (of gputime, PyTorch, rocprofv3)",
      PACKED(".pftrace") " .perfetto-trace", PERFETTO_FACTS, gt_pftrace_sniff, gt_pftrace_decode, NULL},
     {GT_XPLANE_KEY, "xplane", "JAX / XLA profiler (XSpace protobuf)", PACKED(".xplane.pb"), XLA_FACTS | GT_FACT_MEMORY,
      gt_xplane_sniff, gt_xplane_decode, NULL},
     {GT_XLA_JSON_KEY, "xla-json", "JAX / XLA profiler (Chrome trace JSON)", PACKED(".json"), XLA_FACTS,
      gt_xla_json_sniff, gt_xla_json_decode, NULL},
-    {GT_NCCL_INSPECTOR_KEY, "nccl-inspector", "NCCL Inspector log (NDJSON)", PACKED(".jsonl") " .ndjson " PACKED(".log"),
-     GT_FACT_COMM_LOGS, gt_nccl_inspector_sniff, gt_nccl_inspector_decode, NULL},
+    {GT_NCCL_INSPECTOR_KEY, "nccl-inspector", "NCCL Inspector log (NDJSON)",
+     PACKED(".jsonl") " .ndjson " PACKED(".log"), GT_FACT_COMM_LOGS, gt_nccl_inspector_sniff, gt_nccl_inspector_decode,
+     NULL},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 
@@ -94,7 +102,8 @@ static const struct {
 };
 
 /* Ways in which pages begin, after white space. */
-static const struct gt_str page_begins[] = {GT_STR("<!doctype html"), GT_STR("<html"), GT_STR("<?xml"), GT_STR("<head")};
+static const struct gt_str page_begins[] = {GT_STR("<!doctype html"), GT_STR("<html"), GT_STR("<?xml"),
+                                            GT_STR("<head")};
 
 static bool is_page(struct gt_str head) {
     while (head.len && strchr(" \t\r\n", head.ptr[0]))
@@ -216,8 +225,8 @@ static enum gt_status choose_member(struct gt_source *source, const struct gt_de
     struct gt_str head;
     for (size_t i = 0; i < gt_source_member_count(source); i++) {
         const char *name = gt_source_member_name(source, i);
-        if (gt_source_select(source, i, NULL) != GT_OK ||
-            find_decoder(source, name, &head, &decoder, NULL) != GT_OK || !decoder)
+        if (gt_source_select(source, i, NULL) != GT_OK || find_decoder(source, name, &head, &decoder, NULL) != GT_OK ||
+            !decoder)
             continue;
         if (traces.count == 0) {
             traces.first = i;

@@ -125,6 +125,12 @@ void gt_builder_flow(struct gt_builder *builder, const struct gt_flows_row *row)
     append_flows(builder, row);
 }
 
+void gt_builder_host_call(struct gt_builder *builder, const struct gt_host_calls_row *row) {
+    struct gt_host_calls_row checked = *row;
+    checked.end_ns = checked_end(builder, GT_FACT_HOST_CALLS, row->start_ns, row->end_ns);
+    append_host_calls(builder, &checked);
+}
+
 void gt_builder_comm_log(struct gt_builder *builder, const struct gt_comm_logs_row *row) {
     append_comm_logs(builder, row);
 }

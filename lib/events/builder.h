@@ -73,6 +73,8 @@ void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
 void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row);
 
+void gt_builder_host_call(struct gt_builder *builder, const struct gt_host_calls_row *row);
+
 /* What is known beyond the row of the op or range that was added last: row->op and row->range are set by these. */
 void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row);
 void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);

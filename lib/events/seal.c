@@ -345,6 +345,7 @@ static void find_facts(struct gt_store *store) {
         {store->memory_events.count, GT_FACT_MEMORY},
         {store->python_calls.count, GT_FACT_STACKS},
         {store->comm_logs.count, GT_FACT_COMM_LOGS},
+        {store->host_calls.count, GT_FACT_HOST_CALLS},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (tables[i].rows)

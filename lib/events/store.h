@@ -250,6 +250,11 @@ struct gt_issue gt_store_issue(const struct gt_store *store, enum gt_issue_id id
 /* The first kind of loss among these; GT_ISSUE_COUNT: all that was asked for was read. */
 enum gt_issue_id gt_store_loss(const struct gt_store *store, uint32_t facts);
 
+/* Whether a file of this format can have it at all. */
+static inline bool gt_store_can_have(const struct gt_store *store, uint32_t fact) {
+    return store->possible == 0 || (store->possible & fact);
+}
+
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
 bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows);       /* false: no memory */
 void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);         /* its rows are lost */

@@ -22,13 +22,11 @@ struct making {
     struct gt_selection selection;
     bool takes_all;
     size_t slice_count;
-    struct portion *portions;                   /* by slice, then by lane */
-    bool *is_clipped;                           /* by slice: some of its ops are */
-    bool *has_failed;                           /* by device: memory was short */
-    bool *seen_devices;                         /* by device */
-    size_t *lane_ops;                           /* by lane: how many the view has */
-    struct gt_view_times times;                 /* the store's own, unless the window cuts some */
-    int64_t *clipped_start_ns, *clipped_end_ns; /* by row; NULL: it cuts none */
+    struct portion *portions; /* by slice, then by lane */
+    bool *is_clipped;         /* by slice: some of its ops are */
+    bool *has_failed;         /* by device: memory was short */
+    bool *seen_devices;       /* by device */
+    size_t *lane_ops;         /* by lane: how many the view has */
 };
 
 /* For sorting streams and devices by what is printed. */
@@ -197,10 +195,6 @@ static void list_slice(void *context, size_t slice) {
         if (!is_in_view(making, op))
             continue;
         view->lane_order[portions[ops->lane[op]].count++] = op;
-        if (making->clipped_start_ns) {
-            making->clipped_start_ns[op] = clipped_start(view, op);
-            making->clipped_end_ns[op] = clipped_end(view, op);
-        }
     }
 }
 
@@ -214,21 +208,6 @@ static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
     view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
     view->lane_order = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane_order);
     return gt_arena_failed(&view->arena) ? gt_fail_memory(err) : GT_OK;
-}
-
-/* Times by row as the view has them. Of the copies only the pages of its rows are ever touched. */
-static enum gt_status find_times(struct making *making, struct gt_error *err) {
-    const struct gt_ops *ops = &making->view->store->ops;
-    bool is_clipped = false;
-    for (size_t slice = 0; slice < making->slice_count; slice++)
-        is_clipped |= making->is_clipped[slice];
-    making->times = (struct gt_view_times){ops->start_ns, ops->end_ns};
-    if (!is_clipped)
-        return GT_OK;
-    making->clipped_start_ns = gt_mem_pages_alloc(ops->count * sizeof *making->clipped_start_ns);
-    making->clipped_end_ns = gt_mem_pages_alloc(ops->count * sizeof *making->clipped_end_ns);
-    making->times = (struct gt_view_times){making->clipped_start_ns, making->clipped_end_ns};
-    return making->clipped_start_ns && making->clipped_end_ns ? GT_OK : gt_fail_memory(err);
 }
 
 static void list_ops(struct making *making) {
@@ -254,8 +233,8 @@ static void fill_slice(void *context, size_t slice) {
     size_t end = gt_threads_slice_begin(view->op_count, making->slice_count, slice + 1);
     for (; i < end; i++) {
         uint32_t op = view->row[i];
-        view->start_ns[i] = making->times.start_ns[op];
-        view->end_ns[i] = making->times.end_ns[op];
+        view->start_ns[i] = clipped_start(view, op);
+        view->end_ns[i] = clipped_end(view, op);
         view->name[i] = ops->name[op];
         view->lane[i] = ops->lane[op];
         view->kind[i] = ops->kind[op];
@@ -291,14 +270,12 @@ static void place_devices(struct gt_view *view) {
 
 static void order_device(void *context, size_t index) {
     struct making *making = context;
-    making->has_failed[index] = !gt_view_order_device(making->view, &making->view->devices[index], making->times);
+    making->has_failed[index] = !gt_view_order_device(making->view, &making->view->devices[index]);
 }
 
 static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
     enum gt_status status = new_columns(view, err);
-    if (status == GT_OK)
-        status = find_times(making, err);
     if (status != GT_OK)
         return status;
     list_ops(making);
@@ -364,8 +341,6 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     else
         gt_view_free(view);
     gt_selection_release(&making.selection);
-    gt_mem_pages_free(making.clipped_start_ns, store->ops.count * sizeof *making.clipped_start_ns);
-    gt_mem_pages_free(making.clipped_end_ns, store->ops.count * sizeof *making.clipped_end_ns);
     gt_mem_free(making.seen_devices);
     gt_mem_free(making.lane_ops);
     gt_mem_free(making.portions);

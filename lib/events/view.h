@@ -42,7 +42,8 @@ struct gt_view {
     struct gt_run run;
     struct gt_arena arena;
 
-    /* Ops, sorted by device id, start, longer first, stream, row. Times are clipped to the window. */
+    /* Ops, sorted by device id, start, longer first, stream, row, by their times in the trace; here they are clipped to
+       the window, so that several may start with it, the earliest in the trace first. */
     size_t op_count;
     int64_t *start_ns, *end_ns;
     uint32_t *row; /* of store->ops */

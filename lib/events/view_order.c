@@ -1,4 +1,6 @@
 /* The order of a view: in come the rows of a device stream by stream, out go the same in the order that sweeps need.
+   Times are those of the trace, not of the window: then it is the order of the whole trace, and what is charged to the
+   earlier op in windows that follow each other sums to what is charged in all of them together.
    Ops of one stream nearly always lie in order in the file, so streams are merged rather than all sorted. */
 #include "events/view_order.h"
 
@@ -20,10 +22,10 @@ static bool comes_before(const struct cursor *a, const struct cursor *b) {
     return a->stream != b->stream ? a->stream < b->stream : a->row < b->row;
 }
 
-static void read_cursor(const struct gt_view *view, struct gt_view_times times, struct cursor *cursor) {
+static void read_cursor(const struct gt_view *view, struct cursor *cursor) {
     cursor->row = view->lane_order[cursor->at];
-    cursor->start_ns = times.start_ns[cursor->row];
-    cursor->end_ns = times.end_ns[cursor->row];
+    cursor->start_ns = view->store->ops.start_ns[cursor->row];
+    cursor->end_ns = view->store->ops.end_ns[cursor->row];
 }
 
 static void sift_down(struct cursor *heap, size_t count, size_t at) {
@@ -45,15 +47,14 @@ static void take(struct gt_view *view, size_t at, size_t place) {
 }
 
 /* Merges the streams while there are several, then takes the rest of the last one. */
-static void merge_lanes(struct gt_view *view, const struct gt_view_device *device, struct gt_view_times times,
-                        struct cursor *heap) {
+static void merge_lanes(struct gt_view *view, const struct gt_view_device *device, struct cursor *heap) {
     const struct gt_view_lane *lanes = view->lanes + device->first_lane;
     size_t count = device->lane_count, place = device->first;
     for (size_t i = 0; i < count; i++) {
         heap[i] = (struct cursor){.stream = view->store->lanes.stream[lanes[i].lane],
                                   .at = lanes[i].first,
                                   .end = lanes[i].first + lanes[i].count};
-        read_cursor(view, times, &heap[i]);
+        read_cursor(view, &heap[i]);
     }
     for (size_t i = count / 2; i-- > 0;)
         sift_down(heap, count, i);
@@ -62,7 +63,7 @@ static void merge_lanes(struct gt_view *view, const struct gt_view_device *devic
         const struct cursor *second = &heap[count > 2 && comes_before(&heap[2], &heap[1]) ? 2 : 1];
         do { /* ops of a stream come in runs */
             take(view, first->at++, place++);
-        } while (first->at < first->end && (read_cursor(view, times, first), comes_before(first, second)));
+        } while (first->at < first->end && (read_cursor(view, first), comes_before(first, second)));
         if (first->at == first->end)
             *first = heap[--count];
         sift_down(heap, count, 0);
@@ -71,17 +72,18 @@ static void merge_lanes(struct gt_view *view, const struct gt_view_device *devic
         take(view, at, place++);
 }
 
-bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device, struct gt_view_times times) {
+bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device) {
     if (device->count == 0)
         return true;
     struct cursor *heap = gt_mem_array(device->lane_count, sizeof *heap);
     bool ok = heap;
     for (size_t i = 0; i < device->lane_count && ok; i++) {
         const struct gt_view_lane *lane = &view->lanes[device->first_lane + i];
-        ok = gt_spans_sort(view->lane_order + lane->first, lane->count, times.start_ns, times.end_ns);
+        ok = gt_spans_sort(view->lane_order + lane->first, lane->count, view->store->ops.start_ns,
+                           view->store->ops.end_ns);
     }
     if (ok)
-        merge_lanes(view, device, times, heap);
+        merge_lanes(view, device, heap);
     gt_mem_free(heap);
     return ok;
 }

@@ -4,13 +4,8 @@
 
 #include "events/view.h"
 
-/* Columns by row of store->ops. */
-struct gt_view_times {
-    const int64_t *start_ns, *end_ns;
-};
-
 /* lane_order has the rows of the device stream by stream, each stream in the order of rows; afterwards it and view->row
    are as the view promises. false: memory was short. */
-bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device, struct gt_view_times times);
+bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device);
 
 #endif

@@ -53,8 +53,8 @@ void gt_explore_free(struct gt_explore *explore) {
 }
 
 size_t gt_explore_bytes(const struct gt_explore *explore) {
-    size_t bytes = sizeof *explore + explore->lane_count * sizeof *explore->lanes + gt_idle_lanes_bytes(&explore->idle) +
-                   gt_curves_bytes(&explore->curves);
+    size_t bytes = sizeof *explore + explore->lane_count * sizeof *explore->lanes +
+                   gt_idle_lanes_bytes(&explore->idle) + gt_curves_bytes(&explore->curves);
     for (size_t i = 0; i < explore->lane_count; i++)
         bytes += gt_pyramid_bytes(&explore->lanes[i].pyramid) - sizeof explore->lanes[i].pyramid;
     for (size_t k = 0; k < GT_TIMELINE_KIND_COUNT; k++)

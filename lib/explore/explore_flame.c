@@ -16,10 +16,10 @@ struct node {
     gt_strid name;
     uint32_t parent;
     int64_t own_ns, total_ns;
-    uint64_t count;     /* with all below */
-    int64_t others_ns;  /* of children that are not shown */
-    uint64_t others;    /* ops or gaps of them */
-    uint32_t number;    /* in the answer; UINT32_MAX: it is not shown */
+    uint64_t count;    /* with all below */
+    int64_t others_ns; /* of children that are not shown */
+    uint64_t others;   /* ops or gaps of them */
+    uint32_t number;   /* in the answer; UINT32_MAX: it is not shown */
 };
 
 /* Time of one op or gap. */
@@ -31,10 +31,10 @@ struct share {
 /* Along the lane of one level of a thread. */
 struct cursor {
     const struct gt_model_lane *lane;
-    size_t next;       /* the first span that starts later */
-    uint32_t node;     /* of the span before it under `under` */
-    uint32_t under;    /* UINT32_MAX: none is known */
-    size_t node_of;    /* which span that was */
+    size_t next;    /* the first span that starts later */
+    uint32_t node;  /* of the span before it under `under` */
+    uint32_t under; /* UINT32_MAX: none is known */
+    size_t node_of; /* which span that was */
 };
 
 struct burning {
@@ -120,8 +120,7 @@ static uint32_t node_at(struct burning *it, struct cursor *cursors, size_t count
         size_t first = cursor->lane->pyramid.row.first, all = cursor->lane->pyramid.row.count;
         while (cursor->next < all && gt_model_times(it->explore, it->kind, first + cursor->next).start_ns <= start_ns)
             cursor->next++;
-        if (cursor->next == 0 ||
-            gt_model_times(it->explore, it->kind, first + cursor->next - 1).end_ns < end_ns)
+        if (cursor->next == 0 || gt_model_times(it->explore, it->kind, first + cursor->next - 1).end_ns < end_ns)
             continue;
         if (cursor->under != node || cursor->node_of != cursor->next) {
             cursor->node = child_of(it, node, set->name[set->ids[first + cursor->next - 1]]);
@@ -142,9 +141,8 @@ static size_t begin_cursors(const struct burning *it, uint32_t thread, int64_t f
         const struct gt_model_lane *lane = &it->explore->lanes[i];
         if (lane->row.kind != it->kind || lane->track != thread)
             break;
-        cursors[count++] = (struct cursor){.lane = lane,
-                                           .next = gt_pyramid_find(&lane->pyramid, lane->spans, from_ns),
-                                           .under = UINT32_MAX};
+        cursors[count++] = (struct cursor){
+            .lane = lane, .next = gt_pyramid_find(&lane->pyramid, lane->spans, from_ns), .under = UINT32_MAX};
     }
     return count;
 }
@@ -153,8 +151,8 @@ static void burn_thread(struct burning *it, uint32_t thread, const struct gt_rad
     struct cursor cursors[LEVELS_MAX];
     const struct gt_store *store = it->explore->trace.store;
     uint32_t first_call = it->shares[order[0].value].call;
-    size_t levels = begin_cursors(
-        it, thread, gt_ns_between(store->origin_ns, store->calls.start_ns[first_call]), cursors);
+    size_t levels =
+        begin_cursors(it, thread, gt_ns_between(store->origin_ns, store->calls.start_ns[first_call]), cursors);
     for (size_t i = 0; i < count && !it->has_failed; i++) {
         const struct share *share = &it->shares[order[i].value];
         burn(it, node_at(it, cursors, levels, share->call), share->ns);

@@ -8,7 +8,7 @@
 #include "write/json_timeline.h"
 
 /* Pixels of all lanes together, so that an answer stays small: many lanes have a coarser grain. */
-enum { PIXELS_MAX = 24576, WIDTH_USUAL = 1000, NAME_LONGEST = 4000, NAME_BYTES = 2000000 };
+enum { PIXELS_MAX = 16384, WIDTH_USUAL = 1000, NAME_LONGEST = 4000, NAME_BYTES = 2000000 };
 
 struct drawing {
     const struct gt_explore *explore;
@@ -45,8 +45,8 @@ static void draw_curve(struct drawing *drawing, const struct gt_model_lane *lane
     const struct gt_pyramid_window *window = &drawing->of_lane;
     size_t first = drawing->points.count;
     *row = lane->row;
-    row->grain_ns = gt_curve_window(lane->curve, window->from_ns, window->to_ns, window->most, window->grain_ns,
-                                    &drawing->points);
+    row->grain_ns =
+        gt_curve_window(lane->curve, window->from_ns, window->to_ns, window->most, window->grain_ns, &drawing->points);
     row->point_count = row->count = drawing->points.count - first;
 }
 

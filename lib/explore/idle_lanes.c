@@ -27,8 +27,8 @@ bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view,
     *lanes = (struct gt_idle_lanes){.store = view->store, .count = idle->count};
     size_t odd_count = 0;
     for (size_t i = 0; i < idle->count; i++)
-        odd_count += is_odd(view->store, &idle->gaps[i], row_of(view, idle->gaps[i].previous),
-                            row_of(view, idle->gaps[i].next));
+        odd_count +=
+            is_odd(view->store, &idle->gaps[i], row_of(view, idle->gaps[i].previous), row_of(view, idle->gaps[i].next));
     if (!alloc(lanes, odd_count))
         return false;
     for (size_t i = 0; i < idle->count; i++) {

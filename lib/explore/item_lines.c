@@ -59,8 +59,8 @@ static void write_copy(struct gt_item *item, uint32_t op) {
     int64_t length_ns = gt_ns_between(store->ops.start_ns[op], store->ops.end_ns[op]);
     write_number(item, "bytes", "Bytes", store->copies.bytes[c], "bytes");
     if (length_ns > 0)
-        gt_item_write_real(item, "bandwidth", "Bandwidth",
-                           (double)store->copies.bytes[c] * 1e9 / (double)length_ns, "bytes/s");
+        gt_item_write_real(item, "bandwidth", "Bandwidth", (double)store->copies.bytes[c] * 1e9 / (double)length_ns,
+                           "bytes/s");
     if (store->copies.src[c] != GT_MEMORY_UNKNOWN)
         gt_item_write_text(item, "source", "From memory", choice(GT_REFERS_MEMORY_KIND, store->copies.src[c]));
     if (store->copies.dst[c] != GT_MEMORY_UNKNOWN)

@@ -1,5 +1,5 @@
-/* Follows an item to its launch call, kernels, waits, neighbours and peers. Each link is found from the columns alone, so
-   that nothing has to be kept for it. */
+/* Follows an item to its launch call, kernels, waits, neighbours and peers. Each link is found from the columns alone,
+   so that nothing has to be kept for it. */
 #include "explore/item_links.h"
 
 #include "base/ns.h"

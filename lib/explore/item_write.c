@@ -8,8 +8,8 @@
 #include "write/escape.h"
 
 static void begin_line(struct gt_item *item, const char *key, const char *title) {
-    gt_out_printf(item->out, "%s\n  {\"key\": \"%s\", \"title\": \"%s\", \"value\": ", item->line_count++ ? "," : "", key,
-                  title);
+    gt_out_printf(item->out, "%s\n  {\"key\": \"%s\", \"title\": \"%s\", \"value\": ", item->line_count++ ? "," : "",
+                  key, title);
 }
 
 static void end_line(struct gt_item *item, const char *unit) {

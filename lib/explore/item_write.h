@@ -11,8 +11,8 @@ struct gt_item {
     enum gt_timeline_kind kind;
     uint32_t lane;
     size_t span;
-    uint32_t row;                /* as gt_model_row has it */
-    struct gt_interval times;    /* since the first op */
+    uint32_t row;             /* as gt_model_row has it */
+    struct gt_interval times; /* since the first op */
     size_t line_count, link_count;
 };
 

@@ -133,7 +133,7 @@ static enum gt_status make_collectives(struct making *making, struct gt_error *e
     set_spans(making, GT_TIMELINE_COLLECTIVES);
     struct gt_lane_set *set = &making->explore->sets[GT_TIMELINE_COLLECTIVES];
     return gt_gpu_lanes_collectives(making->view, &making->explore->arena, set, making->list) ? GT_OK
-                                                                                             : gt_fail_memory(err);
+                                                                                              : gt_fail_memory(err);
 }
 
 static enum gt_status make_counters(struct making *making, struct gt_error *err) {

@@ -93,9 +93,8 @@ static enum gt_status build(struct gt_explore *explore, const struct gt_view *vi
 }
 
 enum gt_status gt_model_build(struct gt_explore *explore, struct gt_error *err) {
-    struct gt_request request = {.threads = explore->trace.threads,
-                                 .names = explore->trace.names,
-                                 .facts = explore->trace.store->facts};
+    struct gt_request request = {
+        .threads = explore->trace.threads, .names = explore->trace.names, .facts = explore->trace.store->facts};
     struct gt_lane_list list = {0};
     struct gt_view *view = NULL;
     enum gt_status status = gt_view_new(explore->trace.store, explore->trace.labels, &request, &view, err);
@@ -164,8 +163,7 @@ size_t gt_model_find_times(const struct gt_explore *explore, uint32_t lane, int6
 
 size_t gt_model_first_lane(const struct gt_explore *explore, enum gt_timeline_kind kind, uint32_t track) {
     size_t lane = 0;
-    while (lane < explore->lane_count &&
-           (explore->lanes[lane].row.kind != kind || explore->lanes[lane].track != track))
+    while (lane < explore->lane_count && (explore->lanes[lane].row.kind != kind || explore->lanes[lane].track != track))
         lane++;
     return lane;
 }

@@ -23,8 +23,8 @@ struct gt_model_lazy {
 };
 
 struct gt_model_lane {
-    struct gt_timeline_row row; /* without items; count and busy time of all */
-    uint32_t track; /* stream, thread or the like */
+    struct gt_timeline_row row;   /* without items; count and busy time of all */
+    uint32_t track;               /* stream, thread or the like */
     const struct gt_spans *spans; /* NULL: it is a curve */
     const struct gt_curve *curve;
     struct gt_pyramid pyramid; /* of a curve empty */

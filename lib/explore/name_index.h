@@ -13,7 +13,7 @@ struct gt_name_index_filter {
 };
 
 struct gt_name_index {
-    uint64_t *counts[GT_TIMELINE_KIND_COUNT];                   /* by name; NULL: no lane of the kind */
+    uint64_t *counts[GT_TIMELINE_KIND_COUNT];                     /* by name; NULL: no lane of the kind */
     struct gt_name_index_filter *filters[GT_TIMELINE_KIND_COUNT]; /* by number of the span / GT_NAME_INDEX_RUN */
     size_t name_count[GT_TIMELINE_KIND_COUNT];
 };

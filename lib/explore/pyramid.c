@@ -31,7 +31,7 @@ static int64_t length_of(const struct gt_span *span) {
 }
 
 static size_t spans_of_level(size_t level) {
-    return (size_t)GT_PYRAMID_BLOCK << (4 * level);
+    return (size_t)GT_PYRAMID_BLOCK << (2 * level);
 }
 
 /* ---- making ---- */
@@ -83,7 +83,8 @@ static bool make_lowest(struct gt_pyramid *pyramid, const struct gt_spans *spans
     if (!level_alloc(level, (total + GT_PYRAMID_BLOCK - 1) / GT_PYRAMID_BLOCK))
         return false;
     for (size_t b = 0; b < level->count; b++) {
-        size_t first = b * GT_PYRAMID_BLOCK, count = total - first < GT_PYRAMID_BLOCK ? total - first : GT_PYRAMID_BLOCK;
+        size_t first = b * GT_PYRAMID_BLOCK,
+               count = total - first < GT_PYRAMID_BLOCK ? total - first : GT_PYRAMID_BLOCK;
         struct gt_pyramid_block *made = &level->blocks[b];
         made->reached_ns = walk.reached_ns;
         made->end_ns = INT64_MIN;
@@ -113,7 +114,8 @@ static bool make_higher(struct gt_pyramid_level *level, const struct gt_pyramid_
         return false;
     for (size_t b = 0; b < level->count; b++) {
         struct gt_pyramid_block *made = &level->blocks[b];
-        size_t first = b * GT_PYRAMID_FAN, end = first + GT_PYRAMID_FAN < below->count ? first + GT_PYRAMID_FAN : below->count;
+        size_t first = b * GT_PYRAMID_FAN,
+               end = first + GT_PYRAMID_FAN < below->count ? first + GT_PYRAMID_FAN : below->count;
         uint32_t first_part = made->first_part;
         *made = below->blocks[first];
         made->first_part = first_part;
@@ -218,8 +220,8 @@ static size_t find_from(const struct gt_pyramid *pyramid, const struct gt_spans 
         end = block + GT_PYRAMID_FAN;
     }
     size_t low = block * GT_PYRAMID_BLOCK > place ? block * GT_PYRAMID_BLOCK : place;
-    size_t high = (block + 1) * GT_PYRAMID_BLOCK < pyramid->row.count ? (block + 1) * GT_PYRAMID_BLOCK
-                                                                       : pyramid->row.count;
+    size_t high =
+        (block + 1) * GT_PYRAMID_BLOCK < pyramid->row.count ? (block + 1) * GT_PYRAMID_BLOCK : pyramid->row.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (place_at(pyramid, spans, middle).start_ns < time_ns)
@@ -421,7 +423,12 @@ static bool add_open(struct asking *it, size_t before, int64_t from_ns, size_t m
 
 int64_t gt_pyramid_window(const struct gt_pyramid *pyramid, const struct gt_spans *spans,
                           const struct gt_pyramid_window *window, struct gt_pyramid_items *out, bool *is_cut) {
-    struct asking it = {.pyramid = pyramid, .spans = spans, .out = out, .grain_ns = window->grain_ns, .walk = {.spans = spans}, .walked = SIZE_MAX};
+    struct asking it = {.pyramid = pyramid,
+                        .spans = spans,
+                        .out = out,
+                        .grain_ns = window->grain_ns,
+                        .walk = {.spans = spans},
+                        .walked = SIZE_MAX};
     size_t first = gt_pyramid_find(pyramid, spans, window->from_ns);
     size_t end = gt_pyramid_find(pyramid, spans, window->to_ns);
     if (end - first <= window->most || window->grain_ns <= 0)

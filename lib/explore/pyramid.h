@@ -1,4 +1,4 @@
-/* The spans of one lane at every level of detail: blocks of 64 spans, of 16 such blocks and so on, each with its busy
+/* The spans of one lane at every level of detail: blocks of 32 spans, of 4 such blocks and so on, each with its busy
    time by category, last end and longest span. Any window at any grain gives the items that gt_tiles_make gives for all
    of the lane, at the cost of what is shown. Const once made. */
 #ifndef GT_EXPLORE_PYRAMID_H
@@ -7,7 +7,7 @@
 #include "measure/results/span_mix.h"
 #include "measure/results/tiles.h"
 
-enum { GT_PYRAMID_LEVELS = 7, GT_PYRAMID_BLOCK = 64, GT_PYRAMID_FAN = 16 };
+enum { GT_PYRAMID_LEVELS = 14, GT_PYRAMID_BLOCK = 32, GT_PYRAMID_FAN = 4 };
 
 /* Times count from zero_ns of the spans. */
 struct gt_pyramid_block {

@@ -153,8 +153,7 @@ static uint32_t wait_between(const struct gt_store *store, uint32_t lane, int64_
     for (uint32_t i = 0; i < store->syncs.count; i++) {
         int64_t time_ns = store->syncs.start_ns[i];
         if (store->syncs.kind[i] == GT_SYNC_STREAM_WAIT && store->syncs.stream[i] == store->lanes.stream[lane] &&
-            (store->syncs.device[i] < 0 ||
-             store->syncs.device[i] == store->devices.id[store->lanes.device[lane]]) &&
+            (store->syncs.device[i] < 0 || store->syncs.device[i] == store->devices.id[store->lanes.device[lane]]) &&
             time_ns > from_ns && time_ns <= to_ns && store->syncs.wait_stream[i] >= 0 &&
             (best == GT_NO_ROW || time_ns >= store->syncs.start_ns[best]))
             best = i;

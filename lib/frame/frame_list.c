@@ -165,7 +165,7 @@ static const struct gt_frame_spec ranges[] = {
 };
 
 #define OPERATOR_ARG(name, column, about) SPARSE(name, "operator_args", column, "cpu_op", GT_FACT_ARGUMENTS, "", about)
-#define OPERATOR_DETAIL(name, about) SPARSE(name, "operator_details", name, "cpu_op", GT_FACT_DETAILS, "", about)
+#define OPERATOR_DETAIL(name, about)      SPARSE(name, "operator_details", name, "cpu_op", GT_FACT_DETAILS, "", about)
 static const struct gt_frame_spec cpu_ops[] = {
     ID,
     MOMENT("start_ns", "start_ns", "start, since the start of the first op"),

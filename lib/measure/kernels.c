@@ -81,7 +81,8 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     gt_measure_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set->total_ns));
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    table->empty = GT_NONE_IN(view, "kernels");
+    if (gt_store_can_have(view->store, GT_FACT_OPS))
+        table->empty = GT_NONE_IN(view, "kernels");
     table->total_rows = set->count;
     size_t wanted = gt_measure_table_rows_wanted(view, table, set->count);
     gt_row_reserve(table, wanted);

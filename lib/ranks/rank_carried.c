@@ -16,6 +16,7 @@ struct taking {
     struct gt_map splits;   /* by string: index into lists */
     struct gt_strtab calls; /* as bytes: one more than their numbers */
     bool has_comms_ids, has_sequences;
+    bool *processes;    /* of the view */
     uint32_t *group_of; /* by group of the labels: number in the summary; GT_RANK_NONE: not there yet */
     struct list *lists;
     size_t list_count, list_capacity;
@@ -74,6 +75,20 @@ static struct list list_of(struct taking *taking, gt_strid id) {
 
 /* ---- groups ---- */
 
+/* Making a communicator says which place in it the process has. -1: that was before the trace began. */
+static int64_t find_place(const struct taking *taking, uint64_t communicator) {
+    const struct gt_store *store = taking->view->store;
+    const struct gt_comms *comms = &store->comms;
+    for (size_t i = 0; i < comms->count && communicator != UINT64_MAX; i++) {
+        uint32_t range = comms->range[i], thread = range == GT_NO_ROW ? GT_NO_TRACK : store->ranges.thread[range];
+        uint32_t process = thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
+        if (comms->rank[i] >= 0 && comms->group[i] != GT_NO_TRACK && process != GT_NO_TRACK &&
+            store->comm_groups.communicator[comms->group[i]] == communicator && taking->processes[process])
+            return comms->rank[i];
+    }
+    return -1;
+}
+
 /* Members are listed only where the trace lists them: a first rank and a stride may mean any number of ranks. */
 static uint32_t add_group(struct taking *taking, const struct gt_comm_group *group) {
     struct gt_rank_summary *summary = taking->summary;
@@ -86,6 +101,7 @@ static uint32_t add_group(struct taking *taking, const struct gt_comm_group *gro
     struct gt_rank_text name = text_of(taking, group->name), description = text_of(taking, group->description);
     struct gt_rank_group *added = gt_rank_summary_add_groups(summary);
     *added = (struct gt_rank_group){.communicator = group->communicator,
+                                    .own_place = find_place(taking, group->communicator),
                                     .name = name,
                                     .description = description,
                                     .size = group->size,
@@ -217,7 +233,8 @@ void gt_rank_carried_take(const struct gt_view *view, const struct gt_rank_windo
     size_t group_count = view->labels->comms.group_count;
     bool has_calls = gt_strtab_init(&taking.calls);
     taking.group_of = gt_mem_uninitialised(group_count, sizeof *taking.group_of);
-    if (taking.group_of && has_calls) {
+    taking.processes = gt_view_processes(view);
+    if (taking.group_of && has_calls && taking.processes) {
         memset(taking.group_of, 0xFF, group_count * sizeof *taking.group_of);
         take_kernels(&taking);
     }
@@ -225,14 +242,15 @@ void gt_rank_carried_take(const struct gt_view *view, const struct gt_rank_windo
         summary->comms_ids_count = 0;
     if (!taking.has_sequences)
         summary->sequences_count = 0;
-    summary->failed |=
-        !taking.group_of || !has_calls || taking.texts.failed || taking.splits.failed || taking.calls.failed;
+    summary->failed |= !taking.group_of || !taking.processes || !has_calls || taking.texts.failed ||
+                       taking.splits.failed || taking.calls.failed;
     if (has_calls)
         gt_strtab_release(&taking.calls);
     summary->head.ambiguous = view->labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP];
     gt_map_release(&taking.texts);
     gt_map_release(&taking.splits);
     gt_mem_free(taking.group_of);
+    gt_mem_free(taking.processes);
     gt_mem_free(taking.lists);
     gt_mem_free(taking.kept);
 }

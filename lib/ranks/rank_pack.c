@@ -7,7 +7,7 @@
 #include "events/labels.h"
 #include "ranks/rank_sums.h"
 
-static const char magic[8] = "GTRANK4";
+static const char magic[8] = "GTRANK5";
 
 /* ---- writing ---- */
 
@@ -189,12 +189,33 @@ static bool are_times(const struct checked *it) {
     return true;
 }
 
+static bool are_logs(const struct gt_rank_summary *summary) {
+    for (size_t i = 0; i < summary->log_lanes_count; i++)
+        if (!is_text(summary, summary->log_lanes[i].name))
+            return false;
+    for (size_t i = 0; i < summary->logs_count; i++) {
+        const struct gt_rank_log *log = &summary->logs[i];
+        if (log->lane >= summary->log_lanes_count || log->op >= GT_COMM_OP_COUNT || !is_text(summary, log->name) ||
+            !is_text(summary, log->timing))
+            return false;
+    }
+    return true;
+}
+
+/* Of a log there are no ops, and nothing that follows from them. */
+static bool is_log(const struct gt_rank_summary *summary) {
+    return summary->logs_count && summary->head.ops == 0 && summary->head.points == 0 && summary->kernels_count == 0 &&
+           summary->carried_count == 0 && summary->steps_count == 0 && summary->groups_count == 0;
+}
+
 static bool is_sound(const struct gt_rank_summary *summary) {
     const struct gt_rank_head *head = &summary->head;
+    if (is_log(summary))
+        return is_text(summary, head->host) && is_text(summary, head->input) && are_logs(summary);
     struct checked it = {.summary = summary};
-    bool ok = head->source <= GT_RANK_OF_FILE_NAME && is_text(summary, head->host) && is_text(summary, head->uuid) &&
-              is_text(summary, head->input) && list_times(&it) && are_kernels(&it) && are_carried(summary) &&
-              are_times(&it);
+    bool ok = are_logs(summary) && head->source <= GT_RANK_OF_FILE_NAME && is_text(summary, head->host) &&
+              is_text(summary, head->uuid) && is_text(summary, head->input) && list_times(&it) && are_kernels(&it) &&
+              are_carried(summary) && are_times(&it);
     gt_mem_free(it.times);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include "events/trace_rank.h"
 #include "events/view.h"
 #include "measure/results/idle.h"
+#include "ranks/logged_reduce.h"
 #include "ranks/rank_carried.h"
 #include "ranks/rank_points.h"
 #include "ranks/rank_windows.h"
@@ -120,6 +121,21 @@ static enum gt_status reduce_one(const struct gt_rank_reduce_input *input, uint3
     return status;
 }
 
+/* ---- a log of collectives, which has no ops ---- */
+
+static enum gt_status reduce_log(const struct gt_rank_reduce_input *input, struct gt_rank_summary *summary,
+                                 struct gt_error *err) {
+    const struct gt_meta *meta = &input->store->meta;
+    gt_strid host = meta->host == GT_STRID_EMPTY ? meta->hidden_host : meta->host;
+    summary->head.rank = summary->head.world_size = summary->head.device = -1;
+    summary->head.input_number = input->number;
+    summary->head.host = gt_rank_summary_put_text(summary, gt_store_string(input->store, host));
+    summary->head.input = gt_rank_summary_put_text(summary, input->name);
+    gt_logged_reduce(input->store, summary);
+    gt_rank_summary_trim(summary);
+    return summary->failed ? gt_fail_memory(err) : GT_OK;
+}
+
 /* ---- the ranks of a trace ---- */
 
 enum gt_status gt_rank_reduce(const struct gt_rank_reduce_input *input, struct gt_rank_summary **out, size_t *count,
@@ -140,6 +156,10 @@ enum gt_status gt_rank_reduce(const struct gt_rank_reduce_input *input, struct g
     if (status == GT_OK && workers == 0 && store->ops.count) {
         status = reduce_one(input, GT_NO_TRACK, true, &(*out)[0], err);
         *count = (*out)[0].head.ops > 0;
+    }
+    if (status == GT_OK && workers == 0 && store->ops.count == 0 && store->comm_logs.count) {
+        status = reduce_log(input, &(*out)[0], err);
+        *count = status == GT_OK;
     }
     gt_mem_free(works);
     if (status != GT_OK) {

@@ -74,6 +74,7 @@ struct gt_rank_call {
 
 struct gt_rank_group {
     uint64_t communicator; /* of NCCL; UINT64_MAX: it has a name instead */
+    int64_t own_place;     /* in the communicator, as its making has it; -1: not known */
     struct gt_rank_text name, description;
     int64_t size;                        /* -1: not known */
     int64_t first_rank, stride;          /* members are first_rank + i * stride; stride 0: they are listed */
@@ -93,6 +94,23 @@ struct gt_rank_work {
     uint32_t grid[3], block[3];
     int64_t count, total_ns;
     int64_t usual_count, usual_ns; /* medians over the steps of the rank; 0: it has fewer than 3 */
+};
+
+/* A place in a communicator that NCCL Inspector logged collectives of. Negative numbers: not known. */
+struct gt_rank_log_lane {
+    uint64_t communicator; /* UINT64_MAX: not known */
+    int64_t place, size, nodes;
+    struct gt_rank_text name;
+};
+
+/* A collective or message of such a log; as comm_logs of the store has it. */
+struct gt_rank_log {
+    int64_t sequence, length_ns, peer;
+    uint64_t bytes;
+    double algbw, busbw;
+    struct gt_rank_text name, timing; /* texts of one log exist once each */
+    uint32_t lane;
+    uint32_t op; /* enum gt_comm_op */
 };
 
 struct gt_rank_head {

@@ -13,7 +13,8 @@ bool gt_rank_report_has_members(const struct gt_request *request) {
 
 enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section,
                                   const struct gt_rank_report_options *options, struct gt_error *err) {
-    gt_rank_facts_add(job, section);
+    if (!options->has_no_traces)
+        gt_rank_facts_add(job, section);
     enum gt_status status = options->has_findings ? gt_rank_findings_add(job, section, options->why, err) : GT_OK;
     gt_rank_tables_add(job, section, options->request);
     return status;

@@ -39,6 +39,8 @@ static const struct {
     {"cpu_ops", "name", RANGE},
     {"overheads", "name", CALL},
     {"driver_work", "name", CALL},
+    {"host_calls", "name", CALL},
+    {"host_calls", "domain", TERM},
     {"range_categories", "name", RANGE},
     {"range_texts", "key", RANGE},
     {"comms", "name", COMM},

@@ -44,11 +44,11 @@ struct gt_timeline_row {
     enum gt_timeline_kind kind;
     uint32_t lane; /* its number in this timeline */
     int64_t device, pid, stream, tid, level;
-    struct gt_str title, unit;    /* of counters, and the title of what has no numbers; else empty */
-    struct gt_str thread, group;  /* name of the thread; what ranks a group has; else empty */
-    uint64_t count;               /* of ops, ranges, gaps or values */
-    int64_t busy_ns;              /* union of their times */
-    int64_t grain_ns;             /* what is shorter may be one with its neighbours; 0: every item is a single one */
+    struct gt_str title, unit;   /* of counters, and the title of what has no numbers; else empty */
+    struct gt_str thread, group; /* name of the thread; what ranks a group has; else empty */
+    uint64_t count;              /* of ops, ranges, gaps or values */
+    int64_t busy_ns;             /* union of their times */
+    int64_t grain_ns;            /* what is shorter may be one with its neighbours; 0: every item is a single one */
     struct gt_timeline_item *items;
     size_t item_count;
     bool is_cut; /* more items than fit begin before the window and reach into it */
@@ -71,8 +71,8 @@ enum { GT_TIMELINE_OPTIONS_MAX = 16 };
 struct gt_timeline {
     int64_t start_ns, end_ns;     /* the window, else the span of all devices */
     int64_t first_ns, last_ns;    /* of everything in its rows, also what CPU threads did before and after */
-    struct gt_timeline_row *rows; /* by kind; those of devices by device, process and stream, those of threads by thread,
-                                     kind and level */
+    struct gt_timeline_row *rows; /* by kind; those of devices by device, process and stream, those of threads by
+                                     thread, kind and level */
     size_t row_count;
     struct gt_timeline_name *names; /* those that most time went to first */
     size_t name_count;

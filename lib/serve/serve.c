@@ -18,7 +18,7 @@
 #include "serve/serve_life.h"
 #include "serve/serve_listen.h"
 
-enum { MOST_CONNECTIONS = 96, SILENT_SECONDS = 15, REQUEST_BYTES = 96 << 10, TICK_MS = 1000 };
+enum { MOST_CONNECTIONS = 256, SILENT_SECONDS = 15, REQUEST_BYTES = 96 << 10, TICK_MS = 1000 };
 
 struct server {
     const struct gt_serve_how *how;
@@ -138,6 +138,13 @@ static struct gt_serve_client *client_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+/* Whether the client has closed the connection. */
+static int is_gone(void *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd client = {.fd = info ? info->connect_fd : -1, .events = POLLRDHUP};
+    return poll(&client, 1, 0) > 0 && (client.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 static void hear(struct server *server, const char *path) {
     pthread_mutex_lock(&server->life_lock);
     gt_serve_life_hear(&server->life, strcmp(path, "gone") == 0, now_ns());
@@ -164,23 +171,36 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct gt_serve_client *client = client_of(connection);
     gt_serve_clients_enter(&server->clients, client, GT_SERVE_CLIENTS_WAITING, now_ns());
     hear(server, path);
-    server->how->answer(server->how->context, path, &answer);
+    server->how->answer(server->how->context, path, is_gone, connection, &answer);
     gt_serve_clients_enter(&server->clients, client, GT_SERVE_CLIENTS_READING, now_ns());
     return answer.bytes ? send_answer(connection, &answer) : refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR);
 }
 
 /* ---- connections ---- */
 
-/* The target before anything is decoded. NULL: memory is short. */
+static void free_request(struct gt_serve_client *client) {
+    struct request *request = client ? client->request : NULL;
+    if (!request)
+        return;
+    gt_mem_free(request->target);
+    gt_mem_free(request);
+    client->request = NULL;
+}
+
+/* The target before anything is decoded. The client owns it, since the library forgets some requests that are broken
+   after their first line. NULL: memory is short. */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection) {
-    struct request *request = gt_mem_array(1, sizeof *request);
+    struct gt_serve_client *client = client_of(connection);
+    struct request *request = client ? gt_mem_array(1, sizeof *request) : NULL;
     size_t bytes = strlen(target) + 1;
-    (void)context, (void)connection;
+    (void)context;
+    free_request(client);
     if (!request)
         return NULL;
+    client->request = request;
     request->target = gt_mem_alloc(bytes);
     if (!request->target) {
-        gt_mem_free(request);
+        free_request(client);
         return NULL;
     }
     memcpy(request->target, target, bytes);
@@ -190,12 +210,9 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
 static void end_request(void *context, struct MHD_Connection *connection, void **request_place,
                         enum MHD_RequestTerminationCode code) {
     struct server *server = context;
-    struct request *request = *request_place;
     (void)code;
     gt_serve_clients_enter(&server->clients, client_of(connection), GT_SERVE_CLIENTS_ASKING, now_ns());
-    if (request)
-        gt_mem_free(request->target);
-    gt_mem_free(request);
+    free_request(client_of(connection));
     *request_place = NULL;
 }
 
@@ -203,10 +220,12 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
                             enum MHD_ConnectionNotificationCode code) {
     struct server *server = context;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *client_place = info ? gt_serve_clients_add(&server->clients, info->connect_fd, now_ns()) : NULL;
-    else
+    } else {
+        free_request(*client_place);
         gt_serve_clients_remove(&server->clients, *client_place);
+    }
 }
 
 /* ---- the server ---- */

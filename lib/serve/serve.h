@@ -22,8 +22,10 @@ struct gt_serve_how {
     int64_t idle_seconds; /* serve_life.h */
     int stop_fd;          /* ends when there is something to read */
     void *context;
-    /* Any thread. path: what follows the token in the address. NULL bytes: memory was short. */
-    void (*answer)(void *context, const char *path, struct gt_serve_answer *out);
+    /* Any thread. path: what follows the token in the address. NULL bytes: memory was short. is_gone(asker): nobody
+       waits for the answer any more. */
+    void (*answer)(void *context, const char *path, int (*is_gone)(void *asker), void *asker,
+                   struct gt_serve_answer *out);
     void (*ready)(void *context, const char *url, int port); /* NULL: nobody asks */
 };
 

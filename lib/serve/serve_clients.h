@@ -8,6 +8,7 @@
 struct gt_serve_client {
     int socket;
     int64_t end_ns; /* when it is cut off */
+    void *request;  /* what the server knows of the one that it reads or answers; not freed here */
     struct gt_serve_client *previous, *next;
 };
 

@@ -48,22 +48,17 @@ static bool is_host(const char *host, const char *name, uint16_t port) {
     return strcasecmp(host, text) == 0 || (port == 80 && strcasecmp(host, name) == 0);
 }
 
-/* An address in numbers cannot be somebody else's name. */
+/* An address in numbers, "10.0.0.7:8000" or "[fe80::1]:8000", cannot be somebody else's name. */
 static bool is_number(const char *host, uint16_t port) {
-    char text[GT_SERVE_GUARD_NAME];
-    struct in6_addr address;
-    size_t length = host[0] == '[' ? strcspn(host, "]") : strcspn(host, ":");
-    const char *begin = host + (host[0] == '[');
-    size_t bytes = length - (host[0] == '[');
-    char name[GT_SERVE_GUARD_NAME];
-    if (length >= sizeof text - 8 || !bytes)
+    char name[INET6_ADDRSTRLEN + 2], number[INET6_ADDRSTRLEN];
+    unsigned char address[sizeof(struct in6_addr)];
+    bool is_six = host[0] == '[';
+    size_t bytes = is_six ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    if (bytes >= sizeof name || bytes < 2)
         return false;
-    memcpy(text, begin, bytes);
-    text[bytes] = '\0';
-    if (inet_pton(host[0] == '[' ? AF_INET6 : AF_INET, text, &address) != 1)
-        return false;
-    snprintf(name, sizeof name, "%.*s", (int)(length + (host[0] == '[')), host);
-    return is_host(host, name, port);
+    snprintf(name, sizeof name, "%.*s", (int)bytes, host);
+    snprintf(number, sizeof number, "%.*s", (int)(is_six ? bytes - 2 : bytes), name + is_six);
+    return inet_pton(is_six ? AF_INET6 : AF_INET, number, address) == 1 && is_host(host, name, port);
 }
 
 bool gt_serve_guard_knows(const struct gt_serve_guard *guard, const char *host) {

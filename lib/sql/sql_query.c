@@ -17,7 +17,7 @@
 
 /* Of one value. Between two looks at the memory a query makes at most OPS_BETWEEN_LOOKS of them, unless it is one that
    does not branch: see bound_values. */
-enum { VALUE_BYTES = 4 << 20, OPS_BETWEEN_LOOKS = 200 };
+enum { VALUE_BYTES = 4 << 20, OPS_BETWEEN_LOOKS = 200, NS_BETWEEN_QUESTIONS = 100000000 };
 
 /* What a module knows: which table it is. */
 struct binding {
@@ -32,7 +32,9 @@ struct session {
     struct binding *bindings;
     struct gt_sql_memory *memory;
     int64_t end_ns; /* when it must be done; INT64_MAX: any time */
-    bool is_late;
+    const struct gt_sql_limits *limits;
+    int64_t next_look_ns; /* when it is next asked whether anybody still waits for it */
+    bool is_late, is_abandoned;
 };
 
 /* ---- what is allowed ---- */
@@ -66,9 +68,15 @@ static int64_t now_ns(void) {
 
 static int watch(void *context) {
     struct session *session = context;
-    if (session->end_ns != INT64_MAX && now_ns() > session->end_ns)
+    const struct gt_sql_limits *limits = session->limits;
+    int64_t now = session->end_ns != INT64_MAX || limits->is_abandoned ? now_ns() : 0;
+    if (session->end_ns != INT64_MAX && now > session->end_ns)
         session->is_late = true;
-    return session->is_late || gt_sql_memory_is_over(session->memory);
+    if (limits->is_abandoned && now >= session->next_look_ns) {
+        session->next_look_ns = now + NS_BETWEEN_QUESTIONS;
+        session->is_abandoned |= limits->is_abandoned(limits->abandoned_context) != 0;
+    }
+    return session->is_late || session->is_abandoned || gt_sql_memory_is_over(session->memory);
 }
 
 static void set_limits(struct session *session, const struct gt_sql_limits *limits) {
@@ -88,6 +96,8 @@ static void set_limits(struct session *session, const struct gt_sql_limits *limi
         {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
     int64_t begin_ns = now_ns();
+    session->limits = limits;
+    session->next_look_ns = begin_ns + NS_BETWEEN_QUESTIONS;
     for (size_t i = 0; i < GT_ARRAY_COUNT(most); i++)
         sqlite3_limit(session->db, most[i].id, most[i].value);
     session->end_ns = INT64_MAX;
@@ -176,6 +186,8 @@ static enum gt_status fail_run(const struct session *session, const struct gt_sq
     if (gt_sql_memory_was_over(session->memory))
         return gt_fail(err, "the query needs more than %d GiB of memory; select, group or limit more",
                        (int)(GT_SQL_MEMORY_MOST >> 30));
+    if (session->is_abandoned)
+        return gt_fail(err, "the query was abandoned");
     if (!session->is_late)
         return gt_sql_error_set(session->db, query, err);
     gt_num_format_duration(text, (double)query->limits.timeout_ns);

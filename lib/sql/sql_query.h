@@ -10,6 +10,8 @@ struct gt_sql_limits {
     uint64_t rows;  /* of the result: the rest is left out, with a note */
     uint64_t bytes; /* of the result, likewise */
     int64_t timeout_ns;
+    int (*is_abandoned)(void *context); /* asked now and then: other than 0 ends it; NULL: nobody asks */
+    void *abandoned_context;
 };
 
 /* The text is one statement of at most GT_SQL_QUERY_BYTES. report_keys: tables of reports that it may name. What is

@@ -319,10 +319,10 @@ static bool is_same(const struct gt_cell *a, const struct gt_cell *b) {
 static bool says_nothing(const struct gt_table *table, size_t column, size_t rows) {
     bool is_empty = table->columns[column].flags & GT_COLUMN_SPARSE;
     bool is_one = table->columns[column].flags & GT_COLUMN_VARIES;
-    const struct gt_cell *first = &table->cells[column];
-    for (size_t row = 0; row < rows && (is_empty || is_one); row++) {
-        is_empty = is_empty && is_nothing(first + row * table->column_count);
-        is_one = is_one && is_same(first, first + row * table->column_count);
+    for (size_t row = 0; row < rows && (is_empty || is_one); row++) { /* without rows there may be no cells at all */
+        const struct gt_cell *first = &table->cells[column], *cell = first + row * table->column_count;
+        is_empty = is_empty && is_nothing(cell);
+        is_one = is_one && is_same(first, cell);
     }
     return is_empty || is_one;
 }
@@ -363,6 +363,8 @@ void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) 
     shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
     drop_idle(shown, table);
+    if (shown->column_count == 0) /* a table of rows without any column would say nothing of what it is */
+        shown->columns[shown->column_count++] = 0;
 }
 
 bool gt_cell_format_needs_base(const struct gt_report_column *column) {

@@ -36,6 +36,9 @@ GPUTIME_FACT_ARGUMENTS = 131072
 GPUTIME_FACT_CONFIGS = 262144
 GPUTIME_FACT_STACKS = 524288
 GPUTIME_FACT_METRICS = 1048576
+GPUTIME_FACT_DETAILS = 2097152
+GPUTIME_FACT_COMM_LOGS = 4194304
+GPUTIME_FACT_HOST_CALLS = 8388608
 GPUTIME_REDACT_NOTHING = 0
 GPUTIME_REDACT_PRIVATE = 1
 GPUTIME_REDACT_NAMES = 2
@@ -166,6 +169,18 @@ class gputime_export_options(Structure):
 
 
 class gputime_sql_options(Structure):
+    pass
+
+
+class gputime_view_options(Structure):
+    pass
+
+
+class gputime_answer(Structure):
+    pass
+
+
+class gputime_serve_options(Structure):
     pass
 
 
@@ -440,6 +455,28 @@ gputime_sql_options._fields_ = [
     ("max_bytes", c_int64),
     ("timeout_ns", c_int64),
     ("reporting", POINTER(gputime_report_options)),
+    ("is_abandoned", CFUNCTYPE(c_int, c_void_p)),
+    ("abandoned_context", c_void_p),
+]
+gputime_view_options._fields_ = [
+    ("size", c_size_t),
+    ("reporting", POINTER(gputime_report_options)),
+    ("title", c_char_p),
+    ("command", c_char_p),
+]
+gputime_answer._fields_ = [
+    ("status", c_int),
+    ("content_type", c_char_p),
+    ("body", gputime_text),
+    ("policy", c_char_p),
+]
+gputime_serve_options._fields_ = [
+    ("size", c_size_t),
+    ("address", c_char_p),
+    ("port", c_int64),
+    ("idle_seconds", c_int64),
+    ("ready", CFUNCTYPE(None, c_void_p, c_char_p, c_int)),
+    ("context", c_void_p),
 ]
 gputime_cell._fields_ = [
     ("type", c_int),
@@ -620,6 +657,13 @@ FUNCTIONS = {
     "gputime_sql_query": (c_int, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(gputime_sql_options), POINTER(c_void_p), POINTER(gputime_error)]),
     "gputime_sql_facts": (c_uint64, [c_char_p]),
     "gputime_sql_schema": (c_int, [POINTER(gputime_report_options), POINTER(c_void_p), POINTER(gputime_error)]),
+    "gputime_view_facts": (c_uint64, [POINTER(gputime_view_options)]),
+    "gputime_view_new": (c_int, [POINTER(c_void_p), c_size_t, POINTER(gputime_view_options), POINTER(c_void_p), POINTER(gputime_error)]),
+    "gputime_view_free": (None, [c_void_p]),
+    "gputime_view_answer": (c_int, [c_void_p, c_char_p, POINTER(gputime_answer), POINTER(gputime_error)]),
+    "gputime_view_can_serve": (c_int, []),
+    "gputime_view_serve": (c_int, [c_void_p, POINTER(gputime_serve_options), POINTER(gputime_error)]),
+    "gputime_view_stop": (None, [c_void_p]),
     "gputime_report_section_count": (c_size_t, [c_void_p]),
     "gputime_report_section_title": (c_char_p, [c_void_p, c_size_t]),
     "gputime_report_fact_count": (c_size_t, [c_void_p, c_size_t]),
@@ -680,11 +724,13 @@ FACTS_OF_ROWS = {
     "cpu_ops": GPUTIME_FACT_CPU_OPS,
     "overheads": GPUTIME_FACT_OVERHEADS,
     "driver_work": GPUTIME_FACT_OVERHEADS,
+    "host_calls": GPUTIME_FACT_HOST_CALLS,
     "copies": GPUTIME_FACT_BYTES,
     "graph_ops": GPUTIME_FACT_GRAPHS,
     "range_categories": GPUTIME_FACT_RANGE_TEXTS,
     "range_texts": GPUTIME_FACT_RANGE_TEXTS,
     "comms": GPUTIME_FACT_COMMS,
+    "comm_logs": GPUTIME_FACT_COMM_LOGS,
     "counters": GPUTIME_FACT_COUNTERS,
     "counter_runs": GPUTIME_FACT_COUNTERS,
     "sample_times": GPUTIME_FACT_COUNTERS,
@@ -694,7 +740,9 @@ FACTS_OF_ROWS = {
     "event_records": GPUTIME_FACT_SYNCS,
     "flows": GPUTIME_FACT_FLOWS,
     "operator_args": GPUTIME_FACT_ARGUMENTS,
+    "operator_details": 0,
     "kernel_configs": GPUTIME_FACT_CONFIGS,
+    "launch_details": 0,
     "memory_events": GPUTIME_FACT_MEMORY,
     "python_calls": GPUTIME_FACT_STACKS,
     "groups": GPUTIME_FACT_GROUPS,

@@ -66,6 +66,41 @@ export async function closeBrowser() {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** Waits until the timeline shows a part of the time, with not much around it. */
+export async function timelineShows(page, start, end) {
+  await page.waitForFunction(
+    ([from, to]) => {
+      const shown = document.querySelector('#timeline .timeline-port')?.dataset;
+      return (
+        shown && Number(shown.start) <= from && Number(shown.end) >= to && shown.end - shown.start < 4 * (to - from)
+      );
+    },
+    [start, end],
+  );
+}
+
+/** What axe-core finds that is serious or critical, in words: of the first screen, or of the view that is shown. */
+export async function complaints(page) {
+  const source = readFileSync(join(ROOT, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(source); // the page's policy allows no script of others
+  return page.evaluate(async () => {
+    const first = ['nav', '#top', '#account', '#findings', '#timeline', '#table-accounting', '#table-measures'];
+    const isOverview = document.getElementById('page').dataset.view === 'overview';
+    const include = isOverview ? first.filter((each) => document.querySelector(each)) : ['nav', '#stage'];
+    const { violations, passes } = await globalThis.axe.run({ include }, { resultTypes: ['violations'] });
+    if (passes.length < 10) return [`only ${passes.length} rules applied`];
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .map(({ html }) => html.slice(0, 120))
+            .slice(0, 3)
+            .join(' | ')}`,
+      );
+  });
+}
+
 /** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
 export async function open({ path }, settings = {}) {
   const own = pathToFileURL(path).href;
@@ -77,7 +112,7 @@ export async function openAddress(address, settings = {}) {
   return openPage(address, (url) => url.startsWith(address), settings);
 }
 
-async function openPage(address, mayAsk, { width = 1280, height = 800, ...settings }) {
+async function openPage(address, mayAsk, { width = 1280, height = 800, hash = '', until = 'ready', ...settings }) {
   const context = await browser.newContext({
     viewport: { width, height },
     ...settings,
@@ -97,13 +132,13 @@ async function openPage(address, mayAsk, { width = 1280, height = 800, ...settin
       value: { writeText: async (text) => void globalThis.copied.push(text) },
     });
   });
-  await page.goto(address);
-  await page.locator('#page[data-ready]').waitFor();
+  await page.goto(address + hash);
+  await page.locator(`#page[data-${until}]`).waitFor();
   const close = async () => {
     assert.deepEqual(oddities, []);
     await context.close();
   };
-  return { page, close };
+  return { page, close, oddities };
 }
 
 /** Scrolls through the page, so that every chart is drawn. */

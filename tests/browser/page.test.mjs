@@ -17,6 +17,7 @@ import {
   scrollThrough,
   sharedTest,
   shoot,
+  timelineShows,
 } from './browser.mjs';
 
 const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
@@ -129,11 +130,11 @@ test('all columns are there on demand', async () => {
 
 test('a row opens by keyboard and shows everything', async () => {
   const { page, close } = await open(summary);
-  const [first, second] = summary.report.tables.kernels.rows;
-  await page.locator('#table-kernels tr[data-place="0"]').focus();
+  const [first, second] = summary.report.tables.categories.rows;
+  await page.locator('#table-categories tr[data-place="0"]').focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  const dialog = page.locator('dialog');
+  const dialog = page.locator('dialog[open]');
   assert.match(await dialog.textContent(), new RegExp(`${second.total_ns.toLocaleString('en-US')} ns`));
   await shoot(page, 'row');
   await page.keyboard.press('Escape');
@@ -141,6 +142,18 @@ test('a row opens by keyboard and shows everything', async () => {
   await page.keyboard.press('Home');
   await page.keyboard.press('Enter');
   assert.match(await dialog.textContent(), new RegExp(`${first.total_ns.toLocaleString('en-US')} ns`));
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  // Rows that lead elsewhere show all their values by a key, or by a button of their own.
+  const [kernel] = summary.report.tables.kernels.rows;
+  await page.locator('#table-kernels tr[data-place="0"]').focus();
+  await page.keyboard.press('i');
+  assert.match(await dialog.textContent(), new RegExp(`${kernel.total_ns.toLocaleString('en-US')} ns`));
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.locator('#table-kernels tr[data-place="0"] .row-more button').click();
+  assert.match(await dialog.textContent(), new RegExp(`${kernel.total_ns.toLocaleString('en-US')} ns`));
   await close();
 });
 
@@ -148,13 +161,17 @@ test('findings come first and lead to the rows they speak of', async () => {
   const { page, close } = await open(summary);
   const { findings } = summary.report;
   assert.equal(await page.locator('.finding').count(), findings.length);
-  assert.equal(await page.locator('main section').first().getAttribute('id'), 'findings');
+  const order = await page.locator('#overview > [id]').evaluateAll((all) => all.map(({ id }) => id));
+  assert.deepEqual(order.slice(0, 4), ['top', 'account', 'findings', 'timeline']);
   assert.deepEqual(await page.locator('.finding .severity').allTextContents(), [
     ...findings.map((finding) => finding.severity),
   ]);
   for (const [place, finding] of findings.entries()) {
     const shown = page.locator('.finding').nth(place);
     assert.match(await shown.textContent(), new RegExp(finding.title.slice(0, 20).replace(/[^\w ]/g, '.')));
+    const more = page.locator('.more-findings:not([open]) > summary');
+    if (!(await shown.isVisible())) await more.click();
+    await shown.locator('summary').first().click();
     const link = shown.getByRole('button', { name: /^See: / });
     if (!(await link.count())) continue;
     await link.click();
@@ -202,17 +219,13 @@ test('a page on which nothing stands out says so, and findings go to the timelin
     /^saves (up to )?[\d.]+ \w*s( a step)?(, simulated)?$/,
   );
   const finding = other.page.locator('.finding').first();
-  await finding.locator('.windows button').first().click();
-  const [{ start_ns: start, end_ns: end }] = first.windows;
-  await other.page.waitForFunction(
-    ([from, to]) => {
-      const shown = document.querySelector('.timeline-port')?.dataset;
-      return (
-        shown && Number(shown.start) <= from && Number(shown.end) >= to && shown.end - shown.start < 3 * (to - from)
-      );
-    },
-    [start, end],
-  );
+  const [worst, next] = first.windows;
+  await finding.locator('summary').first().click(); // which also shows its worst place
+  await timelineShows(other.page, worst.start_ns, worst.end_ns);
+  if (next) {
+    await finding.locator('.windows button').nth(1).click();
+    await timelineShows(other.page, next.start_ns, next.end_ns);
+  }
   await finding.locator('.rule summary').click();
   assert.ok((await finding.locator('.rule p').textContent()).startsWith(first.rule));
   await other.close();
@@ -350,11 +363,10 @@ test('the list of sections follows the reader', async () => {
     [390, 844],
   ]) {
     const { page, close } = await open(summary, { width, height });
-    const current = page.locator('nav [aria-current]');
-    for (const section of [await page.locator('main section').count(), 3, 1]) {
-      const target = page.locator('main section').nth(section - 1);
-      await target.evaluate((made) => made.scrollIntoView());
-      const id = await target.getAttribute('id');
+    const current = page.locator('nav .sections [aria-current]');
+    const ids = await page.locator('nav .sections a').evaluateAll((links) => links.map(({ hash }) => hash.slice(1)));
+    for (const id of [ids.at(-1), ids[3], ids[0]]) {
+      await page.locator(`#${id}`).evaluate((made) => made.scrollIntoView());
       await page.locator(`nav [href="#${id}"][aria-current]`).waitFor();
       const inside = await current.evaluate((link) => {
         const box = link.getBoundingClientRect();
@@ -468,8 +480,8 @@ test('a comparison begins with its verdicts and marks growth with a sign', async
   const eager = join(DATA, 'diff/llama_train_eager.json.gz');
   const { page, close } = await open(makePage('diff', 'diff', TRACE, eager, '--fail-if', 'step>+900%'));
   await scrollThrough(page);
-  const [first, second] = await page.locator('section.panel').evaluateAll((panels) => panels.map(({ id }) => id));
-  assert.deepEqual([first, second], ['table-limits', 'table-measures']);
+  const order = await page.locator('section.panel').evaluateAll((panels) => panels.map(({ id }) => id));
+  assert.deepEqual(order.slice(0, 4), ['table-limits', 'account', 'change', 'table-measures']);
   assert.equal(await page.locator('#table-limits').count(), 1);
   assert.match(await page.locator('#table-measures tbody').innerText(), /\+\d/);
   await close();

@@ -167,8 +167,9 @@ def dump_rows():
     if not binary.exists():
         pytest.fail(f"{binary} is missing: run make {binary.relative_to(ROOT)} first")
 
-    def dump(path, *tables, facts="all", threads=1, reader="auto"):
-        command = [binary, "--facts", facts, "--threads", str(threads), "--reader", reader, path, *tables]
+    def dump(path, *tables, facts="all", threads=1, reader="auto", also=()):
+        others = [word for other in also for word in ("--with", other)]
+        command = [binary, "--facts", facts, "--threads", str(threads), "--reader", reader, *others, path, *tables]
         output = subprocess.run(command, check=True, capture_output=True).stdout
         rows = collections.defaultdict(list)
         for line in output.splitlines():

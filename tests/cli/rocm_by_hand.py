@@ -443,3 +443,171 @@ def rpd(path, data):
     db.commit()
     db.close()
     return path
+
+
+# ---- CSVs ----
+
+
+def cell(value):
+    return '"{}"'.format(value.replace('"', '""')) if isinstance(value, str) else str(value)
+
+
+def table(path, titles, rows):
+    lines = [",".join(f'"{title}"' for title in titles)] + [",".join(map(cell, row)) for row in rows]
+    path.write_text("\n".join(lines) + "\n", "utf-8", newline="")
+    return path
+
+
+def agent_text(data, node, how):
+    agent = next(agent for agent in data["agents"] if agent["node"] == node)
+    return {"logical": f"Agent {agent['logical']}", "type": f"{agent['type']} {agent['type_index']}", "node": node}[how]
+
+
+API = ("Domain", "Function", "Process_Id", "Thread_Id", "Correlation_Id", "Start_Timestamp", "End_Timestamp")
+KERNEL = ("Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id", "Dispatch_Id", "Kernel_Id", "Kernel_Name", "Correlation_Id",
+          "Start_Timestamp", "End_Timestamp", "LDS_Block_Size", "Scratch_Size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count",
+          "Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z", "Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z")
+COPY = ("Kind", "Direction", "Stream_Id", "Source_Agent_Id", "Destination_Agent_Id", "Correlation_Id", "Start_Timestamp",
+        "End_Timestamp")
+ALLOCATION = ("Kind", "Operation", "Agent_Id", "Allocation_Size", "Address", "Correlation_Id", "Start_Timestamp", "End_Timestamp")
+COUNTER = ("Correlation_Id", "Dispatch_Id", "Agent_Id", "Queue_Id", "Process_Id", "Thread_Id", "Grid_Size", "Kernel_Id",
+           "Kernel_Name", "Workgroup_Size", "LDS_Block_Size", "Scratch_Size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count",
+           "Counter_Name", "Counter_Value", "Start_Timestamp", "End_Timestamp")
+AGENT = ("Node_Id", "Logical_Node_Id", "Agent_Type", "Cpu_Cores_Count", "Lds_Size_In_Kb", "Cu_Count", "Max_Engine_Clk_Fcompute",
+         "Name", "Vendor_Name", "Product_Name", "Model_Name")
+
+
+def csvs(folder, data, prefix="4100", agents="logical", kinds=None):
+    """The files that rocprofv3 writes, or those of some kinds, as a list of paths."""
+    symbols = {symbol["id"]: symbol for symbol in data["symbols"]}
+    values = {}
+    for value in data["values"]:
+        values.setdefault((value["dispatch"], value["name"]), []).append(value["value"])
+    kernels = {kernel["dispatch"]: kernel for kernel in data["kernels"]}
+
+    def api(domains):
+        return [(call["domain"], call["name"], data["pid"], call["tid"], call["corr"], call["start"], call["end"])
+                for call in data["calls"] if call["domain"].startswith(domains)]
+
+    files = {
+        "agent_info": (AGENT, [(agent["node"], agent["logical"], agent["type"], 0, agent["lds"], agent["cu"], agent["clock"],
+                                agent["name"], "AMD", agent["product"], "") for agent in data["agents"]]),
+        "kernel_trace": (KERNEL, [("KERNEL_DISPATCH", agent_text(data, k["agent"], agents), k["queue"], k["stream"], k["tid"],
+                                   k["dispatch"], k["symbol"], symbols[k["symbol"]]["name"], k["corr"], k["start"], k["end"],
+                                   k["lds"], k["scratch"], symbols[k["symbol"]]["vgprs"], 4, 32, *k["group"], *k["grid"])
+                                  for k in data["kernels"]]),
+        "memory_copy_trace": (COPY, [("MEMORY_COPY", f"MEMORY_COPY_{WAYS[c['way']]}", c["stream"], agent_text(data, c["src"], agents),
+                                      agent_text(data, c["dst"], agents), c["corr"], c["start"], c["end"]) for c in data["copies"]]),
+        "memory_allocation_trace": (ALLOCATION, [
+            ("MEMORY_ALLOCATION", f"MEMORY_ALLOCATION_{'ALLOCATE' if a['type'] == 'ALLOC' else a['type']}",
+             "" if a["agent"] is None else agent_text(data, a["agent"], agents), a["size"], f"0x{a['address']:016x}", a["corr"],
+             a["start"], a["end"]) for a in data["allocations"]]),
+        "hip_api_trace": (API, api("HIP")),
+        "hsa_api_trace": (API, api("HSA")),
+        "rccl_api_trace": (API, api("RCCL")),
+        "marker_api_trace": (API, [("MARKER_CORE_RANGE_API", m["message"], data["pid"], m["tid"], m["corr"], m["start"], m["end"])
+                                   for m in data["markers"]]),
+        "counter_collection": (COUNTER, [
+            (k["corr"], k["dispatch"], agent_text(data, k["agent"], agents), k["queue"], data["pid"], k["tid"],
+             k["grid"][0] * k["grid"][1] * k["grid"][2], k["symbol"], symbols[k["symbol"]]["name"],
+             k["group"][0] * k["group"][1] * k["group"][2], k["lds"], k["scratch"], symbols[k["symbol"]]["vgprs"], 4, 32, name,
+             sum(amounts), k["start"], k["end"]) for (dispatch, name), amounts in values.items() for k in [kernels[dispatch]]]),
+    }
+    return [table(folder / f"{prefix}_{kind}.csv", *files[kind]) for kind in (kinds or files) if files[kind][1]]
+
+
+def results_csv(path, data):
+    """What rocprof wrote before rocprofv3."""
+    gpus = {agent["node"]: agent["type_index"] for agent in data["agents"]}
+    names = {symbol["id"]: symbol for symbol in data["symbols"]}
+    titles = ("Index", "KernelName", "gpu-id", "queue-id", "queue-index", "pid", "tid", "grd", "wgr", "lds", "scr", "arch_vgpr",
+              "accum_vgpr", "sgpr", "wave_size", "sig", "obj", "DispatchNs", "BeginNs", "EndNs", "CompleteNs", "DurationNs")
+    rows = [(i, names[k["symbol"]]["name"] + " [clone .kd]", gpus[k["agent"]], k["stream"], i, data["pid"], k["tid"],
+             k["grid"][0] * k["grid"][1] * k["grid"][2], k["group"][0] * k["group"][1] * k["group"][2], k["lds"], k["scratch"],
+             names[k["symbol"]]["vgprs"], 4, 32, 64, "0x0", "0x7f", k["start"] - 10, k["start"], k["end"], k["end"] + 10,
+             k["end"] - k["start"]) for i, k in enumerate(data["kernels"])]
+    return table(path, titles, rows)
+
+
+# ---- JSON ----
+
+
+def document(data):
+    """The JSON of rocprofv3 as a Python value."""
+    handles = {agent["node"]: agent["handle"] for agent in data["agents"]}
+    operations = {kind: [] for kind in KINDS}
+    operations.update({kind: ["none", *names] for kind, names in CALLS.items()})
+    operations["MARKER_CORE_RANGE_API"] = MARKERS
+    operations["MEMORY_COPY"] = ["MEMORY_COPY_NONE", *(f"MEMORY_COPY_{WAYS[way]}" for way in sorted(WAYS))]
+    operations["MEMORY_ALLOCATION"] = ["MEMORY_ALLOCATION_NONE", "MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_VMEM_ALLOCATE",
+                                       "MEMORY_ALLOCATION_FREE", "MEMORY_ALLOCATION_VMEM_FREE"]
+    for call in data["calls"]:
+        if call["name"] not in operations[call["domain"]]:
+            operations[call["domain"]].append(call["name"])
+    counters = {name: 333 + i for i, name in enumerate(sorted({value["name"] for value in data["values"]}))}
+
+    def at(record, kind, operation):
+        return {"size": 64, "kind": KINDS.index(kind), "operation": operation, "thread_id": record["tid"],
+                "correlation_id": {"internal": record["corr"], "external": 0, "ancestor": 0}, "start_timestamp": record["start"],
+                "end_timestamp": record["end"]}
+
+    def calls(domains):
+        return [at(call, call["domain"], operations[call["domain"]].index(call["name"])) for call in data["calls"]
+                if call["domain"].startswith(domains)]
+
+    def info(kernel):
+        return {"size": 72, "agent_id": {"handle": handles[kernel["agent"]]}, "queue_id": {"handle": kernel["queue"]},
+                "kernel_id": kernel["symbol"], "dispatch_id": kernel["dispatch"], "private_segment_size": kernel["scratch"],
+                "group_segment_size": kernel["lds"], "workgroup_size": dict(zip("xyz", kernel["group"])),
+                "grid_size": dict(zip("xyz", kernel["grid"]))}
+
+    collected = {}
+    for value in data["values"]:
+        collected.setdefault(value["dispatch"], []).append({"counter_id": {"handle": counters[value["name"]]}, "value": value["value"]})
+    kernels = {kernel["dispatch"]: kernel for kernel in data["kernels"]}
+    return {"rocprofiler-sdk-tool": [{
+        "metadata": {"node": {"id": 1, "hash": 1, "machine_id": data["machine"], "hostname": data["host"]}, "pid": data["pid"],
+                     "init_time": 1, "fini_time": 2, "command": data["command"].split(), "config": {"pid": 3}},
+        "agents": [{"size": 312, "id": {"handle": agent["handle"]}, "type": 1 if agent["type"] == "CPU" else 2,
+                    "node_id": agent["node"], "logical_node_id": agent["logical"], "logical_node_type_id": agent["type_index"],
+                    "name": agent["name"], "product_name": agent["product"], "model_name": "", "cu_count": agent["cu"],
+                    "lds_size_in_kb": agent["lds"], "max_engine_clk_fcompute": agent["clock"],
+                    "caches": [{"size": 16}]} for agent in data["agents"]],
+        "counters": [{"agent_id": {"handle": 1}, "id": {"handle": handle}, "name": name, "description": "d", "dimensions":
+                      [{"id": {"handle": 9}, "name": "XCC"}]} for name, handle in counters.items()],
+        "strings": {"callback_records": [{"kind": "NONE", "operations": []}],
+                    "buffer_records": [{"kind": kind, "operations": operations[kind]} for kind in KINDS],
+                    "marker_api": [{"key": marker["corr"], "value": marker["message"]} for marker in data["markers"]],
+                    "correlation_id": {"external": []}, "counters": {"dimension_ids": []}},
+        "code_objects": [],
+        "kernel_symbols": [{"size": 0, "kernel_id": 0, "kernel_name": ""}] + [
+            {"size": 80, "kernel_id": symbol["id"], "kernel_name": symbol["name"] + ".kd", "formatted_kernel_name": symbol["name"],
+             "demangled_kernel_name": symbol["name"] + " [clone .kd]", "truncated_kernel_name": symbol["name"][:9],
+             "group_segment_size": symbol["lds"], "private_segment_size": symbol["scratch"], "arch_vgpr_count": symbol["vgprs"],
+             "accum_vgpr_count": 4} for symbol in data["symbols"]],
+        "host_functions": [],
+        "summary": [{"domain": "KERNEL_DISPATCH", "stats": {"count": len(data["kernels"])}}],
+        "callback_records": {"counter_collection": [
+            {"thread_id": kernels[dispatch]["tid"], "dispatch_data": {
+                "correlation_id": {"internal": kernels[dispatch]["corr"], "external": 0}, "start_timestamp":
+                kernels[dispatch]["start"], "end_timestamp": kernels[dispatch]["end"], "dispatch_info": info(kernels[dispatch])},
+             "records": records, "stream_id": {"handle": kernels[dispatch]["stream"]}} for dispatch, records in collected.items()]},
+        "buffer_records": {
+            "kernel_dispatch": [{**at(kernel, "KERNEL_DISPATCH", 1), "dispatch_info": info(kernel), "stream_id":
+                                 {"handle": kernel["stream"]}, "graph_exec_id": kernel["graph"]} for kernel in data["kernels"]],
+            "hip_api": calls("HIP"), "hsa_api": calls("HSA"), "rccl_api": calls("RCCL"),
+            "marker_api": [at(marker, "MARKER_CORE_RANGE_API", MARKERS.index(marker["function"])) for marker in data["markers"]],
+            "memory_copy": [{**at(copy, "MEMORY_COPY", copy["way"]), "dst_agent_id": {"handle": handles[copy["dst"]]},
+                             "src_agent_id": {"handle": handles[copy["src"]]}, "bytes": copy["bytes"],
+                             "stream_id": {"handle": copy["stream"]}} for copy in data["copies"]],
+            "memory_allocation": [{**at(made, "MEMORY_ALLOCATION", 1 if made["type"] == "ALLOC" else 3),
+                                   "agent_id": {"handle": handles.get(made["agent"], 0)}, "address": f"0x{made['address']:x}",
+                                   "allocation_size": made["size"]} for made in data["allocations"]],
+            "pc_sample_host_trap": [{"inst_index": [1, [2, {"x": 3}]]}],
+        },
+    }]}
+
+
+def rocprof_json(path, data, indent=0, **how):
+    path.write_text(json.dumps(document(data), indent=indent, **how), "utf-8")
+    return path

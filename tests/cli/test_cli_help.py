@@ -77,7 +77,7 @@ def test_version(run):
         first, parts = text_of(run(*args)).splitlines()
         assert first == f"gputime {version}"
         assert re.fullmatch(r"(dynamic|static) build with (ISA-L|zlib) [\d.]+, zstd [\d.]+, (xz [\d.]+|no xz), lz4 [\d.]+, SQLite [\d.]+, "
-                            r"PCRE2 [\d.]+, (no )?page", parts)
+                            r"PCRE2 [\d.]+, (libmicrohttpd [\d.]+|no server), (no )?page", parts)
 
 
 def test_manual_page_is_current(run):

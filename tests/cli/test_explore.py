@@ -103,7 +103,7 @@ def everything(explore, path):
     """All rows, with all items one by one: each lane is asked for alone, where it has most room."""
     lanes = [row["lane"] for row in explore(path, "lanes")[0]["rows"]]
     rows = []
-    for timeline in explore(path, *(f"window {BEGIN} {END} 24576 {lane}" for lane in lanes)):
+    for timeline in explore(path, *(f"window {BEGIN} {END} 16384 {lane}" for lane in lanes)):
         [row] = timeline["rows"]
         assert row["kind"] == "counters" or row["grain_ns"] == 0
         rows.append(row | {"shown": shown(timeline, row)})

@@ -21,14 +21,19 @@ WIDTH = 80
 # Hand-written traces, and small captures of each kind of input: compiled and distributed training, graphs, processes.
 SAMPLES = [
     *sorted(DATA.glob("*.json")),
+    DATA / "devices.json.zip",
     DATA / "torch/llama_train_compiled.json.gz",
     DATA / "torch/tpdp_rank0.json.gz",
     DATA / "nsys/train.nsys-rep",
     DATA / "nsys/graph_whole.nsys-rep",
     DATA / "nsys/graph_whole.sqlite.gz",
     DATA / "nsys-more/two_part.sqlite.gz",
+    DATA / "nccl/node0-pid1000.log",
     DATA / "xla/jax.xplane.pb",
     DATA / "xla/jax.trace.json.gz",
+    DATA / "rocm/train.db",
+    DATA / "rocm/train.json",
+    DATA / "rocm/train_kernel_trace.csv",
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
     DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv",
     DATA / "perfetto/sampled.pftrace",
@@ -273,7 +278,7 @@ def without_label(output, name):
     return output.replace(b"standard input", name.encode()).replace(b'"path": "-"', b'"path": "%s"' % name.encode())
 
 
-PACKABLE = [sample for sample in SAMPLES if not sample.name.endswith(".sqlite.gz")]
+PACKABLE = [sample for sample in SAMPLES if not sample.name.endswith((".sqlite.gz", ".zip"))]
 
 
 @pytest.mark.parametrize("sample", PACKABLE, ids=sample_name)

@@ -3,9 +3,13 @@
 import collections
 import gzip
 import json
+import shutil
+import subprocess
+import zlib
 
 import pytest
 
+from peak import peak_run
 from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track
 from samples import DATA
 
@@ -280,3 +284,118 @@ def test_a_cut_trace_says_so(hardened, gputime, tmp_path):
             continue
         found = {one["id"] for one in json.loads(done.stdout)["issues"]}
         assert ("input_cut" in found) == (cut not in ends), cut
+
+
+# ---- compressed packets ----
+
+
+def split_packets(data):
+    """The packets of a file, each with its tag and length."""
+    found, at = [], 0
+    while at < len(data):
+        begin = at
+        assert data[at] == 10
+        at, length, shift = at + 1, 0, 0
+        while True:
+            length |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 128:
+                break
+        at += length
+        found.append(data[begin:at])
+    return found
+
+
+def compressed(data, pack, field, each):
+    packets = split_packets(data)
+    bundles = [b"".join(packets[i:i + each]) for i in range(0, len(packets), each)]
+    return b"".join(packet((field, pack(bundle))) for bundle in bundles)
+
+
+def same_rows(found, expected):
+    for table in expected:
+        if table not in ("meta", "issues", "fact_issues"):
+            assert found[table] == expected[table], table
+
+
+@pytest.mark.parametrize("each", [1, 7, 10000])
+def test_compressed_packets(each, dump_rows, tmp_path):
+    source = DATA / "perfetto" / "tpdp_rank0.pftrace"
+    data, expected = source.read_bytes(), dump_rows(source)
+    found = read(dump_rows, tmp_path, compressed(data, zlib.compress, 50, each))
+    same_rows(found, expected)
+    assert found["issues"] == expected["issues"]
+    half = sum(map(len, split_packets(data)[:200]))  # some packets are compressed, others not
+    same_rows(read(dump_rows, tmp_path, data[:half] + compressed(data[half:], zlib.compress, 50, each)), expected)
+
+
+def test_packets_compressed_by_zstd(dump_rows, tmp_path):
+    zstd = shutil.which("zstd")
+    if not zstd:
+        pytest.skip("no zstd")
+    def pack(bundle):
+        return subprocess.run([zstd, "-qc"], input=bundle, stdout=subprocess.PIPE, check=True).stdout
+    source = DATA / "perfetto" / "sampled.pftrace"
+    same_rows(read(dump_rows, tmp_path, compressed(source.read_bytes(), pack, 133, 50)), dump_rows(source))
+
+
+def test_damaged_compressed_packets_are_counted(dump_rows, gputime, tmp_path):
+    source = (DATA / "perfetto" / "sampled.pftrace").read_bytes()
+    packets = split_packets(source)
+    whole = zlib.compress(b"".join(packets))
+    for damaged in (whole[:-10], whole[:-1] + bytes([whole[-1] ^ 1]), b"", b"nonsense", zlib.compress(b"\xff" * 99),
+                    zlib.compress(packet((50, whole))), zlib.compress(b"".join(packets) + packets[0][:-3])):
+        rows = read(dump_rows, tmp_path, packets[0] + packet((50, damaged)))
+        assert [row["id"] for row in rows["issues"] if row["id"] == "packing_damaged"] == ["packing_damaged"], damaged
+    bomb = packets[0] + packet((50, zlib.compress(packet((1, b"")) * (50 << 20), 9)))
+    (tmp_path / "bomb.pftrace").write_bytes(bomb)
+    done, peak = peak_run(gputime, "kernels", tmp_path / "bomb.pftrace")
+    assert done.returncode == 0 and peak < 100e6
+
+
+# ---- writers of old: times since the event before ----
+
+
+def legacy(phase, name_iid=None, us=None):
+    return message((1, name_iid), (2, ord(phase)), (3, us))
+
+
+def legacy_trace(base_us=5_000_000, clear_at=None):
+    """Packets without times, events without tracks: a thread's descriptor has both."""
+    interned = message((2, [message((1, 1), (2, "outer")), message((1, 2), (2, "inner")), message((1, 3), (2, "whole"))]),
+                       (1, [message((1, 1), (2, "user_annotation"))]))
+    data = packet((43, message((1, 77), (6, "python"))))
+    data += packet((10, 1), (13, 1), (12, interned), (44, message((1, 77), (2, 78), (5, "worker"), (6, base_us))))
+    data += packet((10, 2), (13, 1), (12, interned), (44, message((1, 77), (2, 79), (5, "other"), (6, base_us + 100))))
+    events = [(1, 10, (9, BEGIN), 1), (1, 5, (9, BEGIN), 2), (2, 1, (9, BEGIN), 1), (1, 5, (9, END), None),
+              (1, 0, (6, legacy("X", us=3)), 3), (2, 20, (9, END), None), (1, 10, (9, END), None),
+              (1, 0, (6, legacy("B", 2)), None), (1, 4, (6, legacy("E")), None)]
+    for sequence, delta, what, name in events:
+        data += packet((10, sequence), (13, 2), (11, message((1, delta), (3, 1), what, (10, name))))
+    data += packet((10, 1), (13, 2), (11, message((16, base_us + 50), (3, 1), (6, legacy("X", us=1)), (10, 3))))
+    return data
+
+
+def test_times_since_the_event_before(dump_rows, tmp_path):
+    rows = read(dump_rows, tmp_path, legacy_trace())
+    base = 5_000_000_000
+    tids = {row["row"]: row["tid"] for row in rows["threads"]}
+    found = sorted((row["start_ns"] - base, row["end_ns"] - base, row["name"], tids[row["thread"]]) for row in rows["ranges"])
+    assert found == [(10_000, 30_000, "outer", 78), (15_000, 20_000, "inner", 78), (20_000, 23_000, "whole", 78),
+                     (30_000, 34_000, "inner", 78), (50_000, 51_000, "whole", 78), (101_000, 121_000, "outer", 79)]
+    assert {row["name"] for row in rows["threads"]} == {"worker", "other"}
+    assert [(row["pid"], row["name"]) for row in rows["processes"]] == [(77, "python")]
+    assert rows["issues"] == []
+
+
+def test_their_clock_is_converted(dump_rows, tmp_path):
+    snapshot = packet((6, message((1, [message((1, 6), (2, 9_000_000_000)), message((1, 3), (2, 5_000_000_000))]))))
+    rows = read(dump_rows, tmp_path, snapshot + legacy_trace())
+    assert min(row["start_ns"] for row in rows["ranges"]) == 9_000_010_000
+
+
+def test_without_a_reference_they_mean_nothing(dump_rows, tmp_path):
+    lost = packet((10, 1), (13, 1), (11, message((1, 5), (9, BEGIN), (23, "x"))))
+    rows = read(dump_rows, tmp_path, process(1, 77, "python") + lost + packet((10, 1), (11, message((9, BEGIN)))))
+    assert rows["ranges"] == [] and [(row["id"], row["count"]) for row in rows["issues"]] == [("event_damaged", 2)]

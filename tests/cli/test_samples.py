@@ -30,9 +30,10 @@ def test_the_folder_of_more_samples_is_named_in_one_place():
 
 def test_every_sample_is_listed():
     listed = (DATA / "README.md").read_text()
-    for folder in ("torch", "diff", "nsys", "nsys-more", "perfetto", "xla"):
+    for folder in ("torch", "diff", "nsys", "nsys-more", "perfetto", "xla", "rocm"):
         for path in (DATA / folder).iterdir():
             name = path.name.split("_cuda_")[0].split("_nvtx_")[0].split(".")[0]
+            name = "train" if folder == "rocm" else name
             assert f"`{folder}/{name}" in listed, path
     assert sum(path.stat().st_size for path in DATA.rglob("*") if path.is_file()) <= MOST_BYTES
 

@@ -22,6 +22,7 @@ FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
 FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
 FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
 FUZZ_DATA_fuzz_pftrace    := $(wildcard tests/data/perfetto/*)
+FUZZ_DATA_fuzz_nccl_inspector := $(wildcard tests/data/nccl/*)
 FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
 FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
 FUZZ_DATA_fuzz_zip        := $(wildcard tests/data/*.zip)
@@ -43,6 +44,10 @@ FUZZ_DATA_fuzz_decode_sqlite  := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*)
 FUZZ_DATA_fuzz_decode_pftrace := $(wildcard tests/fuzz/seeds/fuzz_pftrace/*)
 FUZZ_DATA_fuzz_decode_xplane  := $(wildcard tests/fuzz/seeds/fuzz_xla/*)
 FUZZ_DATA_fuzz_decode_xla_json := $(wildcard tests/fuzz/seeds/fuzz_xla/*)
+FUZZ_DATA_fuzz_decode_rocpd   := $(wildcard tests/data/rocm/*.db)
+FUZZ_DATA_fuzz_decode_rocprof_csv  := $(wildcard tests/data/rocm/*.csv)
+FUZZ_DATA_fuzz_decode_rocprof_json := $(wildcard tests/data/rocm/*.json)
+FUZZ_DATA_fuzz_decode_inspector := $(wildcard tests/data/nccl/*)
 
 # Words that a target's inputs are made of: those that the code looks for, and what is written by hand in *.dict.
 FUZZ_CODE_torch   := $(wildcard lib/decode/torch/*.c)
@@ -51,6 +56,8 @@ FUZZ_CODE_rep     := $(wildcard lib/decode/nsys/*.c)
 FUZZ_CODE_sqlite  := $(wildcard lib/decode/nsys/*.c lib/decode/sqlite/*.c)
 FUZZ_CODE_pftrace := $(wildcard lib/decode/proto/*.c lib/decode/proto/*.def lib/export/perfetto_names.h)
 FUZZ_CODE_xla     := $(wildcard lib/decode/xla/*.c)
+FUZZ_CODE_rocpd   := $(wildcard lib/decode/rocm/*.c)
+FUZZ_CODE_inspector := $(wildcard lib/decode/nccl/*.c)
 FUZZ_CODE_names   := $(wildcard lib/label/*.c lib/label/rules/*.def lib/base/mangled.c)
 FUZZ_CODE_limits  := $(wildcard lib/verdict/*.c) lib/measure/measures.def lib/measure/analysis_roles.c
 FUZZ_CODE_options := cli/options.c cli/commands.c cli/value.c
@@ -66,11 +73,12 @@ FUZZ_WORDS_xplane := xla
 FUZZ_WORDS_labels := names
 FUZZ_WORDS_analyses := names
 FUZZ_HAND_torch   := fuzz_torch_json.dict
+FUZZ_HAND_inspector := fuzz_nccl_inspector.dict
 FUZZ_HAND_csv     := fuzz_nsys_csv.dict
 FUZZ_HAND_rep     := fuzz_nsys_rep.dict
 FUZZ_HAND_sqlite  := fuzz_nsys_sqlite.dict
 last_part  = $(lastword $(subst _, ,$1))
-words_of   = $(or $(FUZZ_WORDS_$(call last_part,$1)),$(call last_part,$1))
+words_of   = $(or $(if $(findstring rocprof,$1),rocpd),$(if $(findstring xla,$1),xla),$(FUZZ_WORDS_$(call last_part,$1)),$(call last_part,$1))
 by_hand_of = $(wildcard tests/fuzz/$(or $(FUZZ_HAND_$(call words_of,$1)),fuzz_$(call words_of,$1).dict))
 build/fuzz/%.dict: tests/fuzz/make_dictionary.py $(call files_of,lib cli,*.c)
 	@mkdir -p $(@D)
@@ -80,6 +88,7 @@ build/fuzz/%.dict: tests/fuzz/make_dictionary.py $(call files_of,lib cli,*.c)
 # Small enough to be cut at every byte.
 CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
 CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
+CUTS_fuzz_nccl_inspector := tests/fuzz/seeds/fuzz_nccl_inspector/small.log
 CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
@@ -87,6 +96,7 @@ CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 CUTS_fuzz_pftrace    := tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace
 CUTS_fuzz_zip        := tests/fuzz/seeds/fuzz_zip/stored.zip tests/fuzz/seeds/fuzz_zip/zip64.zip
 CUTS_fuzz_xla        := tests/fuzz/seeds/fuzz_xla/small.xplane.pb
+CUTS_fuzz_rocm       := tests/fuzz/seeds/fuzz_rocm/small_kernel_trace.csv tests/fuzz/seeds/fuzz_rocm/small_counter_collection.csv
 
 replay:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(REPLAYS:=.run)
@@ -101,17 +111,20 @@ $(BUILD)/replay/%.run: $(BUILD)/replay/%
 # make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
 N ?= 1000
 SEEDS := tests/fuzz/seeds
-DAMAGED := json gz zst zip csv sums sqlite rep pftrace xplane
+DAMAGED := json gz zst zip csv sums sqlite rep pftrace xplane rocpd rocprof nccl
 DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
 DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
 DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
 DAMAGED_zip    := $(wildcard $(SEEDS)/fuzz_zip/*.zip)
+DAMAGED_nccl   := $(wildcard $(SEEDS)/fuzz_nccl_inspector/*) tests/data/nccl/node0-pid1000.log
 DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
 DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
 DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
 DAMAGED_pftrace := $(wildcard $(SEEDS)/fuzz_pftrace/*.pftrace)
 DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
 DAMAGED_xplane := $(wildcard $(SEEDS)/fuzz_xla/*) tests/data/xla/jax.xplane.pb
+DAMAGED_rocpd  := $(wildcard $(SEEDS)/fuzz_rocm/*.db $(SEEDS)/fuzz_rocm/*.rpd)
+DAMAGED_rocprof := $(wildcard $(SEEDS)/fuzz_rocm/*.json $(SEEDS)/fuzz_rocm/*.csv)
 corrupt:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
 	@$(MAKE) --no-print-directory -s -j$(JOBS) --output-sync=target $(DAMAGED:%=build/asan/damaged/%.run)

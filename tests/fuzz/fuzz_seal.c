@@ -1,6 +1,6 @@
 /* Fuzzes sealing: rows in one builder and the same rows dealt to three make the same store, and it is whole. */
-#include "made_store.h"
 #include "fuzz.h"
+#include "made_store.h"
 #include "whole_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

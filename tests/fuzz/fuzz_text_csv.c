@@ -22,7 +22,8 @@ static void read_rows(const char *path, struct gt_csv_sizes sizes, enum gt_csv_u
     seen->count = 0;
     fuzz_must(gt_source_open(path, &source, NULL) == GT_OK);
     fuzz_must(gt_csv_scan_reader_init(&reader, source, &sizes, &err) == GT_OK);
-    while (seen->count < ROWS_MAX && gt_csv_scan_reader_next(&reader, unit, &row, &is_there, &err) == GT_OK && is_there) {
+    while (seen->count < ROWS_MAX && gt_csv_scan_reader_next(&reader, unit, &row, &is_there, &err) == GT_OK &&
+           is_there) {
         for (size_t i = 0; i < row.count && i < GT_CSV_CELLS_MAX; i++)
             fuzz_must(row.cells[i].text.len <= sizeof decoded &&
                       gt_csv_scan_decode(row.cells[i].text, decoded) <= row.cells[i].text.len);
@@ -39,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     const char *path = fuzz_memory_file(0, data, size);
     for (int unit = GT_CSV_LINE; unit <= GT_CSV_RECORD; unit++) {
-        const struct gt_csv_sizes usual = {2 * FUZZ_TEXT_MAX, 4 * FUZZ_TEXT_MAX}, tiny = {SMALL_WINDOW, 4 * FUZZ_TEXT_MAX};
+        const struct gt_csv_sizes usual = {2 * FUZZ_TEXT_MAX, 4 * FUZZ_TEXT_MAX},
+                                  tiny = {SMALL_WINDOW, 4 * FUZZ_TEXT_MAX};
         read_rows(path, usual, (enum gt_csv_unit)unit, &large);
         read_rows(path, tiny, (enum gt_csv_unit)unit, &small);
         fuzz_must(large.count == small.count);

@@ -19,7 +19,7 @@ static size_t count_forgiving(const struct gt_json *value) {
 }
 
 static const enum gt_json_type types[] = {
-    [CLI_JSON_NULL] = GT_JSON_NULL,   [CLI_JSON_FALSE] = GT_JSON_FALSE, [CLI_JSON_TRUE] = GT_JSON_TRUE,
+    [CLI_JSON_NULL] = GT_JSON_NULL,     [CLI_JSON_FALSE] = GT_JSON_FALSE, [CLI_JSON_TRUE] = GT_JSON_TRUE,
     [CLI_JSON_NUMBER] = GT_JSON_NUMBER, [CLI_JSON_TEXT] = GT_JSON_STRING, [CLI_JSON_ARRAY] = GT_JSON_ARRAY,
     [CLI_JSON_OBJECT] = GT_JSON_OBJECT,
 };

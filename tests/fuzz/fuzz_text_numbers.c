@@ -15,7 +15,8 @@ static void read_numbers(struct gt_str text) {
         size_t size = gt_num_format_int(written, whole);
         fuzz_must(gt_num_parse_int((struct gt_str){written, size}, &same) && same == whole);
         fuzz_must(gt_num_format_grouped(written, whole) < GT_NUM_MAX);
-        fuzz_must(gt_num_parse_decimal(text, 0, &same) && same == whole);
+        if (text.ptr[0] != '+') /* decimals are those of JSON */
+            fuzz_must(gt_num_parse_decimal(text, 0, &same) && same == whole);
     }
     if (gt_num_parse_uint(text, &plain) && plain <= INT64_MAX)
         fuzz_must(gt_num_parse_int(text, &whole) && whole == (int64_t)plain);
@@ -24,7 +25,8 @@ static void read_numbers(struct gt_str text) {
         fuzz_must(gt_num_parse_real((struct gt_str){written, size}, &again) && again == real);
         for (int decimals = 0; decimals <= 30; decimals += 10)
             fuzz_must(gt_num_format_fixed(written, real, decimals) < GT_NUM_MAX);
-        fuzz_must(gt_num_format_duration(written, real) < GT_NUM_MAX && gt_num_format_bytes(written, real) < GT_NUM_MAX);
+        fuzz_must(gt_num_format_duration(written, real) < GT_NUM_MAX &&
+                  gt_num_format_bytes(written, real) < GT_NUM_MAX);
     }
 }
 

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             gt_sql_words_mention(whole, word.text);
     }
     fuzz_must(rest.len == 0);
-    if (size <= 128) /* looks up every word among all columns */
+    if (size <= 48) /* looks up every word among all columns */
         gt_sql_words_facts(whole);
     free(text);
     return 0;

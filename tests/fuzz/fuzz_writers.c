@@ -1,5 +1,5 @@
-/* Fuzzes the output formats on a report made from bytes: a table of every kind of column and cell, facts, a note, issues.
-   Whatever is in it, each format keeps to its rules. */
+/* Fuzzes the output formats on a report made from bytes: a table of every kind of column and cell, facts, a note,
+   issues. Whatever is in it, each format keeps to its rules. */
 #include <stdlib.h>
 
 #include "base/out.h"
@@ -63,10 +63,13 @@ static const struct gt_report_column *take_columns(struct bytes *in, struct gt_a
     fuzz_must(columns);
     for (size_t i = 0; i < count; i++) {
         uint8_t unit = take(in), flags = take(in), more = take(in);
-        columns[i] = (struct gt_report_column){.key = keys[i], .title = titles[i], .unit = unit % 5, .of = "time",
-                                               .flags = flags | (more & 1 ? GT_COLUMN_SENTENCE : 0) |
-                                                        (more & 2 ? GT_COLUMN_SPARSE : 0) |
-                                                        (more & 4 ? GT_COLUMN_VARIES : 0)};
+        columns[i] =
+            (struct gt_report_column){.key = keys[i],
+                                      .title = titles[i],
+                                      .unit = unit % 5,
+                                      .of = "time",
+                                      .flags = flags | (more & 1 ? GT_COLUMN_SENTENCE : 0) |
+                                               (more & 2 ? GT_COLUMN_SPARSE : 0) | (more & 4 ? GT_COLUMN_VARIES : 0)};
     }
     return columns;
 }
@@ -92,9 +95,15 @@ static struct gt_report *make_report(struct bytes *in) {
     struct gt_report *report = gt_report_new("fuzz", 1);
     fuzz_must(report);
     struct gt_section *section = &report->sections[0];
-    section->input = (struct gt_report_input){.label = take_text(in), .path = take_text(in), .format = "made",
-                                              .producer = take_text(in), .selection = take_text(in), .rank = -1,
-                                              .world_size = -1, .host = take_text(in), .calls = GT_NOT_COUNTED};
+    section->input = (struct gt_report_input){.label = take_text(in),
+                                              .path = take_text(in),
+                                              .format = "made",
+                                              .producer = take_text(in),
+                                              .selection = take_text(in),
+                                              .rank = -1,
+                                              .world_size = -1,
+                                              .host = take_text(in),
+                                              .calls = GT_NOT_COUNTED};
     report->roles = &gt_analysis_roles;
     gt_section_note(section, take(in) & 7, take_text(in));
     struct gt_block *facts = gt_section_facts(section, "Facts");

@@ -8,13 +8,14 @@
 
 #include "base/mem.h"
 
-/* Freed blocks are kept for a while to see that they are not used; less of them than usual, since all of it is touched. */
+/* Freed blocks are kept for a while to see that they are not used; less of them than usual, since all of it is touched.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "quarantine_size_mb=8:malloc_context_size=8";
 }
 
-#define GRAIN ((size_t)1 << 16)
+#define GRAIN   ((size_t)1 << 16)
 #define LARGEST ((size_t)4 << 20)
 enum { BLOCKS_MAX = 64 };
 
@@ -85,7 +86,9 @@ void *__wrap_gt_mem_uninitialised(size_t count, size_t elem_bytes) {
 }
 
 void *__wrap_gt_mem_realloc(void *block, size_t size_bytes) {
-    size_t i = block ? number_of(block) : BLOCKS_MAX;
+    if (!block)
+        return __wrap_gt_mem_alloc(size_bytes);
+    size_t i = number_of(block);
     if (i == BLOCKS_MAX)
         return __real_gt_mem_realloc(block, size_bytes);
     void *moved = __wrap_gt_mem_alloc(size_bytes);

@@ -1,6 +1,6 @@
-/* Makes a store from bytes. Each row is a byte that says what it is and a few that say where; what is missing at the end
-   is 0. Times are mostly near each other, so that rows overlap, touch and are equal; some are at the ends of what 64 bits
-   hold. */
+/* Makes a store from bytes. Each row is a byte that says what it is and a few that say where; what is missing at the
+   end is 0. Times are mostly near each other, so that rows overlap, touch and are equal; some are at the ends of what
+   64 bits hold. */
 #include "made_store.h"
 
 #include <string.h>
@@ -21,13 +21,34 @@ struct making {
     uint64_t correlation;
 };
 
-static const char *const names[] = {
-    "void at::native::vectorized_elementwise_kernel<4, F>(int)", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT",
-    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "flash_fwd_kernel", "triton_poi_fused_add_3", "Memcpy HtoD (Pageable -> Device)",
-    "cudaLaunchKernel", "cudaGraphLaunch", "cudaDeviceSynchronize", "cudaMemcpyAsync", "cudaStreamWaitEvent", "cudaMalloc",
-    "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5", "forward", "backward", "aten::mm", "aten::copy_",
-    "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "train.py(41): step", "Optimizer.step#AdamW.step",
-    "SM Active", "allreduce", "[[64, 128], [128, 256]]", "['c10::BFloat16', 'c10::BFloat16']", "[0, 1, 2, 3]", ""};
+static const char *const names[] = {"void at::native::vectorized_elementwise_kernel<4, F>(int)",
+                                    "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT",
+                                    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                                    "flash_fwd_kernel",
+                                    "triton_poi_fused_add_3",
+                                    "Memcpy HtoD (Pageable -> Device)",
+                                    "cudaLaunchKernel",
+                                    "cudaGraphLaunch",
+                                    "cudaDeviceSynchronize",
+                                    "cudaMemcpyAsync",
+                                    "cudaStreamWaitEvent",
+                                    "cudaMalloc",
+                                    "ProfilerStep#3",
+                                    "ProfilerStep#4",
+                                    "ProfilerStep#5",
+                                    "forward",
+                                    "backward",
+                                    "aten::mm",
+                                    "aten::copy_",
+                                    "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                                    "train.py(41): step",
+                                    "Optimizer.step#AdamW.step",
+                                    "SM Active",
+                                    "allreduce",
+                                    "[[64, 128], [128, 256]]",
+                                    "['c10::BFloat16', 'c10::BFloat16']",
+                                    "[0, 1, 2, 3]",
+                                    ""};
 enum { NAME_COUNT = sizeof names / sizeof *names };
 
 static uint8_t take(struct bytes *in) {
@@ -126,15 +147,17 @@ static void add_config(struct making *making) {
 }
 
 static void add_op(struct making *making) {
-    struct gt_ops_row row = {.name = take_name(making), .lane = take_lane(making), .correlation = take_correlation(making)};
+    struct gt_ops_row row = {
+        .name = take_name(making), .lane = take_lane(making), .correlation = take_correlation(making)};
     uint8_t more = take(&making->in);
     row.kind = more & 3;
     take_times(making, &row.start_ns, &row.end_ns);
     if (!gt_builder_op(making->builder, &row))
         return;
     if (row.kind == GT_OP_MEMCPY || row.kind == GT_OP_MEMSET)
-        gt_builder_copy(making->builder,
-                        &(struct gt_copies_row){.bytes = take_wide(&making->in, more & 4 ? 8 : 2), .src = more >> 4 & 3, .dst = 3});
+        gt_builder_copy(
+            making->builder,
+            &(struct gt_copies_row){.bytes = take_wide(&making->in, more & 4 ? 8 : 2), .src = more >> 4 & 3, .dst = 3});
     if (more & 8)
         gt_builder_graph_op(making->builder, &(struct gt_graph_ops_row){.graph = more >> 6});
     if (more & 16)
@@ -176,10 +199,11 @@ static void add_cpu_op(struct making *making) {
         return;
     gt_builder_cpu_op(making->builder, &row);
     if (more & 1)
-        gt_builder_operator_args(making->builder,
-                                 &(struct gt_operator_args_row){.external = more, .sequence = take(&making->in) - 1,
-                                                                .dims = take_name(making), .types = take_name(making),
-                                                                .inputs = take_name(making)});
+        gt_builder_operator_args(making->builder, &(struct gt_operator_args_row){.external = more,
+                                                                                 .sequence = take(&making->in) - 1,
+                                                                                 .dims = take_name(making),
+                                                                                 .types = take_name(making),
+                                                                                 .inputs = take_name(making)});
     if (more & 2)
         add_comm(making, false);
 }
@@ -199,26 +223,36 @@ static void add_host_time(struct making *making) {
 }
 
 static void add_sync(struct making *making) {
-    struct gt_syncs_row row = {.correlation = take_correlation(making), .event = take(&making->in) & 3,
-                               .process = take_process(making), .stream = take(&making->in) % 4 - 1,
+    struct gt_syncs_row row = {.correlation = take_correlation(making),
+                               .event = take(&making->in) & 3,
+                               .process = take_process(making),
+                               .stream = take(&making->in) % 4 - 1,
                                .wait_stream = take(&making->in) % 4 - 1};
     row.record = row.event;
     row.wait_correlation = row.correlation;
     row.kind = take(&making->in) % 6;
     take_times(making, &row.start_ns, &row.end_ns);
     gt_builder_sync(making->builder, &row);
-    gt_builder_event_record(making->builder,
-                            &(struct gt_event_records_row){.correlation = row.correlation - 1, .event = row.event,
-                                                           .record = row.record, .stream = row.wait_stream,
-                                                           .process = row.process});
+    gt_builder_event_record(making->builder, &(struct gt_event_records_row){.correlation = row.correlation - 1,
+                                                                            .event = row.event,
+                                                                            .record = row.record,
+                                                                            .stream = row.wait_stream,
+                                                                            .process = row.process});
 }
 
 static void add_memory(struct making *making) {
-    struct gt_memory_events_row row = {
-        .bytes = (int16_t)take_wide(&making->in, 2), .address = take(&making->in) & 15u, .correlation = GT_NO_CORRELATION,
-        .allocated_bytes = take_wide(&making->in, 2), .reserved_bytes = UINT64_MAX, .pool = UINT64_MAX,
-        .pool_bytes = UINT64_MAX, .pool_used_bytes = UINT64_MAX, .pool_kept_bytes = UINT64_MAX,
-        .device = take(&making->in) % 4 - 1, .process = take_process(making), .thread = GT_NO_TRACK};
+    struct gt_memory_events_row row = {.bytes = (int16_t)take_wide(&making->in, 2),
+                                       .address = take(&making->in) & 15u,
+                                       .correlation = GT_NO_CORRELATION,
+                                       .allocated_bytes = take_wide(&making->in, 2),
+                                       .reserved_bytes = UINT64_MAX,
+                                       .pool = UINT64_MAX,
+                                       .pool_bytes = UINT64_MAX,
+                                       .pool_used_bytes = UINT64_MAX,
+                                       .pool_kept_bytes = UINT64_MAX,
+                                       .device = take(&making->in) % 4 - 1,
+                                       .process = take_process(making),
+                                       .thread = GT_NO_TRACK};
     int64_t unused;
     row.kind = take(&making->in) % 7;
     row.operation = row.bytes < 0;
@@ -228,7 +262,9 @@ static void add_memory(struct making *making) {
 }
 
 static void add_counter(struct making *making) {
-    struct gt_counter_tracks_row track = {.process = GT_NO_TRACK, .device = take(&making->in) & 3, .name = take_name(making),
+    struct gt_counter_tracks_row track = {.process = GT_NO_TRACK,
+                                          .device = take(&making->in) & 3,
+                                          .name = take_name(making),
                                           .unit = gt_builder_string(making->builder, GT_STR("%"))};
     int64_t time_ns, unused;
     track.kind = take(&making->in) & 1;
@@ -249,9 +285,9 @@ static void add_flow(struct making *making) {
 }
 
 static void add_row(struct making *making) {
-    static void (*const kinds[])(struct making *) = {add_op,   add_op,     add_op,     add_call, add_call, add_range, add_range,
-                                                     add_cpu_op, add_cpu_op, add_host_time, add_sync, add_memory, add_counter,
-                                                     add_flow, add_op,     add_call};
+    static void (*const kinds[])(struct making *) = {
+        add_op,     add_op,        add_op,   add_call,   add_call,    add_range, add_range, add_cpu_op,
+        add_cpu_op, add_host_time, add_sync, add_memory, add_counter, add_flow,  add_op,    add_call};
     kinds[take(&making->in) % (sizeof kinds / sizeof *kinds)](making);
 }
 

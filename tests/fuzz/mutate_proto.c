@@ -1,5 +1,5 @@
-/* Mutations of protobuf messages: one field, at any depth, is left out, doubled, given another value or another place; the
-   lengths of all messages around it are right again afterwards. */
+/* Mutations of protobuf messages: one field, at any depth, is left out, doubled, given another value or another place;
+   the lengths of all messages around it are right again afterwards. */
 #include <string.h>
 
 #include "decode/proto/proto.h"
@@ -42,15 +42,22 @@ static size_t find_fields(const uint8_t *data, size_t size, size_t fields[FIELDS
 }
 
 static uint64_t hard_number(uint64_t *chance) {
-    static const uint64_t numbers[] = {0, 1, 2, 127, 128, 255, 256, 65535, 65536, INT32_MAX, UINT32_MAX, INT64_MAX,
-                                       UINT64_MAX, UINT64_C(1) << 63, 1000, UINT64_C(1700000000000000000)};
+    static const uint64_t numbers[] = {0,          1,
+                                       2,          127,
+                                       128,        255,
+                                       256,        65535,
+                                       65536,      INT32_MAX,
+                                       UINT32_MAX, INT64_MAX,
+                                       UINT64_MAX, UINT64_C(1) << 63,
+                                       1000,       UINT64_C(1700000000000000000)};
     return numbers[fuzz_chance(chance) % (sizeof numbers / sizeof *numbers)];
 }
 
 static bool change_message(const uint8_t *data, size_t size, struct out *out, uint64_t *chance, int depth);
 
 /* Bytes of a field: as a message of its own where they are one, else by the fuzzer. */
-static void put_changed_bytes(struct out *out, uint32_t tag, const uint8_t *bytes, size_t size, uint64_t *chance, int depth) {
+static void put_changed_bytes(struct out *out, uint32_t tag, const uint8_t *bytes, size_t size, uint64_t *chance,
+                              int depth) {
     static uint8_t rooms[DEPTH_MAX][MESSAGE_MAX];
     struct out inside = {.data = rooms[depth], .capacity = MESSAGE_MAX};
     bool is_message = depth + 1 < DEPTH_MAX && size > 1 && fuzz_chance(chance) % 4 &&

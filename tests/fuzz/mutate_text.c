@@ -1,5 +1,5 @@
-/* Mutations of JSON and CSV that keep their syntax: elements are doubled, left out, exchanged and copied over each other;
-   a value becomes one that is hard to read, or is changed by the fuzzer inside of its bounds. */
+/* Mutations of JSON and CSV that keep their syntax: elements are doubled, left out, exchanged and copied over each
+   other; a value becomes one that is hard to read, or is changed by the fuzzer inside of its bounds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,10 +105,33 @@ static bool replace_by_copy(struct text *text, const struct part *place, const s
     return replace(text, place->begin, place->end, copy, head + count);
 }
 
-static const char *const hard_values[] = {
-    "0", "-1", "1", "0.001", "-0.0", "1e308", "1e-400", "9223372036854775807", "-9223372036854775808", "9223372036854775.807",
-    "18446744073709551615", "4294967295", "2147483648", "65536", "\"\"", "\"0\"", "null", "true", "{}", "[]", "[[]]",
-    "\"\\u0000\"", "\"\\ud800\"", "1700000000000000.123", "1E+3", "\"stream 7\"", "-9223372036854775.809"};
+static const char *const hard_values[] = {"0",
+                                          "-1",
+                                          "1",
+                                          "0.001",
+                                          "-0.0",
+                                          "1e308",
+                                          "1e-400",
+                                          "9223372036854775807",
+                                          "-9223372036854775808",
+                                          "9223372036854775.807",
+                                          "18446744073709551615",
+                                          "4294967295",
+                                          "2147483648",
+                                          "65536",
+                                          "\"\"",
+                                          "\"0\"",
+                                          "null",
+                                          "true",
+                                          "{}",
+                                          "[]",
+                                          "[[]]",
+                                          "\"\\u0000\"",
+                                          "\"\\ud800\"",
+                                          "1700000000000000.123",
+                                          "1E+3",
+                                          "\"stream 7\"",
+                                          "-9223372036854775.809"};
 
 static bool put_hard_value(struct text *text, const struct part *part) {
     const char *value = hard_values[fuzz_chance(&text->chance) % (sizeof hard_values / sizeof *hard_values)];
@@ -119,7 +142,8 @@ static bool put_hard_value(struct text *text, const struct part *part) {
 static bool mutate_inside(struct text *text, const struct part *part) {
     static uint8_t inside[COPY_MAX];
     bool is_quoted = text->data[part->begin] == '"' && part->end - part->begin >= 2;
-    size_t begin = part->begin + is_quoted, end = part->end - is_quoted, room = text->max_size - text->size + (end - begin);
+    size_t begin = part->begin + is_quoted, end = part->end - is_quoted,
+           room = text->max_size - text->size + (end - begin);
     if (end - begin > COPY_MAX / 2)
         return false;
     memcpy(inside, text->data + begin, end - begin);

@@ -1,7 +1,7 @@
 /* Mutations that keep to a file's packing: of gzip and zstd the content is changed and packed again, of a report of
-   Nsight Systems the message inside one LZ4 block (with every offset after it corrected). Inside of that, and of what is
-   not packed, they keep to the format (mutate.h). Without that nearly all of a fuzzer's inputs end at a checksum or a
-   syntax error. */
+   Nsight Systems the message inside one LZ4 block (with every offset after it corrected). Inside of that, and of what
+   is not packed, they keep to the format (mutate.h). Without that nearly all of a fuzzer's inputs end at a checksum or
+   a syntax error. */
 #include <endian.h>
 #include <lz4.h>
 #include <string.h>

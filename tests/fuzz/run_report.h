@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "gputime.h"
 
-enum { FUZZ_PATH_MAX = 64, FUZZ_ANALYSES_MAX = 64 };
+enum { FUZZ_PATH_MAX = 64, FUZZ_ANALYSES_MAX = 96 };
 
 /* A file in memory that holds the bytes: its descriptor, and the path to read it by. */
 static inline int fuzz_file(const void *data, size_t size, char path[FUZZ_PATH_MAX]) {

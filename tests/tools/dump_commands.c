@@ -171,7 +171,7 @@ int main(void) {
     size_t shown = 0;
     putchar('[');
     for (size_t i = 0; i < cli_command_count; i++)
-        if (cli_command_table[i].parts[0].analyses) {
+        if (cli_command_table[i].parts[0].analyses && cli_command_table[i].action != CLI_ACTION_VIEW) {
             open_item(shown++);
             command(&cli_command_table[i]);
             close_with('}');

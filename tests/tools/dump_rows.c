@@ -1,7 +1,8 @@
 /* Prints the rows of a trace's event store, for tests that compare them with what another program reads:
 
-       dump_rows [--facts ops,calls,...|all|usual] [--threads N] [--reader auto|native|nsys] FILE [TABLE...]
+       dump_rows [--facts ops,calls,...|all|usual] [--threads N] [--reader auto|native|nsys] [--with FILE]... FILE [TABLE...]
 
+   --with: another file of the same capture.
    One JSON object for each row, with the table's name and the row's number first; without tables all of them. "meta"
    and "issues" are tables of this program. Strings are resolved, codes are words, what is not known is null; references
    to rows are numbers. Bytes that are no UTF-8 stay as they are. */
@@ -193,20 +194,28 @@ static enum gt_reader parse_reader(const char *word) {
     return strcmp(word, "native") == 0 ? GT_READER_NATIVE : strcmp(word, "nsys") == 0 ? GT_READER_NSYS : GT_READER_AUTO;
 }
 
-static struct gt_store *decode(const char *path, const struct gt_decode_options *options) {
+enum { FILES_MAX = 16 };
+
+static struct gt_store *decode(const char *const *paths, size_t count, const struct gt_decode_options *options) {
     const struct gt_decoder *decoder;
-    struct gt_source *source;
+    struct gt_source *sources[FILES_MAX];
     struct gt_store *store;
     struct gt_error error = {0};
-    if (gt_source_open(path, &source, &error) != GT_OK || gt_decoder_choose(source, &decoder, &error) != GT_OK ||
-        decoder->decode(&source, 1, options, &store, &error) != GT_OK)
+    for (size_t i = 0; i < count; i++)
+        if (gt_source_open(paths[i], &sources[i], &error) != GT_OK)
+            fail(error.message);
+    if (gt_decoder_choose(sources[0], &decoder, &error) != GT_OK ||
+        decoder->decode(sources, count, options, &store, &error) != GT_OK)
         fail(error.message);
-    gt_source_close(source);
+    for (size_t i = 0; i < count; i++)
+        gt_source_close(sources[i]);
     return store;
 }
 
 int main(int argc, char **argv) {
     struct gt_decode_options options = {.threads = 1};
+    const char *paths[FILES_MAX] = {NULL};
+    size_t count = 1;
     char **next = argv + 1;
     for (; argv + argc - next >= 2 && strncmp(*next, "--", 2) == 0; next += 2) {
         if (strcmp(*next, "--facts") == 0)
@@ -215,13 +224,16 @@ int main(int argc, char **argv) {
             options.threads = (size_t)strtoul(next[1], NULL, 10);
         else if (strcmp(*next, "--reader") == 0)
             options.reader = parse_reader(next[1]);
+        else if (strcmp(*next, "--with") == 0 && count < FILES_MAX)
+            paths[count++] = next[1];
         else
             fail("there is no such option");
     }
     if (next == argv + argc || options.threads == 0)
         fail("[--facts LIST] [--threads N] [--reader WORD] FILE [TABLE...]");
     check_tables(next + 1);
-    struct gt_store *store = decode(*next, &options);
+    paths[0] = *next;
+    struct gt_store *store = decode(paths, count, &options);
     print_store(store, next + 1);
     gt_store_free(store);
     return 0;

@@ -8,9 +8,9 @@
 #include "measure_world.h"
 
 static inline void explore_world_python(struct world *world, uint32_t thread, int64_t start_ns, int64_t length_ns) {
-    gt_builder_python_call(&world->builder, &(struct gt_python_calls_row){start_ns, start_ns + length_ns,
-                                                                          world_text(world, "train.py(3): step"),
-                                                                          thread});
+    gt_builder_python_call(
+        &world->builder,
+        &(struct gt_python_calls_row){start_ns, start_ns + length_ns, world_text(world, "train.py(3): step"), thread});
 }
 
 /* A world of ops, calls, ranges and operators, with Python functions and synchronizations besides. */
@@ -59,8 +59,8 @@ static inline enum gt_status explore_world_ask_items(const struct gt_explore *ex
         const struct gt_model_lane *at = &explore->lanes[lane];
         for (size_t i = 0; at->spans && i < at->pyramid.row.count && i < 3 && status == GT_OK; i++) {
             struct gt_interval times = gt_model_times(explore, at->row.kind, at->pyramid.row.first + i);
-            status = gt_explore_item(explore, &(struct gt_explore_item){lane, times.start_ns, times.end_ns, 0}, out,
-                                     err);
+            status =
+                gt_explore_item(explore, &(struct gt_explore_item){lane, times.start_ns, times.end_ns, 0}, out, err);
         }
     }
     return status;
@@ -73,13 +73,11 @@ static inline enum gt_status explore_world_ask(const struct gt_explore *explore,
     for (int64_t from_ns = -20; from_ns < 200 && status == GT_OK; from_ns += 55)
         status = gt_explore_window(explore, &(struct gt_explore_window){from_ns, from_ns + 100, 7, NULL, 0}, out, err);
     for (int back = 0; back < 2 && status == GT_OK; back++)
-        status =
-            gt_explore_search(explore, &(struct gt_explore_search){GT_STR("mE"), 60, back != 0, 5}, out, err);
+        status = gt_explore_search(explore, &(struct gt_explore_search){GT_STR("mE"), 60, back != 0, 5}, out, err);
     for (int of = 0; of < 3; of++)
         for (int by = 0; by < 2 && status == GT_OK; by++)
-            status = gt_explore_flame(explore,
-                                      &(struct gt_explore_flame){(enum gt_explore_of)of, (enum gt_explore_by)by, 10, 150},
-                                      out, err);
+            status = gt_explore_flame(
+                explore, &(struct gt_explore_flame){(enum gt_explore_of)of, (enum gt_explore_by)by, 10, 150}, out, err);
     return status == GT_OK ? explore_world_ask_items(explore, out, err) : status;
 }
 

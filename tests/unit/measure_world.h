@@ -282,8 +282,8 @@ static inline struct plain_ops plain_ops_between(const struct world *world, int6
         assert_true(plain.count < 64);
         plain.items[plain.count++] = (struct plain_op){
             .row = row,
-            .start = start < from ? from : start,
-            .end = end > to ? to : end,
+            .start = start,
+            .end = end,
             .device = world->store->devices.id[world->store->lanes.device[ops->lane[row]]],
             .stream = world->store->lanes.stream[ops->lane[row]],
             .lane = ops->lane[row],
@@ -291,6 +291,10 @@ static inline struct plain_ops plain_ops_between(const struct world *world, int6
         };
     }
     qsort(plain.items, plain.count, sizeof *plain.items, plain_order);
+    for (size_t i = 0; i < plain.count; i++) { /* only now: the order is that of the trace */
+        plain.items[i].start = plain.items[i].start < from ? from : plain.items[i].start;
+        plain.items[i].end = plain.items[i].end > to ? to : plain.items[i].end;
+    }
     return plain;
 }
 

@@ -240,8 +240,10 @@ static void bad_questions_are_refused(void **unused) {
     struct gt_out *out;
     uint32_t lane = (uint32_t)explore->lane_count;
     assert_int_equal(gt_out_open_memory(&out, &err), GT_OK);
-    assert_int_equal(gt_explore_window(explore, &(struct gt_explore_window){0, 9, 5, &lane, 1}, out, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_explore_window(explore, &(struct gt_explore_window){9, 9, 5, NULL, 0}, out, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_explore_window(explore, &(struct gt_explore_window){0, 9, 5, &lane, 1}, out, &err),
+                     GT_ERR_USAGE);
+    assert_int_equal(gt_explore_window(explore, &(struct gt_explore_window){9, 9, 5, NULL, 0}, out, &err),
+                     GT_ERR_USAGE);
     assert_int_equal(gt_explore_item(explore, &(struct gt_explore_item){lane, 0, 1, 0}, out, &err), GT_ERR_USAGE);
     assert_int_equal(gt_explore_item(explore, &(struct gt_explore_item){0, -99999, 1, 0}, out, &err), GT_ERR_USAGE);
     assert_int_equal(gt_explore_search(explore, &(struct gt_explore_search){GT_STR(""), 0, false, 5}, out, &err),
@@ -253,9 +255,9 @@ static void bad_questions_are_refused(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lanes_have_every_row_once),        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(many_may_ask_at_once),             cmocka_unit_test(deep_and_wide_traces_are_bounded),
-        cmocka_unit_test(times_at_the_ends_of_the_range),   cmocka_unit_test(bad_questions_are_refused),
+        cmocka_unit_test(lanes_have_every_row_once),      cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(many_may_ask_at_once),           cmocka_unit_test(deep_and_wide_traces_are_bounded),
+        cmocka_unit_test(times_at_the_ends_of_the_range), cmocka_unit_test(bad_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

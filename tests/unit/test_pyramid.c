@@ -193,8 +193,10 @@ static void what_reaches_in_is_bounded(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_show_what_all_spans_give), cmocka_unit_test(sums_are_those_of_the_spans),
-        cmocka_unit_test(damaged_times_are_bounded),        cmocka_unit_test(what_reaches_in_is_bounded),
+        cmocka_unit_test(windows_show_what_all_spans_give),
+        cmocka_unit_test(sums_are_those_of_the_spans),
+        cmocka_unit_test(damaged_times_are_bounded),
+        cmocka_unit_test(what_reaches_in_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void test_added_columns(void **state) {
     assert_int_equal(compare_all(world_path), 3);
 }
 
-/* The page reader knows whole numbers of integer columns; libsqlite3 knows the rest. */
+/* The page reader knows numbers of columns of numbers, and text; libsqlite3 knows the rest. */
 static void test_defaults(void **state) {
     (void)state;
     static const struct {
@@ -84,9 +84,22 @@ static void test_defaults(void **state) {
         {"INTEGER DEFAULT TRUE", 0},
         {"INTEGER DEFAULT 1.0", 0},
         {"TEXT DEFAULT 3", 0},
-        {"REAL DEFAULT 3", 0},
+        {"REAL DEFAULT 3", 1},
+        {"REAL DEFAULT 0.0", 1},
+        {"REAL DEFAULT -2.5e3", 1},
+        {"REAL DEFAULT 'x'", 1},
         {"DEFAULT 3", 0},
-        {"TEXT DEFAULT 'x'", 0},
+        {"TEXT DEFAULT 'x'", 1},
+        {"TEXT DEFAULT ''", 1},
+        {"TEXT DEFAULT 'it''s'", 1},
+        {"TEXT DEFAULT \"{}\" NOT NULL", 1},
+        {"JSONB DEFAULT \"{}\" NOT NULL", 1},
+        {"INTEGER DEFAULT 'x'", 1},
+        {"TEXT DEFAULT ' 1'", 1},
+        {"VARCHAR(9) DEFAULT \"12\"", 1},
+        {"JSONB DEFAULT '12'", 0},
+        {"DEFAULT ' 1'", 0},
+        {"BLOB DEFAULT x'00'", 0},
         {"TEXT DEFAULT NULL", 1},
         {"FLOATING POINT DEFAULT 4", 1},
         {"INTEGER DEFAULT -9223372036854775808", 1},

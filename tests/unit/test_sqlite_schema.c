@@ -82,7 +82,7 @@ static void test_connection(void **state) {
     (void)state;
     struct gt_sqlite_db db;
     static const char *const unusual[] = {"CREATE TABLE t (a PRIMARY KEY) WITHOUT ROWID",
-                                          "CREATE TABLE t (a); ALTER TABLE t ADD COLUMN b TEXT DEFAULT 'x'"};
+                                          "CREATE TABLE t (a); ALTER TABLE t ADD COLUMN b BLOB DEFAULT x'00'"};
     for (size_t i = 0; i < 2; i++) {
         world_make(world_path, unusual[i]);
         struct gt_source *source = open_db(&db);

@@ -30,7 +30,8 @@ static bool gives_row(sqlite3 *connection, const char *sql) {
 static bool is_same_default(const struct gt_sqlite_column *column, const char *text) {
     if (!text || strcasecmp(text, "NULL") == 0)
         return column->default_kind == GT_SQLITE_DEFAULT_NULL;
-    return column->default_kind == GT_SQLITE_DEFAULT_OTHER ||
+    return column->default_kind == GT_SQLITE_DEFAULT_OTHER || column->default_kind == GT_SQLITE_DEFAULT_REAL ||
+           column->default_kind == GT_SQLITE_DEFAULT_TEXT ||
            (column->default_kind == GT_SQLITE_DEFAULT_INTEGER && column->default_value == atoll(text));
 }
 

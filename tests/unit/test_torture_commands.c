@@ -27,6 +27,7 @@ static char exported_dir[2 * PATH_BYTES];
 static char cache[2 * PATH_BYTES];
 static const char other_trace[] = "tests/data/overlap.json";
 static const char perfetto[] = "tests/fuzz/seeds/fuzz_pftrace/small.pftrace";
+static const char inspector[] = "tests/fuzz/seeds/fuzz_nccl_inspector/small.log";
 static const char export[] = "tests/fuzz/seeds/fuzz_nsys_sqlite/small.sqlite";
 
 /* Command lines, at least one for each command. Files go to `output` or `out_dir`. */
@@ -60,6 +61,9 @@ static const struct command_line {
     {{"sql", trace, "select median(total_ns) from report_kernels"}},
     {{"sql", "--schema"}},
     {{"gaps", perfetto}},
+    {{"summary", inspector}},
+    {{"ranks", inspector, inspector, trace}},
+    {{"gaps", export, "--per", "device"}},
     {{"export", trace, "--format", "perfetto", "-o", output}},
     {{"export", trace, other_trace, "--format", "perfetto", "-o", output}},
     {{"list", "rules"}},
@@ -67,6 +71,7 @@ static const struct command_line {
     {{"define", "idle_ns"}},
     {{"kernels", trace, "--redact-names", "--json"}},
     {{"mcp"}},
+    {{"view", "--help"}}, /* else it would serve: test_torture_view asks what it is asked */
     {{"cache", "show"}},
     {{"help", "kernels"}},
     {{"version"}},

@@ -66,6 +66,7 @@ export function troubleView(what: string, reason: unknown, again: () => void): H
 export class Overview {
   readonly root = element('div', { id: 'overview' });
   private readonly head = new Slot(element('header', { id: 'top' }));
+  private readonly verdicts = new Slot(element('div', { hidden: true })); // what a gate is read for
   private readonly account = new Slot(element('div'));
   private readonly change = new Slot(element('div', { hidden: true })); // what a comparison or a job has instead of a timeline
   private readonly findings = new Slot(element('div'));
@@ -81,7 +82,7 @@ export class Overview {
     private readonly navigation: Navigation,
   ) {
     this.timeline = explorer?.root ?? null;
-    this.root.append(this.head.shown, this.account.shown, this.change.shown, this.findings.shown);
+    this.root.append(this.head.shown, this.verdicts.shown, this.account.shown, this.change.shown, this.findings.shown);
     if (this.timeline) this.root.append(this.timeline);
     this.root.append(this.chip.shown, this.body.shown);
   }
@@ -109,6 +110,7 @@ export class Overview {
     };
     this.panels = new Panels(report, rowLinks(this.session));
     this.head.put(headerView(report));
+    this.verdicts.put(report.main_table === 'limits' ? null : this.panels.take('limits'));
     this.account.put(
       account &&
         element('section', { class: 'panel', id: 'account', 'aria-label': account.title }, accountView(account)),
@@ -196,6 +198,7 @@ export class Overview {
 
   private listSections(): void {
     this.navigation.clear();
-    for (const section of [this.findings.shown, this.timeline]) if (section?.id) this.navigation.add(section);
+    for (const section of [this.verdicts.shown, this.findings.shown, this.timeline])
+      if (section?.id) this.navigation.add(section);
   }
 }

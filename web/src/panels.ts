@@ -44,6 +44,12 @@ export class Panels {
     for (const table of this.tables.values()) table.limit(part && { input, ...part });
   }
 
+  /** One panel that is shown elsewhere; null where the report has no such rows. */
+  take(key: string): HTMLElement | null {
+    const table = this.report.tables[key];
+    return table && table.rows.length > 0 ? this.panel(key, table) : null;
+  }
+
   private panel(key: string, table: Table): HTMLElement {
     const view = new TableView(key, table, this.links);
     this.tables.set(key, view);
@@ -68,8 +74,6 @@ export class Panels {
 
   private *make(): Generator<HTMLElement> {
     const { report } = this;
-    const verdicts = report.tables['limits'];
-    if (verdicts && report.main_table !== 'limits') yield this.panel('limits', verdicts); // what a gate is read for
     const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
     const shown = Object.entries(report.tables)
       .filter(([key, table]) => table.rows.length > 0 && key !== 'findings' && !this.tables.has(key))

@@ -9,7 +9,7 @@
 #include "decode/nccl/nccl_record.h"
 #include "decode/torch/torch_window.h"
 
-enum { WINDOW_BYTES = 1 << 20, MAX_RECORD_BYTES = 16 << 20 };
+enum { WINDOW_BYTES = 1 << 20, MAX_RECORD_BYTES = 16 << 20, FIRST_BYTES = 64 };
 
 struct decoding {
     struct gt_builder builder;
@@ -38,6 +38,8 @@ static bool is_record_start(const char *p, const char *end) {
 int gt_nccl_inspector_sniff(struct gt_str head, const char *path) {
     (void)path;
     const char *p = head.ptr, *end = p + head.len;
+    if (memchr(head.ptr, '\0', head.len < FIRST_BYTES ? head.len : FIRST_BYTES)) /* looked through for nothing */
+        return 0;
     bool has_records = contains(head, GT_STR("\"coll_perf\"")) || contains(head, GT_STR("\"p2p_perf\""));
     if (!has_records && !contains(head, GT_STR("\"inspector_output_format_version\"")))
         return 0;

@@ -373,3 +373,16 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhe
     else
         gt_builder_overhead(sink->builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
 }
+
+void gt_nsys_add_host_call(struct gt_nsys_sink *sink, const struct gt_nsys_host_call *call) {
+    int64_t start_ns = call->start_ns, end_ns = call->end_ns == GT_NO_TIME ? start_ns : call->end_ns;
+    bool is_known;
+    if (start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED, GT_FACT_HOST_CALLS);
+        return;
+    }
+    gt_strid name = name_of(sink, call->name_id, call->name, &is_known);
+    gt_strid domain = gt_builder_string(sink->builder, call->is_mpi ? GT_STR("mpi") : GT_STR("os"));
+    gt_builder_host_call(
+        sink->builder, &(struct gt_host_calls_row){start_ns, end_ns, name, domain, thread_of(sink, call->global_tid)});
+}

@@ -149,6 +149,15 @@ struct gt_nsys_overhead {
     struct gt_str name;
 };
 void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead);
+
+/* A call of the C library or of MPI. */
+struct gt_nsys_host_call {
+    bool is_mpi;
+    int64_t start_ns, end_ns; /* as of overheads */
+    uint64_t global_tid, name_id;
+    struct gt_str name;
+};
+void gt_nsys_add_host_call(struct gt_nsys_sink *sink, const struct gt_nsys_host_call *call);
 /* ---- nsys_facts_add.c: what is read only when it is asked for; GT_NSYS_NO_ID for what a row lacks ---- */
 
 /* How the kernel that was added last was launched. */

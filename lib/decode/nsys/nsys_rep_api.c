@@ -7,7 +7,7 @@
 enum { TYPE_API = 48 };
 
 /* Classes of API events, of which CUDA's runtime and driver are the first two. */
-enum api_class { CLASS_CUDA_DRIVER = 1, CLASS_PROFILER = 3, CLASS_DRIVER_OVERHEAD = 103 };
+enum api_class { CLASS_CUDA_DRIVER = 1, CLASS_PROFILER = 3, CLASS_OS = 27, CLASS_DRIVER_OVERHEAD = 103 };
 
 static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, bool is_driver) {
     gt_nsys_add_overhead(sink->model, &(struct gt_nsys_overhead){
@@ -79,6 +79,11 @@ bool gt_nsys_rep_sink_take_api(struct gt_nsys_rep_sink *sink, uint64_t type, str
         take_overhead(sink, &call, false);
     else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD && asked & GT_FACT_OVERHEADS)
         take_overhead(sink, &call, true);
+    else if (type == TYPE_API && class == CLASS_OS && asked & GT_FACT_HOST_CALLS)
+        gt_nsys_add_host_call(sink->model, &(struct gt_nsys_host_call){.start_ns = call.start_ns,
+                                                                       .end_ns = call.end_ns,
+                                                                       .global_tid = call.global_tid,
+                                                                       .name_id = call.name_id});
     else if ((node.ptr || graph.ptr) && asked & GT_FACT_GRAPHS)
         take_clone(sink, call.global_tid, node, graph);
     else

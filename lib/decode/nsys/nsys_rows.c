@@ -193,6 +193,25 @@ static void take_driver_overhead(void *context, const struct gt_sqlite_row *row)
     take_overhead(context, row, true);
 }
 
+static void take_host_call(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_mpi) {
+    struct gt_nsys_host_call call = {
+        .is_mpi = is_mpi,
+        .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_OVERHEAD_START),
+        .end_ns = gt_nsys_sqlite_time(row, GT_NSYS_OVERHEAD_END),
+        .global_tid = gt_nsys_sqlite_id(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
+    };
+    take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &call.name_id, &call.name);
+    gt_nsys_add_host_call(rows->sink, &call);
+}
+
+static void take_os_call(void *context, const struct gt_sqlite_row *row) {
+    take_host_call(context, row, false);
+}
+
+static void take_mpi_call(void *context, const struct gt_sqlite_row *row) {
+    take_host_call(context, row, true);
+}
+
 static void take_clone(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
     gt_nsys_add_clone(rows->sink, &(struct gt_nsys_clone){
@@ -222,6 +241,8 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uin
         [GT_NSYS_RANGES] = take_range,
         [GT_NSYS_OVERHEADS] = take_profiler_overhead,
         [GT_NSYS_DRIVER_OVERHEADS] = take_driver_overhead,
+        [GT_NSYS_OS_CALLS] = take_os_call,
+        [GT_NSYS_MPI_CALLS] = take_mpi_call,
         [GT_NSYS_GRAPH_CLONES] = take_clone,
         [GT_NSYS_DIAGNOSTICS] = take_diagnostic,
     };

@@ -38,6 +38,8 @@ enum gt_nsys_role {
     GT_NSYS_MEMORY,
     GT_NSYS_POOLS,
     GT_NSYS_METRICS,
+    GT_NSYS_OS_CALLS,
+    GT_NSYS_MPI_CALLS,
     GT_NSYS_ROLE_COUNT
 };
 

@@ -48,6 +48,11 @@ static enum step next_packet(struct window *window, struct gt_str *packet, size_
     if (window->begin == window->end) /* before the first bytes come, there is no room for them either */
         return STEP_MORE;
     const unsigned char *p = window->bytes + window->begin, *end = window->bytes + window->end;
+    if (end - p >= 2 && p[0] == PACKET_TAG && p[1] < 0x80 && p[1] <= end - p - 2) { /* nearly all are short */
+        *packet = (struct gt_str){(const char *)p + 2, p[1]};
+        *size = 2 + (size_t)p[1];
+        return STEP_PACKET;
+    }
     struct gt_proto_number tag = gt_proto_read(p, end);
     struct gt_proto_number length = tag.p ? gt_proto_read(tag.p, end) : tag;
     bool is_short = end - p < LONGEST_HEAD;
@@ -108,6 +113,7 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_mem_free(reading->events);
     gt_mem_free(reading->details);
     gt_mem_free(reading->specs);
+    gt_pftrace_reading_packed_free(reading);
     gt_mem_free(reading);
 }
 

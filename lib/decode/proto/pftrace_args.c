@@ -265,8 +265,11 @@ void gt_pftrace_reading_launch(struct gt_pftrace_reading *reading, const struct 
     struct gt_proto message = gt_proto_of(launch);
     struct gt_proto_field field;
     struct gt_kernel_configs_row *config = &details->config;
+    bool needs_sizes = reading->facts & GT_FACT_CONFIGS;
     while (gt_proto_next(&message, &field))
-        if (field.tag == PF_LAUNCH_GRID) {
+        if (!needs_sizes && field.tag != PF_LAUNCH_ARG) {
+            continue;
+        } else if (field.tag == PF_LAUNCH_GRID) {
             read_dimensions(field.bytes, &config->grid_x, &config->grid_y, &config->grid_z);
             details->has_config = true;
         } else if (field.tag == PF_LAUNCH_BLOCK) {

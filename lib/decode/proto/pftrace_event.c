@@ -7,11 +7,15 @@
 
 /* The fields of an event, which come in any order. */
 struct event {
-    uint64_t type, track, name_iid, category_iid, counter, correlation;
-    struct gt_str name, category, submitted;
-    double real;
+    uint64_t type, track, name_iid, category_iid;
+    struct gt_str name, category, submitted, legacy;
+    bool has_delta, has_absolute;
     bool has_track, has_counter, has_real, has_annotations, has_details;
-    struct gt_pftrace_details details; /* set where there are annotations */
+    /* What follows is set where one of these says so. */
+    uint64_t correlation; /* GT_NO_CORRELATION */
+    uint64_t counter, delta_us, absolute_us;
+    double real;
+    struct gt_pftrace_details details; /* of annotations */
 };
 
 static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence, uint64_t uuid) {
@@ -80,9 +84,49 @@ static void take_field(struct gt_pftrace_reading *reading, const struct gt_pftra
     case PF_EVENT_CORRELATION:
         event->submitted = field->bytes;
         break;
+    case PF_EVENT_DELTA_US:
+        event->delta_us = field->value;
+        event->has_delta = true;
+        break;
+    case PF_EVENT_ABSOLUTE_US:
+        event->absolute_us = field->value;
+        event->has_absolute = true;
+        break;
+    case PF_EVENT_LEGACY:
+        event->legacy = field->bytes;
+        break;
     default:
         break;
     }
+}
+
+/* The numbers that most events begin with, by their tags: gives the first other field, or one that is damaged. */
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct event *event, const unsigned char *p, const unsigned char *end) {
+    while (p < end) {
+        struct gt_proto_number number = gt_proto_read(p + 1, end);
+        if (!number.p)
+            return p;
+        switch (*p) {
+        case PF_EVENT_TYPE:
+            event->type = number.value;
+            break;
+        case PF_EVENT_NAME_IID:
+            event->name_iid = number.value;
+            break;
+        case PF_EVENT_CATEGORY_IID:
+            event->category_iid = event->category_iid ? event->category_iid : number.value;
+            break;
+        case PF_EVENT_TRACK:
+            event->track = number.value;
+            event->has_track = true;
+            break;
+        default:
+            return p;
+        }
+        p = number.p;
+    }
+    return p;
 }
 
 /* The ops that a call submitted have its first one's number. */
@@ -158,6 +202,33 @@ static void keep_event(struct gt_pftrace_reading *reading, const struct gt_pftra
     reading->events[reading->event_count++] = *event;
 }
 
+/* ---- old writers ---- */
+
+/* The time of an event that has one of its own, in microseconds: since the event before, or since the clock's zero.
+   Sums wrap like those of the writer. GT_NO_TIME: nothing says when that was. */
+static int64_t own_time(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                        const struct event *event) {
+    if (!event->has_delta)
+        return gt_pftrace_reading_legacy_time(reading, (int64_t)(event->absolute_us * 1000));
+    sequence->legacy_ns += event->delta_us * 1000;
+    return sequence->has_legacy_time ? gt_pftrace_reading_legacy_time(reading, (int64_t)sequence->legacy_ns)
+                                     : GT_NO_TIME;
+}
+
+/* What they have instead of a type; the length of a complete event is given back, UINT64_MAX: it is none. */
+static uint64_t take_legacy(struct event *event) {
+    uint64_t phase = gt_proto_find_value(event->legacy, PF_LEGACY_PHASE, 0);
+    if (!event->name_iid)
+        event->name_iid = gt_proto_find_value(event->legacy, PF_LEGACY_NAME_IID, 0);
+    if (!event->type)
+        event->type = phase == 'B' || phase == 'X' ? GT_PF_BEGIN : phase == 'E' ? GT_PF_END : 0;
+    return phase == 'X' ? gt_proto_find_value(event->legacy, PF_LEGACY_DURATION_US, 0) * 1000 : UINT64_MAX;
+}
+
+static uint64_t track_uuid(const struct gt_pftrace_sequence *sequence, const struct event *event) {
+    return event->has_track ? event->track : sequence->track ? sequence->track : sequence->thread_uuid;
+}
+
 void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                               struct gt_str bytes, int64_t time_ns) {
     struct gt_proto message = gt_proto_of(bytes);
@@ -165,15 +236,23 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
     struct event event;
     if (!reading->needs_events && reading->is_of_gputime)
         return;
-    memset(&event, 0, offsetof(struct event, details));
+    memset(&event, 0, offsetof(struct event, correlation));
     event.correlation = GT_NO_CORRELATION;
-    while (gt_proto_next(&message, &field))
+    while ((message.p = take_usual(&event, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, sequence, &event, &field);
     if (message.is_damaged) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
         return;
     }
-    uint32_t track = track_of(reading, sequence, event.has_track ? event.track : sequence->track);
+    uint64_t length_ns =
+        event.legacy.ptr ? take_legacy(&event) : UINT64_MAX; /* UINT64_MAX: an end of its own follows */
+    if (event.has_delta || event.has_absolute)
+        time_ns = own_time(reading, sequence, &event);
+    if (time_ns == GT_NO_TIME) {
+        gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
+        return;
+    }
+    uint32_t track = track_of(reading, sequence, track_uuid(sequence, &event));
     if (track == GT_PFTRACE_NONE || event.type < GT_PF_BEGIN || event.type > GT_PF_COUNTER)
         return;
     reading->last_ns = time_ns > reading->last_ns ? time_ns : reading->last_ns;
@@ -193,4 +272,9 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
         kept.details = keep_details(reading, &event);
     }
     keep_event(reading, &kept);
+    if (length_ns != UINT64_MAX) {
+        int64_t end_ns = (int64_t)((uint64_t)time_ns + length_ns);
+        keep_event(reading, &(struct gt_pftrace_event){.time_ns = end_ns, .track = track, .type = GT_PF_END});
+        reading->last_ns = end_ns > reading->last_ns ? end_ns : reading->last_ns;
+    }
 }

@@ -13,7 +13,7 @@ struct packet {
     bool has_timestamp, has_clock, is_cleared, is_dropped;
     bool is_rare; /* more than one event: what follows is set */
     struct gt_str event, stage;
-    struct gt_str interned, defaults, snapshot, descriptor, info, attributes;
+    struct gt_str interned, defaults, snapshot, descriptor, info, attributes, thread, process;
 };
 
 /* ---- sequences ---- */
@@ -42,8 +42,12 @@ static struct gt_pftrace_sequence *sequence_of(struct gt_pftrace_reading *readin
 }
 
 static void clear(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence) {
-    *sequence =
-        (struct gt_pftrace_sequence){.names = ++reading->states, .is_valid = true, .last_track = GT_PFTRACE_NONE};
+    *sequence = (struct gt_pftrace_sequence){.names = ++reading->states,
+                                             .is_valid = true,
+                                             .last_track = GT_PFTRACE_NONE,
+                                             .legacy_ns = sequence->legacy_ns,
+                                             .thread_uuid = sequence->thread_uuid,
+                                             .has_legacy_time = sequence->has_legacy_time};
 }
 
 static void read_defaults(struct gt_pftrace_sequence *sequence, struct gt_str defaults) {
@@ -128,6 +132,11 @@ static int64_t time_of(struct gt_pftrace_reading *reading, struct gt_pftrace_seq
     return sum_of(clock->trace_ns, ((uint64_t)now - (uint64_t)clock->from) * clock->multiplier);
 }
 
+int64_t gt_pftrace_reading_legacy_time(struct gt_pftrace_reading *reading, int64_t time_ns) {
+    const struct gt_pftrace_clock *clock = find_clock(reading->clocks, reading->clock_count, PF_CLOCK_MONOTONIC);
+    return clock ? sum_of(clock->trace_ns, (uint64_t)time_ns - (uint64_t)clock->from) : time_ns;
+}
+
 /* ---- attributes ---- */
 
 /* What gputime met when it read the trace that this one was made of. Problems of its rows are found anew. */
@@ -145,6 +154,8 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
         struct gt_str key = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1));
         struct gt_str text = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(3));
         uint64_t number = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), UINT64_MAX);
+        if (!key.ptr)
+            continue; /* an attribute of no name */
         reading->is_of_gputime |= gt_str_eq(key, GT_STR("gputime.version"));
         if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
             meta->producer = gt_builder_string(reading->builder, text);
@@ -189,8 +200,14 @@ static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet,
         packet->info = field->bytes;
         break;
     case PF_PACKET_COMPRESSED:
-    case PF_PACKET_ZSTD: /* packets inside packets */
-        gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
+    case PF_PACKET_ZSTD: /* such a packet has nothing else */
+        gt_pftrace_reading_packed(reading, field->bytes, field->tag == PF_PACKET_ZSTD);
+        break;
+    case PF_PACKET_THREAD:
+        packet->thread = field->bytes;
+        break;
+    case PF_PACKET_PROCESS:
+        packet->process = field->bytes;
         break;
     default:
         break;
@@ -200,7 +217,7 @@ static void take_rare(struct gt_pftrace_reading *reading, struct packet *packet,
 static void begin_rare(struct packet *packet) {
     const struct gt_str none = {NULL, 0};
     packet->interned = packet->defaults = packet->snapshot = packet->descriptor = packet->info = packet->attributes =
-        none;
+        packet->thread = packet->process = none;
     packet->is_rare = true;
 }
 
@@ -242,7 +259,7 @@ static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_s
                          const struct packet *packet) {
     if (packet->is_rare && packet->is_dropped) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENTS_DROPPED, 1, reading->offset);
-        sequence->is_valid = false;
+        sequence->is_valid = sequence->has_legacy_time = false;
     }
     if (packet->is_cleared || packet->flags & PF_FLAG_CLEARED)
         clear(reading, sequence);
@@ -254,12 +271,19 @@ static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_s
         read_snapshot(reading, sequence, packet->snapshot);
     if (packet->interned.ptr)
         gt_pftrace_reading_intern(reading, sequence, packet->interned);
+    if (packet->thread.ptr) {
+        sequence->thread_uuid = gt_pftrace_reading_own_thread(reading, packet->thread, packet->machine);
+        sequence->legacy_ns = gt_proto_find_value(packet->thread, PF_THREAD_TIME_US, 0) * 1000;
+        sequence->has_legacy_time = true;
+    }
 }
 
 /* What packets say about the trace. */
 static void take_descriptions(struct gt_pftrace_reading *reading, const struct packet *packet) {
     if (packet->descriptor.ptr)
         gt_pftrace_reading_describe(reading, packet->descriptor, packet->machine);
+    if (packet->process.ptr)
+        gt_pftrace_reading_own_process(reading, packet->process, packet->machine);
     if (packet->info.ptr)
         gt_pftrace_reading_gpus(reading, packet->info);
     if (packet->attributes.ptr)
@@ -269,16 +293,62 @@ static void take_descriptions(struct gt_pftrace_reading *reading, const struct p
 static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                          const struct packet *packet) {
     bool is_lost = packet->flags & PF_FLAG_NEEDS_STATE && !sequence->is_valid;
-    if (is_lost || !packet->has_timestamp) {
+    if (is_lost || (!packet->has_timestamp && !packet->event.ptr)) {
         gt_builder_issue(reading->builder, is_lost ? GT_ISSUE_EVENTS_DROPPED : GT_ISSUE_EVENT_DAMAGED, 1,
                          reading->offset);
         return;
     }
-    int64_t time_ns = time_of(reading, sequence, packet);
+    int64_t time_ns = packet->has_timestamp ? time_of(reading, sequence, packet) : GT_NO_TIME;
     if (packet->event.ptr)
         gt_pftrace_reading_event(reading, sequence, packet->event, time_ns);
     else
         gt_pftrace_reading_stage(reading, sequence, packet->stage, time_ns, packet->machine);
+}
+
+/* The fields that most packets begin with, by the bytes of their tags: p is after them then, at the first other field
+   or at one that is damaged, which take_field() sees. */
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct packet *packet, const unsigned char *p, const unsigned char *end) {
+    enum { STAGE_LOW = (PF_PACKET_STAGE & 0x7f) | 0x80, STAGE_HIGH = PF_PACKET_STAGE >> 7 };
+    while (p < end) {
+        struct gt_str *bytes = &packet->event;
+        const unsigned char *after_tag = p + 1;
+        struct gt_proto_number number;
+        switch (*p) {
+        case PF_PACKET_TIMESTAMP:
+            if (!(number = gt_proto_read(after_tag, end)).p)
+                return p;
+            packet->timestamp = number.value;
+            packet->has_timestamp = true;
+            break;
+        case PF_PACKET_SEQUENCE:
+            if (!(number = gt_proto_read(after_tag, end)).p)
+                return p;
+            packet->sequence = (uint32_t)number.value;
+            break;
+        case PF_PACKET_FLAGS:
+            if (!(number = gt_proto_read(after_tag, end)).p)
+                return p;
+            packet->flags = number.value;
+            break;
+        case STAGE_LOW: /* so many bytes after the end may be read */
+            if (after_tag[0] != STAGE_HIGH)
+                return p;
+            bytes = &packet->stage;
+            after_tag++; /* fall through */
+        case PF_PACKET_TRACK_EVENT:
+            number = gt_proto_read(after_tag, end);
+            if (!number.p || number.value > (size_t)(end - number.p))
+                return p;
+            *bytes = (struct gt_str){(const char *)number.p, (size_t)number.value};
+            number.p += number.value;
+            break;
+        default:
+            return p;
+        }
+        p = number.p;
+    }
+    return p;
 }
 
 void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
@@ -286,7 +356,7 @@ void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str
     struct gt_proto_field field;
     struct packet packet;
     memset(&packet, 0, offsetof(struct packet, interned));
-    while (gt_proto_next(&message, &field))
+    while ((message.p = take_usual(&packet, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, &packet, &field);
     if (message.is_damaged) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);

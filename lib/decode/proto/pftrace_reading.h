@@ -84,8 +84,11 @@ enum { GT_PFTRACE_CLOCKS = 4 };
 struct gt_pftrace_sequence {
     uint64_t names; /* number of its present state: names of earlier ones are gone */
     bool is_valid;
-    uint64_t track; /* default: uuid */
-    uint32_t clock; /* default; 0: that of the trace */
+    uint64_t track;       /* default: uuid */
+    uint32_t clock;       /* default; 0: that of the trace */
+    uint64_t legacy_ns;   /* of the event before; events of old writers count on from there */
+    uint64_t thread_uuid; /* of the track of its thread, for events that name none; 0: not known */
+    bool has_legacy_time;
     struct gt_pftrace_clock clocks[GT_PFTRACE_CLOCKS];
     size_t clock_count;
     uint64_t last_uuid; /* looked up last, with its track */
@@ -154,6 +157,9 @@ struct gt_pftrace_reading {
     size_t clock_count;
     struct gt_map machines; /* ranks of machines; GT_PFTRACE_NO_RANK: not known */
 
+    void *inflate[2]; /* of zlib and zstd; NULL: not needed so far */
+    bool is_packed;   /* the packet that is read was in another one */
+
     bool is_of_gputime, has_submissions, failed;
     bool needs_events; /* of threads and counters; GPU work of others may be among them, that of gputime is not */
     int64_t last_ns;   /* the latest time */
@@ -162,6 +168,13 @@ struct gt_pftrace_reading {
 
 /* pftrace_packet.c: one packet. Damage is counted. */
 void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str packet);
+
+/* The time of the trace at a time of the clock that old writers use. */
+int64_t gt_pftrace_reading_legacy_time(struct gt_pftrace_reading *reading, int64_t time_ns);
+
+/* pftrace_packed.c: packets that are compressed. */
+void gt_pftrace_reading_packed(struct gt_pftrace_reading *reading, struct gt_str packed, bool is_zstd);
+void gt_pftrace_reading_packed_free(struct gt_pftrace_reading *reading);
 
 /* pftrace_names.c: adds what an InternedData message says; the value of a name. */
 void gt_pftrace_reading_intern(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
@@ -174,6 +187,9 @@ enum gt_pftrace_arg gt_pftrace_reading_arg_of(struct gt_str name);
 /* pftrace_tracks.c: the track of a uuid, made on first use; its place in the store. GT_PFTRACE_NONE: no memory. */
 uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t uuid);
 void gt_pftrace_reading_describe(struct gt_pftrace_reading *reading, struct gt_str descriptor, uint32_t machine);
+/* Of old writers: the thread that a sequence is of. Gives the uuid of its track, which is made up. */
+uint64_t gt_pftrace_reading_own_thread(struct gt_pftrace_reading *reading, struct gt_str thread, uint32_t machine);
+void gt_pftrace_reading_own_process(struct gt_pftrace_reading *reading, struct gt_str process, uint32_t machine);
 void gt_pftrace_reading_gpus(struct gt_pftrace_reading *reading, struct gt_str info);
 uint32_t gt_pftrace_reading_thread(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_process(struct gt_pftrace_reading *reading, uint32_t track);
@@ -192,7 +208,7 @@ void gt_pftrace_reading_launch(struct gt_pftrace_reading *reading, const struct 
 
 /* pftrace_event.c, pftrace_stage.c: payloads of packets. */
 void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
-                              struct gt_str event, int64_t time_ns);
+                              struct gt_str event, int64_t time_ns); /* GT_NO_TIME: the packet has none */
 void gt_pftrace_reading_stage(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                               struct gt_str event, int64_t time_ns, uint32_t machine);
 

@@ -93,6 +93,36 @@ void gt_pftrace_reading_describe(struct gt_pftrace_reading *reading, struct gt_s
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
 }
 
+/* uuids are random numbers, or small ones: what is made up has a pattern of its own above the ids. */
+static uint64_t made_up_uuid(uint64_t pid, uint64_t tid) {
+    return UINT64_C(0x7fb1) << 48 ^ pid << 32 ^ (tid & UINT32_MAX) ^ (tid >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint64_t gt_pftrace_reading_own_thread(struct gt_pftrace_reading *reading, struct gt_str thread, uint32_t machine) {
+    uint64_t pid = (uint32_t)gt_proto_find_value(thread, PF_THREAD_PID, 0);
+    uint64_t uuid = made_up_uuid(pid, gt_proto_find_value(thread, PF_THREAD_TID, 0));
+    uint32_t index = gt_pftrace_reading_track(reading, uuid);
+    if (index == GT_PFTRACE_NONE)
+        return 0;
+    struct gt_pftrace_track *track = &reading->tracks[index];
+    gt_pftrace_reading_machine(reading, machine, GT_PFTRACE_NO_RANK);
+    track->machine = machine;
+    track->is_described = true;
+    track->parent = made_up_uuid(pid, UINT64_MAX);
+    describe_thread(reading, track, thread);
+    return uuid;
+}
+
+void gt_pftrace_reading_own_process(struct gt_pftrace_reading *reading, struct gt_str process, uint32_t machine) {
+    uint64_t pid = (uint32_t)gt_proto_find_value(process, PF_THREAD_PID, 0);
+    uint32_t index = gt_pftrace_reading_track(reading, made_up_uuid(pid, UINT64_MAX));
+    if (index == GT_PFTRACE_NONE)
+        return;
+    reading->tracks[index].machine = machine;
+    reading->tracks[index].is_described = true;
+    describe_process(reading, &reading->tracks[index], process);
+}
+
 /* The nearest track, itself or above it, of which a test holds. */
 static const struct gt_pftrace_track *find_above(const struct gt_pftrace_reading *reading, uint32_t track,
                                                  bool (*test)(const struct gt_pftrace_track *track)) {

@@ -91,10 +91,10 @@ static struct use *use_of(struct using *using, const struct gt_rocm_allocation *
     if (place < using->count)
         return &using->list[place];
     struct use *grown = gt_mem_room(using->list, using->count, &using->capacity, sizeof *grown);
+    using->list = grown ? grown : using->list;
     using->has_failed |= !grown || using->places.failed;
     if (using->has_failed)
         return NULL;
-    using->list = grown;
     struct gt_builder *builder = using->sink->builder;
     uint32_t track =
         gt_builder_counter_track(builder, &(struct gt_counter_tracks_row){

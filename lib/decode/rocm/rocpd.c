@@ -48,51 +48,6 @@ struct decoding {
     size_t worker_count;
 };
 
-/* ---- what begins like a database ---- */
-
-static bool begins_table(const char *p, const char *end) {
-    p += p < end && (*p == '`' || *p == '"' || *p == '\'' || *p == '[');
-    return gt_str_starts((struct gt_str){p, (size_t)(end - p)}, GT_STR("rocpd_"));
-}
-
-/* 1: it has tables of rocpd, 0: others, -1: none can be seen. */
-static int look_at(struct gt_str head) {
-    static const struct gt_str words = GT_STR("CREATE TABLE ");
-    const char *p = head.ptr, *end = p + head.len;
-    int seen = -1;
-    while (p && p < end && (p = memmem(p, (size_t)(end - p), words.ptr, words.len)) != NULL) {
-        p += words.len;
-        if (begins_table(p, end))
-            return 1;
-        seen = gt_str_starts((struct gt_str){p, (size_t)(end - p)}, GT_STR("sqlite_")) ? seen : 0;
-    }
-    return seen;
-}
-
-/* The list of tables may lie anywhere in the file. */
-static bool has_table(const char *path) {
-    struct gt_source *source;
-    struct gt_sqlite_db db = {0};
-    struct gt_error ignored = {0};
-    uint64_t size_bytes;
-    bool is_found = false;
-    if (access(path, F_OK) != 0 || gt_source_open(path, &source, &ignored) != GT_OK)
-        return false;
-    if (gt_source_is_seekable(source, &size_bytes) && gt_sqlite_db_open(&db, source, &ignored) == GT_OK)
-        for (size_t i = 0; i < db.table_count && !is_found; i++)
-            is_found = gt_rocpd_is_table(db.tables[i].name);
-    gt_sqlite_db_close(&db);
-    gt_source_close(source);
-    return is_found;
-}
-
-int gt_rocpd_sniff(struct gt_str head, const char *path) {
-    if (!gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}))
-        return 0;
-    int seen = look_at(head);
-    return seen == 1 || (seen < 0 && has_table(path)) ? 100 : 0;
-}
-
 /* ---- jobs ---- */
 
 static enum gt_status plan_table(struct decoding *decoding, size_t set, enum gt_rocpd_role role, struct gt_error *err) {
@@ -210,12 +165,46 @@ static enum gt_status make_pieces(struct decoding *decoding, struct gt_error *er
     return GT_OK;
 }
 
+/* Events once more, of sets in which another column says which call launched what. */
+static enum gt_status read_other_links(struct decoding *decoding, struct gt_error *err) {
+    size_t count = decoding->job_count, kept = 0;
+    for (size_t i = 0; i < decoding->scanned_count; i++) {
+        const struct scanned *scanned = &decoding->scanned[i];
+        struct gt_rocpd_set *set = &decoding->schema.sets[scanned->set];
+        struct gt_rocpd_entries *entries = &set->entries[GT_ROCPD_EVENTS];
+        bool is_other = false;
+        if (scanned->role != GT_ROCPD_EVENTS)
+            continue;
+        if (!gt_rocpd_link_is_other(set, &is_other))
+            return gt_fail_memory(err);
+        if (!is_other)
+            continue;
+        gt_rocpd_entries_release(entries);
+        entries->pieces = gt_mem_array(scanned->scan.part_count + 1, sizeof *entries->pieces);
+        if (!entries->pieces)
+            return gt_fail_memory(err);
+        entries->count = scanned->scan.part_count;
+        for (size_t job = 0; job < count; job++) /* their jobs to the front */
+            if (decoding->jobs[job].scanned == i) {
+                struct job moved = decoding->jobs[job];
+                decoding->jobs[job] = decoding->jobs[kept];
+                decoding->jobs[kept++] = moved;
+            }
+    }
+    decoding->job_count = kept;
+    enum gt_status status = kept ? run(decoding, err) : GT_OK;
+    decoding->job_count = count;
+    return status;
+}
+
 static enum gt_status read_referred(struct decoding *decoding, int first, int end, struct gt_error *err) {
     enum gt_status status = plan(decoding, first, end, err);
     if (status == GT_OK)
         status = make_pieces(decoding, err);
     if (status == GT_OK)
         status = run(decoding, err);
+    for (int tries = 0; tries < 2 && status == GT_OK && first == GT_ROCPD_EVENTS; tries++)
+        status = read_other_links(decoding, err);
     for (size_t i = 0; i < decoding->scanned_count && status == GT_OK; i++) {
         const struct scanned *scanned = &decoding->scanned[i];
         if (!gt_rocpd_entries_seal(&decoding->schema.sets[scanned->set].entries[scanned->role]))

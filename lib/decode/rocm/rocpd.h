@@ -177,7 +177,14 @@ struct gt_rocpd_entry {
     uint32_t tag;     /* category + 1; 0: none */
     uint32_t message; /* place + 1 in the messages of the piece */
 };
+/* What an op says about its call. */
+enum { GT_ROCPD_SAMPLED = 16 };
+struct gt_rocpd_sample {
+    uint64_t stack, parent, correlation;
+};
 struct gt_rocpd_piece {
+    struct gt_rocpd_sample samples[GT_ROCPD_SAMPLED];
+    size_t sample_count;
     uint64_t first_id, last_id;
     uint64_t *ids; /* NULL: ids count up from the first */
     struct gt_rocpd_entry *entries;
@@ -203,7 +210,12 @@ struct gt_rocpd_track {
     uint64_t process, thread, agent, queue, stream, name; /* ids */
 };
 /* In which column of events calls and what they launched have the same number. */
-enum gt_rocpd_link { GT_ROCPD_BY_STACK, GT_ROCPD_BY_PARENT, GT_ROCPD_BY_CORRELATION };
+enum gt_rocpd_link {
+    GT_ROCPD_BY_STACK,
+    GT_ROCPD_BY_PARENT,
+    GT_ROCPD_BY_CORRELATION,
+    GT_ROCPD_BY_NOTHING_ELSE, /* as the first: the others were tried */
+};
 struct gt_rocpd_set {
     enum gt_rocpd_link link;
     struct gt_rocpd_table tables[GT_ROCPD_ROLE_COUNT];
@@ -242,7 +254,8 @@ bool gt_rocpd_is_table(struct gt_str name);
 /* ---- rocpd_names.c ---- */
 
 bool gt_rocpd_names_add(struct gt_rocpd_names *names, uint64_t id, struct gt_str text, struct gt_arena *arena);
-bool gt_rocpd_names_seal(struct gt_rocpd_names *names); /* false: memory was short */
+bool gt_rocpd_names_seal(struct gt_rocpd_names *names);   /* false: memory was short */
+void gt_rocpd_names_unseal(struct gt_rocpd_names *names); /* more were added since */
 void gt_rocpd_names_release(struct gt_rocpd_names *names);
 /* The place of an id; GT_MAP_NONE: there is none. */
 static inline uint32_t gt_rocpd_names_find(const struct gt_rocpd_names *names, uint64_t id) {
@@ -302,6 +315,12 @@ struct gt_rocpd_refer {
     const struct gt_rocpd_set *set;
 };
 gt_sqlite_pages_row_fn *gt_rocpd_refer_function(enum gt_rocpd_role role);
+
+/* ---- rocpd_link.c ---- */
+void gt_rocpd_link_note(struct gt_rocpd_piece *piece, uint64_t stack, uint64_t parent, uint64_t correlation);
+/* Looks at the events of a set, before they are sealed. *is_other: set->link has changed, they are to be read again.
+   false: memory was short. */
+bool gt_rocpd_link_is_other(struct gt_rocpd_set *set, bool *is_other);
 
 /* ---- rocpd_describe.c: what tables and columns the database has, for the current segment ---- */
 enum gt_status gt_rocpd_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,

@@ -41,46 +41,6 @@ static struct gt_str keep(struct gathering *gathering, struct gt_str text) {
     return gt_arena_copy(&gathering->capture->arena, limited(gathering, text));
 }
 
-/* ---- JSON in columns ---- */
-
-static enum gt_json_status skip_value(const char **p, const char *end, struct gt_json_value_text *value) {
-    value->marks = 0;
-    if (*p == end)
-        return GT_JSON_MORE;
-    if (**p == '"')
-        return gt_json_scan_string(p, end, value);
-    const char *start = *p;
-    if (**p != '{' && **p != '[')
-        return gt_json_scan_bare(p, end, &value->raw);
-    enum gt_json_status status = gt_json_scan_skip_nested(p, end);
-    value->raw = (struct gt_str){start, (size_t)(*p - start)};
-    return status;
-}
-
-bool gt_rocpd_member(struct gt_str object, struct gt_str key, struct gt_json_value_text *value) {
-    const char *p = object.ptr, *end = object.ptr ? p + object.len : p;
-    p = gt_json_scan_skip_space(p, end);
-    if (p == end || *p++ != '{')
-        return false;
-    for (;;) {
-        struct gt_json_value_text name;
-        p = gt_json_scan_skip_space(p, end);
-        if (p == end || *p != '"' || gt_json_scan_string(&p, end, &name) != GT_JSON_OK)
-            return false;
-        p = gt_json_scan_skip_space(p, end);
-        if (p == end || *p++ != ':')
-            return false;
-        p = gt_json_scan_skip_space(p, end);
-        if (skip_value(&p, end, value) != GT_JSON_OK)
-            return false;
-        if (gt_str_eq(name.raw, key))
-            return true;
-        p = gt_json_scan_skip_space(p, end);
-        if (p == end || *p++ != ',')
-            return false;
-    }
-}
-
 static uint64_t number_in(struct gt_str object, struct gt_str key, uint64_t most) {
     struct gt_json_value_text value;
     uint64_t number;
@@ -245,10 +205,10 @@ static void take_agent(void *context, const struct gt_sqlite_row *row) {
         });
     uint32_t *nodes = gt_mem_room(gathering->node_of_agent, gathering->capture->agent_count - (place != UINT32_MAX),
                                   &gathering->node_capacity, sizeof *nodes);
+    gathering->node_of_agent = nodes ? nodes : gathering->node_of_agent;
     gathering->has_failed |= !nodes || place == UINT32_MAX;
     if (gathering->has_failed)
         return;
-    gathering->node_of_agent = nodes;
     nodes[place] = node;
     if (is_gpu && node < gathering->count && gathering->list[node].devices <= number)
         gathering->list[node].devices = number + 1;

@@ -36,6 +36,13 @@ bool gt_rocpd_names_seal(struct gt_rocpd_names *names) {
     return !names->sparse.failed;
 }
 
+void gt_rocpd_names_unseal(struct gt_rocpd_names *names) {
+    gt_mem_free(names->dense);
+    gt_map_release(&names->sparse);
+    names->dense = NULL;
+    names->dense_count = 0;
+}
+
 void gt_rocpd_names_release(struct gt_rocpd_names *names) {
     gt_mem_free(names->texts);
     gt_mem_free(names->ids);

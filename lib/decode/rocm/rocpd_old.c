@@ -36,13 +36,12 @@ static void take_op(void *context, const struct gt_sqlite_row *from) {
         .way = is_copy ? gt_rocm_way_of(type) : GT_ROCM_WAY_UNKNOWN,
         .bytes = is_copy || is_fill ? value_of(rows, GT_ROCPD_TRANSFERS, call) : GT_ROCM_NONE,
     };
-    if (is_copy)
-        op.name = gt_rocpd_string(rows, type_id, &is_known);
-    else if (!is_fill && description.len)
+    bool is_kernel = !is_copy && !is_fill;
+    if (is_kernel && description.len)
         op.name = gt_builder_string(rows->sink->builder, gt_rocm_kernel_name(description));
     else if (!is_fill)
         op.name = gt_rocpd_string(rows, type_id, &is_known);
-    op.lacks_name = !is_copy && !is_fill && description.len == 0;
+    op.lacks_name = is_kernel && description.len == 0;
     gt_rocm_add_op(rows->sink, &op);
 }
 

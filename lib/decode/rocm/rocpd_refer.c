@@ -44,6 +44,9 @@ static void take_event(void *context, const struct gt_sqlite_row *row) {
     struct gt_rocpd_entry entry = {.tag = category + 1};
     enum gt_rocm_domain domain = category < names->count ? (enum gt_rocm_domain)set->domains[category] : GT_ROCM_OTHER;
     entry.value = link_in(refer, row, domain);
+    if (domain == GT_ROCM_OTHER)
+        gt_rocpd_link_note(refer->piece, gt_rocpd_id(row, GT_ROCPD_EVENT_STACK),
+                           gt_rocpd_id(row, GT_ROCPD_EVENT_PARENT), gt_rocpd_id(row, GT_ROCPD_EVENT_CORRELATION));
     struct gt_str data = gt_sqlite_record_text(row, GT_ROCPD_EVENT_DATA);
     bool may_have_message = data.len > 2 && (domain == GT_ROCM_MARKER || category >= names->count);
     if (may_have_message)

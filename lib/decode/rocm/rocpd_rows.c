@@ -128,7 +128,7 @@ static uint64_t correlation_of(const struct row *row) {
 /* A kernel without a name has its number as one, where the database has no names at all. */
 static gt_strid kernel_name(struct gt_rocpd_rows *rows, uint64_t id, uint32_t *symbol, bool *is_known) {
     const struct gt_rocpd_names *names = &rows->set->symbols;
-    char digits[GT_NUM_MAX];
+    char digits[GT_NUM_MAX] = "";
     *symbol = id == GT_ROCM_NONE ? GT_MAP_NONE : gt_rocpd_names_find(names, id);
     *is_known = *symbol != GT_MAP_NONE;
     if (!*is_known && id != GT_ROCM_NONE && names->count == 0)

@@ -225,6 +225,15 @@ static void fill_columns(struct gt_rocpd_table *table, const struct role *role, 
     }
 }
 
+/* What kernels need only where another column is missing: their thread says the process, their queue is their stream.
+ */
+static void leave_out(struct gt_rocpd_table *table) {
+    if (table->columns[GT_ROCPD_ROW_PROCESS] != GT_SQLITE_NO_COLUMN)
+        table->columns[GT_ROCPD_ROW_THREAD] = GT_SQLITE_NO_COLUMN;
+    if (table->columns[GT_ROCPD_ROW_STREAM] != GT_SQLITE_NO_COLUMN)
+        table->columns[GT_ROCPD_ROW_QUEUE] = GT_SQLITE_NO_COLUMN;
+}
+
 static bool has_required(const struct gt_sqlite_table *table, const struct role *role) {
     for (size_t i = 0; i < REQUIRED_MAX && role->required[i]; i++)
         if (column_of(table, role->required[i]) == GT_SQLITE_NO_COLUMN)
@@ -265,6 +274,8 @@ static bool take_table(struct gt_rocpd_schema *schema, const struct gt_sqlite_ta
         return true;
     set->tables[number].table = from;
     fill_columns(&set->tables[number], role, facts);
+    if (number == GT_ROCPD_DISPATCHES)
+        leave_out(&set->tables[number]);
     return true;
 }
 

@@ -107,10 +107,10 @@ static enum gt_status check_companions(struct gt_sqlite_db *db, const char *path
 }
 
 /* Whether it has something that the page reader does not know. */
-static bool is_unusual(const struct gt_sqlite_table *table) {
+static bool is_unusual(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
     bool is_known = table->has_rowids;
     for (size_t i = 0; i < table->column_count && is_known; i++)
-        is_known = table->columns[i].default_kind != GT_SQLITE_DEFAULT_OTHER;
+        is_known = gt_sqlite_db_knows_default(&table->columns[i], db->file.encoding);
     return !is_known;
 }
 
@@ -125,7 +125,7 @@ static enum gt_status find_tables(struct gt_sqlite_db *db, const char *path, str
                              path);
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < db->table_count && status == GT_OK; i++)
-        if (is_unusual(&db->tables[i]))
+        if (is_unusual(db, &db->tables[i]))
             status = gt_sqlite_db_connect(db, err);
     return status;
 }

@@ -35,6 +35,13 @@ enum gt_status gt_sqlite_db_connect(struct gt_sqlite_db *db, struct gt_error *er
 /* Why the last query failed, in words. */
 const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db);
 
+/* Whether the page reader knows what a column is in records from before it was added. Text comes as the file encodes
+   it. */
+static inline bool gt_sqlite_db_knows_default(const struct gt_sqlite_column *column, enum gt_sqlite_encoding encoding) {
+    return column->default_kind != GT_SQLITE_DEFAULT_OTHER &&
+           (column->default_kind != GT_SQLITE_DEFAULT_TEXT || encoding == GT_SQLITE_UTF8);
+}
+
 /* How many rows a table has: counted where they are few, else the number of the last, which in a table that nothing was
    removed from is the same. UINT64_MAX: not known, for the table is damaged or rows were removed. */
 enum gt_status gt_sqlite_db_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table,

@@ -31,7 +31,7 @@ struct integer_field {
 struct other_field {
     union {
         struct integer_field integer; /* is_integer */
-        int64_t value;                /* is_default */
+        union gt_sqlite_cell value;   /* is_default */
     };
     uint32_t offset;
     uint32_t len;
@@ -44,8 +44,10 @@ struct other_field {
 struct wanted {
     uint16_t column;
     uint8_t slot;
-    bool is_real, is_rowid, has_default;
-    int64_t default_value;
+    bool is_real, is_rowid;
+    uint8_t default_type;
+    uint32_t default_len;
+    union gt_sqlite_cell default_value;
 };
 
 struct layout {
@@ -110,7 +112,8 @@ static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlit
             .slot = slot,
             .is_real = columns->is_real[slot],
             .is_rowid = column == columns->rowid_alias,
-            .has_default = columns->has_default[slot],
+            .default_type = columns->default_types[slot],
+            .default_len = columns->default_lens[slot],
             .default_value = columns->defaults[slot],
         };
     }
@@ -216,13 +219,13 @@ static void add_field(struct layout *layout, const struct wanted *wanted, uint64
 
 /* A column that the record does not have yet. */
 static void add_missing(struct layout *layout, const struct wanted *wanted) {
-    if (!wanted->has_default) {
+    if (wanted->default_type == GT_SQLITE_NULL) {
         add_field(layout, wanted, 0, 0);
         return;
     }
-    layout->types[wanted->slot] = GT_SQLITE_INT;
-    layout->others[layout->other_count++] =
-        (struct other_field){.slot = wanted->slot, .is_default = true, .value = wanted->default_value};
+    layout->types[wanted->slot] = wanted->default_type;
+    layout->others[layout->other_count++] = (struct other_field){
+        .slot = wanted->slot, .is_default = true, .value = wanted->default_value, .len = wanted->default_len};
 }
 
 /* Fills a layout from the header, for the first of the wanted columns. */
@@ -265,7 +268,8 @@ static void read_other(const struct other_field *field, const struct gt_sqlite_r
     union gt_sqlite_cell *cell = &row->cells[field->slot];
     uint64_t bits;
     if (field->is_default) {
-        cell->integer = field->value;
+        *cell = field->value;
+        row->lens[field->slot] = field->len;
         return;
     }
     switch (row->types[field->slot]) {

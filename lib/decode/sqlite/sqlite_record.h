@@ -48,9 +48,10 @@ struct gt_sqlite_columns {
     size_t count;
     uint16_t index[GT_SQLITE_COLUMNS_MAX]; /* of the column in the table, or GT_SQLITE_NO_COLUMN */
     bool is_real[GT_SQLITE_COLUMNS_MAX];   /* REAL affinity: whole numbers are stored as integers and read as real */
-    /* Records from before the column was added have this number; otherwise NULL. */
-    bool has_default[GT_SQLITE_COLUMNS_MAX];
-    int64_t defaults[GT_SQLITE_COLUMNS_MAX];
+    /* Records from before the column was added have this value, of this type (enum gt_sqlite_type). */
+    uint8_t default_types[GT_SQLITE_COLUMNS_MAX];
+    union gt_sqlite_cell defaults[GT_SQLITE_COLUMNS_MAX];
+    uint32_t default_lens[GT_SQLITE_COLUMNS_MAX]; /* of text, which is borrowed */
     uint16_t rowid_alias; /* index of the INTEGER PRIMARY KEY, stored as NULL; GT_SQLITE_NO_COLUMN */
 };
 

@@ -15,12 +15,28 @@ enum {
 
 /* Takes over what the table says of a column. false: the page reader does not know what records from before it was
    added have in its place. */
-static bool take_column(struct gt_sqlite_columns *columns, size_t slot, const struct gt_sqlite_column *column) {
+static bool take_column(struct gt_sqlite_columns *columns, size_t slot, const struct gt_sqlite_column *column,
+                        enum gt_sqlite_encoding encoding) {
     columns->index[slot] = column->place;
     columns->is_real[slot] = column->is_real;
-    columns->has_default[slot] = column->default_kind == GT_SQLITE_DEFAULT_INTEGER;
-    columns->defaults[slot] = column->default_value;
-    return column->default_kind != GT_SQLITE_DEFAULT_OTHER;
+    switch (column->default_kind) {
+    case GT_SQLITE_DEFAULT_INTEGER:
+        columns->default_types[slot] = GT_SQLITE_INT;
+        columns->defaults[slot].integer = column->default_value;
+        break;
+    case GT_SQLITE_DEFAULT_REAL:
+        columns->default_types[slot] = GT_SQLITE_REAL;
+        columns->defaults[slot].real = column->default_real;
+        break;
+    case GT_SQLITE_DEFAULT_TEXT:
+        columns->default_types[slot] = GT_SQLITE_TEXT;
+        columns->defaults[slot].bytes = column->default_text.ptr;
+        columns->default_lens[slot] = (uint32_t)column->default_text.len;
+        break;
+    default:
+        break;
+    }
+    return gt_sqlite_db_knows_default(column, encoding);
 }
 
 enum gt_status gt_sqlite_db_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
@@ -35,7 +51,7 @@ enum gt_status gt_sqlite_db_scan_init(struct gt_sqlite_scan *scan, const struct 
         scan->wanted[i] = columns[i];
         scan->columns.index[i] = GT_SQLITE_NO_COLUMN;
         if (columns[i] < table->column_count)
-            knows_all &= take_column(&scan->columns, i, &table->columns[columns[i]]);
+            knows_all &= take_column(&scan->columns, i, &table->columns[columns[i]], db->file.encoding);
     }
     scan->reads_pages = db->reads_pages && (knows_all || !db->connection);
     if (!scan->reads_pages)

@@ -82,14 +82,37 @@ static struct gt_str copy_type(struct gt_arena *arena, struct gt_str type) {
     return lexer.kind == GT_SQL_QUOTED ? gt_sqlite_lexer_name(&lexer, arena) : gt_arena_copy(arena, type);
 }
 
-/* Records from before ALTER TABLE are short, and what is missing has this value. A plain number in a column of integers
-   is what exporters write; the rest is left to libsqlite3. */
-static void set_default(struct gt_sqlite_column *column, struct gt_str text) {
+/* Text between quotes that the column does not make a number of. All rows may share it: libsqlite3 bounds what long
+   ones give. */
+static bool is_text(struct gt_str text, struct gt_str type) {
+    enum { LONGEST = 64 };
+    bool is_quoted =
+        text.len >= 2 && (text.ptr[0] == '\'' || text.ptr[0] == '"') && text.ptr[text.len - 1] == text.ptr[0];
+    bool is_of_text = !gt_str_find_nocase(type, GT_STR("INT")) &&
+                      (gt_str_find_nocase(type, GT_STR("TEXT")) || gt_str_find_nocase(type, GT_STR("CHAR")) ||
+                       gt_str_find_nocase(type, GT_STR("CLOB")));
+    return is_quoted && text.len <= LONGEST &&
+           (is_of_text || (!strchr("0123456789+-.", text.ptr[1]) && !is_blank(text.ptr[1])));
+}
+
+/* Records from before ALTER TABLE are short, and what is missing has this value. Plain numbers in columns of numbers
+   and plain text are what writers use; the rest is left to libsqlite3. */
+static void set_default(struct gt_sqlite_column *column, struct gt_str text, struct gt_arena *arena) {
     bool is_integer = gt_str_find_nocase(column->type, GT_STR("INT"));
     bool is_null = text.len == 4 && strncasecmp(text.ptr, "NULL", 4) == 0;
     column->default_kind = is_null                                                        ? GT_SQLITE_DEFAULT_NULL
                            : is_integer && gt_num_parse_int(text, &column->default_value) ? GT_SQLITE_DEFAULT_INTEGER
                                                                                           : GT_SQLITE_DEFAULT_OTHER;
+    if (column->default_kind == GT_SQLITE_DEFAULT_OTHER && is_real_type(column->type) &&
+        gt_num_parse_real(text, &column->default_real))
+        column->default_kind = GT_SQLITE_DEFAULT_REAL;
+    if (column->default_kind == GT_SQLITE_DEFAULT_OTHER && is_text(text, column->type)) {
+        struct gt_sqlite_lexer lexer;
+        gt_sqlite_lexer_init(&lexer, text);
+        bool is_whole = lexer.kind == GT_SQL_QUOTED && lexer.token.len == text.len;
+        column->default_text = is_whole ? gt_sqlite_lexer_name(&lexer, arena) : GT_STR("");
+        column->default_kind = is_whole ? GT_SQLITE_DEFAULT_TEXT : GT_SQLITE_DEFAULT_OTHER;
+    }
 }
 
 static struct gt_str inside(struct gt_str group) {
@@ -102,9 +125,9 @@ static struct gt_str inside(struct gt_str group) {
 }
 
 /* After the word: a value, with a sign or not, or something in parentheses. */
-static void take_default(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column) {
+static void take_default(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column, struct gt_arena *arena) {
     if (gt_sqlite_lexer_is_sign(lexer, '(')) {
-        set_default(column, inside(gt_sqlite_lexer_skip_group(lexer)));
+        set_default(column, inside(gt_sqlite_lexer_skip_group(lexer)), arena);
         return;
     }
     const char *from = lexer->token.ptr;
@@ -112,7 +135,7 @@ static void take_default(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column 
         gt_sqlite_lexer_next(lexer);
     if (lexer->kind != GT_SQL_WORD && lexer->kind != GT_SQL_QUOTED)
         return;
-    set_default(column, (struct gt_str){from, (size_t)(lexer->at - from)});
+    set_default(column, (struct gt_str){from, (size_t)(lexer->at - from)}, arena);
     gt_sqlite_lexer_next(lexer);
 }
 
@@ -129,7 +152,8 @@ static bool is_at_end(const struct gt_sqlite_lexer *lexer) {
 }
 
 /* One word of a constraint, and what belongs to it. */
-static void take_constraint(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column, struct traits *traits) {
+static void take_constraint(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column, struct traits *traits,
+                            struct gt_arena *arena) {
     static const char *const before_names[] = {"CONSTRAINT", "COLLATE", "REFERENCES", "SET", NULL};
     if (gt_sqlite_lexer_is_sign(lexer, '(')) {
         gt_sqlite_lexer_skip_group(lexer);
@@ -138,7 +162,7 @@ static void take_constraint(struct gt_sqlite_lexer *lexer, struct gt_sqlite_colu
         if (gt_sqlite_lexer_is_name(lexer))
             gt_sqlite_lexer_next(lexer);
     } else if (takes_word(lexer, "DEFAULT")) {
-        take_default(lexer, column);
+        take_default(lexer, column, arena);
     } else if (takes_word(lexer, "PRIMARY")) {
         traits->is_key = takes_word(lexer, "KEY");
         traits->is_descending = gt_sqlite_lexer_is_word(lexer, "DESC");
@@ -169,7 +193,7 @@ static bool take_column(struct parsing *parsing) {
     gt_sqlite_lexer_next(lexer);
     column->type = take_type(lexer);
     while (!is_at_end(lexer))
-        take_constraint(lexer, column, &traits);
+        take_constraint(lexer, column, &traits, parsing->arena);
     if (traits.is_generated) {
         parsing->place_count += traits.is_stored;
         return true;

@@ -12,6 +12,8 @@
 enum gt_sqlite_default {
     GT_SQLITE_DEFAULT_NULL,
     GT_SQLITE_DEFAULT_INTEGER,
+    GT_SQLITE_DEFAULT_REAL,
+    GT_SQLITE_DEFAULT_TEXT,
     GT_SQLITE_DEFAULT_OTHER, /* something that libsqlite3 knows */
 };
 
@@ -20,7 +22,9 @@ struct gt_sqlite_column {
     uint16_t place;           /* in records, where generated columns may be between others */
     bool is_real;
     enum gt_sqlite_default default_kind;
-    int64_t default_value; /* GT_SQLITE_DEFAULT_INTEGER */
+    int64_t default_value;      /* GT_SQLITE_DEFAULT_INTEGER */
+    double default_real;        /* GT_SQLITE_DEFAULT_REAL */
+    struct gt_str default_text; /* GT_SQLITE_DEFAULT_TEXT, UTF-8 */
 };
 
 struct gt_sqlite_table {

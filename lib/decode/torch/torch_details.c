@@ -1,8 +1,8 @@
 /* What newer releases add to kernels and operators: what limits the blocks of a kernel, the node of its graph, the
    kernel that TorchInductor generated for an operator and the code that called it. */
+#include "decode/torch/torch_details.h"
 #include "base/mem.h"
 #include "decode/torch/torch_args.h"
-#include "decode/torch/torch_details.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
 
@@ -57,7 +57,8 @@ bool gt_torch_details_read_limits(struct gt_str object, struct gt_torch_limits *
 void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct gt_torch_value *object,
                                 const struct gt_launch_details_row *others) {
     struct gt_torch_limits limits = {.row = *others};
-    bool is_known = others->graph_node != UINT64_MAX || others->channel != UINT32_MAX || others->channel_type != UINT32_MAX;
+    bool is_known =
+        others->graph_node != UINT64_MAX || others->channel != UINT32_MAX || others->channel_type != UINT32_MAX;
     if (object && !object->is_string && object->text.raw.len && object->text.raw.ptr[0] == '{') {
         if (!gt_torch_details_read_limits(object->text.raw, &limits))
             gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
@@ -65,8 +66,7 @@ void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct 
         limits.row.channel = others->channel;
         limits.row.channel_type = others->channel_type;
         if (limits.is_known)
-            limits.row.limiters =
-                gt_builder_string(at->sink->builder, gt_torch_subject_decode(at, &limits.limiters));
+            limits.row.limiters = gt_builder_string(at->sink->builder, gt_torch_subject_decode(at, &limits.limiters));
     }
     if (is_known || limits.is_known)
         gt_builder_launch_detail(at->sink->builder, &limits.row);
@@ -77,9 +77,9 @@ void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct 
 enum { NAME, FILE_NAME, HASH, BACKEND, KWARGS, GRID, STACK, MODULES, NUM_WARPS, NUM_STAGES };
 
 static const struct gt_torch_args_key operator_keys[] = {
-    {GT_STR("kernel_name"), NAME},      {GT_STR("kernel_file"), FILE_NAME},  {GT_STR("kernel_hash"), HASH},
-    {GT_STR("kernel_backend"), BACKEND}, {GT_STR("kernel_kwargs"), KWARGS},   {GT_STR("grid"), GRID},
-    {GT_STR("Call stack"), STACK},      {GT_STR("Module Hierarchy"), MODULES}, {GT_STR("num_warps"), NUM_WARPS},
+    {GT_STR("kernel_name"), NAME},       {GT_STR("kernel_file"), FILE_NAME},    {GT_STR("kernel_hash"), HASH},
+    {GT_STR("kernel_backend"), BACKEND}, {GT_STR("kernel_kwargs"), KWARGS},     {GT_STR("grid"), GRID},
+    {GT_STR("Call stack"), STACK},       {GT_STR("Module Hierarchy"), MODULES}, {GT_STR("num_warps"), NUM_WARPS},
     {GT_STR("num_stages"), NUM_STAGES},
 };
 

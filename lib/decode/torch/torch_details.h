@@ -14,7 +14,8 @@ struct gt_torch_limits {
 /* false: a number cannot be read, or the object is damaged; all else is there. */
 bool gt_torch_details_read_limits(struct gt_str object, struct gt_torch_limits *limits);
 
-/* About the kernel that was added last. object: its `occupancy`; NULL: it has none. others: all that is not in there. */
+/* About the kernel that was added last. object: its `occupancy`; NULL: it has none. others: all that is not in there.
+ */
 void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct gt_torch_value *object,
                                 const struct gt_launch_details_row *others);
 

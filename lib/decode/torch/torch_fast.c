@@ -92,20 +92,28 @@ struct reading {
     struct gt_str text;                   /* of a path that has such: members that mostly repeat */
     const struct gt_torch_repeat *repeat; /* ... and what they were the first time; NULL: they are new */
     struct gt_torch_args members;         /* new ones of an operator */
-    struct gt_torch_repeat met;           /* new ones of a kernel; its text is not used */
     struct gt_str object;                 /* of a path with GT_TORCH_LIMITS */
     const struct gt_torch_repeat *limits; /* ... and what that was the first time; NULL: it is new */
     struct gt_torch_limits new_limits;
+    struct gt_torch_repeat met; /* new members of a kernel; its text, which would follow, is not used */
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
-GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const struct simd_constants *k, const char *p,
-                                                                        const char *end) {
+GT_SIMD const char *skip_nested(const struct simd_constants *k, const char *p, const char *end) {
     const char *after = *p == '{' ? simd_skip_object(k, p, end) : NULL;
     if (after)
         return after;
     after = p;
     return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
+}
+
+GT_SIMD_TARGET __attribute__((noinline)) static const char *take_nested(const struct simd_constants *k,
+                                                                        const struct gt_torch_node *node, const char *p,
+                                                                        const char *end, struct reading *reading) {
+    const char *after = skip_nested(k, p, end);
+    if (node->field == GT_TORCH_LIMITS && after)
+        reading->object = (struct gt_str){p, (size_t)(after - p)};
+    return after;
 }
 
 /* Members of args that were mostly met before. */
@@ -163,12 +171,8 @@ GT_SIMD const char *take_value(const struct gt_torch_fast *fast, struct gt_torch
         return simd_skip_list(k, p);
     case GT_TORCH_SLOT_LINES:
         return simd_skip_lines(k, p, end, node->indent);
-    case GT_TORCH_SLOT_NESTED: {
-        const char *after = skip_nested(k, p, end);
-        if (node->field == GT_TORCH_LIMITS && after)
-            reading->object = (struct gt_str){p, (size_t)(after - p)};
-        return after;
-    }
+    case GT_TORCH_SLOT_NESTED:
+        return take_nested(k, node, p, end, reading);
     case GT_TORCH_SLOT_REPEATED:
         return take_repeated(fast, p, end, reading);
     case GT_TORCH_SLOT_END:
@@ -277,10 +281,14 @@ static inline bool is_comm_record(const struct reading *reading) {
 /* An op of any kind; false: it was left out. */
 static inline bool add_op(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
                           struct gt_torch_row *row) {
-    row->graph = (uint64_t)value_or(path, reading, GT_TORCH_GRAPH, 0);
-    row->graph_node = (uint64_t)value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
-    row->is_in_graph = row->graph || row->graph_node;
-    return gt_torch_sink_add_op(sink, row);
+    if (!(path->fields & (UINT32_C(1) << GT_TORCH_GRAPH | UINT32_C(1) << GT_TORCH_GRAPH_NODE)))
+        return gt_torch_sink_add_op(sink, row);
+    int64_t graph = value_or(path, reading, GT_TORCH_GRAPH, 0), node = value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    row->is_in_graph = graph || node;
+    bool is_added = gt_torch_sink_add_op(sink, row);
+    if (is_added && row->is_in_graph)
+        gt_torch_sink_add_graph(sink, row->category, graph, node);
+    return is_added;
 }
 
 static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
@@ -355,7 +363,7 @@ static void add_details(struct gt_torch_fast *fast, struct gt_builder *builder, 
     bool has_limits = path->fields >> GT_TORCH_LIMITS & 1;
     if (!(path->fields & GT_TORCH_DETAIL_FIELDS) && !node)
         return;
-    struct gt_launch_details_row row = !has_limits        ? unknown
+    struct gt_launch_details_row row = !has_limits       ? unknown
                                        : reading->limits ? reading->limits->row.details
                                                          : reading->new_limits.row;
     if (has_limits && !reading->limits)
@@ -381,7 +389,8 @@ __attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, 
                                                     struct gt_torch_row *row) {
     bool is_new = path->has_repeated && !reading->repeat;
     const struct gt_torch_repeat *repeat = is_new ? &reading->met : path->has_repeated ? reading->repeat : NULL;
-    if (repeat && !is_new && repeat->role != path->role)
+    if ((repeat && !is_new && repeat->role != path->role) ||
+        (path->fields & GT_TORCH_DETAIL_FIELDS && !read_details(fast, path, reading)))
         return false;
     if (path->role == GT_TORCH_ROLE_CONFIG) {
         if (add_op(sink, path, reading, row)) {
@@ -414,8 +423,6 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
         }
     }
     if (path->has_repeated && !reading->repeat && !read_new(path, reading))
-        return false;
-    if (path->fields & GT_TORCH_DETAIL_FIELDS && !read_details(fast, path, reading))
         return false;
     struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
     if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||

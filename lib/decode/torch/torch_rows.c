@@ -32,21 +32,23 @@ bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row 
     enum gt_op_kind kind = row->category == GT_TORCH_CAT_MEMCPY   ? GT_OP_MEMCPY
                            : row->category == GT_TORCH_CAT_MEMSET ? GT_OP_MEMSET
                                                                   : GT_OP_KERNEL;
-    bool is_added = gt_builder_op(sink->builder, &(struct gt_ops_row){.start_ns = row->start_ns,
+    return gt_builder_op(sink->builder, &(struct gt_ops_row){.start_ns = row->start_ns,
                                                              .end_ns = row->end_ns,
                                                              .correlation = row->correlation,
                                                              .name = row->name,
                                                              .lane = row->track,
                                                              .kind = (uint8_t)kind,
                                                              .flags = row->is_in_graph ? GT_OP_IN_GRAPH : 0});
-    if (is_added && row->graph && row->graph < UINT32_MAX && sink->facts & GT_FACT_GRAPHS)
-        gt_builder_graph_op(sink->builder, &(struct gt_graph_ops_row){.graph = (uint32_t)row->graph});
-    if (is_added && row->graph_node && kind != GT_OP_KERNEL && sink->facts & GT_FACT_CONFIGS) {
+}
+
+void gt_torch_sink_add_graph(struct gt_torch_sink *sink, enum gt_torch_category category, int64_t graph, int64_t node) {
+    if (graph > 0 && graph < UINT32_MAX && sink->facts & GT_FACT_GRAPHS)
+        gt_builder_graph_op(sink->builder, &(struct gt_graph_ops_row){.graph = (uint32_t)graph});
+    if (node > 0 && category != GT_TORCH_CAT_KERNEL && sink->facts & GT_FACT_CONFIGS) {
         struct gt_launch_details_row details = GT_LAUNCH_DETAIL_UNKNOWN; /* of kernels there is more */
-        details.graph_node = row->graph_node;
+        details.graph_node = (uint64_t)node;
         gt_builder_launch_detail(sink->builder, &details);
     }
-    return is_added;
 }
 
 void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes) {

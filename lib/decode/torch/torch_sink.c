@@ -65,7 +65,8 @@ void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, 
     sink->facts = facts;
     sink->taken = gt_torch_sink_categories(facts);
     sink->args_wanted = sink->taken & (BIT(GT_TORCH_CAT_KERNEL) | BIT(GT_TORCH_CAT_MEMCPY) | BIT(GT_TORCH_CAT_MEMSET) |
-                                       BIT(GT_TORCH_CAT_GPU_OP) | BIT(GT_TORCH_CAT_DEVICE_OP) | BIT(GT_TORCH_CAT_CALL) | BIT(GT_TORCH_CAT_GPU_RANGE));
+                                       BIT(GT_TORCH_CAT_GPU_OP) | BIT(GT_TORCH_CAT_DEVICE_OP) | BIT(GT_TORCH_CAT_CALL) |
+                                       BIT(GT_TORCH_CAT_GPU_RANGE));
     gt_arena_init(&sink->arena);
 }
 
@@ -110,10 +111,10 @@ static void take_op(const struct gt_torch_subject *at) {
     int64_t graph = gt_torch_subject_int(at, GT_TORCH_GRAPH, 0);
     int64_t node = gt_torch_subject_int(at, GT_TORCH_GRAPH_NODE, 0);
     row.is_in_graph = graph != 0 || node != 0;
-    row.graph = graph > 0 ? (uint64_t)graph : 0;
-    row.graph_node = node > 0 ? (uint64_t)node : 0;
     if (!gt_torch_sink_add_op(at->sink, &row))
         return;
+    if (row.is_in_graph)
+        gt_torch_sink_add_graph(at->sink, row.category, graph, node);
     if (at->event->category == GT_TORCH_CAT_DEVICE_OP)
         gt_torch_subject_issue(at, GT_ISSUE_OTHER_ACCELERATOR);
     if (row.name == GT_STRID_EMPTY)

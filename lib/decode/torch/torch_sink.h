@@ -82,10 +82,11 @@ struct gt_torch_row {
     gt_strid name;
     uint32_t track; /* GPU side: the lane; CPU side: the thread */
     uint64_t correlation;
-    uint64_t graph, graph_node; /* CUDA graph, and the node; 0: none, or not known */
     bool is_in_graph;
 };
 bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row); /* false: it was left out */
+/* The CUDA graph of the op that was added last, and the node; 0 or less: not known. */
+void gt_torch_sink_add_graph(struct gt_torch_sink *sink, enum gt_torch_category category, int64_t graph, int64_t node);
 void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes); /* the op's */
 void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_row *row);
 void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row);

@@ -75,8 +75,7 @@ static void find_devices(struct accelerators *found, const struct gt_torch_track
         uint32_t device = gt_map_get(&found->label_of, 0, (uint64_t)names[i]->pid);
         if (last_number(names[i]->name, &number))
             device = (uint32_t)number;
-        gt_map_put_if_new(&found->device_of, 0, (uint64_t)names[i]->pid,
-                          device != GT_MAP_NONE ? device : found->count);
+        gt_map_put_if_new(&found->device_of, 0, (uint64_t)names[i]->pid, device != GT_MAP_NONE ? device : found->count);
         found->count++;
     }
 }

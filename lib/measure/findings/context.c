@@ -9,10 +9,16 @@
     gt_str_has_any_nocase(text, (const char *const[]){__VA_ARGS__},                                                    \
                           GT_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
 
+static bool is_of_rocm(const struct gt_store *store) {
+    return strncmp(store->meta.format, "roc", 3) == 0;
+}
+
 /* AMD's devices are named; where they are not, their calls are. */
 static bool is_amd(const struct gt_store *store) {
+    if (is_of_rocm(store))
+        return true;
     for (size_t i = 0; i < store->devices.count; i++)
-        if (HAS_ANY(gt_store_string(store, store->devices.name[i]), "AMD", "Instinct", "Radeon", "gfx9"))
+        if (HAS_ANY(gt_store_string(store, store->devices.name[i]), "AMD", "Instinct", "Radeon", "gfx"))
             return true;
     for (size_t i = 0; i < store->calls.count && i < 1000; i++)
         if (gt_str_starts(gt_store_string(store, store->calls.name[i]), GT_STR("hip")))
@@ -63,5 +69,7 @@ uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *ke
     context |= is_jax || (says & COMPILED_NAME) ? GT_CONTEXT_COMPILED : GT_CONTEXT_EAGER;
     context |= has_graphs(view) ? GT_CONTEXT_GRAPHS : GT_CONTEXT_NO_GRAPHS;
     context |= says & ENGINE_NAME ? GT_CONTEXT_ENGINE : GT_CONTEXT_NO_ENGINE;
+    if (is_of_rocm(view->store))
+        return context | GT_CONTEXT_ROCPROF;
     return context | (is_kineto ? GT_CONTEXT_KINETO : is_xla ? GT_CONTEXT_XLA : GT_CONTEXT_NSYS);
 }

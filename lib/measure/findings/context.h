@@ -19,9 +19,10 @@ enum gt_context {
     GT_CONTEXT_GRAPHS = 1 << 7, /* some work is launched by CUDA or HIP graphs */
     GT_CONTEXT_NO_GRAPHS = 1 << 8,
 
-    GT_CONTEXT_NSYS = 1 << 9,    /* Nsight Systems wrote it */
-    GT_CONTEXT_KINETO = 1 << 10, /* PyTorch's profiler did */
-    GT_CONTEXT_XLA = 1 << 13,    /* XLA's did (jax.profiler) */
+    GT_CONTEXT_NSYS = 1 << 9,     /* Nsight Systems wrote it */
+    GT_CONTEXT_KINETO = 1 << 10,  /* PyTorch's profiler did */
+    GT_CONTEXT_XLA = 1 << 13,     /* XLA's did (jax.profiler) */
+    GT_CONTEXT_ROCPROF = 1 << 14, /* ROCm's did (rocprofv3) */
 
     GT_CONTEXT_ENGINE = 1 << 11, /* an inference engine launches: vLLM, SGLang, TensorRT-LLM */
     GT_CONTEXT_NO_ENGINE = 1 << 12,

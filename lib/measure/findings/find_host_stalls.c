@@ -99,6 +99,10 @@ static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *f
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range: Python itself, garbage collection, I/O; record "
                                 "ProfileOptions.python_tracer_level=1 to see it.");
+    else if (evidence->context & GT_CONTEXT_ROCPROF)
+        gt_finding_add_evidence(evidence, finding,
+                                "It is outside any range: the program itself or I/O; mark its parts with ROCTX "
+                                "(rocprofv3 --marker-trace) to see them.");
     else if (is_python)
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range: the program itself, garbage collection, I/O; nsys "

@@ -44,7 +44,7 @@ void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, g
     if (sums->has_failed)
         return;
     if (place == sums->count)
-        items[sums->count++] = (struct gt_name_sum){.name = name};
+        items[sums->count++] = (struct gt_name_sum){.name = name, .text = gt_store_string(store, name)};
     items[place].count++;
     items[place].ns += ns;
     sums->total_ns += ns;
@@ -54,7 +54,7 @@ static int by_time_and_name(const void *a, const void *b) {
     const struct gt_name_sum *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
+    return gt_str_cmp(x->text, y->text);
 }
 
 void gt_name_sums_sort(struct gt_name_sums *sums) {

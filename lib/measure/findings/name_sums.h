@@ -7,7 +7,8 @@
 #include "events/store.h"
 
 struct gt_name_sum {
-    gt_strid name; /* the first of them */
+    gt_strid name;      /* the first of them */
+    struct gt_str text; /* what it is: the ids of names follow the order of the file */
     size_t count;
     __int128 ns;
 };

@@ -109,10 +109,9 @@ struct making {
 static bool add_curve(struct making *making, struct gt_curve *curve, struct gt_timeline_row *row) {
     struct gt_curves *curves = making->curves;
     curve->origin_ns = making->view->store->origin_ns;
-    struct gt_curve *grown =
-        curve->count && make_levels(curve)
-            ? gt_mem_room(curves->items, curves->count, &curves->capacity, sizeof *grown)
-            : NULL;
+    struct gt_curve *grown = curve->count && make_levels(curve)
+                                 ? gt_mem_room(curves->items, curves->count, &curves->capacity, sizeof *grown)
+                                 : NULL;
     if (!grown) {
         bool is_empty = curve->count == 0;
         curve_release(curve);
@@ -154,7 +153,8 @@ static bool make_tracks(struct making *making) {
         if (!is_asked(making->view, tracks, i))
             continue;
         struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);
-        struct gt_str name = gt_store_string(store, tracks->name[i]), series = gt_store_string(store, tracks->series[i]);
+        struct gt_str name = gt_store_string(store, tracks->name[i]),
+                      series = gt_store_string(store, tracks->series[i]);
         row.title = series.len ? gt_arena_printf(making->arena, "%.*s, %.*s", (int)name.len, name.ptr, (int)series.len,
                                                  series.ptr)
                                : name;
@@ -171,8 +171,8 @@ static bool make_tracks(struct making *making) {
 
 /* ---- memory ---- */
 
-static bool make_memory_curve(struct making *making, const struct gt_memory_event *events, size_t count,
-                              int64_t device, bool is_reserved) {
+static bool make_memory_curve(struct making *making, const struct gt_memory_event *events, size_t count, int64_t device,
+                              bool is_reserved) {
     struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);
     struct gt_curve curve;
     size_t known = 0;
@@ -231,8 +231,8 @@ static bool make_queue(struct making *making, const struct gt_view_device *devic
     struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);
     struct gt_curve curve;
     uint64_t length = (uint64_t)device->span_end_ns - (uint64_t)device->span_start_ns, known = 0;
-    size_t moments = device->count < QUEUE_MOMENTS_MAX / QUEUE_MOMENTS_OP ? device->count * QUEUE_MOMENTS_OP
-                                                                         : QUEUE_MOMENTS_MAX;
+    size_t moments =
+        device->count < QUEUE_MOMENTS_MAX / QUEUE_MOMENTS_OP ? device->count * QUEUE_MOMENTS_OP : QUEUE_MOMENTS_MAX;
     uint64_t step = length / moments + 1;
     int64_t *change = gt_mem_array(moments + 1, sizeof *change);
     int64_t depth = 0;
@@ -320,8 +320,8 @@ static struct gt_curve_block join_values(const struct gt_curve *curve, size_t fi
             place += size;
             continue;
         }
-        size_t stop = (place / GT_CURVE_BLOCK + 1) * GT_CURVE_BLOCK < end ? (place / GT_CURVE_BLOCK + 1) * GT_CURVE_BLOCK
-                                                                         : end;
+        size_t stop =
+            (place / GT_CURVE_BLOCK + 1) * GT_CURVE_BLOCK < end ? (place / GT_CURVE_BLOCK + 1) * GT_CURVE_BLOCK : end;
         struct gt_curve_block part = block_of_values(curve, place, stop);
         join(&all, &part);
         place = stop;
@@ -342,7 +342,8 @@ static void add_point(struct gt_curve_points *out, int64_t time_ns, const struct
 int64_t gt_curve_window(const struct gt_curve *curve, int64_t from_ns, int64_t to_ns, size_t most, int64_t grain_ns,
                         struct gt_curve_points *out) {
     int64_t zero_ns = curve->origin_ns;
-    size_t first = find_from(curve, 0, gt_ns_add(zero_ns, from_ns)), end = find_from(curve, 0, gt_ns_add(zero_ns, to_ns));
+    size_t first = find_from(curve, 0, gt_ns_add(zero_ns, from_ns)),
+           end = find_from(curve, 0, gt_ns_add(zero_ns, to_ns));
     first -= first > 0;
     bool is_single = end - first <= most || grain_ns <= 0;
     for (size_t place = first, next; place < end && !out->failed; place = next) {

@@ -44,8 +44,8 @@ struct gt_curve_points {
     bool failed;
 };
 
-/* Adds the points of a window, times since the first op: the value before it, and those in it, of which more than `most`
-   are joined at a grain. Gives the grain, 0: all are single. */
+/* Adds the points of a window, times since the first op: the value before it, and those in it, of which more than
+   `most` are joined at a grain. Gives the grain, 0: all are single. */
 int64_t gt_curve_window(const struct gt_curve *curve, int64_t from_ns, int64_t to_ns, size_t most, int64_t grain_ns,
                         struct gt_curve_points *out);
 

@@ -32,9 +32,9 @@ static void put(struct gt_lane_set *set, size_t id, int64_t start_ns, int64_t en
 /* ---- steps ---- */
 
 static bool has_step(const struct gt_view *view, const bool *processes, const struct gt_step *step) {
-    return view->is_whole || ((step->process == GT_NO_TRACK || processes[step->process]) &&
-                              (!view->has_window || (step->start_ns < view->window_end_ns &&
-                                                     step->end_ns > view->window_start_ns)));
+    return view->is_whole ||
+           ((step->process == GT_NO_TRACK || processes[step->process]) &&
+            (!view->has_window || (step->start_ns < view->window_end_ns && step->end_ns > view->window_start_ns)));
 }
 
 /* Where the steps of each process begin; those of none come last. */
@@ -47,8 +47,8 @@ static void put_steps(const struct gt_view *view, const bool *processes, size_t 
     for (uint32_t i = 0; i < labels->step_count; i++) {
         const struct gt_step *step = &labels->steps[i];
         if (has_step(view, processes, step))
-            put(set, next[place_of(view, step)]++, step->start_ns, step->end_ns,
-                view->store->ranges.name[step->range], i);
+            put(set, next[place_of(view, step)]++, step->start_ns, step->end_ns, view->store->ranges.name[step->range],
+                i);
     }
 }
 

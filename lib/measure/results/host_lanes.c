@@ -24,13 +24,14 @@ static struct table table_of(const struct gt_view *view, enum gt_timeline_kind k
         return (struct table){store->ranges.start_ns, store->ranges.end_ns, store->ranges.name,
                               store->ranges.thread,   store->ranges.kind,   store->ranges.count};
     case GT_TIMELINE_OPERATORS:
-        return (struct table){store->cpu_ops.start_ns, store->cpu_ops.end_ns, store->cpu_ops.name,
-                              store->cpu_ops.thread,   NULL,                  store->cpu_ops.count};
+        return (struct table){
+            store->cpu_ops.start_ns, store->cpu_ops.end_ns, store->cpu_ops.name, store->cpu_ops.thread, NULL,
+            store->cpu_ops.count};
     case GT_TIMELINE_PYTHON:
         return (struct table){python->start_ns, python->end_ns, python->name, python->thread, NULL, python->count};
     default:
-        return (struct table){store->calls.start_ns, store->calls.end_ns, store->calls.name,
-                              store->calls.thread,   NULL,                store->calls.count};
+        return (struct table){store->calls.start_ns, store->calls.end_ns, store->calls.name, store->calls.thread, NULL,
+                              store->calls.count};
     }
 }
 

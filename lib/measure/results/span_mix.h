@@ -52,8 +52,7 @@ static inline uint32_t gt_span_mix_take(struct gt_span_mix *mix, int64_t *busy_n
     for (size_t i = 0; i < mix->count; i++) {
         const struct gt_span_mix_part *other = &mix->parts[i];
         *busy_ns = gt_ns_add(*busy_ns, other->busy_ns);
-        if (other->busy_ns > best->busy_ns ||
-            (other->busy_ns == best->busy_ns && other->longest_ns > best->longest_ns))
+        if (other->busy_ns > best->busy_ns || (other->busy_ns == best->busy_ns && other->longest_ns > best->longest_ns))
             best = other;
     }
     gt_span_mix_clear(mix);

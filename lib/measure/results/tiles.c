@@ -91,11 +91,11 @@ int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span
 struct walk {
     const struct gt_spans *spans;
     int64_t grain_ns;
-    int shift;      /* its exponent */
-    uint64_t grain; /* the one in which the open item begins, counted from zero_ns */
-    bool is_long;   /* the open item is */
-    int64_t end_ns; /* last end in it */
-    size_t first;   /* its first span */
+    int shift;              /* its exponent */
+    uint64_t grain;         /* the one in which the open item begins, counted from zero_ns */
+    bool is_long;           /* the open item is */
+    int64_t end_ns;         /* last end in it */
+    size_t first;           /* its first span */
     struct gt_span_mix mix; /* what it is made of */
     int64_t reached_ns;
     struct gt_timeline_item *items;

@@ -55,13 +55,15 @@ bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timelin
             const struct gt_timeline_item *item = &timeline->rows[r].items[i];
             names->items[item->name].busy_ns = gt_ns_add(names->items[item->name].busy_ns, item->busy_ns);
         }
-    qsort(names->items, names->count, sizeof *names->items, by_busy);
+    if (names->count)
+        qsort(names->items, names->count, sizeof *names->items, by_busy);
     size_t used_bytes = 0;
     for (size_t i = 0; i < names->count; i++) {
         const struct gt_timeline_named *named = &names->items[i];
         used_bytes += gt_str_cut(named->name.text, longest_bytes).len;
         timeline->names[i].category = named->name.category;
-        timeline->names[i].text = used_bytes <= most_bytes ? shortened(arena, named->name.text, longest_bytes) : GT_STR("");
+        timeline->names[i].text =
+            used_bytes <= most_bytes ? shortened(arena, named->name.text, longest_bytes) : GT_STR("");
         rank[named->index] = (uint32_t)i;
     }
     timeline->name_count = names->count;

@@ -94,7 +94,7 @@ class Author:
         self.base = pick.choice([1, 5_000, 1_700_000_000_000_000_000, 3_847_745_009_978_503])
         self.length = pick.choice([400, 6_000, 500_000, 60_000_000])
         self.grain = pick.choice([1, 1, 10, max(1, self.length // 40)])
-        self.processes = pick.sample(range(1000, 9000), pick.choice([1, 1, 2]))
+        self.processes = pick.sample(range(1000, 9000, 100), pick.choice([1, 1, 2]))
         self.streams = [(device, stream) for device in pick.sample(range(8), pick.choice([1, 1, 2, 3]))
                         for stream in pick.sample([0, 7, 13, 20, 41, 301], pick.choice([1, 1, 2, 3]))]
         self.owner = {device: pick.choice(self.processes) for device, _ in self.streams}
@@ -109,12 +109,16 @@ class Author:
     def span(self, part):
         return self.pick.randrange(0, max(2, self.length // part)) // self.grain * self.grain
 
-    def thread(self, pid):
-        return pid + self.pick.choice([0, 0, 0, 1])
+    def thread(self, pid, start, end):
+        """One that is in no other call: calls of a thread do not overlap."""
+        tid = pid + self.pick.choice([0, 0, 0, 1])
+        while any(call.tid == tid and call.start <= end and start <= call.end for call in self.calls):
+            tid += 1
+        return tid
 
     def call(self, name, pid, start, end):
         self.next_correlation += 1
-        self.calls.append(Call(name, start, end, pid, self.thread(pid), self.next_correlation))
+        self.calls.append(Call(name, start, end, pid, self.thread(pid, start, end), self.next_correlation))
         return self.next_correlation
 
     def op(self, kind, correlation, device, stream, start, graph=0):

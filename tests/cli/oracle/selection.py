@@ -29,7 +29,8 @@ def is_wanted(op, selection):
 
 
 class View:
-    """The chosen ops, clipped to the window, in the order that decides ties: device, start, longer, stream, row."""
+    """The chosen ops, clipped to the window, in the order that decides ties: device, start, longer, stream, row; start and
+    length are those of the trace."""
 
     def __init__(self, trace, selection=None):
         selection = selection or Selection()
@@ -38,8 +39,8 @@ class View:
         self.window = self.find_window(selection)
         wanted = [op for op in trace.ops if is_wanted(op, selection)]
         self.devices = sorted({op.device for op in wanted})
+        wanted.sort(key=lambda op: (op.device, op.start, -op.ns, op.stream, op.row))
         self.ops = [self.clipped(op) for op in wanted if self.is_inside(op)]
-        self.ops.sort(key=lambda op: (op.device, op.start, -op.ns, op.stream, op.row))
         whole = [(op.start, op.end) for op in trace.ops]
         self.is_whole = len(self.ops) == len(whole) and all((op.start, op.end) == whole[op.row] for op in self.ops)
 

@@ -91,6 +91,7 @@ export interface SqlAnswer {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number | null)[])[];
   readonly total_rows: number;
+  readonly notes?: readonly string[];
   readonly error?: string | null;
 }
 

@@ -82,7 +82,8 @@ class SqlBox {
       const answer = await this.session.source.sql(this.field.value, ROWS, running.signal);
       if (running !== this.running) return;
       if (!answer || answer.error) throw new Error(answer?.error ?? 'no answer');
-      this.result.replaceChildren(new TableView('rows', tableOf(answer, 'Result')).root);
+      const notes = (answer.notes ?? []).map((note) => element('p', { class: 'origin' }, visible(note)));
+      this.result.replaceChildren(new TableView('rows', tableOf(answer, 'Result')).root, ...notes);
     } catch (reason) {
       if (running !== this.running) return;
       const words = running.signal.aborted ? 'Stopped.' : reason instanceof Error ? reason.message : String(reason);

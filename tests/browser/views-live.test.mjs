@@ -1,0 +1,258 @@
+// The page of `gputime view`: what it shows before and after the analysis, its views, and a server that ends or fails.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { DATA, ROOT, closeBrowser, complaints, openAddress, openBrowser, shoot, timelineShows } from './browser.mjs';
+import { report, serve, sql } from './explore.mjs';
+
+const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
+const EAGER = join(DATA, 'diff/llama_train_eager.json.gz');
+const RANKS = [0, 1].map((rank) => join(DATA, `ranks/rank${rank}.json.gz`));
+const DESK = { width: 1400, height: 900, reducedMotion: 'reduce' };
+
+let server;
+
+before(async () => {
+  await openBrowser();
+  server = await serve(TRACE, EAGER);
+});
+after(async () => {
+  await server.stop();
+  await closeBrowser();
+});
+
+const openView = (hash = '', settings = {}) => openAddress(server.url, { ...DESK, hash, ...settings });
+
+test('the page of a server fills in what has been analysed', async () => {
+  const { page, close } = await openView();
+  assert.match(await page.title(), /gputime view$/);
+  assert.equal(await page.locator('.waiting').count(), 0);
+  assert.equal(await page.locator('#account .account-line').count(), 2, 'one bar for each trace');
+  const { rows } = report('summary', TRACE).tables.accounting;
+  const label = await page.locator('#account .account-track').first().getAttribute('aria-label');
+  assert.match(label, new RegExp(`${(rows[0].span_ns / 1e6).toFixed(2)} ms`));
+  assert.ok((await page.locator('.finding:visible').count()) === 3);
+  const tabs = await page.locator('.view-tab').allTextContents();
+  assert.deepEqual(tabs, ['Overview', 'Flame graph', 'Kernels', 'Steps', 'Compare', 'Ranks', 'Memory', 'SQL']);
+  await shoot(page, 'live-first-screen');
+  await close();
+});
+
+test('a selected part has tables of its own, and a chip that undoes it', async () => {
+  const { page, close } = await openView();
+  const count = async () => page.locator('#table-kernels .counter').textContent();
+  const whole = await count();
+  const port = await page.locator('#timeline .timeline-port').boundingBox();
+  const y = port.y + 10; // the axis
+  await page.mouse.move(port.x + 300, y);
+  await page.mouse.down();
+  await page.mouse.move(port.x + 420, y, { steps: 4 });
+  await page.mouse.up();
+  const chip = page.locator('#selection .chip');
+  await chip.waitFor();
+  await page.waitForFunction(
+    (before) => document.querySelector('#table-kernels .counter')?.textContent !== before,
+    whole,
+  );
+  await chip.getByRole('button', { name: 'Show everything again' }).click();
+  await chip.waitFor({ state: 'detached' });
+  assert.equal(await count(), whole);
+  await close();
+});
+
+test('flame graphs are of operators, functions or ranges, by GPU time and by idle time', async () => {
+  const { page, close } = await openView('#view=flame');
+  const view = page.locator('#view-flame');
+  const title = view.locator('.panel h2').first();
+  const shown = async (words) => {
+    await title.filter({ hasText: words }).waitFor();
+    return title.textContent();
+  };
+  const byGpu = await shown(/^Operators: /);
+  assert.ok((await view.locator('.range').count()) > 3);
+  await view.getByRole('button', { name: 'Idle time caused' }).click();
+  await page.waitForFunction(
+    (before) => document.querySelector('#view-flame .panel h2')?.textContent !== before,
+    byGpu,
+  );
+  await view.getByRole('button', { name: 'Ranges' }).click();
+  await shown(/^Ranges: /);
+  await shoot(page, 'live-flame');
+  assert.deepEqual(await complaints(page), []);
+  await close();
+});
+
+test('the view of a kernel has every launch, its neighbours, configurations and operators', async () => {
+  const [kernel] = sql(
+    TRACE,
+    "select short_name as name, count(*) as count from ops where kind = 'kernel' group by 1 order by sum(dur_ns) desc",
+  );
+  const { page, close } = await openView('#view=kernel&input=llama_train_compiled.json.gz');
+  const row = page.locator('#view-kernel tr', { hasText: 'llama_train_compiled' }).first();
+  await row.click();
+  const view = page.locator('#view-kernel');
+  await view.locator('h1', { hasText: kernel.name }).waitFor();
+  const charts = view.locator('.canvas');
+  await charts.first().waitFor();
+  assert.match(await charts.nth(0).getAttribute('aria-label'), new RegExp(`${kernel.count} durations`));
+  for (const title of ['Runs before it', 'Runs after it', 'Launch configurations', 'Launched by'])
+    await view.locator('.panel', { hasText: title }).locator('tr[data-place]').first().waitFor();
+  await view.getByRole('button', { name: 'First in the timeline' }).click();
+  const [first] = sql(
+    TRACE,
+    `select start_ns, end_ns from ops where short_name = '${kernel.name}' order by start_ns limit 1`,
+  );
+  await timelineShows(page, first.start_ns, first.end_ns);
+  await close();
+});
+
+test('queries are answered as a table, and mistakes are said', async () => {
+  const { page, close } = await openView('#view=sql');
+  const query = page.getByLabel('Query');
+  await query.fill(
+    'select category, count(*) as count, sum(dur_ns) as total_ns from ops group by category order by total_ns desc',
+  );
+  await query.press('Control+Enter');
+  const rows = page.locator('#view-sql tr[data-place]');
+  await rows.first().waitFor();
+  await page.getByRole('button', { name: 'Copy CSV' }).click();
+  const [csv] = await page.evaluate(() => globalThis.copied);
+  assert.equal(csv.split('\n')[0], 'category,count,total_ns');
+  assert.equal(csv.trim().split('\n').length - 1, await rows.count());
+  await shoot(page, 'live-sql');
+  await page.getByLabel('Examples').selectOption({ index: 2 });
+  assert.match(await query.inputValue(), /from gaps/);
+  await close();
+
+  const other = await openView('#view=sql');
+  await other.page.getByLabel('Query').fill('select one from nowhere');
+  await other.page.getByRole('button', { name: 'Run' }).click();
+  await other.page.locator('#view-sql [role=alert]', { hasText: 'no such table: nowhere' }).waitFor();
+  await other.close();
+});
+
+test('two traces are compared, with timelines aligned by step', async () => {
+  const { page, close } = await openView('#view=compare');
+  const view = page.locator('#view-compare');
+  await view.locator('#change .canvas').waitFor();
+  assert.equal(await view.locator('.timeline-port').count(), 2);
+  const spans = () =>
+    view
+      .locator('.timeline-port')
+      .evaluateAll((ports) => ports.map(({ dataset }) => Number(dataset.end) - Number(dataset.start)));
+  const aligned = (before) =>
+    page.waitForFunction((old) => {
+      const ports = [...document.querySelectorAll('#view-compare .timeline-port')].map(({ dataset }) => dataset);
+      const [a, b] = ports.map(({ start, end }) => end - start);
+      return ports.length === 2 && Math.abs(a / b - 1) < 0.02 && ports[0].start !== old;
+    }, before);
+  await aligned('0');
+  await view.getByRole('button', { name: 'Next step' }).click();
+  await view.getByText(/Step 4 of A and step 4 of B/).waitFor();
+  assert.ok((await spans()).every((span) => span > 0));
+  const label = await view.locator('#change .canvas').getAttribute('aria-label');
+  await view.getByRole('button', { name: 'Swap' }).click();
+  await page.waitForFunction((old) => {
+    const now = document.querySelector('#view-compare #change .canvas')?.getAttribute('aria-label');
+    return now && now !== old;
+  }, label);
+  await shoot(page, 'live-compare');
+  assert.deepEqual(await complaints(page), []);
+  await close();
+});
+
+test('memory and steps of a server, and a trace without memory events', async () => {
+  const { page, close } = await openView('#view=memory');
+  await page.locator('#view-memory .missing', { hasText: 'no memory events' }).waitFor();
+  await page.keyboard.press('4');
+  assert.equal(await page.locator('.step-line').count(), 6);
+  await close();
+});
+
+test('ranks are rows, and their collectives are joined', async () => {
+  const job = await serve(...RANKS);
+  const { page, close } = await openAddress(job.url, { ...DESK, hash: '#view=ranks' });
+  const view = page.locator('#view-ranks');
+  await view.locator('.rank-collective').first().waitFor();
+  assert.deepEqual(await view.locator('.rank-name').allTextContents(), ['rank 0', 'rank 1']);
+  const said = await view.locator('.panel', { hasText: 'Collectives of the ranks' }).locator('.counter').textContent();
+  const [, count] = /: (\d+) collectives/.exec(said);
+  assert.equal(await view.locator('.rank-collective').count(), Number(count));
+  assert.equal(await view.locator('.rank-line').count(), Number(count), 'a line joins both ranks of each');
+  await shoot(page, 'live-ranks');
+  assert.deepEqual(await complaints(page), []);
+  await view.locator('.rank-box').first().click();
+  await page.locator('#page[data-view="overview"]').waitFor();
+  await close();
+  await job.stop();
+});
+
+test('a server that ends is missed, with the way to start it again', async () => {
+  const own = await serve(TRACE);
+  const { page } = await openAddress(own.url, DESK);
+  await own.stop();
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))); // asks whether it is there
+  const banner = page.locator('.banner');
+  await banner.waitFor();
+  assert.match(await banner.textContent(), /The server of this page has ended.*gputime view .*llama_train_compiled/);
+  assert.ok(await page.locator('#account').isVisible(), 'what is shown stays');
+  await page.context().close();
+});
+
+/** A server that says what it is told to: the page before its report, and errors. */
+async function pretend(answers) {
+  const view = {
+    version: 1,
+    title: 'a trace',
+    inputs: [{ input: 'a trace', path: 'a.json' }],
+    command: 'gputime view a.json',
+  };
+  const bundle = readFileSync(join(ROOT, 'web/dist/page.html'), 'utf8');
+  const page = bundle
+    .replace("default-src 'none'", "default-src 'none'; connect-src 'self'")
+    .replace('{{definitions}}', '""')
+    .replace('{{report}}', () => JSON.stringify({ view }));
+  const asked = [];
+  let hear;
+  const gone = new Promise((resolve) => (hear = resolve));
+  const made = createServer((request, response) => {
+    const path = request.url.slice('/token/'.length).split('?')[0];
+    asked.push(path);
+    if (path === 'gone') hear();
+    if (path === '') return response.setHeader('content-type', 'text/html').end(page);
+    const answer = answers[path];
+    if (answer) return answer(response);
+    return response.writeHead(404).end('{"error": "no such address"}');
+  });
+  await new Promise((resolve) => made.listen(0, '127.0.0.1', resolve));
+  const stop = () => new Promise((resolve) => (made.closeAllConnections(), made.close(resolve)));
+  return { url: `http://127.0.0.1:${made.address().port}/token/`, stop, asked, gone };
+}
+
+test('the frame is there before anything has been analysed, and errors are kind', async () => {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const fake = await pretend({
+    report: (response) => void held.then(() => response.writeHead(500).end('{"error": "no memory left for this"}')),
+    alive: (response) => response.end('{}'),
+    gone: (response) => response.end('{}'),
+  });
+  const { page } = await openAddress(fake.url, { ...DESK, until: 'frame' });
+  assert.equal(await page.locator('h1').first().textContent(), 'a trace');
+  assert.equal(await page.locator('#account.waiting').count(), 1);
+  assert.equal(await page.locator('#timeline').count(), 1);
+  assert.match(await page.title(), /^a trace · gputime view$/);
+  await shoot(page, 'live-waiting');
+  release();
+  await page.locator('.trouble', { hasText: 'no memory left for this' }).waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.trouble', { hasText: 'no memory left for this' }).waitFor();
+  assert.ok(fake.asked.filter((path) => path === 'report').length >= 2);
+  await page.goto('about:blank');
+  await fake.gone;
+  await page.context().close();
+  await fake.stop();
+});

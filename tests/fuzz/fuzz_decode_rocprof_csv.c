@@ -1,0 +1,6 @@
+/* Fuzzes the decoder of ROCm's CSVs alone. */
+#include "decode_alone.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return fuzz_decode_alone("rocprof-csv", data, size, 4);
+}

@@ -51,8 +51,6 @@ await film(TRACES.slice(0, 1), '#view=kernel', async (page) => {
 });
 await film([...TRACES].reverse(), '#view=compare', async (page) => {
   const change = page.locator('#view-compare #change');
-  await change.waitFor();
-  await change.evaluate((made) => scrollTo(0, made.getBoundingClientRect().bottom - innerHeight + 20));
   await change.locator('canvas').waitFor();
   await take(page, 'page-compare');
 });

@@ -94,7 +94,7 @@ export class ExplorerView implements Explorer, Hooks {
   go({ input, start, end, lane }: Destination): void {
     const named = typeof input === 'number' ? input : this.source.inputs.findIndex((each) => each.input === input);
     void this.turn(this.options.input ?? Math.max(named, 0)).then((view) => {
-      this.root.scrollIntoView({ block: 'nearest' });
+      if (this.options.input === undefined) this.root.scrollIntoView({ block: 'nearest' }); // the page's own
       if (!view) return;
       this.leave();
       view.look({ start, end });

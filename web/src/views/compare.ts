@@ -39,18 +39,21 @@ function verdictView(report: Report): HTMLElement | null {
     : null;
 }
 
-function reportView(session: Session, report: Report): HTMLElement {
+function changesView(report: Report): HTMLElement {
   const account = accountOf(report);
-  const panels = new Panels(report, rowLinks(session));
-  void panels.fill(() => {});
   return element(
     'div',
     {},
     verdictView(report),
     account && element('section', { class: 'panel' }, accountView(account)),
     changePanel(report),
-    panels.root,
   );
+}
+
+function tablesView(session: Session, report: Report): HTMLElement {
+  const panels = new Panels(report, rowLinks(session));
+  void panels.fill(() => {});
+  return panels.root;
 }
 
 interface Steps {
@@ -144,15 +147,23 @@ function chooser(session: Session, a: number, b: number, choose: (a: number, b: 
 function liveView(session: Session, subject: Subject): HTMLElement {
   const { source } = session;
   const host = element('div');
-  const show = (a: number, b: number): void =>
+  const show = (a: number, b: number): void => {
+    let answer: Promise<Report | null> | null = null;
+    const ask = (): Promise<Report | null> => {
+      answer ??= source.diff(a, b).catch((reason: unknown) => {
+        answer = null; // may be asked for again
+        throw reason;
+      });
+      return answer;
+    };
+    const then = (view: (report: Report) => HTMLElement): HTMLElement => later(ask, (report) => report && view(report));
     host.replaceChildren(
       chooser(session, a, b, show),
+      then(changesView),
       new Aligned(session, [a, b]).root,
-      later(
-        () => source.diff(a, b),
-        (report) => report && reportView(session, report),
-      ),
+      then((report) => tablesView(session, report)),
     );
+  };
   const a = inputOf(session, subject.input);
   show(a, a === 0 ? 1 : 0);
   return host;

@@ -54,23 +54,22 @@ export function missingView(session: Session, what: string, command = fullComman
 /** Content that is asked for and comes later; what goes wrong is said, with a way to try again. */
 export function later<T>(ask: () => Promise<T>, show: (answer: T) => Child): HTMLElement {
   const host = element('div', { class: 'later', 'aria-busy': 'true' }, element('div', { class: 'waiting-bar' }));
-  const load = (): void => {
-    ask().then(
-      (answer) => {
-        host.removeAttribute('aria-busy');
-        host.replaceChildren(...[show(answer)].filter((child): child is HTMLElement => Boolean(child)));
-      },
-      (reason: unknown) => {
-        host.removeAttribute('aria-busy');
-        const words = reason instanceof Error ? reason.message : String(reason);
-        const again = button('Try again', { class: 'quiet' }, () => {
-          host.replaceChildren(element('div', { class: 'waiting-bar' }));
-          load();
-        });
-        host.replaceChildren(element('p', { class: 'trouble-line', role: 'alert' }, `${visible(words)} `, again));
-      },
-    );
+  const say = (reason: unknown): void => {
+    const words = reason instanceof Error ? reason.message : String(reason);
+    const again = button('Try again', { class: 'quiet' }, () => {
+      host.replaceChildren(element('div', { class: 'waiting-bar' }));
+      load();
+    });
+    host.replaceChildren(element('p', { class: 'trouble-line', role: 'alert' }, `${visible(words)} `, again));
   };
+  const load = (): void =>
+    void ask()
+      .then((answer) => {
+        const shown = show(answer);
+        host.replaceChildren(...(shown ? [shown] : []));
+      })
+      .catch(say)
+      .finally(() => host.removeAttribute('aria-busy'));
   load();
   return host;
 }

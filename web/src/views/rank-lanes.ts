@@ -139,7 +139,7 @@ class RankLanes {
     const legend = element(
       'p',
       { class: 'origin' },
-      'Boxes are collectives: pale while the rank waits for the last one, full while data move. Lines join the ranks of one; rows are aligned by their ends.',
+      'Boxes are collectives: pale while the rank waits for the last one, full while data move, red on the rank that came last. Lines join the ranks of one; rows are aligned by their ends.',
     );
     this.root = panelView('Collectives of the ranks', tools, this.host, legend);
     new ResizeObserver(() => this.draw()).observe(this.host);

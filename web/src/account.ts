@@ -98,7 +98,7 @@ function rowsOf(table: Table, report: Report, read: Read, nameOf: (row: Row) => 
     const rest = whole(row) - known.reduce((sum, ns) => sum + ns, 0);
     return {
       name: nameOf(row),
-      values: [...WORK.map(([, key]) => read(table, key)(row)), ...known, Math.max(0, rest)],
+      values: [...WORK.map(([, key]) => read(table, key)(row)), ...known, rest > 0.5 ? rest : 0],
     };
   });
 }
@@ -140,7 +140,7 @@ function ofRanks(report: Report): Account | null {
     const rest = numbers(table, 'idle_ns')(row) - known.reduce((sum, ns) => sum + ns, 0);
     return {
       name: `rank ${String(rank(row))}`,
-      values: [...keys.map((key) => numbers(table, key)(row)), ...known, Math.max(0, rest)],
+      values: [...keys.map((key) => numbers(table, key)(row)), ...known, rest > 0.5 ? rest : 0],
     };
   });
   const parts = [...JOB_WORK.map(([name, , like]) => work(name, like)), ...JOB_CAUSES.map(idle), idle('')];

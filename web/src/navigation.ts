@@ -3,7 +3,7 @@
 import { button, element } from './dom';
 import { setTheme, type Theme } from './theme';
 
-const READ = 0.25; // of the window: a section that begins above is being read
+const READ = 0.13; // of the window: a section that begins above is being read
 
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 

@@ -83,7 +83,7 @@ onBoth('a gap says why', async ({ page }) => {
   await pane.waitFor();
   assert.equal(await pane.locator('h3').textContent(), `Idle: ${gap.cause}`);
   const [before] = sql(TRAINING, `select name from ops where end_ns = ${gap.start_ns}`);
-  const link = pane.locator('button.explorer-link', { hasText: "Op before" });
+  const link = pane.locator('button.explorer-link', { hasText: 'Op before' });
   assert.equal(await link.getAttribute('title'), before.name);
   await link.click();
   await page.waitForFunction((end) => globalThis.gputime.explorer.model().pinned?.end === end, gap.start_ns);

@@ -83,6 +83,15 @@ test('markup, direction marks, templates and endless names stay text', async () 
       await shoot(page, 'hostile');
       await page.keyboard.press('Escape');
       await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      for (const { name } of made.report.tables.kernels.rows) {
+        await page.locator('nav [data-view="kernel"]').click();
+        const place = made.report.tables.kernels.rows.findIndex((row) => row.name === name);
+        await page.locator(`#view-kernel tr[data-place="${place}"]`).click();
+        await page.locator('#view-kernel .facts').waitFor(); // the view of this name, by way of the address
+        assert.equal(await page.locator('img, iframe').count(), 0);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overflow <= 0, `${overflow} px too wide`);
+      }
     }
     await close();
   }

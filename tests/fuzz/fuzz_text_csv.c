@@ -36,7 +36,7 @@ static void read_rows(const char *path, struct gt_csv_sizes sizes, enum gt_csv_u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct seen large, small;
-    if (size > FUZZ_TEXT_MAX || (size && (data[0] == 0x1f || data[0] == 0x28 || data[0] == 0xfd)))
+    if (size > FUZZ_TEXT_MAX || (size && (data[0] == 0x1f || data[0] == 0x28 || data[0] == 0xfd || data[0] == 'P')))
         return 0;
     const char *path = fuzz_memory_file(0, data, size);
     for (int unit = GT_CSV_LINE; unit <= GT_CSV_RECORD; unit++) {

@@ -36,5 +36,6 @@ export function inputOf(session: Session, name: string | undefined): number {
 export function fullCommand(session: Session, input = 0): string {
   const { source, report } = session;
   const paths = report?.inputs.flatMap(({ path, format }) => (path === null || format === 'job' ? [] : [path])) ?? [];
-  return source.command(input) ?? ['gputime view', ...(paths.length > 0 ? paths : ['TRACE'])].join(' ');
+  const known = source.inputs[input] ? source.command(input) : null; // a page without a timeline has no inputs
+  return known ?? ['gputime view', ...(paths.length > 0 ? paths : ['TRACE'])].join(' ');
 }

@@ -33,6 +33,7 @@ function valueOf({ key, value, unit }: ItemLine): string {
   if (value === null) return '\u2013';
   if (typeof value === 'string') return visible(value);
   if (/(^|_)(start|end)_ns$/.test(key)) return moment(value);
+  if (unit === '') return String(value); // an id
   if (unit === '%') return percent(value / 100);
   return unit === 'bytes/s' ? `${withUnit(value, 'bytes')}/s` : counterText(value, unit);
 }

@@ -114,6 +114,7 @@ def launch_of_several_streams(trace):
         trace.launch(4 + 2 * i, 1, 10 + 2 * i, 1, stream=2)
         if i == MANY // 2:
             trace.add("kernel", "k", 1, 10.5 + 2 * i, 1, device=0, stream=1, correlation=trace.correlation)
+    trace.launch(4 + 2 * MANY, 1, 10 + 2 * MANY, 1, stream=1)
 
 
 def unexplained(trace):

@@ -4,7 +4,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { DATA, closeBrowser, colours, folder, makePage, open, openBrowser, shoot, textsDuring } from './browser.mjs';
+import {
+  DATA,
+  closeBrowser,
+  colours,
+  folder,
+  makePage,
+  open,
+  openBrowser,
+  shoot,
+  showChart,
+  textsDuring,
+} from './browser.mjs';
 
 const WATERFALL = 'table-waterfall';
 const ROOFLINE = 'table-roofline';
@@ -57,19 +68,30 @@ async function openChart(made, id, settings = {}) {
   const { page, close } = await open(made, settings);
   const section = page.locator(`#${id}`);
   const canvas = section.locator('.canvas');
-  await canvas.scrollIntoViewIfNeeded();
-  await page.waitForTimeout(200);
+  await showChart(page, canvas);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(overflow <= 0, `${overflow} px too wide`);
   return { page, close, section, canvas, label: await canvas.getAttribute('aria-label') };
 }
 
-/** Moves over a chart line by line, and returns all that is written meanwhile. */
+/** Moves over all that is drawn of a chart, line by line, and returns what is written meanwhile. */
 async function sweep(page, canvas, { fromX = 0, step = 14 } = {}) {
-  const { x, y, width, height } = await canvas.boundingBox();
+  const places = await canvas.locator('canvas').evaluate(
+    (drawing, [from, apart]) => {
+      const { width, height } = drawing.getBoundingClientRect();
+      const ratio = drawing.width / width;
+      const { data } = drawing.getContext('2d').getImageData(0, 0, drawing.width, drawing.height);
+      const isDrawn = (x, y) => data[4 * (Math.floor(y * ratio) * drawing.width + Math.floor(x * ratio)) + 3] > 0;
+      const found = [];
+      for (let y = 20; y < height - 40; y += apart)
+        for (let x = from; x < width; x += apart) if (isDrawn(x, y)) found.push([x, y]);
+      return found;
+    },
+    [fromX, step],
+  );
+  const box = await canvas.boundingBox();
   return textsDuring(page, async () => {
-    for (let down = 20; down < height - 40; down += step)
-      for (let right = fromX; right < width; right += step) await page.mouse.move(x + right, y + down);
+    for (const [x, y] of places) await page.mouse.move(box.x + x, box.y + y);
   });
 }
 

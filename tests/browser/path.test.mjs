@@ -4,7 +4,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { DATA, closeBrowser, colours, folder, makePage, open, openBrowser, shoot } from './browser.mjs';
+import {
+  DATA,
+  closeBrowser,
+  colours,
+  eventually,
+  folder,
+  frames,
+  makePage,
+  open,
+  openBrowser,
+  shoot,
+  showChart,
+} from './browser.mjs';
 
 const KERNEL = '#3f7cc4';
 const CPU = '#d4842c';
@@ -39,8 +51,7 @@ function writeSteps(count) {
 async function openChart(made, settings = {}) {
   const { page, close } = await open(made, settings);
   const canvas = page.locator(`#${SECTION} .canvas`);
-  await canvas.scrollIntoViewIfNeeded();
-  await page.waitForTimeout(200);
+  await showChart(page, canvas);
   return { page, canvas, close, label: await canvas.getAttribute('aria-label') };
 }
 
@@ -79,16 +90,17 @@ test('steps of a path can be compared by shares, and looked at by hovering', asy
   const { page, canvas, close } = await openChart(made);
   const plain = await colours(page, SECTION);
   await page.locator(`#${SECTION}`).getByRole('button', { name: 'Shares' }).click();
-  await page.waitForTimeout(200);
+  await frames(page);
   assert.match(await canvas.getAttribute('aria-label'), /^Critical path by step, shares\. 20 steps/);
   const shares = await colours(page, SECTION);
   assert.ok(shares[CPU] > 1.5 * plain[CPU], 'every bar is as high as the axis');
   const before = Object.keys(shares).length;
   await canvas.hover({ position: { x: 300, y: 120 } });
-  await page.waitForTimeout(300);
+  await eventually(async () =>
+    assert.notEqual(Object.keys(await colours(page, SECTION)).length, before, 'the tooltip is drawn'),
+  );
   await shoot(page, 'path-hover');
   assert.notEqual(sum(Object.values(await colours(page, SECTION))), 0);
-  assert.notEqual(Object.keys(await colours(page, SECTION)).length, before, 'the tooltip is drawn');
   await close();
 });
 

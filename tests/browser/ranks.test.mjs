@@ -5,7 +5,19 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { ROOT, closeBrowser, colours, folder, makePage, open, openBrowser, shoot, textsDuring } from './browser.mjs';
+import {
+  ROOT,
+  closeBrowser,
+  colours,
+  folder,
+  makePage,
+  open,
+  openBrowser,
+  shoot,
+  showChart,
+  textsDuring,
+  workOf,
+} from './browser.mjs';
 
 const STEPS = 'table-rank_steps';
 const FLOWS = 'table-all_to_all';
@@ -90,8 +102,7 @@ async function openSection(report, section, settings = {}) {
   const { page, close } = await open(report, settings);
   const figures = page.locator(`#${section} figure`);
   for (let i = 0; i < (await figures.count()); i++) {
-    await figures.nth(i).scrollIntoViewIfNeeded();
-    await page.waitForTimeout(150);
+    await showChart(page, figures.nth(i));
   }
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(overflow <= 0, `${overflow} px too wide`);
@@ -291,10 +302,11 @@ test('100,000 steps of ranks leave the page usable', async () => {
   assert.match(await heat.getAttribute('aria-label'), /Charged: most rank 700 in step 50: 900\.0 ms/);
   await heat.scrollIntoViewIfNeeded();
   const box = await heat.locator('canvas').boundingBox();
-  const before = Date.now();
-  await heat.hover({ position: { x: 72 + (50.5 / 97) * (box.width - 72), y: (Math.floor(700 / 8) + 0.5) * 4 } });
-  assert.equal(await heat.locator('.timeline-tip p').first().textContent(), 'rank 700 \u00b7 step 50');
-  assert.ok(Date.now() - before < 3000, `${Date.now() - before} ms`);
+  const seconds = await workOf(page, async () => {
+    await heat.hover({ position: { x: 72 + (50.5 / 97) * (box.width - 72), y: (Math.floor(700 / 8) + 0.5) * 4 } });
+    assert.equal(await heat.locator('.timeline-tip p').first().textContent(), 'rank 700 \u00b7 step 50');
+  });
+  assert.ok(seconds < 3, `${seconds} s`);
   await close();
 });
 
@@ -407,7 +419,6 @@ test('tables without rows or with one rank have no broken charts', async () => {
   for (const section of [FLOWS, COLLECTIVES]) assert.equal(await page.locator(`#${section} figure`).count(), 0);
   const cells = page.locator(`#${STEPS} .cells`);
   assert.equal(await cells.count(), 2);
-  await cells.first().scrollIntoViewIfNeeded();
-  await page.waitForTimeout(150);
+  await showChart(page, cells.first());
   await close();
 });

@@ -86,6 +86,8 @@ test('markup, direction marks, templates and endless names stay text', async () 
       await shoot(page, 'hostile');
       await page.locator('#table-kernels tr[data-place]', { hasText: NAMES[0] }).click();
       await page.locator('#view-kernel h1').waitFor();
+      const command = await page.locator('#view-kernel .missing code').textContent();
+      assert.equal(command, `gputime view '${file}'`);
       assert.equal(await page.locator('img, svg[onload], iframe').count(), 0);
     }
     await close();

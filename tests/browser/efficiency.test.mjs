@@ -19,6 +19,10 @@ import {
 
 const WATERFALL = 'table-waterfall';
 const ROOFLINE = 'table-roofline';
+const LOOKS = [
+  ['light', 1280],
+  ['dark', 390],
+];
 const SPAN = '#c3c9d0';
 const HOST = '#d4842c';
 const HOSTILE = '</script><img src=x onerror=alert(1)> {a|b} \u202elenrek';
@@ -101,23 +105,21 @@ test('a waterfall falls from the span to the ideal time', async () => {
   const span = sum(rows.map((row) => row.ns));
   const of = (part, key) =>
     sum(rows.filter((row) => row.part === part && (!key || row.key === key)).map((row) => row.ns));
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1280, 390]) {
-      const { page, close, section, label } = await openChart(made, WATERFALL, { colorScheme, width });
-      await shoot(section, `waterfall-${colorScheme}-${width}`);
-      assert.match(
-        label,
-        /^Waterfall of GPU 0 \u00b7 by model\. ideal [\d.]+ ms \u00b7 [\d.]+%; inefficiency \u00b7 attention /,
-      );
-      assert.ok(label.endsWith(`span ${(span / 1e6).toFixed(2)} ms \u00b7 100.0%`), label);
-      assert.ok(label.includes(`ideal ${(of('ideal') / 1e6).toFixed(2)} ms`), label);
-      const pixels = await colours(page, WATERFALL);
-      if (width === 1280) {
-        const [seen, expected] = [pixels[HOST] / pixels[SPAN], of('idle', 'host') / span];
-        assert.ok(Math.abs(seen - expected) < 0.02, `${seen} for ${expected}`);
-      }
-      await close();
+  for (const [colorScheme, width] of LOOKS) {
+    const { page, close, section, label } = await openChart(made, WATERFALL, { colorScheme, width });
+    await shoot(section, `waterfall-${colorScheme}-${width}`);
+    assert.match(
+      label,
+      /^Waterfall of GPU 0 \u00b7 by model\. ideal [\d.]+ ms \u00b7 [\d.]+%; inefficiency \u00b7 attention /,
+    );
+    assert.ok(label.endsWith(`span ${(span / 1e6).toFixed(2)} ms \u00b7 100.0%`), label);
+    assert.ok(label.includes(`ideal ${(of('ideal') / 1e6).toFixed(2)} ms`), label);
+    const pixels = await colours(page, WATERFALL);
+    if (width === 1280) {
+      const [seen, expected] = [pixels[HOST] / pixels[SPAN], of('idle', 'host') / span];
+      assert.ok(Math.abs(seen - expected) < 0.02, `${seen} for ${expected}`);
     }
+    await close();
   }
 });
 
@@ -160,22 +162,20 @@ test('rooflines have a point for each operator and kernel with FLOPs', async () 
   const points = made.report.tables.op_efficiency.rows.filter((row) => row.flops > 0 && row.bytes > 0);
   const all = sum(made.report.tables.op_efficiency.rows.map((row) => row.total_ns));
   const left = 1 - sum(points.map((row) => row.total_ns)) / all;
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1280, 390]) {
-      const { page, close, section, canvas, label } = await openChart(made, ROOFLINE, { colorScheme, width });
-      await shoot(section, `roofline-${colorScheme}-${width}`);
-      assert.ok(label.startsWith(`Roofline of operators, GPU 0. ${points.length} operators; `), label);
-      const note = await section.locator('.chart-note').textContent();
-      assert.equal(
-        note,
-        `Areas are by time. ${(100 * left).toFixed(1)}% of the time has no known FLOPs and is not drawn.`,
-      );
-      const texts = await textsDuring(page, () => section.getByRole('combobox').selectOption({ index: 1 }));
-      const roofs = ['bf16 989 TFLOP/s', 'fp8 1.98 PFLOP/s', 'tf32 495 TFLOP/s', 'fp32 66.9 TFLOP/s'];
-      for (const roof of roofs) assert.ok(texts.includes(width === 390 ? roof.split(' ')[0] : roof), roof);
-      assert.match(await canvas.getAttribute('aria-label'), /^Roofline of kernels, GPU 0\. \d+ kernels; /);
-      await close();
-    }
+  for (const [colorScheme, width] of LOOKS) {
+    const { page, close, section, canvas, label } = await openChart(made, ROOFLINE, { colorScheme, width });
+    await shoot(section, `roofline-${colorScheme}-${width}`);
+    assert.ok(label.startsWith(`Roofline of operators, GPU 0. ${points.length} operators; `), label);
+    const note = await section.locator('.chart-note').textContent();
+    assert.equal(
+      note,
+      `Areas are by time. ${(100 * left).toFixed(1)}% of the time has no known FLOPs and is not drawn.`,
+    );
+    const texts = await textsDuring(page, () => section.getByRole('combobox').selectOption({ index: 1 }));
+    const roofs = ['bf16 989 TFLOP/s', 'fp8 1.98 PFLOP/s', 'tf32 495 TFLOP/s', 'fp32 66.9 TFLOP/s'];
+    for (const roof of roofs) assert.ok(texts.includes(width === 390 ? roof.split(' ')[0] : roof), roof);
+    assert.match(await canvas.getAttribute('aria-label'), /^Roofline of kernels, GPU 0\. \d+ kernels; /);
+    await close();
   }
 });
 

@@ -359,26 +359,29 @@ onBoth('the drawing is also a table', async ({ page }) => {
   assert.match(await port.getAttribute('aria-label'), /^Timeline\. 762 ops on 2 streams of 1 GPU/);
 });
 
-for (const width of [500, 1400, 2560])
-  for (const colorScheme of ['light', 'dark'])
-    test(`nothing overflows at ${width} pixels, ${colorScheme}`, async () => {
-      const opened = await openLive({ width, height: 900, colorScheme }, TRAINING);
-      const { page } = opened;
-      const model = await settled(page);
-      const lane = busiest(model);
-      await clickItem(page, lane, longest(lane));
-      await page.keyboard.press('m');
-      await page.locator('.explorer-account').waitFor();
-      const wide = await page.evaluate(() => [
-        document.documentElement.scrollWidth - innerWidth,
-        ...[...document.querySelectorAll('#timeline .explorer-tools, #timeline .explorer-box, .explorer-panes')].map(
-          (each) => each.scrollWidth - each.clientWidth,
-        ),
-      ]);
-      assert.deepEqual(
-        wide.filter((more) => more > 0),
-        [],
-      );
-      await shoot(page, `explore-${width}-${colorScheme}`);
-      await opened.close();
-    });
+for (const [width, colorScheme] of [
+  [500, 'dark'],
+  [1400, 'light'],
+  [2560, 'dark'],
+])
+  test(`nothing overflows at ${width} pixels, ${colorScheme}`, async () => {
+    const opened = await openLive({ width, height: 900, colorScheme }, TRAINING);
+    const { page } = opened;
+    const model = await settled(page);
+    const lane = busiest(model);
+    await clickItem(page, lane, longest(lane));
+    await page.keyboard.press('m');
+    await page.locator('.explorer-account').waitFor();
+    const wide = await page.evaluate(() => [
+      document.documentElement.scrollWidth - innerWidth,
+      ...[...document.querySelectorAll('#timeline .explorer-tools, #timeline .explorer-box, .explorer-panes')].map(
+        (each) => each.scrollWidth - each.clientWidth,
+      ),
+    ]);
+    assert.deepEqual(
+      wide.filter((more) => more > 0),
+      [],
+    );
+    await shoot(page, `explore-${width}-${colorScheme}`);
+    await opened.close();
+  });

@@ -18,6 +18,10 @@ import {
   showChart,
 } from './browser.mjs';
 
+const LOOKS = [
+  ['light', 1280],
+  ['dark', 390],
+];
 const KERNEL = '#3f7cc4';
 const CPU = '#d4842c';
 const SECTION = 'table-path_kinds';
@@ -67,20 +71,18 @@ for (const count of [1, 8, 500]) {
     assert.equal(windows.length, count + 1);
     for (const row of windows) assert.equal(sum(KINDS.map((kind) => row[`${kind}_ns`])), row.total_ns);
     const [run] = windows;
-    for (const colorScheme of ['light', 'dark']) {
-      for (const width of [1280, 390]) {
-        const { page, close, label } = await openChart(made, { colorScheme, width });
-        await shoot(page.locator(`#${SECTION}`), `path-${count}-${colorScheme}-${width}`);
-        assert.match(label, /^Critical path by step\. /);
-        assert.match(label, count > 12 ? new RegExp(`\\. ${count} steps, on average kernel `) : /step 0: kernel /);
-        const pixels = await colours(page, SECTION);
-        const kernel = shareOf(pixels, KERNEL, [CPU]);
-        if (width === 1280)
-          assert.ok(Math.abs(kernel - run.kernel_ns / (run.kernel_ns + run.cpu_ns)) < 0.06, `${count}: ${kernel}`);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `${overflow} px too wide`);
-        await close();
-      }
+    for (const [colorScheme, width] of LOOKS) {
+      const { page, close, label } = await openChart(made, { colorScheme, width });
+      await shoot(page.locator(`#${SECTION}`), `path-${count}-${colorScheme}-${width}`);
+      assert.match(label, /^Critical path by step\. /);
+      assert.match(label, count > 12 ? new RegExp(`\\. ${count} steps, on average kernel `) : /step 0: kernel /);
+      const pixels = await colours(page, SECTION);
+      const kernel = shareOf(pixels, KERNEL, [CPU]);
+      if (width === 1280)
+        assert.ok(Math.abs(kernel - run.kernel_ns / (run.kernel_ns + run.cpu_ns)) < 0.06, `${count}: ${kernel}`);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${overflow} px too wide`);
+      await close();
     }
   });
 }

@@ -17,8 +17,8 @@ struct gt_job_ranks {
 struct gputime_job {
     struct gt_job_ranks *inputs; /* in the order of the arguments */
     size_t input_count;
-    size_t rank_count;    /* summaries with GPU work */
-    size_t summary_count; /* those of logs as well */
+    size_t rank_count;               /* summaries with GPU work */
+    size_t summary_count;            /* those of logs as well */
     struct gputime_error *errors;    /* by input: why it could not be read */
     const struct gputime_team *team; /* that helps with reports; NULL: none */
     char *folder;                    /* that all inputs are in */

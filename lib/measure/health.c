@@ -81,7 +81,8 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
     bool has_kernels = false;
     if (store->groups.count)
         return GT_OK;
-    counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0 && gt_store_can_have(store, GT_FACT_OPS) && !(store->facts & GT_FACT_PROJECTIONS) &&
+    counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0 && gt_store_can_have(store, GT_FACT_OPS) &&
+                                   !(store->facts & GT_FACT_PROJECTIONS) &&
                                    gt_store_issue(store, GT_ISSUE_XLA_TRACE, view->request->facts).count == 0;
     counts[GT_ISSUE_LOG_WITHOUT_OPS] = !gt_store_can_have(store, GT_FACT_OPS);
     counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;

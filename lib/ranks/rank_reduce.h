@@ -21,8 +21,8 @@ struct gt_rank_reduce_input {
     int64_t threads;
 };
 
-/* *out: as many as *count, none where the trace has no GPU ops; of a log of NCCL Inspector one, without ops. To be freed
-   with gt_rank_reduce_free. */
+/* *out: as many as *count, none where the trace has no GPU ops; of a log of NCCL Inspector one, without ops. To be
+   freed with gt_rank_reduce_free. */
 enum gt_status gt_rank_reduce(const struct gt_rank_reduce_input *input, struct gt_rank_summary **out, size_t *count,
                               struct gt_error *err);
 void gt_rank_reduce_free(struct gt_rank_summary *summaries, size_t count);

@@ -15,6 +15,13 @@ const { chromium } = createRequire(join(ROOT, 'web/package.json'))('playwright-c
 export const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
 const SHOTS = join(ROOT, 'build/browser');
 
+/** In which schemes and widths a chart is looked at. */
+export const LOOKS = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+];
+
 export const folder = mkdtempSync(join(tmpdir(), 'gputime-browser-'));
 mkdirSync(SHOTS, { recursive: true });
 

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 
 import {
   DATA,
+  LOOKS,
   closeBrowser,
   colours,
   folder,
@@ -19,10 +20,6 @@ import {
 
 const WATERFALL = 'table-waterfall';
 const ROOFLINE = 'table-roofline';
-const LOOKS = [
-  ['light', 1280],
-  ['dark', 390],
-];
 const SPAN = '#c3c9d0';
 const HOST = '#d4842c';
 const HOSTILE = '</script><img src=x onerror=alert(1)> {a|b} \u202elenrek';

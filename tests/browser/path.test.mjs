@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 
 import {
   DATA,
+  LOOKS,
   closeBrowser,
   colours,
   eventually,
@@ -18,10 +19,6 @@ import {
   showChart,
 } from './browser.mjs';
 
-const LOOKS = [
-  ['light', 1280],
-  ['dark', 390],
-];
 const KERNEL = '#3f7cc4';
 const CPU = '#d4842c';
 const SECTION = 'table-path_kinds';

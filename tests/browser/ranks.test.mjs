@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import {
+  LOOKS,
   ROOT,
   closeBrowser,
   colours,
@@ -19,10 +20,6 @@ import {
   workOf,
 } from './browser.mjs';
 
-const LOOKS = [
-  ['light', 1280],
-  ['dark', 390],
-];
 const STEPS = 'table-rank_steps';
 const FLOWS = 'table-all_to_all';
 const COLLECTIVES = 'table-job_collectives';

@@ -92,9 +92,9 @@ test('flame graphs are of operators, functions or ranges, by GPU time and by idl
     }),
   );
   assert.ok(!boxes.some(({ words }) => words.startsWith('(all)')), 'the node of all is the root itself');
-  const narrow = boxes.filter(({ width }) => width < 44);
+  const narrow = boxes.filter(({ width }) => width < 60);
   assert.ok(narrow.length > 0 && narrow.every(({ isRead }) => !isRead), 'no stubs of text');
-  assert.ok(boxes.filter(({ width }) => width > 46).every(({ isRead }) => isRead));
+  assert.ok(boxes.filter(({ width }) => width > 62).every(({ isRead }) => isRead));
   for (const { top, left, right } of boxes)
     assert.ok(!boxes.some((other) => other.top === top && other.left > left && other.left < right - 1), 'no overlap');
   await view.getByRole('button', { name: 'Idle time caused' }).click();

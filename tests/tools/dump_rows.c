@@ -1,6 +1,7 @@
 /* Prints the rows of a trace's event store, for tests that compare them with what another program reads:
 
-       dump_rows [--facts ops,calls,...|all|usual] [--threads N] [--reader auto|native|nsys] [--with FILE]... FILE [TABLE...]
+       dump_rows [--facts ops,calls,...|all|usual] [--threads N] [--reader auto|native|nsys] [--with FILE]... FILE
+   [TABLE...]
 
    --with: another file of the same capture.
    One JSON object for each row, with the table's name and the row's number first; without tables all of them. "meta"

@@ -8,8 +8,8 @@ import type { RowLink, RowLinks } from './table';
 const KERNELS: Readonly<Record<string, string>> = { kernels: 'name', kernel_launches: 'name', roofline: 'name' };
 
 function kernelLink(session: Session, key: string, table: Table, row: Row): RowLink | null {
-  const name = KERNELS[key] && reader(table, KERNELS[key])(row);
-  if (!name || columnIndex(table, 'a_name') >= 0) return null; // a row of a comparison stands for several
+  const name = KERNELS[key] ? reader(table, KERNELS[key])(row) : null;
+  if (name === null || columnIndex(table, 'a_name') >= 0) return null; // a row of a comparison stands for several
   const input = reader(table, 'input')(row);
   const subject = { name: String(name), input: input === null ? undefined : String(input) };
   return { label: 'Open the kernel view', go: () => session.open('kernel', subject) };

@@ -41,7 +41,7 @@ struct gt_nsys_sqlite_network_tracks {
 
 void gt_nsys_sqlite_network_tracks_release(struct gt_nsys_sqlite_network_tracks *tracks);
 
-/* The same as a function for rows of samples, which a card or a switch took. */
+/* A row of the samples of cards, or of switches: adds its value to its track. */
 void gt_nsys_sqlite_network_take_sample(const struct gt_nsys_sqlite_network *network,
                                         struct gt_nsys_sqlite_network_tracks *tracks, struct gt_nsys_sink *sink,
                                         const struct gt_sqlite_row *row, bool is_switch);

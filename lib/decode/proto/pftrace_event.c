@@ -9,11 +9,12 @@
 struct event {
     uint64_t type, track, name_iid, category_iid;
     struct gt_str name, category, submitted, legacy;
+    uint64_t delta_us, absolute_us;
     bool has_delta, has_absolute;
     bool has_track, has_counter, has_real, has_annotations, has_details;
     /* What follows is set where one of these says so. */
     uint64_t correlation; /* GT_NO_CORRELATION */
-    uint64_t counter, delta_us, absolute_us;
+    uint64_t counter;
     double real;
     struct gt_pftrace_details details; /* of annotations */
 };

@@ -109,8 +109,9 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_map_release(&reading->submitted);
     gt_map_release(&reading->machines);
     gt_mem_free(reading->sequences);
+    for (size_t i = 0; i < reading->track_count; i++)
+        gt_mem_free(reading->tracks[i].events);
     gt_mem_free(reading->tracks);
-    gt_mem_free(reading->events);
     gt_mem_free(reading->details);
     gt_mem_free(reading->specs);
     gt_pftrace_reading_packed_free(reading);

@@ -1,6 +1,4 @@
 /* Track events: begins, ends and moments are kept until they can be matched; values of counters go to the store. */
-#include <stddef.h>
-
 #include "base/mem.h"
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
@@ -8,11 +6,11 @@
 /* The fields of an event, which come in any order. */
 struct event {
     uint64_t type, track, name_iid, category_iid;
-    struct gt_str name, category, submitted, legacy;
+    uint64_t correlation;                            /* GT_NO_CORRELATION */
+    struct gt_str name, category, submitted, legacy; /* ptr NULL: there is none */
     bool has_delta, has_absolute;
     bool has_track, has_counter, has_real, has_annotations, has_details;
     /* What follows is set where one of these says so. */
-    uint64_t correlation; /* GT_NO_CORRELATION */
     uint64_t counter, delta_us, absolute_us;
     double real;
     struct gt_pftrace_details details; /* of annotations */
@@ -27,6 +25,15 @@ static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_s
 }
 
 /* ---- fields ---- */
+
+/* One by one: for so many bytes compilers take an instruction that needs long to start. */
+static inline void begin_event(struct event *event) {
+    event->type = event->track = event->name_iid = event->category_iid = 0;
+    event->correlation = GT_NO_CORRELATION;
+    event->name.ptr = event->category.ptr = event->submitted.ptr = event->legacy.ptr = NULL;
+    event->has_delta = event->has_absolute = false;
+    event->has_track = event->has_counter = event->has_real = event->has_annotations = event->has_details = false;
+}
 
 static void take_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                             struct event *event, struct gt_str annotation) {
@@ -189,17 +196,30 @@ static uint32_t keep_details(struct gt_pftrace_reading *reading, const struct ev
     return (uint32_t)reading->details_count++;
 }
 
-static void keep_event(struct gt_pftrace_reading *reading, const struct gt_pftrace_event *event) {
-    if (reading->event_count == reading->event_capacity) {
-        struct gt_pftrace_event *events =
-            gt_mem_room(reading->events, reading->event_count, &reading->event_capacity, sizeof *events);
-        if (!events || reading->event_count >= UINT32_MAX) {
-            reading->failed = true;
-            return;
-        }
-        reading->events = events;
+/* Little at first: some traces have a track for every few slices. */
+static bool grow_events(struct gt_pftrace_track *track) {
+    enum { FIRST = 4 };
+    uint32_t capacity = track->event_capacity ? 2 * track->event_capacity : FIRST;
+    struct gt_pftrace_event *events =
+        capacity > track->event_capacity ? gt_mem_realloc(track->events, capacity * sizeof *events) : NULL;
+    if (!events)
+        return false;
+    track->events = events;
+    track->event_capacity = capacity;
+    return true;
+}
+
+static inline void keep_event(struct gt_pftrace_reading *reading, uint32_t number,
+                              const struct gt_pftrace_event *event) {
+    struct gt_pftrace_track *track = &reading->tracks[number];
+    if (track->event_count == track->event_capacity && !grow_events(track)) {
+        reading->failed = true;
+        return;
     }
-    reading->events[reading->event_count++] = *event;
+    struct gt_pftrace_event *next = &track->events[track->event_count];
+    track->is_unsorted |= track->event_count && event->time_ns < next[-1].time_ns;
+    *next = *event;
+    track->event_count++;
 }
 
 /* ---- old writers ---- */
@@ -236,8 +256,7 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
     struct event event;
     if (!reading->needs_events && reading->is_of_gputime)
         return;
-    memset(&event, 0, offsetof(struct event, correlation));
-    event.correlation = GT_NO_CORRELATION;
+    begin_event(&event);
     while ((message.p = take_usual(&event, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, sequence, &event, &field);
     if (message.is_damaged) {
@@ -260,7 +279,7 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
         add_counter(reading, track, &event, time_ns);
         return;
     }
-    struct gt_pftrace_event kept = {.time_ns = time_ns, .track = track, .type = (uint8_t)event.type};
+    struct gt_pftrace_event kept = {.time_ns = time_ns, .type = (uint8_t)event.type};
     if (event.type != GT_PF_END) {
         if (event.submitted.ptr)
             take_submissions(reading, &event);
@@ -271,10 +290,10 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
         kept.kind = kind_of(reading, sequence, &event);
         kept.details = keep_details(reading, &event);
     }
-    keep_event(reading, &kept);
+    keep_event(reading, track, &kept);
     if (length_ns != UINT64_MAX) {
         int64_t end_ns = (int64_t)((uint64_t)time_ns + length_ns);
-        keep_event(reading, &(struct gt_pftrace_event){.time_ns = end_ns, .track = track, .type = GT_PF_END});
+        keep_event(reading, track, &(struct gt_pftrace_event){.time_ns = end_ns, .type = GT_PF_END});
         reading->last_ns = end_ns > reading->last_ns ? end_ns : reading->last_ns;
     }
 }

@@ -103,6 +103,10 @@ struct gt_pftrace_track {
     bool is_process, is_thread, is_counter, is_described;
     /* Rows of the store, once they are looked up; GT_PFTRACE_NONE. */
     uint32_t thread, lane, counter;
+
+    struct gt_pftrace_event *events; /* in the order of the file, until they are matched */
+    uint32_t event_count, event_capacity;
+    bool is_unsorted; /* one of them is before the one before it */
 };
 
 enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER };
@@ -110,7 +114,6 @@ enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER 
 struct gt_pftrace_event {
     int64_t time_ns;
     uint64_t correlation; /* GT_NO_CORRELATION */
-    uint32_t track;
     gt_strid name;
     uint32_t details; /* GT_PFTRACE_NONE: none */
     uint8_t type, kind;
@@ -146,8 +149,6 @@ struct gt_pftrace_reading {
     struct gt_pftrace_track *tracks;
     size_t track_count, track_capacity;
 
-    struct gt_pftrace_event *events;
-    size_t event_count, event_capacity;
     struct gt_pftrace_details *details;
     size_t details_count, details_capacity;
     struct gt_pftrace_spec *specs;

@@ -209,17 +209,33 @@ static bool grow_events(struct gt_pftrace_track *track) {
     return true;
 }
 
-static inline void keep_event(struct gt_pftrace_reading *reading, uint32_t number,
-                              const struct gt_pftrace_event *event) {
+/* The caller fills in what the event has beyond an end. Not passed as a whole: a copy would wait for what was just
+   written. NULL: no memory. */
+static inline struct gt_pftrace_event *keep_event(struct gt_pftrace_reading *reading, uint32_t number, int64_t time_ns,
+                                                  uint64_t type) {
     struct gt_pftrace_track *track = &reading->tracks[number];
     if (track->event_count == track->event_capacity && !grow_events(track)) {
         reading->failed = true;
-        return;
+        return NULL;
     }
-    struct gt_pftrace_event *next = &track->events[track->event_count];
-    track->is_unsorted |= track->event_count && event->time_ns < next[-1].time_ns;
-    *next = *event;
-    track->event_count++;
+    track->is_unsorted |= time_ns < track->last_ns;
+    track->last_ns = time_ns;
+    struct gt_pftrace_event *event = &track->events[track->event_count++];
+    event->time_ns = time_ns;
+    event->type = (uint8_t)type;
+    return event;
+}
+
+static void fill_event(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                       struct event *event, struct gt_pftrace_event *kept) {
+    if (event->submitted.ptr)
+        take_submissions(reading, event);
+    else if (event->has_details && event->details.correlation != GT_NO_CORRELATION)
+        event->correlation = event->details.correlation;
+    kept->correlation = event->correlation;
+    kept->name = name_of(reading, sequence, event);
+    kept->kind = kind_of(reading, sequence, event);
+    kept->details = keep_details(reading, event);
 }
 
 /* ---- old writers ---- */
@@ -279,21 +295,12 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
         add_counter(reading, track, &event, time_ns);
         return;
     }
-    struct gt_pftrace_event kept = {.time_ns = time_ns, .type = (uint8_t)event.type};
-    if (event.type != GT_PF_END) {
-        if (event.submitted.ptr)
-            take_submissions(reading, &event);
-        else if (event.has_details && event.details.correlation != GT_NO_CORRELATION)
-            event.correlation = event.details.correlation;
-        kept.correlation = event.correlation;
-        kept.name = name_of(reading, sequence, &event);
-        kept.kind = kind_of(reading, sequence, &event);
-        kept.details = keep_details(reading, &event);
-    }
-    keep_event(reading, track, &kept);
+    struct gt_pftrace_event *kept = keep_event(reading, track, time_ns, event.type);
+    if (kept && event.type != GT_PF_END)
+        fill_event(reading, sequence, &event, kept);
     if (length_ns != UINT64_MAX) {
         int64_t end_ns = (int64_t)((uint64_t)time_ns + length_ns);
-        keep_event(reading, track, &(struct gt_pftrace_event){.time_ns = end_ns, .type = GT_PF_END});
+        keep_event(reading, track, end_ns, GT_PF_END);
         reading->last_ns = end_ns > reading->last_ns ? end_ns : reading->last_ns;
     }
 }

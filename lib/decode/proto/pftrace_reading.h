@@ -106,6 +106,7 @@ struct gt_pftrace_track {
 
     struct gt_pftrace_event *events; /* in the order of the file, until they are matched */
     uint32_t event_count, event_capacity;
+    int64_t last_ns;  /* of the last of them */
     bool is_unsorted; /* one of them is before the one before it */
 };
 

@@ -1,6 +1,8 @@
 /* Decoder of Perfetto traces: reads packet after packet, then matches begins and ends. */
 #include "decode/proto/pftrace.h"
 
+#include <stddef.h>
+
 #include "base/mem.h"
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
@@ -149,6 +151,8 @@ enum gt_status gt_pftrace_decode(struct gt_source *const *sources, size_t count,
     if (reading) {
         reading->builder = &builder;
         reading->facts = gt_decoder_facts(options);
+        reading->details_bytes = reading->facts & GT_FACT_CONFIGS ? sizeof(struct gt_pftrace_details)
+                                                                  : offsetof(struct gt_pftrace_details, config);
         reading->needs_events = reading->facts & OF_EVENTS;
         status = decode(reading, sources[0], options, err);
         release(reading);

@@ -38,7 +38,7 @@ static inline void begin_event(struct event *event) {
 static void take_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                             struct event *event, struct gt_str annotation) {
     if (!event->has_annotations)
-        event->details = gt_pftrace_no_details;
+        memcpy(&event->details, &gt_pftrace_no_details, reading->details_bytes);
     event->has_annotations = true;
     event->has_details |= gt_pftrace_reading_annotation(reading, sequence, annotation, &event->details);
 }
@@ -185,14 +185,14 @@ static uint8_t kind_of(struct gt_pftrace_reading *reading, const struct gt_pftra
 static uint32_t keep_details(struct gt_pftrace_reading *reading, const struct event *event) {
     if (!event->has_details)
         return GT_PFTRACE_NONE;
-    struct gt_pftrace_details *details =
-        gt_mem_room(reading->details, reading->details_count, &reading->details_capacity, sizeof *details);
+    unsigned char *details =
+        gt_mem_room(reading->details, reading->details_count, &reading->details_capacity, reading->details_bytes);
     if (!details || reading->details_count == GT_PFTRACE_NONE) {
         reading->failed = true;
         return GT_PFTRACE_NONE;
     }
     reading->details = details;
-    details[reading->details_count] = event->details;
+    memcpy(details + reading->details_count * reading->details_bytes, &event->details, reading->details_bytes);
     return (uint32_t)reading->details_count++;
 }
 

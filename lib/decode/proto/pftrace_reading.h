@@ -62,11 +62,11 @@ struct gt_pftrace_details {
     uint64_t correlation;                        /* GT_NO_CORRELATION */
     int64_t device, stream, queue, tid, end_tid; /* INT64_MIN: not known */
     uint64_t bytes;                              /* UINT64_MAX likewise */
-    struct gt_kernel_configs_row config;
-    uint32_t graph; /* UINT32_MAX likewise */
+    uint32_t graph;                              /* UINT32_MAX likewise */
     gt_strid domain;
     uint8_t src, dst;
     bool has_config, has_src, is_in_graph;
+    struct gt_kernel_configs_row config; /* last: most of the bytes, and not kept where nobody needs it */
 };
 extern const struct gt_pftrace_details gt_pftrace_no_details;
 
@@ -150,8 +150,8 @@ struct gt_pftrace_reading {
     struct gt_pftrace_track *tracks;
     size_t track_count, track_capacity;
 
-    struct gt_pftrace_details *details;
-    size_t details_count, details_capacity;
+    unsigned char *details; /* of details_bytes each */
+    size_t details_count, details_capacity, details_bytes;
     struct gt_pftrace_spec *specs;
     size_t spec_count, spec_capacity;
     struct gt_map submitted;                           /* by op: the number that its call has for all of its ops */

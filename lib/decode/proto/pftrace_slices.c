@@ -116,11 +116,16 @@ static void add_work(struct gt_pftrace_reading *reading, const struct slice *sli
         gt_builder_driver_work(builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
 }
 
+static const struct gt_pftrace_details *details_of(const struct gt_pftrace_reading *reading,
+                                                   const struct gt_pftrace_event *event) {
+    if (event->details == GT_PFTRACE_NONE)
+        return &gt_pftrace_no_details;
+    return (const void *)(reading->details + event->details * reading->details_bytes);
+}
+
 static void add_slice(const struct matching *it, const struct gt_pftrace_event *begin, int64_t end_ns) {
     struct gt_pftrace_reading *reading = it->reading;
-    struct slice slice = {
-        begin, begin->details == GT_PFTRACE_NONE ? &gt_pftrace_no_details : &reading->details[begin->details], end_ns,
-        it->track};
+    struct slice slice = {begin, details_of(reading, begin), end_ns, it->track};
     enum gt_pftrace_kind kind = (enum gt_pftrace_kind)begin->kind;
     if (kind == GT_PF_UNKNOWN)
         kind = guess_kind(reading, &slice);

@@ -52,9 +52,14 @@ export function report(...args) {
   );
 }
 
-/** Until all that is seen is as fine as it can be; then what is drawn. */
-export async function settled(page) {
+/** Until all that is seen is as fine as it can be. */
+export async function rest(page) {
   await page.waitForFunction(() => globalThis.gputime?.explorer.model()?.isSettled);
+}
+
+/** What is drawn then. */
+export async function settled(page) {
+  await rest(page);
   return page.evaluate(() => globalThis.gputime.explorer.model());
 }
 

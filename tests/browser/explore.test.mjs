@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { closeBrowser, DATA, openBrowser, shoot } from './browser.mjs';
-import { clickItem, laneOf, lookAt, openLive, openStored, pointOf, report, settled, sql } from './explore.mjs';
+import { clickItem, laneOf, lookAt, openLive, openStored, pointOf, report, rest, settled, sql } from './explore.mjs';
 
 const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
 const STEPS = join(DATA, 'devices.json');
@@ -267,8 +267,11 @@ onBoth('keys zoom, pan and go from item to item', async ({ page }) => {
   const port = page.locator('#timeline .timeline-port');
   await port.focus();
   const span = async () => {
-    const { start, end, pinned } = await settled(page);
-    return { start, end, length: end - start, pinned };
+    await rest(page);
+    return page.evaluate(() => {
+      const { start, end, pinned } = globalThis.gputime.explorer.model();
+      return { start, end, length: end - start, pinned };
+    });
   };
   for (const [key, check] of [
     ['w', (was, is) => is.length < was.length],

@@ -33,6 +33,7 @@ static inline void begin_event(struct event *event) {
     event->name.ptr = event->category.ptr = event->submitted.ptr = event->legacy.ptr = NULL;
     event->has_delta = event->has_absolute = false;
     event->has_track = event->has_counter = event->has_real = event->has_annotations = event->has_details = false;
+    event->absolute_us = 0;
 }
 
 static void take_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,

@@ -121,5 +121,3 @@ export function laneOf(model, kind, test = () => true) {
   assert.ok(lane, `no lane of ${kind}`);
   return lane;
 }
-
-export const textOf = (page, selector) => page.locator(selector).textContent();

@@ -308,6 +308,25 @@ test('GPUs are open, of threads the one that launches most', () => {
   assert.equal(all.lanes.length, rows.length);
 });
 
+test('counters of the CPU come after the GPUs and are folded, those of zero are left out', () => {
+  const base = { device: null, pid: 1, stream: null, tid: null, level: null, count: 1, busy_ns: 1, grain_ns: 0 };
+  const rows = [
+    { ...base, kind: 'counters', title: 'Host bytes', low: 0, high: 8 },
+    { ...base, kind: 'counters', title: 'Host nothing', low: 0, high: 0 },
+    { ...base, kind: 'counters', title: 'Flat', device: 0, low: 5, high: 5 },
+    { ...base, kind: 'counters', title: 'Below', device: 0, low: -3, high: 0 },
+    { ...base, kind: 'counters', title: 'Nothing', device: 0, low: 0, high: 0 },
+    { ...base, kind: 'ops', device: 0, stream: 7 },
+  ].map((row, lane) => ({ ...row, lane }));
+  assert.deepEqual(
+    groupsOf({ ...LANES, rows }).map(({ title, standard, rows: own }) => [title, standard, own.map((row) => row.lane)]),
+    [
+      ['GPU 0', 'some', [2, 3, 5]],
+      ['Counters', 'folded', [0]],
+    ],
+  );
+});
+
 test('the account of a part sums to its length', () => {
   const catalog = new Catalog();
   const [gemm, comm, copy, host] = [

@@ -5,8 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { closeBrowser, DATA, folder, openBrowser, shoot } from './browser.mjs';
-import { laneOf, lookAt, openLive, openStored, settled, sql } from './explore.mjs';
+import { closeBrowser, DATA, folder, openAddress, openBrowser, shoot } from './browser.mjs';
+import { laneOf, lookAt, openLive, openStored, serve, settled, sql } from './explore.mjs';
 
 const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
 
@@ -76,7 +76,7 @@ test('a selection says the same with a server and without, as the lanes have it'
     );
     for (const { cause, ns } of gaps) assert.equal(new Map(b.parts).get(`idle: ${cause}`), ns);
     if (from === middle) assert.deepEqual(b.parts, [[`idle: ${ends.cause}`, 1000]]);
-    if (to > copy.end_ns)
+    if (from === copy.start_ns - 100_000)
       assert.ok(
         b.lists[0].some(([name]) => name === copy.name),
         'the copy is listed',
@@ -89,7 +89,7 @@ test('a selection says the same with a server and without, as the lanes have it'
 onBoth('a kernel of a selection leads to its view, a gap is pinned', async ({ page }) => {
   const [gap] = sql(TRAINING, 'select start_ns, end_ns from gaps order by gap_ns desc limit 1');
   await choose(page, gap.start_ns - 1_000_000, gap.end_ns + 1_000_000);
-  await pane(page).locator('button.explorer-link', { hasText: 'at ' }).first().click();
+  await pane(page).locator('.explorer-list').nth(1).locator('button').first().click();
   await page.waitForFunction((at) => globalThis.gputime.explorer.model().pinned?.start === at, gap.start_ns);
   const kernel = pane(page).locator('.explorer-list').first().locator('button').first();
   const name = await kernel.getAttribute('title');
@@ -134,8 +134,7 @@ onBoth('keys work wherever the focus is', async ({ page }) => {
 });
 
 onBoth('going to a step or a gap shows it with little around it, and pins it', async ({ page }, isLive) => {
-  const steps = sql(TRAINING, 'select start_ns, end_ns from steps order by start_ns');
-  const step = steps.at(-1);
+  const [step] = sql(TRAINING, 'select name, start_ns, end_ns from steps order by start_ns desc limit 1');
   const height = (await page.locator('#timeline .timeline-port').boundingBox()).height;
   await page.locator('#page[data-ready]').waitFor();
   await page.evaluate(() => {
@@ -144,8 +143,8 @@ onBoth('going to a step or a gap shows it with little around it, and pins it', a
   await page.locator('.step-list button').last().click();
   await page.waitForFunction(() => globalThis.gputime.explorer.model()?.pinned);
   const model = await settled(page);
-  assert.deepEqual([model.pinned.start, model.pinned.end], [step.start_ns, step.end_ns]);
-  assert.ok(model.start <= step.start_ns && model.end >= step.end_ns);
+  assert.equal(model.pinned.name, step.name);
+  assert.ok(model.start <= model.pinned.start && model.end >= model.pinned.end);
   assert.ok(model.end - model.start < 1.2 * (step.end_ns - step.start_ns), `${model.start} to ${model.end}`);
   assert.ok(
     model.lanes.some(({ lane }) => lane === model.pinned.lane),
@@ -195,13 +194,12 @@ test('counters rise over the borders of tiles', async () => {
       assert.ok(item.end > item.start);
       if (i > 0) assert.equal(item.start, lane.items[i - 1].end, 'each value holds until the next');
     }
-    assert.ok(lane.items[0].start <= Math.max(from, lane.items[0].start));
   }
   await live.close();
 });
 
 test('a server that has ended is named', async () => {
-  const { page, stop, close } = await openLive({}, TRAINING);
+  const { page, stop } = await openLive({}, TRAINING); // it is not closed: its questions fail
   await stop();
   await page.locator('#timeline .timeline-port').focus();
   for (let i = 0; i < 12; i++) await page.keyboard.press('w');
@@ -209,14 +207,12 @@ test('a server that has ended is named', async () => {
   await problem.waitFor();
   assert.match(await problem.textContent(), /server of this page has ended/);
   await page.locator('.banner', { hasText: 'has ended' }).waitFor();
-  await close();
+  await page.context().close();
 });
 
 test('a trace without anything has no timeline', async () => {
   const path = join(folder, 'nothing.json');
   writeFileSync(path, JSON.stringify({ schemaVersion: 1, deviceProperties: [], traceEvents: [] }));
-  const { serve } = await import('./explore.mjs');
-  const { openAddress } = await import('./browser.mjs');
   const { url, stop } = await serve(path);
   const { page, close } = await openAddress(url, { width: 1400, height: 900 });
   await page.locator('#page[data-ready]').waitFor();

@@ -232,6 +232,34 @@ test('tiles are asked for once, joined and stretched', async () => {
   tiles.stop();
 });
 
+test('the points of a counter rise over the borders of tiles, and a value holds until the next', async () => {
+  globalThis.window ??= globalThis;
+  const lanes = { ...LANES, rows: [{ ...LANES.rows[0], kind: 'counters', lane: 3, low: 0, high: 9 }] };
+  // As a server answers: the value at the start of the window first, then what changes in it.
+  const every = 1 << 21;
+  const window = async (input, from, to) => {
+    const points = [Math.max(from, 0), Math.floor(from / every), Math.floor(from / every)];
+    for (let at = (Math.floor(from / every) + 1) * every; at <= to; at += every)
+      points.push(at, at / every, at / every);
+    return { ...lanes, rows: [{ ...lanes.rows[0], points }] };
+  };
+  const tiles = new Tiles({ isLive: true, window }, 0, lanes, () => {}, assert.fail);
+  const part = { start: 1 << 20, end: 1 << 25 };
+  tiles.want(part, 16000, [3]);
+  await eventually(() => tiles.isExact(3, part, 16000) && !tiles.isBusy);
+  const row = tiles.row(3, part, 16000);
+  assert.ok(row.items > 16);
+  for (let i = 0; i + 1 < row.items; i++) {
+    assert.ok(row.start[i] < row.start[i + 1]);
+    assert.equal(row.end[i], row.start[i + 1]);
+  }
+  for (let at = part.start; at < part.end; at += 99991) {
+    const { item } = itemNear(row, at, 0);
+    assert.equal(row.high[item], Math.floor(at / every), `at ${at}`);
+  }
+  tiles.stop();
+});
+
 test('what is no longer wanted is abandoned', async () => {
   globalThis.window ??= globalThis;
   const asked = [];
@@ -329,7 +357,7 @@ test('the account of a part sums to its length', () => {
       ],
     },
   ]);
-  assert.deepEqual(told.kernels[0], { name: 'c', ns: 100, count: 1 });
+  assert.deepEqual(told.kernels[0], { name: 'c', isKernel: true, ns: 100, count: 1 });
   const joined = [of('ops', 1, [[0, 100, gemm, 5, 80]])];
   assert.equal(tell(joined, catalog, { start: 20, end: 190 }), null, 'what is joined cannot be told');
 });

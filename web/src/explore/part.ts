@@ -42,10 +42,10 @@ function kernelOf([name, isKernel, count, ns]: Cells): KernelShare {
   return { name: String(name ?? ''), isKernel: isKernel === 1, count: Number(count), ns: Number(ns) };
 }
 
-function gapOf([device, cause, start, end]: Cells, timeline: Timeline): GapShare {
+function gapOf([device, cause, start, end]: Cells, timeline: Timeline, part: Span): GapShare {
   const [from, to] = [Number(start), Number(end)];
   const lane = timeline.rows.find((row) => row.kind === 'gaps' && row.device === Number(device))?.lane ?? null;
-  return { name: String(cause), ns: to - from, start: from, end: to, lane };
+  return { name: String(cause), ns: Math.min(to, part.end) - Math.max(from, part.start), start: from, end: to, lane };
 }
 
 export async function measurePart(
@@ -79,7 +79,7 @@ export async function measurePart(
     accounts: devicesOf(timeline).map((device) => accountOf(report, device, causes.rows, span)),
     kernels: ops.rows.map(kernelOf),
     kernelCount: ops.total_rows,
-    gaps: gaps.rows.map((cells) => gapOf(cells, timeline)),
+    gaps: gaps.rows.map((cells) => gapOf(cells, timeline, part)),
     gapCount: gaps.total_rows,
   };
 }

@@ -52,7 +52,7 @@ export class Gutter {
     const [, number = '', name = ''] = /^(thread \d+) \((.*)\)$/.exec(title) ?? [];
     if (!name) return [element('span', {}, shorten(title, room))];
     const made = [element('span', {}, shorten(name, room))];
-    if (name.length + number.length < room) made.push(element('small', {}, number));
+    if (name.length + number.length < room) made.push(element('small', {}, ` ${number}`));
     return made;
   }
 
@@ -62,7 +62,7 @@ export class Gutter {
       .filter((lane) => !previews.has(lane))
       .map((lane) => {
         const made = element('div', { class: 'timeline-name' });
-        made.append(element('span', {}, shorten(visible(lane.label), room)));
+        made.append(element('span', {}, ...this.headText(visible(lane.label), room)));
         if (lane.packed.kind === 'counters') {
           const [low, high] = scaleOf(lane.packed);
           const { unit } = lane.packed;

@@ -8,7 +8,11 @@ import type { Chosen, Destination, Source, ViewInfo } from './explore/source';
 export interface Subject {
   readonly name?: string | undefined;
   readonly input?: string | undefined;
+  readonly state?: string | undefined; // what is chosen in the view, in its own words
 }
+
+/** The state of an entry of the history that was made to go to the timeline, which needs none of its own then. */
+export const ARRIVAL = 'arrival';
 
 export interface Session {
   readonly source: Source;
@@ -22,6 +26,8 @@ export interface Session {
   clear(): void;
   /** Opens a view. */
   open(view: string, subject?: Subject): void;
+  /** Keeps what is chosen in the shown view: in the address, and for the next time that it is opened. */
+  keep(state: string): void;
 }
 
 /** The place of an input in the source's list; the first where there is no such name. */

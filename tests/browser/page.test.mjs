@@ -173,7 +173,7 @@ test('findings come first and lead to the rows they speak of', async () => {
     assert.match(await shown.textContent(), new RegExp(finding.title.slice(0, 20).replace(/[^\w ]/g, '.')));
     const more = page.locator('.more-findings:not([open]) > summary');
     if (!(await shown.isVisible())) await more.click();
-    await shown.locator('summary').first().click();
+    await shown.getByRole('button', { name: 'Evidence' }).click();
     const link = shown.getByRole('button', { name: /^See: / });
     if (!(await link.count())) continue;
     await link.click();
@@ -222,8 +222,16 @@ test('a page on which nothing stands out says so, and findings go to the timelin
   );
   const finding = other.page.locator('.finding').first();
   const [worst, next] = first.windows;
-  await finding.locator('summary').first().click(); // which also shows its worst place
+  await finding.locator('.finding-title').click(); // goes to its worst place, and leaves the evidence alone
   await timelineShows(other.page, worst.start_ns, worst.end_ns);
+  assert.equal(await finding.locator('.finding-body').isVisible(), false);
+  const { top, bottom, window } = await other.page.locator('#timeline .timeline-port').evaluate((port) => {
+    const box = port.getBoundingClientRect();
+    return { top: box.top, bottom: box.bottom, window: innerHeight };
+  });
+  assert.ok(top < window && bottom > 0, 'the place is seen');
+  await finding.getByRole('button', { name: 'Evidence' }).click();
+  assert.equal(await finding.locator('.finding-body').isVisible(), true);
   if (next) {
     await finding.locator('.windows button').nth(1).click();
     await timelineShows(other.page, next.start_ns, next.end_ns);

@@ -105,6 +105,11 @@ test('flame graphs are of operators, functions or ranges, by GPU time and by idl
   await view.getByRole('button', { name: 'Ranges' }).click();
   await shown(/^Ranges: /);
   await shoot(page, 'live-flame');
+  await page.keyboard.press('4');
+  await page.keyboard.press('2');
+  await shown(/^Ranges: /); // as it was left
+  await page.reload();
+  await shown(/^Ranges: /);
   assert.deepEqual(await complaints(page), []);
   await close();
 });
@@ -149,6 +154,11 @@ test('queries are answered as a table, and mistakes are said', async () => {
   await shoot(page, 'live-sql');
   await page.getByLabel('Examples').selectOption({ index: 2 });
   assert.match(await query.inputValue(), /from gaps/);
+  await query.fill('select 7 as seven');
+  await query.press('Control+Enter');
+  await rows.first().filter({ hasText: '7' }).waitFor();
+  await page.reload();
+  assert.equal(await query.inputValue(), 'select 7 as seven');
   await close();
 
   const other = await openView('#view=sql');
@@ -193,6 +203,17 @@ test('memory and steps of a server, and a trace without memory events', async ()
   await page.locator('#view-memory .missing', { hasText: 'no memory events' }).waitFor();
   await page.keyboard.press('4');
   await eventually(async () => assert.equal(await page.locator('.step-line').count(), 6));
+  const medians = [TRACE, EAGER].map((trace) => {
+    const spans = report('steps', trace).tables.steps.rows.map((row) => row.gpu_ns);
+    return `Median GPU span of a step: ${(spans.toSorted((a, b) => a - b)[1] / 1e6).toFixed(2)} ms`;
+  });
+  const heads = await page.locator('.step-trace').allTextContents();
+  assert.deepEqual(
+    heads.map((text, place) => text.includes(medians[place])),
+    [true, true],
+    heads.join('\n'),
+  );
+  assert.match(heads[0], /^\u2026compiled/);
   await close();
 });
 

@@ -156,8 +156,14 @@ test('steps are side by side and say how they differ', async () => {
   await page.getByRole('button', { name: 'Most different first' }).click();
   assert.match(await lines.first().textContent(), /^step 3/);
   await shoot(page, 'view-steps');
+  const sorted = totals.toSorted((a, b) => a - b);
+  const median = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+  const title = await page.locator('.step-trace h2').textContent();
+  assert.ok(title.startsWith(`Median GPU span of a step: ${(median / 1e6).toFixed(2)} ms`), title);
   await lines.first().click();
   await timelineShows(page, rows[0].start_ns, rows[0].end_ns);
+  await page.goBack(); // once
+  await page.locator('#page[data-view="steps"]').waitFor();
   await close();
 });
 

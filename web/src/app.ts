@@ -5,28 +5,29 @@ import { button, copy, element } from './dom';
 import type { Chosen, Destination, Explorer, Source, ViewInfo } from './explore/source';
 import { Navigation } from './navigation';
 import { Overview } from './overview';
-import type { Session, Subject } from './session';
+import { ARRIVAL, type Session, type Subject } from './session';
 import { views, type ViewKind } from './views/index';
 
 const OVERVIEW = { key: 'overview', title: 'Overview' };
 
 /** Keys of the address that are the page's own; the timeline has others. */
-const ADDRESS = ['view', 'name', 'input'] as const;
+const ADDRESS = ['view', 'name', 'input', 'state'] as const;
 
 function readAddress(): { view: string; subject: Subject } {
   const words = new URLSearchParams(location.hash.includes('=') ? location.hash.slice(1) : '');
   const of = (key: (typeof ADDRESS)[number]): string | undefined => words.get(key) ?? undefined;
-  return { view: of('view') ?? OVERVIEW.key, subject: { name: of('name'), input: of('input') } };
+  return { view: of('view') ?? OVERVIEW.key, subject: { name: of('name'), input: of('input'), state: of('state') } };
 }
 
-function writeAddress(view: string, subject: Subject): void {
+function addressOf(view: string, subject: Subject): string {
   const words = new URLSearchParams(location.hash.includes('=') ? location.hash.slice(1) : '');
   for (const key of ADDRESS) words.delete(key);
   if (view !== OVERVIEW.key) words.set('view', view);
   if (subject.name !== undefined) words.set('name', subject.name);
   if (subject.input !== undefined) words.set('input', subject.input);
+  if (subject.state !== undefined) words.set('state', subject.state);
   const hash = words.toString();
-  history.pushState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`);
+  return hash === '' ? location.pathname + location.search : `#${hash}`;
 }
 
 export class App implements Session {
@@ -37,6 +38,7 @@ export class App implements Session {
   private readonly overview: Overview;
   private readonly stage = element('div', { id: 'stage', hidden: true });
   private readonly banner = element('div', { class: 'banner', role: 'alert', hidden: true });
+  private readonly kept = new Map<string, string>(); // what was chosen in views that are left
   private shown = OVERVIEW.key;
 
   constructor(
@@ -95,7 +97,10 @@ export class App implements Session {
   }
 
   go(to: Destination): void {
-    if (this.shown !== OVERVIEW.key) this.open(OVERVIEW.key);
+    if (this.shown !== OVERVIEW.key) {
+      history.pushState(ARRIVAL, '', addressOf(OVERVIEW.key, {}));
+      this.show(OVERVIEW.key, {});
+    }
     this.overview.look();
     this.explorer?.go(to);
   }
@@ -111,9 +116,18 @@ export class App implements Session {
   }
 
   open(view: string, subject: Subject = {}): void {
-    writeAddress(view, subject);
-    this.show(view, subject);
+    const state = subject.state ?? this.kept.get(view);
+    const whole = state === undefined ? subject : { ...subject, state };
+    history.pushState(null, '', addressOf(view, whole));
+    this.show(view, whole);
     scrollTo(0, 0);
+  }
+
+  keep(state: string): void {
+    const { view, subject } = readAddress();
+    if (view !== this.shown) return;
+    this.kept.set(view, state);
+    history.replaceState(history.state, '', addressOf(view, { ...subject, state }));
   }
 
   private setReport(report: Report): void {
@@ -146,12 +160,14 @@ export class App implements Session {
 
   private show(view: string, subject: Subject): void {
     const kind: ViewKind | undefined = views.find((each) => each.key === view && each.isOffered(this));
+    const isOther = kind !== undefined && this.shown !== kind.key;
     this.shown = kind?.key ?? OVERVIEW.key;
     this.overview.root.hidden = kind !== undefined;
     this.stage.hidden = kind === undefined;
     this.stage.replaceChildren(...(kind ? [kind.make(this, subject)] : []));
     this.navigation.markView(this.shown);
     document.getElementById('page')!.dataset.view = this.shown;
+    if (isOther) scrollTo(0, 0); // however it was opened
   }
 
   /** Digits open the views. */

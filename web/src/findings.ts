@@ -11,7 +11,7 @@ export interface FindingLinks {
   /** Goes to the rows of a table whose names occur in the texts. */
   point(table: string, texts: readonly string[]): void;
   /** Goes to a part of the timeline; null where there is none. */
-  readonly look: ((input: string | undefined, start: number, end: number, isAsked: boolean) => void) | null;
+  readonly look: ((input: string | undefined, start: number, end: number) => void) | null;
 }
 
 function sentences(title: string, texts: readonly string[]): HTMLElement | null {
@@ -36,7 +36,7 @@ function windowsView(finding: Finding, { look }: FindingLinks): HTMLElement | nu
   if (windows.length === 0 || !look) return null;
   const links = windows.map(({ start_ns: start, end_ns: end, device }) =>
     button(`${withUnit(end - start, 'ns')} at ${withUnit(start, 'ns')} on GPU ${device}`, { class: 'quiet' }, () =>
-      look(finding.input, start, end, true),
+      look(finding.input, start, end),
     ),
   );
   return element('div', { class: 'windows' }, element('h4', {}, 'In the timeline'), ...links);
@@ -58,35 +58,49 @@ function evidenceLink(report: Report, { table, title, evidence }: Finding, links
   return button(`See: ${target.title}`, { class: 'quiet' }, () => links.point(table, [title, ...evidence]));
 }
 
+/** Goes to the worst place in the timeline, where there is one. */
+function titleView(finding: Finding, { look }: FindingLinks): HTMLElement {
+  const title = element('bdi', {}, visible(finding.title));
+  const first = finding.windows?.[0];
+  if (!first || !look) return title;
+  const go = button('', { class: 'finding-title', title: 'Show its worst place in the timeline' }, () =>
+    look(finding.input, first.start_ns, first.end_ns),
+  );
+  go.append(title);
+  return go;
+}
+
+/** Opens and closes what belongs to a line. */
+function toggleView(body: HTMLElement): HTMLElement {
+  const toggle = button('Evidence', { class: 'quiet finding-toggle', 'aria-expanded': 'false' }, () => {
+    body.hidden = !body.hidden;
+    toggle.setAttribute('aria-expanded', String(!body.hidden));
+    toggle.textContent = body.hidden ? 'Evidence' : 'Close';
+  });
+  return toggle;
+}
+
 function findingView(report: Report, finding: Finding, links: FindingLinks): HTMLElement {
   const gain = worth(finding);
-  const details = element(
-    'details',
-    {},
-    element(
-      'summary',
-      {},
-      element('span', { class: 'severity' }, finding.severity),
-      element('h3', {}, element('bdi', {}, visible(finding.title))),
-      report.inputs.length > 1 && finding.input ? element('span', { class: 'whose' }, visible(finding.input)) : null,
-      gain && element('span', { class: 'gain' }, gain),
-    ),
-    element(
-      'div',
-      { class: 'finding-body' },
-      sentences('Evidence', finding.evidence),
-      sentences('Advice', finding.advice),
-      evidenceLink(report, finding, links),
-      windowsView(finding, links),
-      ruleView(finding),
-    ),
+  const body = element(
+    'div',
+    { class: 'finding-body', hidden: true },
+    sentences('Evidence', finding.evidence),
+    sentences('Advice', finding.advice),
+    evidenceLink(report, finding, links),
+    windowsView(finding, links),
+    ruleView(finding),
   );
-  const first = finding.windows?.[0];
-  // Opened by hand it also shows its worst place; the page stays where it is.
-  details.querySelector('summary')!.addEventListener('click', () => {
-    if (!details.open && first) links.look?.(finding.input, first.start_ns, first.end_ns, false);
-  });
-  return element('li', { class: `finding ${finding.severity.replace(/\W/g, '')}` }, details);
+  const line = element(
+    'div',
+    { class: 'finding-line' },
+    element('span', { class: 'severity' }, finding.severity),
+    element('h3', {}, titleView(finding, links)),
+    report.inputs.length > 1 && finding.input ? element('span', { class: 'whose' }, visible(finding.input)) : null,
+    gain && element('span', { class: 'gain' }, gain),
+    toggleView(body),
+  );
+  return element('li', { class: `finding ${finding.severity.replace(/\W/g, '')}` }, line, body);
 }
 
 /** What is said of an input in which nothing stands out. */
@@ -134,6 +148,7 @@ export function findingsView(report: Report, links: FindingLinks): HTMLElement |
   );
   addEventListener('beforeprint', () => {
     for (const each of view.querySelectorAll('details')) each.open = true;
+    for (const each of view.querySelectorAll<HTMLElement>('.finding-body')) each.hidden = false;
   });
   return view;
 }

@@ -27,7 +27,7 @@ function describe(input: Input): string[] {
   const kernels = count(of('kernels'), 'kernel');
   const distinct = of('kernel_names');
   const steps = of('steps') === 0 ? null : count(of('steps'), 'step');
-  const median = amount(of('step_median_ns'), (text) => `, median ${text}`) ?? '';
+  const median = amount(of('step_median_ns'), (text) => `, median CPU time of a step ${text}`) ?? '';
   return [
     input.producer ?? input.format,
     typeof devices === 'number' ? (devices === 1 ? gpu : `${devices} \u00d7 ${gpu}`) : null,

@@ -104,10 +104,8 @@ export class Overview {
   async showReport(report: Report): Promise<void> {
     document.title = `${titleOf(report)} \u00b7 gputime ${this.session.info ? 'view' : report.command}`;
     const account = accountOf(report);
-    const look = (input: string | undefined, start: number, end: number, isAsked: boolean): void => {
-      if (isAsked) this.session.go({ input, start, end });
-      else this.explorer?.go({ input, start, end });
-    };
+    const look = (input: string | undefined, start: number, end: number): void =>
+      this.session.go({ input, start, end });
     this.panels = new Panels(report, rowLinks(this.session));
     this.head.put(headerView(report));
     this.verdicts.put(report.main_table === 'limits' ? null : this.panels.take('limits'));

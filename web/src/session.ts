@@ -9,7 +9,11 @@ import { quote } from './explore/words';
 export interface Subject {
   readonly name?: string | undefined;
   readonly input?: string | undefined;
+  readonly state?: string | undefined; // what is chosen in the view, in its own words
 }
+
+/** The state of an entry of the history that was made to go to the timeline, which needs none of its own then. */
+export const ARRIVAL = 'arrival';
 
 export interface Session {
   readonly source: Source;
@@ -23,6 +27,8 @@ export interface Session {
   clear(): void;
   /** Opens a view. */
   open(view: string, subject?: Subject): void;
+  /** Keeps what is chosen in the shown view: in the address, and for the next time that it is opened. */
+  keep(state: string): void;
 }
 
 /** The place of an input in the source's list; the first where there is no such name. */

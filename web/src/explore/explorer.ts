@@ -23,6 +23,7 @@ import { measurePart } from './part';
 import { read, write, type Pin, type Place } from './place';
 import { SearchBox } from './searchbox';
 import type { Chosen, Destination, Explorer, Item, Link, Source } from './source';
+import { ARRIVAL } from '../session';
 import { tablesView, type Tables } from './tables';
 
 export interface ExplorerOptions {
@@ -388,7 +389,10 @@ export class ExplorerView implements Explorer, Hooks {
 
   /** What follows can be taken back: it changes an entry of its own. */
   private leave(): void {
-    if (this.options.input === undefined) history.pushState(null, '', location.href);
+    if (this.options.input !== undefined) return;
+    if (history.state === ARRIVAL)
+      history.replaceState(null, '', location.href); // it has one already
+    else history.pushState(null, '', location.href);
   }
 
   /** A step can be taken back; other changes are only kept. */

@@ -158,14 +158,20 @@ function liveView(session: Session, subject: Subject): HTMLElement {
     };
     const then = (view: (report: Report) => HTMLElement): HTMLElement => later(ask, (report) => report && view(report));
     host.replaceChildren(
-      chooser(session, a, b, show),
+      chooser(session, a, b, (nextA, nextB) => {
+        session.keep(`${nextA},${nextB}`);
+        show(nextA, nextB);
+      }),
       then(changesView),
       new Aligned(session, [a, b]).root,
       then((report) => tablesView(session, report)),
     );
   };
-  const a = inputOf(session, subject.input);
-  show(a, a === 0 ? 1 : 0);
+  const kept = (subject.state ?? '').split(',').map(Number);
+  const isKept = kept.length === 2 && kept.every((input) => source.inputs[input] !== undefined);
+  const first = inputOf(session, subject.input);
+  const [a, b] = isKept ? kept : [first, first === 0 ? 1 : 0];
+  show(a!, b!);
   return host;
 }
 

@@ -91,7 +91,7 @@ function heaviest(tree: FlameNode): Table {
       { key: 'own_ns', title: 'In itself', unit: 'ns', flags: ['bar'] },
       { key: 'total_ns', title: 'With children', unit: 'ns' },
       { key: 'share', title: 'Share in itself', unit: 'share', of: 'all' },
-      { key: 'count', title: 'Count', unit: 'count' },
+      { key: 'count', title: 'Ops', unit: 'count' },
     ],
     rows: rows.map(([name, { own, total, count }]): Row => [
       name,
@@ -127,8 +127,17 @@ function graphView(tree: FlameNode, whole: string): HTMLElement {
 
 function liveView(session: Session, subject: Subject): HTMLElement {
   const { source, chosen } = session;
-  const query = { of: 'operators' as FlameQuery['of'], by: 'gpu' as FlameQuery['by'] };
+  const [of, by] = (subject.state ?? '').split(',');
+  const query: { of: FlameQuery['of']; by: FlameQuery['by'] } = {
+    of: OF.find(([key]) => key === of)?.[0] ?? 'operators',
+    by: BY.find(([key]) => key === by)?.[0] ?? 'gpu',
+  };
   const host = element('div');
+  const turn = (next: Partial<typeof query>): void => {
+    Object.assign(query, next);
+    session.keep(`${query.of},${query.by}`);
+    show();
+  };
   const show = (): void => {
     const input = chosen?.input ?? inputOf(session, subject.input);
     const part = chosen ? { from: chosen.start, to: chosen.end } : {};
@@ -147,8 +156,8 @@ function liveView(session: Session, subject: Subject): HTMLElement {
     element(
       'div',
       { class: 'choices' },
-      choiceView('Of', OF, query.of, (of) => ((query.of = of), show())),
-      choiceView('By', BY, query.by, (by) => ((query.by = by), show())),
+      choiceView('Of', OF, query.of, (next) => turn({ of: next })),
+      choiceView('By', BY, query.by, (next) => turn({ by: next })),
     ),
     host,
   );

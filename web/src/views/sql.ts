@@ -38,8 +38,12 @@ class SqlBox {
   private readonly stop: HTMLButtonElement;
   private running: AbortController | null = null;
 
-  constructor(private readonly session: Session) {
-    this.field.value = EXAMPLES[0]![1];
+  constructor(
+    private readonly session: Session,
+    kept: string | undefined,
+  ) {
+    this.field.value = kept ?? EXAMPLES[0]![1];
+    this.field.addEventListener('change', () => session.keep(this.field.value));
     const examples = element(
       'select',
       { 'aria-label': 'Examples' },
@@ -71,9 +75,11 @@ class SqlBox {
       ),
       this.result,
     );
+    if (kept !== undefined) void this.run();
   }
 
   private async run(): Promise<void> {
+    this.session.keep(this.field.value);
     this.running?.abort();
     const running = (this.running = new AbortController());
     this.stop.hidden = false;
@@ -98,14 +104,14 @@ export const sqlView: ViewKind = {
   key: 'sql',
   title: 'SQL',
   isOffered: (session) => session.source.inputs.length > 0,
-  make: (session) =>
+  make: (session, subject) =>
     viewFrame(
       session,
       'sql',
       'SQL',
       'Ask anything of the events: ops, gaps, calls, ranges, cpu_ops, steps, counters and the tables of reports (report_KEY).',
       session.source.isLive
-        ? new SqlBox(session).root
+        ? new SqlBox(session, subject.state).root
         : missingView(session, 'A stored page has no events to ask. With the trace at hand:'),
     ),
 };

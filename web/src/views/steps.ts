@@ -1,12 +1,13 @@
-// Steps side by side: the account of each, and how it differs from the median step.
+// Steps side by side, trace by trace: the account of each, and how it differs from the median step of its trace.
 
 import { columnIndex, hasColumns, numberOf, numbers, reader, type Row, type Table } from '../data';
 import { judge } from '../better';
 import { button, element, setHover, visible } from '../dom';
 import { percent, withUnit } from '../format';
+import { tellApart } from '../inputnames';
 import type { Session } from '../session';
 import { colorOf } from '../theme';
-import { choiceView, missingView, panelView, viewFrame } from './parts';
+import { choiceView, missingView, viewFrame } from './parts';
 import type { ViewKind } from './index';
 
 const PARTS = [
@@ -16,33 +17,52 @@ const PARTS = [
   ['idle', 'idle_ns'],
 ] as const;
 const MOST = 400; // lines; of more steps those that differ most
+const LEAST = 8; // lines of a trace among many
 
 interface Step {
   readonly row: Row;
+  readonly input: string | undefined;
   readonly label: string;
   readonly state: string;
   readonly parts: readonly number[];
-  readonly total: number;
+  readonly total: number; // GPU span
+  readonly cpu: number; // CPU time, 0 where it is unknown
+}
+
+/** The median step by its GPU span, of an even number the mean of the two in the middle: its parts add up to that median. */
+function middleOf(steps: readonly Step[]): number[] {
+  const sorted = [...steps].sort((a, b) => a.total - b.total);
+  const two = [sorted[(sorted.length - 1) >> 1]!, sorted[sorted.length >> 1]!];
+  return PARTS.map((_, place) => (two[0]!.parts[place]! + two[1]!.parts[place]!) / 2);
 }
 
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle]! : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
 }
 
 function stepsOf(table: Table): Step[] {
   const [step, state, device, input] = ['step', 'state', 'device', 'input'].map((key) => reader(table, key));
   const varies = (of: (row: Row) => unknown): boolean => new Set(table.rows.map(of)).size > 1;
-  const [severalDevices, severalInputs] = [varies(device!), varies(input!)];
+  const severalDevices = varies(device!);
   return table.rows.flatMap((row) => {
     if (device!(row) === null) return [];
     const words = [`step ${String(step!(row))}`];
     if (severalDevices) words.push(`GPU ${String(device!(row))}`);
-    if (severalInputs) words.push(String(input!(row)));
     const parts = PARTS.map(([, key]) => numbers(table, key)(row));
     const total = parts.reduce((sum, ns) => sum + ns, 0);
-    return [{ row, label: words.join(' \u00b7 '), state: String(state!(row) ?? ''), parts, total }];
+    const of = input!(row);
+    return [
+      {
+        row,
+        input: of === null ? undefined : String(of),
+        label: words.join(' \u00b7 '),
+        state: String(state!(row) ?? ''),
+        parts,
+        total,
+        cpu: numbers(table, 'cpu_ns')(row),
+      },
+    ];
   });
 }
 
@@ -107,59 +127,78 @@ function legendView(usual: readonly number[]): HTMLElement {
   return element('ul', { class: 'account-legend' }, ...items);
 }
 
-function stepsList(session: Session, table: Table): HTMLElement {
-  const steps = stepsOf(table);
+type Order = 'time' | 'difference';
+
+/** As the head of the page has it: the CPU time of a step, beside what is drawn. */
+function medianWords(base: readonly Step[], isAll: boolean, whole: number): string {
+  const cpu = median(base.map((step) => step.cpu).filter((ns) => ns > 0));
+  const kind = isAll ? 'step' : 'steady step';
+  const beside = cpu > 0 ? ` (CPU time of a step: median ${withUnit(cpu, 'ns')})` : '';
+  return `Median GPU span of a ${kind}: ${withUnit(whole, 'ns')}${beside}`;
+}
+
+/** The steps of one trace. */
+function traceView(
+  steps: readonly Step[],
+  name: string | null,
+  most: number,
+  longest: number,
+  order: Order,
+  openerOf: (step: Step) => (() => void) | null,
+): HTMLElement {
   const steady = steps.filter(({ state }) => state === 'steady' || state === '');
   const base = steady.length > 0 ? steady : steps;
-  const usual = PARTS.map((_, place) => median(base.map(({ parts }) => parts[place]!)));
+  const usual = middleOf(base);
   const whole = usual.reduce((sum, ns) => sum + ns, 0);
-  const longest = Math.max(...steps.map(({ total }) => total), 1);
-  const [start, end, input] = ['start_ns', 'end_ns', 'input'].map((key) => columnIndex(table, key)) as [
-    number,
-    number,
-    number,
-  ];
-  const openerOf = ({ row }: Step): (() => void) | null =>
-    session.hasTimeline && start >= 0 && row[start] != null
-      ? () =>
-          session.go({
-            input: row[input] == null ? undefined : String(row[input]),
-            start: numberOf(row[start]),
-            end: numberOf(row[end]),
-          })
-      : null;
-  const list = element('ol', { class: 'step-list' });
-  const show = (order: 'time' | 'difference'): void => {
-    const by = (step: Step): number => Math.abs(step.total - whole);
-    const most = [...steps].sort((a, b) => by(b) - by(a)).slice(0, MOST);
-    const shown =
-      order === 'difference' ? most : steps.length > MOST ? steps.filter((step) => most.includes(step)) : steps;
-    list.replaceChildren(...shown.map((step) => lineView(step, usual, longest, openerOf(step))));
-  };
-  show('time');
+  const by = (step: Step): number => Math.abs(step.total - whole);
+  const far = [...steps].sort((a, b) => by(b) - by(a)).slice(0, most);
+  const shown = order === 'difference' ? far : far.length < steps.length ? steps.filter((s) => far.includes(s)) : steps;
   const counter =
-    steps.length > MOST
-      ? `the ${MOST} of ${steps.length} that differ most`
+    steps.length > most
+      ? `the ${most} of ${steps.length} that differ most`
       : `${steps.length} step${steps.length === 1 ? '' : 's'}`;
-  return panelView(
-    `Median ${base.length === steps.length ? 'step' : 'steady step'}: ${withUnit(whole, 'ns')}`,
-    element(
-      'div',
-      { class: 'tools' },
-      choiceView(
-        'Order',
-        [
-          ['time', 'In order'],
-          ['difference', 'Most different first'],
-        ] as const,
-        'time',
-        show,
-      ),
-      element('span', { class: 'counter' }, counter),
-    ),
+  const words = medianWords(base, base.length === steps.length, whole);
+  const head = element('h2', {}, name === null ? words : visible(name));
+  return element(
+    'section',
+    { class: 'panel step-trace' },
+    head,
+    element('p', { class: 'counter' }, name === null ? counter : `${words} \u00b7 ${counter}`),
     legendView(usual),
-    list,
+    element('ol', { class: 'step-list' }, ...shown.map((step) => lineView(step, usual, longest, openerOf(step)))),
   );
+}
+
+function stepsList(session: Session, table: Table): HTMLElement {
+  const steps = stepsOf(table);
+  const longest = Math.max(...steps.map(({ total }) => total), 1);
+  const traces = new Map<string | undefined, Step[]>();
+  for (const step of steps) traces.set(step.input, [...(traces.get(step.input) ?? []), step]);
+  const names = tellApart([...traces.keys()].map((input) => input ?? ''));
+  const [start, end] = ['start_ns', 'end_ns'].map((key) => columnIndex(table, key)) as [number, number];
+  const openerOf = ({ row, input }: Step): (() => void) | null =>
+    session.hasTimeline && start >= 0 && row[start] != null
+      ? () => session.go({ input, start: numberOf(row[start]), end: numberOf(row[end]) })
+      : null;
+  const most = Math.max(LEAST, Math.floor(MOST / Math.max(traces.size, 1)));
+  const host = element('div');
+  const show = (order: Order): void =>
+    host.replaceChildren(
+      ...[...traces.values()].map((each, place) =>
+        traceView(each, traces.size > 1 ? names[place]! : null, most, longest, order, openerOf),
+      ),
+    );
+  show('time');
+  const choice = choiceView(
+    'Order',
+    [
+      ['time', 'In order'],
+      ['difference', 'Most different first'],
+    ] as const,
+    'time',
+    show,
+  );
+  return element('div', {}, element('div', { class: 'tools' }, choice), host);
 }
 
 function usable(table: Table | undefined): table is Table {
@@ -185,7 +224,7 @@ export const stepsView: ViewKind = {
       session,
       'steps',
       'Steps',
-      'Each step on each GPU, against the median of each part. A click shows it in the timeline.',
+      'The GPU span of each step, from its first GPU op to the end of its last, on each GPU, against the median step of its trace. A click shows it in the timeline.',
       content,
     );
   },

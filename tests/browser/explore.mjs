@@ -25,7 +25,10 @@ export async function serve(...args) {
     listen(server.stderr);
     server.on('exit', (code) => reject(new Error(`gputime view ended with ${code}: ${said.join('\n')}`)));
   });
+  let isEnded = false;
+  server.on('exit', () => (isEnded = true));
   const stop = async () => {
+    if (isEnded) return;
     const ended = new Promise((resolve) => server.on('exit', resolve));
     server.kill('SIGINT');
     await ended;
@@ -77,7 +80,7 @@ export async function openLive(settings, ...args) {
     await opened.close();
     await stop();
   };
-  return { ...opened, url, close };
+  return { ...opened, url, stop, close };
 }
 
 async function ready(opened) {

@@ -358,6 +358,10 @@ test('the account of a part sums to its length', () => {
     },
   ]);
   assert.deepEqual(told.kernels[0], { name: 'c', isKernel: true, ns: 100, count: 1 });
+  assert.deepEqual(
+    told.kernels.filter(({ isKernel }) => !isKernel).map(({ name }) => name),
+    ['m'],
+  );
   const joined = [of('ops', 1, [[0, 100, gemm, 5, 80]])];
   assert.equal(tell(joined, catalog, { start: 20, end: 190 }), null, 'what is joined cannot be told');
 });

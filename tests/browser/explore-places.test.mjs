@@ -44,7 +44,7 @@ async function choose(page, start, end) {
     ]),
     lists: [...root.querySelectorAll('.explorer-list')].map((list) =>
       [...list.children].map((row) => [
-        row.querySelector('[title]')?.title ?? row.firstChild.textContent,
+        (row.querySelector('[title]')?.title ?? row.firstChild.textContent).slice(0, 300), // stored names are cut
         row.querySelector('small').textContent,
         row.querySelector('b').textContent,
       ]),

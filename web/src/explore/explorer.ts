@@ -1,6 +1,6 @@
 // The explorer: one timeline at a time with its tools, what is pinned and chosen below it, and the place in the address.
 
-import type { Report } from '../data';
+import { reader, type Report } from '../data';
 import { button, copy, element } from '../dom';
 import { decimal, withUnit } from '../format';
 import { tickText } from '../timeline/axis';
@@ -318,7 +318,8 @@ export class ExplorerView implements Explorer, Hooks {
     const actions = {
       go: ({ lane, start, end, name }: GapShare) =>
         this.follow({ kind: '', name, lane: lane ?? -1, start_ns: start, end_ns: end }),
-      open: this.opener && ((name: string) => this.opener?.(name, this.source.inputs[this.input]?.input)),
+      open:
+        this.opener && ((name: string) => this.opener?.(this.kernelOf(name), this.source.inputs[this.input]?.input)),
       zoom: () => view.look(span),
       clear: () => view.setChosen(null),
     };
@@ -340,6 +341,15 @@ export class ExplorerView implements Explorer, Hooks {
     } finally {
       this.waiting--;
     }
+  }
+
+  /** The whole name of a kernel: the timeline of a stored page cuts long ones, its table does not. */
+  private kernelOf(name: string): string {
+    const table = this.options.report?.tables['kernels'];
+    if (!table || !name.endsWith('\u2026')) return name;
+    const start = name.slice(0, -1);
+    const names = table.rows.map((row) => String(reader(table, 'name')(row)));
+    return names.find((each) => each.startsWith(start)) ?? name;
   }
 
   /** Goes to something else in this timeline, and pins it if it has a lane. */

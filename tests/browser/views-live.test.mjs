@@ -208,6 +208,20 @@ test('memory and steps of a server, and a trace without memory events', async ()
   await close();
 });
 
+test('memory begins with its peak in a sentence, and a narrow window shows every tab', async () => {
+  const stack = join(DATA, 'torch/llama_train_eager_stack.json.gz');
+  const own = await serve(stack);
+  const { page, close } = await openAddress(own.url, { ...DESK, width: 500, hash: '#view=memory' });
+  const [sentence] = report('memory', stack).inputs[0].notes;
+  await page.locator('#view-memory .headline', { hasText: sentence }).waitFor();
+  const ends = await page
+    .locator('.view-tab')
+    .evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().right));
+  assert.ok(ends.length > 5 && ends.every((end) => end <= 500), ends.join());
+  await close();
+  await own.stop();
+});
+
 test('ranks are rows, and their collectives are joined', async () => {
   const job = await serve(...RANKS);
   const { page, close } = await openAddress(job.url, { ...DESK, hash: '#view=ranks' });

@@ -110,10 +110,18 @@ static bool same_capture(const struct cli_run *a, const struct cli_run *b) {
     return bytes && bytes == gputime_capture_prefix(b->path) && memcmp(a->path, b->path, bytes) == 0;
 }
 
+/* --html takes no name: one that follows it is taken for a trace. */
+static bool is_page_name(const char *path) {
+    size_t bytes = strlen(path);
+    return bytes > strlen(".html") && strcmp(path + bytes - strlen(".html"), ".html") == 0;
+}
+
 static enum gputime_status check_readable(const char *path, struct gputime_error *err) {
     struct stat info;
     if (strcmp(path, "-") == 0)
         return GPUTIME_OK;
+    if (stat(path, &info) != 0 && errno == ENOENT && is_page_name(path))
+        return cli_fail(err, "cannot read '%s': no such file; to write a page: --html -o %s", path, path);
     if (stat(path, &info) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (S_ISDIR(info.st_mode))

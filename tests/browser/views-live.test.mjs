@@ -46,7 +46,10 @@ test('the page of a server fills in what has been analysed', async () => {
   assert.match(label, new RegExp(`${(rows[0].span_ns / 1e6).toFixed(2)} ms`));
   assert.ok((await page.locator('.finding:visible').count()) === 3);
   const tabs = await page.locator('.view-tab').allTextContents();
-  assert.deepEqual(tabs, ['Overview', 'Flame graph', 'Kernels', 'Steps', 'Compare', 'Ranks', 'Memory', 'SQL']);
+  assert.deepEqual(tabs, ['Overview', 'Flame graph', 'Kernels', 'Steps', 'Compare', 'Memory', 'SQL']);
+  const traces = await page.locator('#top .traces li').allTextContents();
+  assert.equal(traces.length, 2);
+  for (const line of traces) assert.match(line, /PyTorch profiler · NVIDIA H200 · [\d.]+ ms span/);
   await shoot(page, 'live-first-screen');
   await close();
 });
@@ -154,6 +157,18 @@ test('queries are answered as a table, and mistakes are said', async () => {
   await shoot(page, 'live-sql');
   await page.getByLabel('Examples').selectOption({ index: 2 });
   assert.match(await query.inputValue(), /from gaps/);
+  const [op] = sql(TRACE, 'select start_ns, dur_ns from ops order by dur_ns desc limit 1');
+  await query.fill(`select start_ns, dur_ns from ops where start_ns = ${op.start_ns} and dur_ns = ${op.dur_ns}`);
+  await query.press('Control+Enter');
+  await rows
+    .first()
+    .filter({ hasText: op.dur_ns.toLocaleString('en-US') })
+    .waitFor(); // as the query gave it
+  await rows.first().click();
+  await timelineShows(page, op.start_ns, op.start_ns + op.dur_ns);
+  await page.goBack();
+  await page.getByText('Tables and columns').click();
+  await page.locator('.sql-schema', { hasText: 'ops: ' }).waitFor();
   await query.fill('select 7 as seven');
   await query.press('Control+Enter');
   await rows.first().filter({ hasText: '7' }).waitFor();
@@ -215,6 +230,20 @@ test('memory and steps of a server, and a trace without memory events', async ()
   );
   assert.match(heads[0], /^\u2026compiled/);
   await close();
+});
+
+test('memory begins with its peak in a sentence, and a narrow window shows every tab', async () => {
+  const stack = join(DATA, 'torch/llama_train_eager_stack.json.gz');
+  const own = await serve(stack);
+  const { page, close } = await openAddress(own.url, { ...DESK, width: 500, hash: '#view=memory' });
+  const [sentence] = report('memory', stack).inputs[0].notes;
+  await page.locator('#view-memory .headline', { hasText: sentence }).waitFor();
+  const ends = await page
+    .locator('.view-tab')
+    .evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().right));
+  assert.ok(ends.length > 5 && ends.every((end) => end <= 500), ends.join());
+  await close();
+  await own.stop();
 });
 
 test('ranks are rows, and their collectives are joined', async () => {

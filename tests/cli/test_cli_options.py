@@ -137,6 +137,9 @@ def test_missing_file_is_no_unknown_command(run):
     message = error_of(run("trace.json"), FAILED)
     assert "'trace.json'" in message and "no such file" in message and "did you mean" not in message
     assert error_of(run("kernels", "gaps.json"), FAILED) == "gputime: cannot read 'gaps.json': no such file or directory\n"
+    assert error_of(run("kernels", "--html", "page.html"), FAILED) == (
+        "gputime: cannot read 'page.html': no such file; to write a page: --html -o page.html\n"
+    )
     assert "cannot read './compare'" in error_of(run("./compare"), FAILED)
 
 

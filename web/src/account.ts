@@ -15,6 +15,7 @@ export interface AccountPart {
 export interface AccountRow {
   readonly name: string;
   readonly values: readonly number[]; // by part
+  readonly isMean?: boolean; // of many
 }
 
 export interface Account {
@@ -53,7 +54,7 @@ function used(title: string, parts: readonly AccountPart[], rows: readonly Accou
   return {
     title,
     parts: places.map((place) => parts[place]!),
-    rows: rows.map(({ name, values }) => ({ name, values: places.map((place) => values[place]!) })),
+    rows: rows.map(({ values, ...row }) => ({ ...row, values: places.map((place) => values[place]!) })),
   };
 }
 
@@ -61,7 +62,7 @@ function used(title: string, parts: readonly AccountPart[], rows: readonly Accou
 function few(rows: readonly AccountRow[], noun: string): readonly AccountRow[] {
   if (rows.length <= MOST_ROWS) return rows;
   const values = rows[0]!.values.map((_, at) => rows.reduce((sum, row) => sum + row.values[at]!, 0) / rows.length);
-  return [{ name: `mean of ${rows.length} ${noun}`, values }];
+  return [{ name: `mean of ${rows.length} ${noun}`, values, isMean: true }];
 }
 
 type Read = (table: Table, key: string) => (row: Row) => number;
@@ -207,6 +208,7 @@ export function accountView(account: Account, title = account.title): HTMLElemen
     return element('div', { class: 'account-line' }, several && name, track, several && total);
   });
   const head = element('h2', {}, title);
+  if (!several && account.rows[0]?.isMean) head.append(`, ${account.rows[0].name}`);
   if (!several) head.append(element('span', { class: 'account-whole' }, withUnit(longest, 'ns')));
   return element('div', { class: several ? 'account is-several' : 'account' }, head, ...lines, legendView(account));
 }

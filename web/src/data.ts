@@ -36,6 +36,8 @@ export interface Input {
   readonly format: string | null;
   readonly producer: string | null;
   readonly selection: string | null;
+  readonly rank?: number | null;
+  readonly world_size?: number | null;
   readonly shown: readonly Fact[];
   readonly notes: readonly string[];
   readonly facts?: Readonly<Record<string, Cell>>;

@@ -4,6 +4,7 @@ import type { Cell, Fact, Input, Report } from './data';
 import { element, visible } from './dom';
 import { showFact } from './facts';
 import { decimal, percent, withUnit } from './format';
+import { tellApart } from './inputnames';
 
 function factView(fact: Fact): HTMLElement {
   const shown = element('dd', { class: 'fact-value' });
@@ -84,6 +85,42 @@ export function titleOf(report: Report): string {
   );
 }
 
+const FEW = 4; // traces, which the first screen has room for
+
+/** Of several traces each: what it is, in a line. */
+function tracesView(inputs: readonly Input[]): HTMLElement | null {
+  if (inputs.length < 2) return null;
+  const names = tellApart(inputs.map(({ input }) => input));
+  const lines = inputs.map((input, place) =>
+    element('li', {}, element('b', {}, visible(names[place]!)), ` ${describe(input).join(' \u00b7 ')}`),
+  );
+  const list = element('ul', { class: 'traces' }, ...lines);
+  return inputs.length <= FEW
+    ? list
+    : element('details', { class: 'all-facts' }, element('summary', {}, `${inputs.length} traces`), list);
+}
+
+/** Traces of jobs of several ranks that say a rank twice are of several jobs, which are not one another's ranks. */
+function jobsView(inputs: readonly Input[]): HTMLElement | null {
+  const ranked = inputs.filter(({ rank, world_size: size }) => rank != null && (size ?? 0) > 1);
+  const counts = new Map<number, number>();
+  for (const { rank } of ranked) counts.set(rank!, (counts.get(rank!) ?? 0) + 1);
+  const jobs = Math.max(0, ...counts.values());
+  if (jobs < 2) return null;
+  const folders = new Map<string, string[]>();
+  for (const { path } of ranked) {
+    const folder = /^(.*)\//.exec(path ?? '')?.[1] ?? '.';
+    folders.set(folder, [...(folders.get(folder) ?? []), (path ?? '').slice(folder === '.' ? 0 : folder.length + 1)]);
+  }
+  const groups = [...folders].map(([folder, files]) => element('li', {}, visible(`${folder}: ${files.join(', ')}`)));
+  return element(
+    'div',
+    { class: 'note warning jobs' },
+    element('p', {}, `These look like ${jobs} jobs: open one of them.`),
+    element('details', {}, element('summary', {}, 'Their files'), element('ul', {}, ...groups)),
+  );
+}
+
 export function headerView(report: Report): HTMLElement {
   const whole = wholeOf(report);
   const only = report.inputs.length === 1 ? whole : undefined;
@@ -106,6 +143,8 @@ export function headerView(report: Report): HTMLElement {
         element('summary', {}, `${facts.length} facts`),
         element('dl', { class: 'facts' }, ...facts.map(factView)),
       ),
+    !only && tracesView(report.inputs.filter(({ path }) => path !== null)),
+    jobsView(report.inputs),
     notesView(report, whole),
   );
 }

@@ -94,7 +94,9 @@ function occurrencesView(session: Session, subject: Subject, found: Occurrences,
   if (longest && session.hasTimeline) links.append(button('Longest in the timeline', {}, () => go(longest)));
   const note = found.isSample
     ? `${list.length.toLocaleString('en-US')} of the launches are known one by one here.`
-    : `All ${list.length.toLocaleString('en-US')} launches.`;
+    : list.length === 1
+      ? 'The only launch.'
+      : `All ${list.length.toLocaleString('en-US')} launches.`;
   links.append(element('span', { class: 'counter' }, note));
   return element(
     'div',

@@ -2,7 +2,7 @@
 
 import { charts } from '../charts/index';
 import type { Report, Table } from '../data';
-import { element } from '../dom';
+import { element, visible } from '../dom';
 import { inputOf, type Session } from '../session';
 import { TableView } from '../table';
 import { rowLinks } from '../links';
@@ -29,12 +29,24 @@ function tablePanel(session: Session, key: string, table: Table, report: Report)
   );
 }
 
+/** The peak in a sentence, as on the command line; of several traces one for each. */
+function headlineView(report: Report): HTMLElement | null {
+  const several = report.inputs.length > 1;
+  const lines = report.inputs.flatMap(({ input, notes }) =>
+    notes
+      .filter((note) => /^Peak /.test(note))
+      .map((note) => element('p', {}, visible(several ? `${input}: ${note}` : note))),
+  );
+  return lines.length > 0 ? element('section', { class: 'panel headline' }, ...lines) : null;
+}
+
 function memoryPanels(session: Session, report: Report): HTMLElement {
   const panels = TABLES.flatMap((key) => {
     const table = report.tables[key];
+    if (key === 'memory_timeline' && table && table.rows.length < 2) return []; // a single point is no curve
     return table && table.rows.length > 0 ? [tablePanel(session, key, table, report)] : [];
   });
-  if (panels.length > 0) return element('div', {}, ...panels);
+  if (panels.length > 0) return element('div', {}, headlineView(report), ...panels);
   const words =
     'This trace has no memory events. PyTorch records them with profile_memory=True, Nsight Systems with --cuda-memory-usage=true.';
   return element('section', { class: 'panel missing' }, element('p', {}, words));

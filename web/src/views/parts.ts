@@ -117,5 +117,13 @@ export function tableOf(answer: SqlAnswer, title: string): Table {
     : { title, columns, rows };
 }
 
+/** The same with every cell as the query gave it, whatever its column is called. */
+export function exactTableOf(answer: SqlAnswer, title: string): Table {
+  const table = tableOf(answer, title);
+  return { ...table, columns: table.columns.map((column): Column => ({ ...column, unit: plainUnit(column.unit) })) };
+}
+
+const plainUnit = (unit: Unit): Unit => (unit === '' ? '' : 'count');
+
 /** A text of SQL. */
 export const sqlText = (text: string): string => `'${text.replace(/'/g, "''")}'`;

@@ -3,6 +3,7 @@
 import { accountOf, accountView } from '../account';
 import type { Report } from '../data';
 import { element, visible } from '../dom';
+import type { SourceInput } from '../explore/source';
 import { findingsView } from '../findings';
 import { rowLinks } from '../links';
 import { Panels } from '../panels';
@@ -12,6 +13,12 @@ import { rankLanesView, type RankPlace } from './rank-lanes';
 import type { ViewKind } from './index';
 
 const isJob = (report: Report | null): report is Report => (report?.tables['rank_steps']?.rows.length ?? 0) > 0;
+
+/** Traces that say different ranks are of one job; two runs, or several jobs, say the same ones again. */
+function isOneJob(inputs: readonly SourceInput[]): boolean {
+  const ranks = inputs.map(({ rank }) => rank ?? null);
+  return inputs.length > 1 && ranks.every((rank) => rank !== null) && new Set(ranks).size === ranks.length;
+}
 
 /** Goes to the timeline of a rank, where its trace is one of the inputs. */
 function opener(session: Session): ((place: RankPlace) => void) | null {
@@ -48,7 +55,7 @@ function jobView(session: Session, report: Report, isWhole: boolean): HTMLElemen
 export const ranksView: ViewKind = {
   key: 'ranks',
   title: 'Ranks',
-  isOffered: ({ source, report }) => isJob(report) || source.inputs.length > 1,
+  isOffered: ({ source, report }) => isJob(report) || isOneJob(source.inputs),
   make: (session) => {
     const { source, report } = session;
     const paths = report?.inputs.flatMap(({ path }) => (path === null ? [] : [path])) ?? [];

@@ -1,9 +1,10 @@
 // Questions in SQL, answered by the server over all events of the traces.
 
+import { numberOf, reader } from '../data';
 import { button, element, visible } from '../dom';
 import type { Session } from '../session';
-import { TableView } from '../table';
-import { missingView, tableOf, viewFrame } from './parts';
+import { TableView, type RowLinks } from '../table';
+import { exactTableOf, later, missingView, viewFrame } from './parts';
 import type { ViewKind } from './index';
 
 const ROWS = 1000;
@@ -30,6 +31,56 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
     "select name, count(*) as count, sum(bytes) as total_bytes, sum(dur_ns) as total_ns,\n  sum(bytes) * 1.0 / sum(dur_ns) as GB_per_s\nfrom ops where kind = 'memcpy' group by name order by total_ns desc",
   ],
 ];
+
+const EVENTS = ['ops', 'gaps', 'calls', 'ranges', 'cpu_ops', 'steps', 'counters'];
+
+/** Tables and their columns, asked for when the list is opened. */
+function schemaView(session: Session): HTMLElement {
+  const host = element('div');
+  const reports = Object.keys(session.report?.tables ?? {}).map((key) => `report_${key}`);
+  const lineOf = async (table: string): Promise<HTMLElement | null> => {
+    const answer = await session.source.sql(`select * from ${table} limit 0`, 1).catch(() => null);
+    if (!answer || answer.error) return null;
+    const columns = answer.columns.map((column) =>
+      typeof column === 'string' ? column : (column as { key: string }).key,
+    );
+    return element('p', {}, element('code', {}, table), `: ${columns.join(', ')}`);
+  };
+  const view = element(
+    'details',
+    { class: 'sql-schema' },
+    element('summary', {}, 'Tables and columns'),
+    host,
+    reports.length > 0 && element('p', {}, `Tables of the reports: ${reports.join(', ')}`),
+  );
+  view.addEventListener('toggle', () => {
+    if (!view.open || host.firstChild) return;
+    host.append(
+      later(
+        () => Promise.all(EVENTS.map(lineOf)),
+        (lines) => element('div', {}, ...lines),
+      ),
+    );
+  });
+  return view;
+}
+
+/** A row with a start, and an end or a duration, leads to that part of the timeline. */
+function placeLinks(session: Session): RowLinks {
+  return (_, table, row) => {
+    const known = (key: string): number | null => {
+      const cell = reader(table, key)(row);
+      return cell === null ? null : numberOf(cell);
+    };
+    const start = known('start_ns');
+    const duration = known('dur_ns') ?? known('gap_ns');
+    const end = known('end_ns') ?? (start !== null && duration !== null ? start + duration : null);
+    if (!session.hasTimeline || start === null || end === null || end < start) return null;
+    const input = reader(table, 'input')(row);
+    const to = { input: input === null ? undefined : String(input), start, end };
+    return { label: 'Show in the timeline', go: () => session.go(to) };
+  };
+}
 
 class SqlBox {
   readonly root: HTMLElement;
@@ -73,6 +124,7 @@ class SqlBox {
         examples,
         element('span', { class: 'counter' }, `Ctrl + Enter runs it; at most ${ROWS.toLocaleString('en-US')} rows`),
       ),
+      schemaView(session),
       this.result,
     );
     if (kept !== undefined) void this.run();
@@ -89,7 +141,8 @@ class SqlBox {
       if (running !== this.running) return;
       if (!answer || answer.error) throw new Error(answer?.error ?? 'no answer');
       const notes = (answer.notes ?? []).map((note) => element('p', { class: 'origin' }, visible(note)));
-      this.result.replaceChildren(new TableView('rows', tableOf(answer, 'Result')).root, ...notes);
+      const table = exactTableOf(answer, 'Result');
+      this.result.replaceChildren(new TableView('rows', table, placeLinks(this.session)).root, ...notes);
     } catch (reason) {
       if (running !== this.running) return;
       const words = running.signal.aborted ? 'Stopped.' : reason instanceof Error ? reason.message : String(reason);

@@ -446,7 +446,7 @@ const struct cli_option cli_option_table[] = {
      .argument = "SECONDS",
      .group = CLI_GROUP_VIEW,
      .is_local = true,
-     .help = "end after so long without a page (60 after the last one\nwas closed; 0 = never)"},
+     .help = "end after so long without a page (60 after the last\none was closed; 0 = never)"},
     {.name = "no-open",
      .type = CLI_FLAG,
      .offset = AT(no_open),

@@ -65,6 +65,19 @@ static enum gputime_status plan(struct job *job, struct gputime_error *err) {
     return status;
 }
 
+/* As a shell reads it back. */
+static void write_word(const char *word, FILE *out) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, out);
+    fputc('\'', out);
+}
+
 /* "gputime view a.json b.json"; where paths are hidden, without them. NULL: memory is short. */
 static char *typed_words(const struct cli_options *options, struct cli_words words) {
     char *text = NULL;
@@ -73,8 +86,10 @@ static char *typed_words(const struct cli_options *options, struct cli_words wor
     if (!out)
         return NULL;
     fputs("gputime view", out);
-    for (size_t i = 0; i < words.count && !options->opening.redact; i++)
-        fprintf(out, strpbrk(words.items[i], " '\"$\\*?") ? " '%s'" : " %s", words.items[i]);
+    for (size_t i = 0; i < words.count && !options->opening.redact; i++) {
+        fputc(' ', out);
+        write_word(words.items[i], out);
+    }
     return fclose(out) == 0 ? text : NULL;
 }
 

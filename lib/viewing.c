@@ -37,7 +37,7 @@ static const struct route routes[] = {
     {"ranks", "", gt_viewing_reports_ranks, true, true},
     {"lanes", "input", gt_viewing_lanes_list, true, true},
     {"window", "input,from_ns,to_ns,width,lanes", gt_viewing_lanes_window, false, false},
-    {"item", "input,lane,start_ns,end_ns,nth", gt_viewing_items_item, false, false},
+    {"item", "input,lane,start_ns,end_ns,nth", gt_viewing_items_item, true, false},
     {"search", "input,text,from_ns,before_ns,limit", gt_viewing_items_search, true, false},
     {"flame", "input,of,by,from_ns,to_ns", gt_viewing_items_flame, true, true},
     {"sql", "query,limit", gt_viewing_reports_sql, true, false},

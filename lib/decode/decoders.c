@@ -218,15 +218,16 @@ static enum gt_status fail_members(const struct gt_source *source, const struct 
     return gt_fail(err, "'%s': zip archive without a trace: it has %s", gt_source_path(source), all.names);
 }
 
-/* The one trace of an archive. Members that cannot be read are none. */
+/* The one trace of an archive. A member that is packed in another way or locked may be the one that is meant. */
 static enum gt_status choose_member(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err) {
     const struct gt_decoder *decoder;
     struct found traces = {0};
     struct gt_str head;
     for (size_t i = 0; i < gt_source_member_count(source); i++) {
         const char *name = gt_source_member_name(source, i);
-        if (gt_source_select(source, i, NULL) != GT_OK || find_decoder(source, name, &head, &decoder, NULL) != GT_OK ||
-            !decoder)
+        if (gt_source_select(source, i, err) != GT_OK)
+            return GT_ERR;
+        if (find_decoder(source, name, &head, &decoder, NULL) != GT_OK || !decoder)
             continue;
         if (traces.count == 0) {
             traces.first = i;

@@ -133,11 +133,11 @@ enum gt_status gt_logged_sum(struct gt_logged *logged, struct gt_rank_summary *c
                              struct gt_error *err) {
     *logged = (struct gt_logged){0};
     bool ok = list_entries(logged, summaries, count);
-    for (size_t i = 0; i < logged->entry_count; i++)
-        logged->timed_on_cpu += is_timed_on_cpu(&logged->entries[i]);
     if (ok && logged->entry_count) {
         gt_logged_order_sort(logged, gt_logged_order_whole);
         drop_repeated(logged);
+        for (size_t i = 0; i < logged->entry_count; i++)
+            logged->timed_on_cpu += is_timed_on_cpu(&logged->entries[i]);
         compare_collectives(logged);
         ok = !gt_arena_failed(&logged->arena) && gt_logged_sums_make(logged);
     }

@@ -162,8 +162,11 @@ static void count_missing(struct summing *it, const struct gt_logged_entry *run,
         first = numbers++ ? first : (uint64_t)run[i].log->sequence;
         last = (uint64_t)run[i].log->sequence;
     }
-    if (numbers && !gt_logged_sums_is_message(run))
-        it->logged->groups[it->group].missing += (size_t)(last - first) + 1 - numbers;
+    if (numbers && !gt_logged_sums_is_message(run)) {
+        struct gt_logged_group *group = &it->logged->groups[it->group];
+        uint64_t most = INT64_MAX - group->missing, missing = last - first - (numbers - 1);
+        group->missing += missing < most ? missing : most;
+    }
 }
 
 static void sum_group(struct summing *it, const struct gt_logged_entry *run, size_t count) {

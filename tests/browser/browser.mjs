@@ -15,6 +15,13 @@ const { chromium } = createRequire(join(ROOT, 'web/package.json'))('playwright-c
 export const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
 const SHOTS = join(ROOT, 'build/browser');
 
+/** In which schemes and widths a chart is looked at. */
+export const LOOKS = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+];
+
 export const folder = mkdtempSync(join(tmpdir(), 'gputime-browser-'));
 mkdirSync(SHOTS, { recursive: true });
 
@@ -141,14 +148,69 @@ async function openPage(address, mayAsk, { width = 1280, height = 800, hash = ''
   return { page, close, oddities };
 }
 
+/** Until what has been asked for is drawn: drawings follow within a frame or two. */
+export async function frames(page) {
+  await page.evaluate(
+    () =>
+      new Promise((done) => {
+        let left = 3;
+        const next = () => (left-- > 0 ? requestAnimationFrame(next) : done());
+        next();
+      }),
+  );
+}
+
+const PATIENCE_MS = 20_000;
+
+/** Repeats a check until it holds; what it says at last is what fails. */
+export async function eventually(check) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+/** Seconds of CPU time that the page's own thread takes for something, however busy the machine is. */
+export async function workOf(page, action) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const seconds = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration').value;
+  };
+  const before = await seconds();
+  await action();
+  await frames(page);
+  const taken = (await seconds()) - before;
+  await session.detach();
+  assert.ok(taken > 0, 'something is measured');
+  return taken;
+}
+
+/** Scrolls to a chart and waits until it is drawn. */
+export async function showChart(page, host) {
+  await host.scrollIntoViewIfNeeded();
+  await host.locator('canvas').first().waitFor();
+  await frames(page);
+}
+
 /** Scrolls through the page, so that every chart is drawn. */
 export async function scrollThrough(page) {
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (let y = 0; y < height; y += 600) {
     await page.evaluate((top) => scrollTo(0, top), y);
-    await page.waitForTimeout(20);
+    await frames(page);
   }
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.canvas')].every((host) => host.clientWidth === 0 || host.querySelector('canvas')),
+  );
   await page.evaluate(() => scrollTo(0, 0));
+  await frames(page);
 }
 
 export async function shoot(target, name) {
@@ -201,7 +263,7 @@ export async function textsDuring(page, action) {
     };
   });
   await action();
-  await page.waitForTimeout(200);
+  await frames(page);
   return page.evaluate(() => {
     CanvasRenderingContext2D.prototype.fillText = globalThis.fillText;
     return globalThis.written;

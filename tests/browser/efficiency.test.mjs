@@ -4,7 +4,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { DATA, closeBrowser, colours, folder, makePage, open, openBrowser, shoot, textsDuring } from './browser.mjs';
+import {
+  DATA,
+  LOOKS,
+  closeBrowser,
+  colours,
+  folder,
+  makePage,
+  open,
+  openBrowser,
+  shoot,
+  showChart,
+  textsDuring,
+} from './browser.mjs';
 
 const WATERFALL = 'table-waterfall';
 const ROOFLINE = 'table-roofline';
@@ -57,19 +69,30 @@ async function openChart(made, id, settings = {}) {
   const { page, close } = await open(made, settings);
   const section = page.locator(`#${id}`);
   const canvas = section.locator('.canvas');
-  await canvas.scrollIntoViewIfNeeded();
-  await page.waitForTimeout(200);
+  await showChart(page, canvas);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(overflow <= 0, `${overflow} px too wide`);
   return { page, close, section, canvas, label: await canvas.getAttribute('aria-label') };
 }
 
-/** Moves over a chart line by line, and returns all that is written meanwhile. */
+/** Moves over all that is drawn of a chart, line by line, and returns what is written meanwhile. */
 async function sweep(page, canvas, { fromX = 0, step = 14 } = {}) {
-  const { x, y, width, height } = await canvas.boundingBox();
+  const places = await canvas.locator('canvas').evaluate(
+    (drawing, [from, apart]) => {
+      const { width, height } = drawing.getBoundingClientRect();
+      const ratio = drawing.width / width;
+      const { data } = drawing.getContext('2d').getImageData(0, 0, drawing.width, drawing.height);
+      const isDrawn = (x, y) => data[4 * (Math.floor(y * ratio) * drawing.width + Math.floor(x * ratio)) + 3] > 0;
+      const found = [];
+      for (let y = 20; y < height - 40; y += apart)
+        for (let x = from; x < width; x += apart) if (isDrawn(x, y)) found.push([x, y]);
+      return found;
+    },
+    [fromX, step],
+  );
+  const box = await canvas.boundingBox();
   return textsDuring(page, async () => {
-    for (let down = 20; down < height - 40; down += step)
-      for (let right = fromX; right < width; right += step) await page.mouse.move(x + right, y + down);
+    for (const [x, y] of places) await page.mouse.move(box.x + x, box.y + y);
   });
 }
 
@@ -79,23 +102,21 @@ test('a waterfall falls from the span to the ideal time', async () => {
   const span = sum(rows.map((row) => row.ns));
   const of = (part, key) =>
     sum(rows.filter((row) => row.part === part && (!key || row.key === key)).map((row) => row.ns));
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1280, 390]) {
-      const { page, close, section, label } = await openChart(made, WATERFALL, { colorScheme, width });
-      await shoot(section, `waterfall-${colorScheme}-${width}`);
-      assert.match(
-        label,
-        /^Waterfall of GPU 0 \u00b7 by model\. ideal [\d.]+ ms \u00b7 [\d.]+%; inefficiency \u00b7 attention /,
-      );
-      assert.ok(label.endsWith(`span ${(span / 1e6).toFixed(2)} ms \u00b7 100.0%`), label);
-      assert.ok(label.includes(`ideal ${(of('ideal') / 1e6).toFixed(2)} ms`), label);
-      const pixels = await colours(page, WATERFALL);
-      if (width === 1280) {
-        const [seen, expected] = [pixels[HOST] / pixels[SPAN], of('idle', 'host') / span];
-        assert.ok(Math.abs(seen - expected) < 0.02, `${seen} for ${expected}`);
-      }
-      await close();
+  for (const [colorScheme, width] of LOOKS) {
+    const { page, close, section, label } = await openChart(made, WATERFALL, { colorScheme, width });
+    await shoot(section, `waterfall-${colorScheme}-${width}`);
+    assert.match(
+      label,
+      /^Waterfall of GPU 0 \u00b7 by model\. ideal [\d.]+ ms \u00b7 [\d.]+%; inefficiency \u00b7 attention /,
+    );
+    assert.ok(label.endsWith(`span ${(span / 1e6).toFixed(2)} ms \u00b7 100.0%`), label);
+    assert.ok(label.includes(`ideal ${(of('ideal') / 1e6).toFixed(2)} ms`), label);
+    const pixels = await colours(page, WATERFALL);
+    if (width === 1280) {
+      const [seen, expected] = [pixels[HOST] / pixels[SPAN], of('idle', 'host') / span];
+      assert.ok(Math.abs(seen - expected) < 0.02, `${seen} for ${expected}`);
     }
+    await close();
   }
 });
 
@@ -138,22 +159,20 @@ test('rooflines have a point for each operator and kernel with FLOPs', async () 
   const points = made.report.tables.op_efficiency.rows.filter((row) => row.flops > 0 && row.bytes > 0);
   const all = sum(made.report.tables.op_efficiency.rows.map((row) => row.total_ns));
   const left = 1 - sum(points.map((row) => row.total_ns)) / all;
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1280, 390]) {
-      const { page, close, section, canvas, label } = await openChart(made, ROOFLINE, { colorScheme, width });
-      await shoot(section, `roofline-${colorScheme}-${width}`);
-      assert.ok(label.startsWith(`Roofline of operators, GPU 0. ${points.length} operators; `), label);
-      const note = await section.locator('.chart-note').textContent();
-      assert.equal(
-        note,
-        `Areas are by time. ${(100 * left).toFixed(1)}% of the time has no known FLOPs and is not drawn.`,
-      );
-      const texts = await textsDuring(page, () => section.getByRole('combobox').selectOption({ index: 1 }));
-      const roofs = ['bf16 989 TFLOP/s', 'fp8 1.98 PFLOP/s', 'tf32 495 TFLOP/s', 'fp32 66.9 TFLOP/s'];
-      for (const roof of roofs) assert.ok(texts.includes(width === 390 ? roof.split(' ')[0] : roof), roof);
-      assert.match(await canvas.getAttribute('aria-label'), /^Roofline of kernels, GPU 0\. \d+ kernels; /);
-      await close();
-    }
+  for (const [colorScheme, width] of LOOKS) {
+    const { page, close, section, canvas, label } = await openChart(made, ROOFLINE, { colorScheme, width });
+    await shoot(section, `roofline-${colorScheme}-${width}`);
+    assert.ok(label.startsWith(`Roofline of operators, GPU 0. ${points.length} operators; `), label);
+    const note = await section.locator('.chart-note').textContent();
+    assert.equal(
+      note,
+      `Areas are by time. ${(100 * left).toFixed(1)}% of the time has no known FLOPs and is not drawn.`,
+    );
+    const texts = await textsDuring(page, () => section.getByRole('combobox').selectOption({ index: 1 }));
+    const roofs = ['bf16 989 TFLOP/s', 'fp8 1.98 PFLOP/s', 'tf32 495 TFLOP/s', 'fp32 66.9 TFLOP/s'];
+    for (const roof of roofs) assert.ok(texts.includes(width === 390 ? roof.split(' ')[0] : roof), roof);
+    assert.match(await canvas.getAttribute('aria-label'), /^Roofline of kernels, GPU 0\. \d+ kernels; /);
+    await close();
   }
 });
 

@@ -25,7 +25,10 @@ export async function serve(...args) {
     listen(server.stderr);
     server.on('exit', (code) => reject(new Error(`gputime view ended with ${code}: ${said.join('\n')}`)));
   });
+  let isEnded = false;
+  server.on('exit', () => (isEnded = true));
   const stop = async () => {
+    if (isEnded) return;
     const ended = new Promise((resolve) => server.on('exit', resolve));
     server.kill('SIGINT');
     await ended;
@@ -49,9 +52,14 @@ export function report(...args) {
   );
 }
 
-/** Until all that is seen is as fine as it can be; then what is drawn. */
-export async function settled(page) {
+/** Until all that is seen is as fine as it can be. */
+export async function rest(page) {
   await page.waitForFunction(() => globalThis.gputime?.explorer.model()?.isSettled);
+}
+
+/** What is drawn then. */
+export async function settled(page) {
+  await rest(page);
   return page.evaluate(() => globalThis.gputime.explorer.model());
 }
 
@@ -72,7 +80,7 @@ export async function openLive(settings, ...args) {
     await opened.close();
     await stop();
   };
-  return { ...opened, url, close };
+  return { ...opened, url, stop, close };
 }
 
 async function ready(opened) {
@@ -118,5 +126,3 @@ export function laneOf(model, kind, test = () => true) {
   assert.ok(lane, `no lane of ${kind}`);
   return lane;
 }
-
-export const textOf = (page, selector) => page.locator(selector).textContent();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { closeBrowser, DATA, openBrowser, shoot } from './browser.mjs';
-import { clickItem, laneOf, lookAt, openLive, openStored, pointOf, report, settled, sql, textOf } from './explore.mjs';
+import { clickItem, laneOf, lookAt, openLive, openStored, pointOf, report, rest, settled, sql } from './explore.mjs';
 
 const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
 const STEPS = join(DATA, 'devices.json');
@@ -57,11 +57,11 @@ onBoth('an item is told of and pinned', async ({ page }, isLive) => {
     const [op] = sql(TRAINING, `select call, call_start_ns, operator from ops where start_ns = ${item.start}`);
     const launch = pane.locator('.explorer-link', { hasText: 'Launched by' });
     assert.match(await launch.textContent(), new RegExp(op.call));
-    assert.ok(pinned.arrows > 0, 'an arrow from the launch');
+    await page.waitForFunction(() => globalThis.gputime.explorer.model().arrows > 0); // from the launch
     await shoot(page.locator('#timeline'), 'explore-pinned');
     await launch.click();
     await page.waitForFunction((at) => globalThis.gputime.explorer.model().pinned?.start === at, op.call_start_ns);
-    assert.match(await textOf(page, '.explorer-pane h3'), new RegExp(op.call));
+    await pane.locator('h3', { hasText: op.call }).waitFor();
     await page.goBack();
     await page.waitForFunction((at) => globalThis.gputime.explorer.model().pinned?.start === at, item.start);
   } else {
@@ -191,11 +191,11 @@ onBoth('names are found', async ({ page }, isLive) => {
   await page.keyboard.press('Shift+N');
   await pinned(ops[0].start_ns);
   await shoot(page.locator('#timeline'), `explore-found-${isLive}`);
-  assert.match(await page.evaluate(() => location.hash), /find=NVJET/);
+  await page.waitForFunction(() => location.hash.includes('find=NVJET'));
   await page.keyboard.press('/');
   await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !location.hash.includes('find='));
   assert.equal(await find.locator('input').inputValue(), '');
-  assert.ok(!(await page.evaluate(() => location.hash)).includes('find='));
   await page.keyboard.press('/');
   await page.keyboard.type('no such thing at all');
   await page.locator('.explorer-find output', { hasText: 'no match' }).waitFor();
@@ -211,14 +211,14 @@ onBoth('groups fold, and the address keeps it', async ({ page }) => {
     (count) => globalThis.gputime.explorer.model().lanes.filter(({ kind }) => kind === 'ranges').length < count,
     before,
   );
-  assert.match(await page.evaluate(() => location.hash), /fold=ranges-/);
+  await page.waitForFunction(() => location.hash.includes('fold=ranges-'));
   assert.ok(await head.evaluate((each) => each === document.activeElement), 'the button keeps the focus');
   await page.reload();
   await page.locator('#page[data-ready]').waitFor();
   await settled(page);
   assert.equal(await head.getAttribute('aria-expanded'), 'false');
   await head.click();
-  assert.ok(!(await page.evaluate(() => location.hash)).includes('fold='));
+  await page.waitForFunction(() => !location.hash.includes('fold='));
 });
 
 onBoth('a link opens the same place again', async ({ page }) => {
@@ -267,8 +267,11 @@ onBoth('keys zoom, pan and go from item to item', async ({ page }) => {
   const port = page.locator('#timeline .timeline-port');
   await port.focus();
   const span = async () => {
-    const { start, end, pinned } = await settled(page);
-    return { start, end, length: end - start, pinned };
+    await rest(page);
+    return page.evaluate(() => {
+      const { start, end, pinned } = globalThis.gputime.explorer.model();
+      return { start, end, length: end - start, pinned };
+    });
   };
   for (const [key, check] of [
     ['w', (was, is) => is.length < was.length],
@@ -333,7 +336,7 @@ onBoth(
     await page.waitForFunction(() => globalThis.gputime.explorer.model().input === 1);
     const second = await settled(page);
     assert.notEqual(first.end, second.end);
-    assert.match(await page.evaluate(() => location.hash), /^#at=1/);
+    await page.waitForFunction(() => location.hash.startsWith('#at=1'));
     await page.goBack();
     await page.waitForFunction(() => globalThis.gputime.explorer.model().input === 0);
     assert.equal((await settled(page)).end, first.end);
@@ -359,26 +362,29 @@ onBoth('the drawing is also a table', async ({ page }) => {
   assert.match(await port.getAttribute('aria-label'), /^Timeline\. 762 ops on 2 streams of 1 GPU/);
 });
 
-for (const width of [500, 1400, 2560])
-  for (const colorScheme of ['light', 'dark'])
-    test(`nothing overflows at ${width} pixels, ${colorScheme}`, async () => {
-      const opened = await openLive({ width, height: 900, colorScheme }, TRAINING);
-      const { page } = opened;
-      const model = await settled(page);
-      const lane = busiest(model);
-      await clickItem(page, lane, longest(lane));
-      await page.keyboard.press('m');
-      await page.locator('.explorer-account').waitFor();
-      const wide = await page.evaluate(() => [
-        document.documentElement.scrollWidth - innerWidth,
-        ...[...document.querySelectorAll('#timeline .explorer-tools, #timeline .explorer-box, .explorer-panes')].map(
-          (each) => each.scrollWidth - each.clientWidth,
-        ),
-      ]);
-      assert.deepEqual(
-        wide.filter((more) => more > 0),
-        [],
-      );
-      await shoot(page, `explore-${width}-${colorScheme}`);
-      await opened.close();
-    });
+for (const [width, colorScheme] of [
+  [500, 'dark'],
+  [1400, 'light'],
+  [2560, 'dark'],
+])
+  test(`nothing overflows at ${width} pixels, ${colorScheme}`, async () => {
+    const opened = await openLive({ width, height: 900, colorScheme }, TRAINING);
+    const { page } = opened;
+    const model = await settled(page);
+    const lane = busiest(model);
+    await clickItem(page, lane, longest(lane));
+    await page.keyboard.press('m');
+    await page.locator('.explorer-account').waitFor();
+    const wide = await page.evaluate(() => [
+      document.documentElement.scrollWidth - innerWidth,
+      ...[...document.querySelectorAll('#timeline .explorer-tools, #timeline .explorer-box, .explorer-panes')].map(
+        (each) => each.scrollWidth - each.clientWidth,
+      ),
+    ]);
+    assert.deepEqual(
+      wide.filter((more) => more > 0),
+      [],
+    );
+    await shoot(page, `explore-${width}-${colorScheme}`);
+    await opened.close();
+  });

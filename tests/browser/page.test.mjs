@@ -10,6 +10,7 @@ import {
   closeBrowser,
   colours,
   column,
+  eventually,
   folder,
   makePage,
   open,
@@ -24,6 +25,7 @@ const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
 // Sums over all devices, which a page of one device does not repeat, and what has its own section.
 const ELSEWHERE = new Set(['accounting_summary', 'findings', 'idle_causes_all']);
 const MOST_BYTES = 2_000_000;
+const SWIFT_MS = 1000;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const exactNumber = ({ exact }) => Number(exact.replace(/[^\d.-]/g, ''));
 
@@ -292,23 +294,19 @@ test('parts of a chart can be switched off, and looked at closer', async () => {
   await page.keyboard.down('Control');
   for (let i = 0; i < 4; i++) await page.mouse.wheel(0, -120);
   await page.keyboard.up('Control');
-  await page.waitForTimeout(300);
-  assert.notEqual(await compute(), whole);
+  await eventually(async () => assert.notEqual(await compute(), whole));
   await canvas.dblclick({ position: { x: 300, y: 60 } });
   await page.mouse.move(0, 0);
-  await page.waitForTimeout(300);
-  assert.equal(await compute(), whole);
+  await eventually(async () => assert.equal(await compute(), whole));
 
   const top = await page.evaluate(() => scrollY);
   await canvas.hover({ position: { x: 300, y: 60 } });
   await page.mouse.wheel(0, 120); // without Ctrl it is the page that moves
-  await page.waitForTimeout(300);
-  assert.ok((await page.evaluate(() => scrollY)) > top);
+  await page.waitForFunction((before) => scrollY > before, top);
 
   await canvas.click({ position: { x: 40, y: 12 } }); // compute, in the legend
   await page.mouse.move(0, 0);
-  await page.waitForTimeout(300);
-  assert.ok((await compute()) < whole / 10);
+  await eventually(async () => assert.ok((await compute()) < whole / 10));
   await close();
 });
 
@@ -446,9 +444,10 @@ async function firstPaint(made) {
 
 async function checkSmallAndSwift(made) {
   assert.ok(made.bytes < MOST_BYTES, `${made.bytes} bytes`);
-  const paints = [];
-  for (let i = 0; i < 3; i++) paints.push(await firstPaint(made)); // other work of the machine slows some of them
-  assert.ok(Math.min(...paints) < 1000, `first paint after ${paints} ms`);
+  const paints = []; // other work of the machine slows some of them
+  do paints.push(await firstPaint(made));
+  while (paints.at(-1) >= SWIFT_MS && paints.length < 10);
+  assert.ok(paints.at(-1) < SWIFT_MS, `first paint after ${paints} ms`);
 }
 
 test('a page is small and paints at once', async () => {
@@ -583,6 +582,15 @@ test('several inputs are side by side, whatever they are called', async () => {
   await close();
 });
 
+/** Scrolls a table by its button, and waits until it has come to rest. */
+async function nudge(section, more) {
+  const rest = section
+    .locator('.port')
+    .evaluate((port) => new Promise((done) => port.addEventListener('scrollend', () => done(), { once: true })));
+  await more.click();
+  await rest;
+}
+
 test('a table that is too wide says so and keeps its first column in view', async () => {
   for (const [width, key] of [
     [1280, 'accounting'],
@@ -595,11 +603,8 @@ test('a table that is too wide says so and keeps its first column in view', asyn
     const left = () => first.evaluate((cell) => cell.getBoundingClientRect().left);
     await more.waitFor();
     const before = await left();
-    for (let i = 0; i < 9 && (await more.isVisible()); i++) {
-      await more.click();
-      await page.waitForTimeout(500);
-    }
-    assert.ok(await more.isHidden(), 'the end has been reached');
+    for (let i = 0; i < 9 && (await more.isVisible()); i++) await nudge(section, more);
+    await more.waitFor({ state: 'hidden' }); // the end has been reached
     assert.ok(Math.abs((await left()) - before) <= 1);
     await shoot(section, `sideways-${width}`);
     await close();

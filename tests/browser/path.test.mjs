@@ -4,7 +4,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { DATA, closeBrowser, colours, folder, makePage, open, openBrowser, shoot } from './browser.mjs';
+import {
+  DATA,
+  LOOKS,
+  closeBrowser,
+  colours,
+  eventually,
+  folder,
+  frames,
+  makePage,
+  open,
+  openBrowser,
+  shoot,
+  showChart,
+} from './browser.mjs';
 
 const KERNEL = '#3f7cc4';
 const CPU = '#d4842c';
@@ -39,8 +52,7 @@ function writeSteps(count) {
 async function openChart(made, settings = {}) {
   const { page, close } = await open(made, settings);
   const canvas = page.locator(`#${SECTION} .canvas`);
-  await canvas.scrollIntoViewIfNeeded();
-  await page.waitForTimeout(200);
+  await showChart(page, canvas);
   return { page, canvas, close, label: await canvas.getAttribute('aria-label') };
 }
 
@@ -56,20 +68,18 @@ for (const count of [1, 8, 500]) {
     assert.equal(windows.length, count + 1);
     for (const row of windows) assert.equal(sum(KINDS.map((kind) => row[`${kind}_ns`])), row.total_ns);
     const [run] = windows;
-    for (const colorScheme of ['light', 'dark']) {
-      for (const width of [1280, 390]) {
-        const { page, close, label } = await openChart(made, { colorScheme, width });
-        await shoot(page.locator(`#${SECTION}`), `path-${count}-${colorScheme}-${width}`);
-        assert.match(label, /^Critical path by step\. /);
-        assert.match(label, count > 12 ? new RegExp(`\\. ${count} steps, on average kernel `) : /step 0: kernel /);
-        const pixels = await colours(page, SECTION);
-        const kernel = shareOf(pixels, KERNEL, [CPU]);
-        if (width === 1280)
-          assert.ok(Math.abs(kernel - run.kernel_ns / (run.kernel_ns + run.cpu_ns)) < 0.06, `${count}: ${kernel}`);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `${overflow} px too wide`);
-        await close();
-      }
+    for (const [colorScheme, width] of LOOKS) {
+      const { page, close, label } = await openChart(made, { colorScheme, width });
+      await shoot(page.locator(`#${SECTION}`), `path-${count}-${colorScheme}-${width}`);
+      assert.match(label, /^Critical path by step\. /);
+      assert.match(label, count > 12 ? new RegExp(`\\. ${count} steps, on average kernel `) : /step 0: kernel /);
+      const pixels = await colours(page, SECTION);
+      const kernel = shareOf(pixels, KERNEL, [CPU]);
+      if (width === 1280)
+        assert.ok(Math.abs(kernel - run.kernel_ns / (run.kernel_ns + run.cpu_ns)) < 0.06, `${count}: ${kernel}`);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${overflow} px too wide`);
+      await close();
     }
   });
 }
@@ -79,16 +89,17 @@ test('steps of a path can be compared by shares, and looked at by hovering', asy
   const { page, canvas, close } = await openChart(made);
   const plain = await colours(page, SECTION);
   await page.locator(`#${SECTION}`).getByRole('button', { name: 'Shares' }).click();
-  await page.waitForTimeout(200);
+  await frames(page);
   assert.match(await canvas.getAttribute('aria-label'), /^Critical path by step, shares\. 20 steps/);
   const shares = await colours(page, SECTION);
   assert.ok(shares[CPU] > 1.5 * plain[CPU], 'every bar is as high as the axis');
   const before = Object.keys(shares).length;
   await canvas.hover({ position: { x: 300, y: 120 } });
-  await page.waitForTimeout(300);
+  await eventually(async () =>
+    assert.notEqual(Object.keys(await colours(page, SECTION)).length, before, 'the tooltip is drawn'),
+  );
   await shoot(page, 'path-hover');
   assert.notEqual(sum(Object.values(await colours(page, SECTION))), 0);
-  assert.notEqual(Object.keys(await colours(page, SECTION)).length, before, 'the tooltip is drawn');
   await close();
 });
 

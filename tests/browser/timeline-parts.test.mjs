@@ -232,6 +232,34 @@ test('tiles are asked for once, joined and stretched', async () => {
   tiles.stop();
 });
 
+test('the points of a counter rise over the borders of tiles, and a value holds until the next', async () => {
+  globalThis.window ??= globalThis;
+  const lanes = { ...LANES, rows: [{ ...LANES.rows[0], kind: 'counters', lane: 3, low: 0, high: 9 }] };
+  // As a server answers: the value at the start of the window first, then what changes in it.
+  const every = 1 << 21;
+  const window = async (input, from, to) => {
+    const points = [Math.max(from, 0), Math.floor(from / every), Math.floor(from / every)];
+    for (let at = (Math.floor(from / every) + 1) * every; at <= to; at += every)
+      points.push(at, at / every, at / every);
+    return { ...lanes, rows: [{ ...lanes.rows[0], points }] };
+  };
+  const tiles = new Tiles({ isLive: true, window }, 0, lanes, () => {}, assert.fail);
+  const part = { start: 1 << 20, end: 1 << 25 };
+  tiles.want(part, 16000, [3]);
+  await eventually(() => tiles.isExact(3, part, 16000) && !tiles.isBusy);
+  const row = tiles.row(3, part, 16000);
+  assert.ok(row.items > 16);
+  for (let i = 0; i + 1 < row.items; i++) {
+    assert.ok(row.start[i] < row.start[i + 1]);
+    assert.equal(row.end[i], row.start[i + 1]);
+  }
+  for (let at = part.start; at < part.end; at += 99991) {
+    const { item } = itemNear(row, at, 0);
+    assert.equal(row.high[item], Math.floor(at / every), `at ${at}`);
+  }
+  tiles.stop();
+});
+
 test('what is no longer wanted is abandoned', async () => {
   globalThis.window ??= globalThis;
   const asked = [];
@@ -280,6 +308,25 @@ test('GPUs are open, of threads the one that launches most', () => {
   assert.equal(all.lanes.length, rows.length);
 });
 
+test('counters of the CPU come after the GPUs and are folded, those of zero are left out', () => {
+  const base = { device: null, pid: 1, stream: null, tid: null, level: null, count: 1, busy_ns: 1, grain_ns: 0 };
+  const rows = [
+    { ...base, kind: 'counters', title: 'Host bytes', low: 0, high: 8 },
+    { ...base, kind: 'counters', title: 'Host nothing', low: 0, high: 0 },
+    { ...base, kind: 'counters', title: 'Flat', device: 0, low: 5, high: 5 },
+    { ...base, kind: 'counters', title: 'Below', device: 0, low: -3, high: 0 },
+    { ...base, kind: 'counters', title: 'Nothing', device: 0, low: 0, high: 0 },
+    { ...base, kind: 'ops', device: 0, stream: 7 },
+  ].map((row, lane) => ({ ...row, lane }));
+  assert.deepEqual(
+    groupsOf({ ...LANES, rows }).map(({ title, standard, rows: own }) => [title, standard, own.map((row) => row.lane)]),
+    [
+      ['GPU 0', 'some', [2, 3, 5]],
+      ['Counters', 'folded', [0]],
+    ],
+  );
+});
+
 test('the account of a part sums to its length', () => {
   const catalog = new Catalog();
   const [gemm, comm, copy, host] = [
@@ -310,7 +357,11 @@ test('the account of a part sums to its length', () => {
       ],
     },
   ]);
-  assert.deepEqual(told.kernels[0], { name: 'c', ns: 100, count: 1 });
+  assert.deepEqual(told.kernels[0], { name: 'c', isKernel: true, ns: 100, count: 1 });
+  assert.deepEqual(
+    told.kernels.filter(({ isKernel }) => !isKernel).map(({ name }) => name),
+    ['m'],
+  );
   const joined = [of('ops', 1, [[0, 100, gemm, 5, 80]])];
   assert.equal(tell(joined, catalog, { start: 20, end: 190 }), null, 'what is joined cannot be told');
 });

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { closeBrowser, DATA, folder, GPUTIME, makePage, open, openBrowser, shoot } from './browser.mjs';
+import { closeBrowser, DATA, eventually, folder, GPUTIME, makePage, open, openBrowser, shoot } from './browser.mjs';
 import { settled } from './explore.mjs';
 
 const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
@@ -109,8 +109,10 @@ test('wheel, drag, buttons and keys zoom and pan', async () => {
   await page.mouse.down();
   await page.mouse.move(again.x + 250, again.y + 60, { steps: 5 });
   await page.mouse.up();
-  const dragged = await span(page);
-  assert.ok(dragged.start > wheeled.start && Math.abs(dragged.length - wheeled.length) < 2);
+  await eventually(async () => {
+    const dragged = await span(page);
+    assert.ok(dragged.start > wheeled.start && Math.abs(dragged.length - wheeled.length) < 2);
+  });
 
   await page.locator('.timeline-port').focus();
   for (const [keys, check] of [
@@ -126,7 +128,7 @@ test('wheel, drag, buttons and keys zoom and pan', async () => {
   ]) {
     const was = await span(page);
     await page.keyboard.press(keys);
-    assert.ok(check(was, await span(page)), keys);
+    await eventually(async () => assert.ok(check(was, await span(page)), keys));
   }
   await page.getByRole('button', { name: 'Zoom in' }).click();
   assert.ok((await span(page)).length < whole.length);
@@ -221,7 +223,7 @@ test('past the stored detail a command shows more', async () => {
   await page.locator('.timeline-port').focus();
   assert.ok(await page.locator('.timeline-more').isHidden());
   for (let i = 0; i < 24; i++) await page.keyboard.press('w');
-  assert.ok(await page.locator('.timeline-more').isVisible());
+  await page.locator('.timeline-more').waitFor();
   const command = await page.locator('.timeline-more code').last().textContent();
   await shoot(page.locator('#timeline'), 'timeline-detail');
   await close();
@@ -230,6 +232,7 @@ test('past the stored detail a command shows more', async () => {
   const { page: part, close: closePart } = await openTimeline({ path: join(folder, 'part.html') });
   await part.locator('.timeline-port').focus();
   for (let i = 0; i < 24; i++) await part.keyboard.press('w');
+  await settled(part);
   assert.ok(await part.locator('.timeline-more').isHidden());
   await closePart();
 });
@@ -262,12 +265,15 @@ test('fingers pan and pinch', async () => {
   await touch('touchStart', 180, 220);
   for (let i = 1; i <= 8; i++) await touch('touchMove', 180 - 8 * i, 220 + 8 * i);
   await touch('touchEnd');
-  const pinched = await span(page);
-  assert.ok(pinched.length < whole.length / 2, `${pinched.length} of ${whole.length}`);
+  const pinched = await eventually(async () => {
+    const now = await span(page);
+    assert.ok(now.length < whole.length / 2, `${now.length} of ${whole.length}`);
+    return now;
+  });
   await touch('touchStart', 250);
   for (let i = 1; i <= 8; i++) await touch('touchMove', 250 - 12 * i);
   await touch('touchEnd');
-  assert.ok((await span(page)).start > pinched.start);
+  await eventually(async () => assert.ok((await span(page)).start > pinched.start));
   await shoot(page.locator('#timeline'), 'timeline-phone');
   await close();
 });
@@ -278,7 +284,7 @@ test('several traces are looked at one after the other; a category can be highli
   await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 1 });
   await page.waitForFunction((end) => Number(document.querySelector('.timeline-port').dataset.end) < end, before.end);
   await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 0 });
-  assert.deepEqual(await span(page), before);
+  await eventually(async () => assert.deepEqual(await span(page), before));
   const toggle = page.locator('.timeline-legend button').first();
   await toggle.click();
   assert.equal(await toggle.getAttribute('aria-pressed'), 'true');

@@ -5,7 +5,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { DATA, ROOT, closeBrowser, complaints, openAddress, openBrowser, shoot, timelineShows } from './browser.mjs';
+import {
+  DATA,
+  ROOT,
+  closeBrowser,
+  complaints,
+  eventually,
+  openAddress,
+  openBrowser,
+  shoot,
+  timelineShows,
+} from './browser.mjs';
 import { report, serve, sql } from './explore.mjs';
 
 const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
@@ -62,7 +72,7 @@ test('a selected part has tables of its own, and a chip that undoes it', async (
   );
   await chip.getByRole('button', { name: 'Show everything again' }).click();
   await chip.waitFor({ state: 'detached' });
-  assert.equal(await count(), whole);
+  await eventually(async () => assert.equal(await count(), whole));
   await close();
 });
 
@@ -76,6 +86,20 @@ test('flame graphs are of operators, functions or ranges, by GPU time and by idl
   };
   const byGpu = await shown(/^Operators: /);
   assert.ok((await view.locator('.range').count()) > 3);
+  const boxes = await view.locator('.range').evaluateAll((all) =>
+    all.map((box) => {
+      const { top, left, right, width } = box.getBoundingClientRect();
+      const text = document.createRange();
+      text.selectNodeContents(box.firstElementChild);
+      return { top, left, right, width, words: box.textContent, isRead: text.getBoundingClientRect().left < right };
+    }),
+  );
+  assert.ok(!boxes.some(({ words }) => words.startsWith('(all)')), 'the node of all is the root itself');
+  const narrow = boxes.filter(({ width }) => width < 60);
+  assert.ok(narrow.length > 0 && narrow.every(({ isRead }) => !isRead), 'no stubs of text');
+  assert.ok(boxes.filter(({ width }) => width > 62).every(({ isRead }) => isRead));
+  for (const { top, left, right } of boxes)
+    assert.ok(!boxes.some((other) => other.top === top && other.left > left && other.left < right - 1), 'no overlap');
   await view.getByRole('button', { name: 'Idle time caused' }).click();
   await page.waitForFunction(
     (before) => document.querySelector('#view-flame .panel h2')?.textContent !== before,
@@ -193,7 +217,7 @@ test('memory and steps of a server, and a trace without memory events', async ()
   const { page, close } = await openView('#view=memory');
   await page.locator('#view-memory .missing', { hasText: 'no memory events' }).waitFor();
   await page.keyboard.press('4');
-  assert.equal(await page.locator('.step-line').count(), 6);
+  await eventually(async () => assert.equal(await page.locator('.step-line').count(), 6));
   const medians = [TRACE, EAGER].map((trace) => {
     const spans = report('steps', trace).tables.steps.rows.map((row) => row.gpu_ns);
     return `Median GPU span of a step: ${(spans.toSorted((a, b) => a - b)[1] / 1e6).toFixed(2)} ms`;

@@ -270,6 +270,26 @@ def test_hostile_lines_cost_only_themselves(gputime, tmp_path):
         assert found == ({issue} if issue else set()), odd
 
 
+def test_braces_that_nothing_closes(gputime, tmp_path):
+    """Each could be looked for to the end of the log: that would take hours here."""
+    records = inspector_logs.job()[0]
+    path = tmp_path / "braces.log"
+    printed = json.dumps(records[1], indent=1) + "\n"
+    path.write_text(line(records[0]) + '{\n"x":[\n' + printed + '{\n"x":[\n' * 400000)
+    report = gputime.json(path)
+    assert sum(row["records"] for row in report["tables"]["logged_groups"]["rows"]) >= 1
+    assert {entry["id"]: entry["count"] for entry in report["issues"]}["event_damaged"] >= 400000
+
+
+def test_numbers_far_apart(gputime, tmp_path):
+    path = tmp_path / "far.log"
+    entry = next(entry for entry in inspector_logs.job()[0] if "coll_perf" in entry)
+    numbered = [{**entry, "coll_perf": {**entry["coll_perf"], "coll_sn": number}} for number in (0, 2**63 - 1)]
+    path.write_text("".join(line({**entry, "header": {**entry["header"], "rank": rank}}) for entry in numbered for rank in (0, 1)))
+    (row,) = gputime.json("ranks", path)["tables"]["logged_groups"]["rows"]
+    assert row["missing"] >= 2**62
+
+
 def test_a_cut_last_line(gputime, tmp_path):
     good = "".join(map(line, inspector_logs.job()[0]))
     path = tmp_path / "cut.log"

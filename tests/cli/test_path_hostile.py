@@ -107,6 +107,16 @@ def one_graph_launch(trace):
                   correlation=trace.correlation)
 
 
+def launch_of_several_streams(trace):
+    """A launch call into a stream with a long queue, whose last op is one of the first of another stream."""
+    trace.launch(0, 1, 2, 1, stream=1)
+    for i in range(MANY):
+        trace.launch(4 + 2 * i, 1, 10 + 2 * i, 1, stream=2)
+        if i == MANY // 2:
+            trace.add("kernel", "k", 1, 10.5 + 2 * i, 1, device=0, stream=1, correlation=trace.correlation)
+    trace.launch(4 + 2 * MANY, 1, 10 + 2 * MANY, 1, stream=1)
+
+
 def unexplained(trace):
     """Every other op begins long after its launch."""
     for i in range(MANY):
@@ -120,7 +130,7 @@ def names_of_calls(trace):
 
 KINDS = (shuffled, late_gpu_clock, no_length, streams, threads, silent_threads, waits_for_each_other,
          waits_for_one_event, waits_before_launches, events_at_one_time, launches_at_one_time, one_graph_launch,
-         unexplained, names_of_calls)
+         launch_of_several_streams, unexplained, names_of_calls)
 
 # What the graph cannot explain: clocks that are wrong, and threads of which nothing says why they went on.
 TRUST = {shuffled: "rough", threads: "refused"}

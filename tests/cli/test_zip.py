@@ -133,6 +133,9 @@ def test_errors_name_what_was_found(tmp_path, gputime):
     assert "with more than 1000 members" in fails(gputime, archive(path, [(f"{i}.txt", b"") for i in range(1001)]))
     message = fails(gputime, archive(path, [("trace.json", TEXT, zipfile.ZIP_BZIP2)]))
     assert "cannot read 'trace.json' in" in message and "neither stored nor deflated; extract it first" in message
+    for other in (("readme.md", b"#"), ("a.json", TEXT)):  # it may be the one that is meant
+        message = fails(gputime, archive(path, [other, ("trace.json", TEXT, zipfile.ZIP_BZIP2)]))
+        assert "neither stored nor deflated; extract it first" in message
     message = fails(gputime, archive(path, [("\x1b[31mred\n.txt", b"x"), ("b.txt", b"y")]))
     assert "'?[31mred?.txt'" in message
 

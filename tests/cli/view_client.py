@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 import urllib.parse
+from pathlib import Path
 
 DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "SSH_CONNECTION", "SSH_TTY")
 ADDRESS = re.compile(r"http://(?P<host>[^/]+):(?P<port>\d+)/(?P<token>[0-9a-f]{32})/")
@@ -54,8 +55,15 @@ class Server:
         assert err == self.says, err[-3000:]
         return out.decode()
 
-    def is_alive(self):
-        return self.process.poll() is None
+    def works_for(self, seconds, timeout=60):
+        """Waits until it has used so much more CPU time."""
+        def used():
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        begin, until = used(), time.monotonic() + timeout
+        while used() - begin < seconds:
+            assert time.monotonic() < until, "it does nothing"
+            time.sleep(0.01)
 
     # ---- as a browser ----
 

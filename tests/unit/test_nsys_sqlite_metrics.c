@@ -1,4 +1,5 @@
-/* GPU metrics of Nsight exports: names and units, the sign of unsigned values, any number of GPUs, and rubbish. */
+/* Metrics of GPUs and networks in Nsight exports: names and units, the sign of unsigned values, any number of GPUs and
+   ports, and rubbish. */
 #include "nsys_export.h"
 
 #define METRICS                                                                                                        \
@@ -127,12 +128,64 @@ static void test_many_tracks(void **state) {
     gt_store_free(store);
 }
 
+#define NETWORK                                                                                                        \
+    STRINGS "CREATE TABLE TARGET_INFO_NETWORK_METRICS (metricsListId INTEGER, metricsIdx INTEGER, name TEXT, "         \
+            "description TEXT, unit TEXT);"                                                                            \
+            "CREATE TABLE TARGET_INFO_NIC_INFO (GUID INTEGER, nicId INTEGER, name TEXT);"                              \
+            "CREATE TABLE NIC_ID_MAP (nicId INTEGER, globalId INTEGER);"                                               \
+            "CREATE TABLE NET_NIC_METRIC (start INTEGER, end INTEGER, globalId INTEGER, portId INTEGER, "              \
+            "metricsListId INTEGER, metricsIdx INTEGER, value INTEGER);"                                               \
+            "CREATE TABLE NET_IB_SWITCH_METRIC (start INTEGER, end INTEGER, globalId INTEGER, portId INTEGER, "        \
+            "metricsListId INTEGER, metricsIdx INTEGER, value INTEGER);"                                               \
+            "INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (4, 0, 'sent', '', 'B/ms'), (4, 1, 'waits', '', '');"      \
+            "INSERT INTO TARGET_INFO_NIC_INFO VALUES (1, 0, 'mlx5_0'), (2, 1, printf('%.80c', 'x'));"                  \
+            "INSERT INTO NIC_ID_MAP VALUES (0, 1000), (1, 1001);"
+
+static void test_network(void **state) {
+    (void)state;
+    struct gt_store *store =
+        decode_in_ways(NETWORK "INSERT INTO NET_NIC_METRIC VALUES (5, 6, 1000, 1, 4, 0, 7), (6, 7, 1000, 1, 4, 0, 2.5),"
+                               " (5, 6, 1000, 1, 4, 1, -3), (5, 6, 1001, 2, 4, 1, 1), (5, 6, 1000, 1, 5, 0, 1);"
+                               "INSERT INTO NET_IB_SWITCH_METRIC VALUES (5, 6, 1000, 1, 4, 0, 8)",
+                       GT_FACT_METRICS);
+    static const struct {
+        const char *name, *series;
+    } expected[] = {
+        {"sent", "mlx5_0 port 1"},
+        {"waits", "mlx5_0 port 1"},
+        {"waits", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx port 2"},
+        {"sent", "switch 0x3e8 port 1"},
+    };
+    assert_int_equal(store->counter_tracks.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_text(store, store->counter_tracks.name[i], expected[i].name);
+        assert_text(store, store->counter_tracks.series[i], expected[i].series);
+        assert_int_equal(store->counter_tracks.device[i], -1);
+    }
+    assert_values(store, -1, "sent", (double[]){7, 2.5}, 2);
+    assert_values(store, -1, "waits", (double[]){-3}, 1);
+    assert_text(store, store->counter_tracks.unit[0], "B/ms");
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 1);
+    gt_store_free(store);
+    store = decode(NETWORK "INSERT INTO NET_NIC_METRIC VALUES (5, 6, 1000, 1, 4, 0, 7)");
+    assert_int_equal(store->counters.count + store->counter_tracks.count, 0);
+    gt_store_free(store);
+}
+
+/* A port for every row: no part and no thread shows. */
+static void test_many_ports(void **state) {
+    (void)state;
+    struct gt_store *store = decode_in_ways(
+        NETWORK MANY(20000) "INSERT INTO NET_NIC_METRIC SELECT i, i, i, i % 3, 4, i % 2, i FROM n", GT_FACT_METRICS);
+    assert_int_equal(store->counter_tracks.count, 20000);
+    assert_int_equal(store->counters.count, 20000);
+    gt_store_free(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_rubbish),
-        cmocka_unit_test(test_many_tracks),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_many),    cmocka_unit_test(test_rubbish),
+        cmocka_unit_test(test_many_tracks), cmocka_unit_test(test_network), cmocka_unit_test(test_many_ports),
     };
     return cmocka_run_group_tests_name("nsys_sqlite_metrics", tests, world_begin, world_end);
 }

@@ -51,6 +51,7 @@ export class App implements Session {
     const page = document.getElementById('page')!;
     page.append(this.navigation.root, element('main', { id: 'content' }, this.banner, this.overview.root, this.stage));
     explorer?.onSelect((chosen) => this.choose(chosen));
+    explorer?.onOpen((name, input) => this.open('kernel', { name, input }));
     addEventListener('keydown', (event) => this.press(event));
     addEventListener('popstate', () => this.follow());
   }

@@ -101,9 +101,10 @@ export class FlameGraph {
 
   private draw(node: FlameNode, from: number, width: number, level: number): void {
     const text = `${visible(node.name)} \u00b7 ${withUnit(node.value, 'ns')}`;
-    const box = button(text, { class: 'range', tabindex: level === 0 ? 0 : -1 }, () =>
+    const box = button('', { class: 'range', tabindex: level === 0 ? 0 : -1 }, () =>
       this.go(node === this.focused ? node.parent : node),
     );
+    box.append(element('span', {}, text));
     setHover(box, this.describe(node));
     box.style.left = `${from * 100}%`;
     box.style.width = `${width * 100}%`;

@@ -197,6 +197,6 @@ export class Overview {
   private listSections(): void {
     this.navigation.clear();
     for (const section of [this.verdicts.shown, this.findings.shown, this.timeline])
-      if (section?.id) this.navigation.add(section);
+      if (section?.id && !section.hidden) this.navigation.add(section);
   }
 }

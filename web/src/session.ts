@@ -3,6 +3,7 @@
 
 import type { Report } from './data';
 import type { Chosen, Destination, Source, ViewInfo } from './explore/source';
+import { quote } from './explore/words';
 
 /** What a view is about, such as the name of a kernel; kept in the address. */
 export interface Subject {
@@ -42,6 +43,6 @@ export function inputOf(session: Session, name: string | undefined): number {
 export function fullCommand(session: Session, input = 0): string {
   const { source, report } = session;
   const paths = report?.inputs.flatMap(({ path, format }) => (path === null || format === 'job' ? [] : [path])) ?? [];
-  const known = source.inputs[input] ? source.command(input) : null; // a page without a timeline has no inputs
-  return known ?? ['gputime view', ...(paths.length > 0 ? paths : ['TRACE'])].join(' ');
+  const named = paths.length > 0 ? paths.map(quote) : ['TRACE'];
+  return source.command(input) ?? ['gputime view', ...named].join(' ');
 }

@@ -11,10 +11,15 @@
 
 enum { WINDOW_BYTES = 1 << 20, MAX_RECORD_BYTES = 16 << 20, FIRST_BYTES = 64 };
 
+/* What may be looked through in vain for the ends of objects of several lines: so many times what was read, and as much
+   as a window at the beginning. More is no log, and would take time that grows with the square of its size. */
+enum { MOST_VAIN_LOOKS = 4 };
+
 struct decoding {
     struct gt_builder builder;
     struct gt_nccl_record_sink sink;
     struct gt_torch_window window;
+    uint64_t vain_bytes; /* looked through for ends that were not there */
 };
 
 /* ---- sniffing ---- */
@@ -75,19 +80,24 @@ static void skip_between(struct gt_torch_bytes *bytes) {
 }
 
 /* Where the object at the current place ends. NULL: it is cut or damaged. *needs_more: its line goes on. */
-static const char *find_end(const struct gt_torch_bytes *bytes, const char *line_end, bool *needs_more) {
+static const char *find_end(struct decoding *decoding, const char *line_end, bool *needs_more) {
+    const struct gt_torch_bytes *bytes = &decoding->window.bytes;
     const char *p = bytes->p;
     *needs_more = false;
     if (*p != '{')
         return NULL;
     if (gt_json_scan_skip_nested(&p, line_end) == GT_JSON_OK)
         return p;
-    if (!is_blank((struct gt_str){bytes->p + 1, (size_t)(line_end - bytes->p - 1)}))
+    if (!is_blank((struct gt_str){bytes->p + 1, (size_t)(line_end - bytes->p - 1)}) ||
+        decoding->vain_bytes / MOST_VAIN_LOOKS > (uint64_t)bytes->offset + WINDOW_BYTES)
         return NULL;
     p = bytes->p; /* a brace alone in its line */
     enum gt_json_status status = gt_json_scan_skip_nested(&p, bytes->end);
     *needs_more = status == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p);
-    return status == GT_JSON_OK ? p : NULL;
+    if (status == GT_JSON_OK)
+        return p;
+    decoding->vain_bytes += (uint64_t)(bytes->end - bytes->p);
+    return NULL;
 }
 
 /* A line that holds no record, or what is left of one. */
@@ -109,7 +119,7 @@ static bool read_next(struct decoding *decoding) {
         return false;
     bool is_last = !line_end && bytes->is_all;
     line_end = line_end ? line_end : bytes->end;
-    const char *after = find_end(bytes, line_end, &needs_more);
+    const char *after = find_end(decoding, line_end, &needs_more);
     if (needs_more)
         return false;
     if (!after)

@@ -16,6 +16,9 @@ static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_OPTIONS] = "options",
     [GT_NSYS_METRIC_NAMES] = "metric_names",
     [GT_NSYS_METRIC_FIELDS] = "metric_fields",
+    [GT_NSYS_NETWORK_NAMES] = "network_names",
+    [GT_NSYS_CARDS] = "cards",
+    [GT_NSYS_CARD_IDS] = "card_ids",
     [GT_NSYS_PAYLOAD_ENTRIES] = "payload_entries",
     [GT_NSYS_PAYLOAD_ENUMS] = "payload_enums",
     [GT_NSYS_PAYLOAD_VALUES] = "payload_values",
@@ -37,6 +40,9 @@ static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_MEMORY] = "memory",
     [GT_NSYS_POOLS] = "pools",
     [GT_NSYS_METRICS] = "metrics",
+    [GT_NSYS_CARD_METRICS] = "card_metrics",
+    [GT_NSYS_SWITCH_METRICS] = "switch_metrics",
+    [GT_NSYS_SAMPLES] = "samples",
 };
 
 static const char *role_of(const struct gt_nsys_schema *schema, const struct gt_sqlite_table *table) {

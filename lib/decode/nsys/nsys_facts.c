@@ -178,6 +178,21 @@ static void take_metric_field(void *context, const struct gt_sqlite_row *row) {
     gt_nsys_sqlite_metrics_take_field(&gathering->facts->metrics, row);
 }
 
+static void take_network_name(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_network_take_name(&gathering->facts->network, row);
+}
+
+static void take_card(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_network_take_card(&gathering->facts->network, row);
+}
+
+static void take_card_id(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_network_take_card_id(&gathering->facts->network, row);
+}
+
 /* Of payloads, numbers that are 0 are NULL. */
 static void take_payload_entry(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
@@ -251,7 +266,7 @@ static enum gt_status read_table(struct gathering *gathering, const struct gt_sq
     reader->pages += scan.tree.pages;
     gt_sqlite_db_scan_release(&scan);
     bool has_failed = gathering->has_failed || gathering->ranks.has_failed || gathering->facts->metrics.has_failed ||
-                      gathering->facts->payloads.has_failed;
+                      gathering->facts->network.has_failed || gathering->facts->payloads.has_failed;
     return status == GT_OK && has_failed ? gt_fail_memory(err) : status;
 }
 
@@ -314,6 +329,9 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
         {GT_NSYS_OPTIONS, take_option},
         {GT_NSYS_METRIC_NAMES, take_metric_name},
         {GT_NSYS_METRIC_FIELDS, take_metric_field},
+        {GT_NSYS_NETWORK_NAMES, take_network_name},
+        {GT_NSYS_CARDS, take_card},
+        {GT_NSYS_CARD_IDS, take_card_id},
         {GT_NSYS_PAYLOAD_ENTRIES, take_payload_entry},
         {GT_NSYS_PAYLOAD_ENUMS, take_payload_enum},
         {GT_NSYS_PAYLOAD_VALUES, take_payload_value},
@@ -324,7 +342,7 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
     };
     memset(facts, 0, sizeof *facts);
     facts->capture.duration_ns = -1;
-    facts->metrics.text_left = gathering.text_left;
+    facts->metrics.text_left = facts->network.text_left = gathering.text_left;
     facts->has_string_table = gt_nsys_schema_first(schema, GT_NSYS_STRINGS)->table != NULL;
     enum gt_status status = read_role(&gathering, db, schema, GT_NSYS_STRINGS, reader, take_string, err);
     if (status == GT_OK && !place_strings(&gathering))
@@ -345,6 +363,7 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
 
 void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts) {
     gt_nsys_sqlite_metrics_release(&facts->metrics);
+    gt_nsys_sqlite_network_release(&facts->network);
     gt_nsys_comm_release(&facts->payloads);
     gt_map_release(&facts->sparse);
     gt_nsys_capture_release(&facts->capture);

@@ -57,6 +57,13 @@ struct role {
     [GT_NSYS_MEMORY_POOL_KEPT] = "localMemoryPoolReleaseThreshold",                                                    \
     [GT_NSYS_MEMORY_POOL_BYTES] = "localMemoryPoolSize", [GT_NSYS_MEMORY_POOL_USED] = "localMemoryPoolUtilizedSize"
 
+#define NETWORK_COLUMNS                                                                                                \
+    {                                                                                                                  \
+        [GT_NSYS_NETWORK_START] = "start", [GT_NSYS_NETWORK_DEVICE] = "globalId", [GT_NSYS_NETWORK_PORT] = "portId",   \
+        [GT_NSYS_NETWORK_LIST] = "metricsListId", [GT_NSYS_NETWORK_INDEX] = "metricsIdx",                              \
+        [GT_NSYS_NETWORK_VALUE] = "value"                                                                              \
+    }
+
 /* The second names are those of older profilers and of files that people made by hand. */
 static const struct role roles[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_STRINGS] = {.names = {"StringIds", "Strings", "StringIdsV2", "StringTable"},
@@ -105,6 +112,18 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
                                .names = {"GENERIC_EVENT_TYPE_FIELDS"},
                                .required = {"typeId", "fieldIdx"},
                                .columns = {"typeId", "fieldIdx", "size", "type"}},
+    [GT_NSYS_NETWORK_NAMES] = {.facts = GT_FACT_METRICS,
+                               .names = {"TARGET_INFO_NETWORK_METRICS"},
+                               .required = {"metricsIdx", "name"},
+                               .columns = {"metricsListId", "metricsIdx", "name", "unit"}},
+    [GT_NSYS_CARDS] = {.facts = GT_FACT_METRICS,
+                       .names = {"TARGET_INFO_NIC_INFO"},
+                       .required = {"nicId", "name"},
+                       .columns = {"nicId", "name"}},
+    [GT_NSYS_CARD_IDS] = {.facts = GT_FACT_METRICS,
+                          .names = {"NIC_ID_MAP"},
+                          .required = {"nicId", "globalId"},
+                          .columns = {"nicId", "globalId"}},
     [GT_NSYS_PAYLOAD_ENTRIES] = {.facts = GT_FACT_COMMS,
                                  .names = {"NVTX_PAYLOAD_SCHEMA_ENTRIES"},
                                  .required = {"schemaId", "name"},
@@ -241,6 +260,15 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
                                      [GT_NSYS_METRIC_TYPE] = "typeId",
                                      [GT_NSYS_METRIC_ID] = "metricId",
                                      [GT_NSYS_METRIC_VALUE] = "value"}},
+    [GT_NSYS_CARD_METRICS] = {.facts = GT_FACT_METRICS,
+                              .names = {"NET_NIC_METRIC"},
+                              .required = {"start", "value"},
+                              .columns = NETWORK_COLUMNS},
+    [GT_NSYS_SWITCH_METRICS] = {.facts = GT_FACT_METRICS,
+                                .names = {"NET_IB_SWITCH_METRIC"},
+                                .required = {"start", "value"},
+                                .columns = NETWORK_COLUMNS},
+    [GT_NSYS_SAMPLES] = {.facts = GT_FACT_STACKS, .names = {"COMPOSITE_EVENTS"}, .columns = {"start"}},
 };
 
 /* The column for "this|else this". */

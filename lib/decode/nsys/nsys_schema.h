@@ -19,6 +19,9 @@ enum gt_nsys_role {
     GT_NSYS_OPTIONS,
     GT_NSYS_METRIC_NAMES,
     GT_NSYS_METRIC_FIELDS,
+    GT_NSYS_NETWORK_NAMES,
+    GT_NSYS_CARDS,
+    GT_NSYS_CARD_IDS,
     GT_NSYS_PAYLOAD_ENTRIES,
     GT_NSYS_PAYLOAD_ENUMS,
     GT_NSYS_PAYLOAD_VALUES,
@@ -38,6 +41,9 @@ enum gt_nsys_role {
     GT_NSYS_MEMORY,
     GT_NSYS_POOLS,
     GT_NSYS_METRICS,
+    GT_NSYS_CARD_METRICS,
+    GT_NSYS_SWITCH_METRICS,
+    GT_NSYS_SAMPLES,
     GT_NSYS_OS_CALLS,
     GT_NSYS_MPI_CALLS,
     GT_NSYS_ROLE_COUNT
@@ -140,6 +146,14 @@ enum gt_nsys_metric_column {
     GT_NSYS_METRIC_TYPE,
     GT_NSYS_METRIC_ID,
     GT_NSYS_METRIC_VALUE,
+};
+enum gt_nsys_network_column { /* of samples of cards and switches */
+                              GT_NSYS_NETWORK_START,
+                              GT_NSYS_NETWORK_DEVICE,
+                              GT_NSYS_NETWORK_PORT,
+                              GT_NSYS_NETWORK_LIST,
+                              GT_NSYS_NETWORK_INDEX,
+                              GT_NSYS_NETWORK_VALUE,
 };
 enum gt_nsys_gpu_column {
     GT_NSYS_GPU_ID,

@@ -14,6 +14,7 @@ struct worker {
     uint32_t facts_missing; /* enum gt_fact: whose tables lack pages */
     struct gt_sqlite_reader reader;
     uint32_t *metric_tracks; /* struct gt_nsys_rows */
+    struct gt_nsys_sqlite_network_tracks network_tracks;
     enum gt_status status;
     struct gt_error err;
 };
@@ -82,8 +83,10 @@ static uint32_t facts_of_table(const struct decoding *decoding, size_t table) {
 static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
-    struct gt_nsys_rows rows = {
-        .sink = &decoding->sinks[index], .facts = &decoding->facts, .metric_tracks = worker->metric_tracks};
+    struct gt_nsys_rows rows = {.sink = &decoding->sinks[index],
+                                .facts = &decoding->facts,
+                                .metric_tracks = worker->metric_tracks,
+                                .network_tracks = &worker->network_tracks};
     size_t next;
     while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &next)) {
         const struct job *job = &decoding->jobs[next];
@@ -209,6 +212,7 @@ static void release(struct decoding *decoding) {
         if (decoding->workers) {
             gt_sqlite_pages_reader_release(&decoding->workers[i].reader);
             gt_mem_free(decoding->workers[i].metric_tracks);
+            gt_nsys_sqlite_network_tracks_release(&decoding->workers[i].network_tracks);
         }
         if (decoding->builders)
             gt_builder_release(&decoding->builders[i]);

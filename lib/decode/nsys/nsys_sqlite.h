@@ -8,6 +8,7 @@
 #include "decode/nsys/nsys_comm.h"
 #include "decode/nsys/nsys_schema.h"
 #include "decode/nsys/nsys_sqlite_metrics.h"
+#include "decode/nsys/nsys_sqlite_network.h"
 #include "events/builder.h"
 
 #define GT_NSYS_SQLITE_KEY "nsys-sqlite"
@@ -24,6 +25,7 @@ struct gt_nsys_facts {
     struct gt_map sparse;  /* (0, id) -> index in capture.strings */
     bool has_string_table; /* where there is none, ids are all that is known of names */
     struct gt_nsys_sqlite_metrics metrics;
+    struct gt_nsys_sqlite_network network;
     struct gt_nsys_comm_schemas payloads;                              /* by domain */
     uint64_t damaged[GT_NSYS_ROLE_COUNT], missing[GT_NSYS_ROLE_COUNT]; /* pages and rows lost, by role */
 };
@@ -59,7 +61,8 @@ struct gt_nsys_rows {
     struct gt_nsys_activity activity;  /* room for the current row: clearing it for each would cost more than filling */
     char id_text[24];                  /* its name where only an id is known */
     uint32_t *metric_tracks;           /* by metric: its track in the builder; GT_NO_TRACK: none yet */
-    size_t metric;                     /* that of the next row, if they follow each other as in other samples */
+    struct gt_nsys_sqlite_network_tracks *network_tracks;
+    size_t metric; /* that of the next row, if they follow each other as in other samples */
 };
 
 /* The function that takes the rows of an event table for these facts (enum gt_fact); context: struct gt_nsys_rows. */

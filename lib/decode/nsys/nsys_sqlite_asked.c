@@ -118,6 +118,25 @@ static void take_metric(void *context, const struct gt_sqlite_row *row) {
     gt_builder_counter(rows->sink->builder, rows->metric_tracks[index], row->cells[GT_NSYS_METRIC_TIME].integer, value);
 }
 
+static void take_card_metric(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    gt_nsys_sqlite_network_take_sample(&rows->facts->network, rows->network_tracks, rows->sink, row, false);
+}
+
+static void take_switch_metric(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    gt_nsys_sqlite_network_take_sample(&rows->facts->network, rows->network_tracks, rows->sink, row, true);
+}
+
+/* ---- samples of CPU threads ---- */
+
+/* They are only counted: whoever asks for Python's stacks is to know that there is more. */
+static void count_sample(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    (void)row;
+    gt_builder_issue_of(rows->sink->builder, GT_ISSUE_SAMPLES_NOT_READ, GT_FACT_STACKS, 1, GT_NO_OFFSET);
+}
+
 /* ---- payloads of ranges ---- */
 
 /* Domain, schema, size and offset of the payload, which comes last. */
@@ -147,9 +166,14 @@ void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t globa
 
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role) {
     static gt_sqlite_pages_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
-        [GT_NSYS_SYNCS] = take_sync,     [GT_NSYS_EVENT_RECORDS] = take_event_record,
-        [GT_NSYS_MEMORY] = take_memory,  [GT_NSYS_POOLS] = take_pool,
+        [GT_NSYS_SYNCS] = take_sync,
+        [GT_NSYS_EVENT_RECORDS] = take_event_record,
+        [GT_NSYS_MEMORY] = take_memory,
+        [GT_NSYS_POOLS] = take_pool,
         [GT_NSYS_METRICS] = take_metric,
+        [GT_NSYS_CARD_METRICS] = take_card_metric,
+        [GT_NSYS_SWITCH_METRICS] = take_switch_metric,
+        [GT_NSYS_SAMPLES] = count_sample,
     };
     return functions[role];
 }

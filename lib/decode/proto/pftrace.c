@@ -1,6 +1,8 @@
 /* Decoder of Perfetto traces: reads packet after packet, then matches begins and ends. */
 #include "decode/proto/pftrace.h"
 
+#include <stddef.h>
+
 #include "base/mem.h"
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
@@ -109,8 +111,9 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_map_release(&reading->submitted);
     gt_map_release(&reading->machines);
     gt_mem_free(reading->sequences);
+    for (size_t i = 0; i < reading->track_count; i++)
+        gt_mem_free(reading->tracks[i].events);
     gt_mem_free(reading->tracks);
-    gt_mem_free(reading->events);
     gt_mem_free(reading->details);
     gt_mem_free(reading->specs);
     gt_pftrace_reading_packed_free(reading);
@@ -148,6 +151,8 @@ enum gt_status gt_pftrace_decode(struct gt_source *const *sources, size_t count,
     if (reading) {
         reading->builder = &builder;
         reading->facts = gt_decoder_facts(options);
+        reading->details_bytes = reading->facts & GT_FACT_CONFIGS ? sizeof(struct gt_pftrace_details)
+                                                                  : offsetof(struct gt_pftrace_details, config);
         reading->needs_events = reading->facts & OF_EVENTS;
         status = decode(reading, sources[0], options, err);
         release(reading);

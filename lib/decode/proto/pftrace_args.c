@@ -98,7 +98,8 @@ static int64_t int_of(const struct value *value) {
     return gt_num_parse_int(value->text, &number) ? number : INT64_MIN;
 }
 
-static void keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, const struct value *value,
+/* false: it is not needed. */
+static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, const struct value *value,
                  struct gt_pftrace_details *details) {
     bool is_list = arg == GT_PF_ARG_GRID || arg == GT_PF_ARG_BLOCK;
     switch (arg) {
@@ -140,11 +141,14 @@ static void keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, co
         details->is_in_graph = value->number != 0;
         break;
     default:
+        if (!(reading->facts & GT_FACT_CONFIGS))
+            return false;
         if (is_list ? value->count < 3 : !value->has_number && !value->has_real)
             break;
         keep_config(arg, value, &details->config);
         details->has_config |= arg != GT_PF_ARG_EXTERNAL;
     }
+    return true;
 }
 
 static struct gt_str string_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
@@ -170,6 +174,7 @@ bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
     struct gt_proto_field field;
     struct value value = {.text = {"", 0}};
     uint32_t arg = GT_PF_ARG_NONE;
+    bool has_lists = reading->facts & GT_FACT_CONFIGS; /* all lists are sizes of launches */
     while (gt_proto_next(&message, &field))
         switch (field.tag) {
         case PF_ANNOTATION_NAME_IID:
@@ -195,7 +200,7 @@ bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
             value.text = string_of(reading, sequence, field.value);
             break;
         case PF_ANNOTATION_ARRAY:
-            if (value.count < GT_ARRAY_COUNT(value.list))
+            if (has_lists && value.count < GT_ARRAY_COUNT(value.list))
                 value.list[value.count++] = narrow(gt_proto_find_value(
                     field.bytes, PF_ANNOTATION_INT, gt_proto_find_value(field.bytes, PF_ANNOTATION_UINT, UINT32_MAX)));
             break;
@@ -204,8 +209,7 @@ bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
         }
     if (arg == GT_PF_ARG_NONE || arg == GT_PFTRACE_NONE)
         return false;
-    keep(reading, (enum gt_pftrace_arg)arg, &value, details);
-    return true;
+    return keep(reading, (enum gt_pftrace_arg)arg, &value, details);
 }
 
 /* ---- launches of render stages ---- */

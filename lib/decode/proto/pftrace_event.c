@@ -1,6 +1,4 @@
 /* Track events: begins, ends and moments are kept until they can be matched; values of counters go to the store. */
-#include <stddef.h>
-
 #include "base/mem.h"
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
@@ -8,13 +6,12 @@
 /* The fields of an event, which come in any order. */
 struct event {
     uint64_t type, track, name_iid, category_iid;
-    struct gt_str name, category, submitted, legacy;
-    uint64_t delta_us, absolute_us;
+    uint64_t correlation;                            /* GT_NO_CORRELATION */
+    struct gt_str name, category, submitted, legacy; /* ptr NULL: there is none */
     bool has_delta, has_absolute;
     bool has_track, has_counter, has_real, has_annotations, has_details;
     /* What follows is set where one of these says so. */
-    uint64_t correlation; /* GT_NO_CORRELATION */
-    uint64_t counter;
+    uint64_t counter, delta_us, absolute_us;
     double real;
     struct gt_pftrace_details details; /* of annotations */
 };
@@ -29,10 +26,20 @@ static uint32_t track_of(struct gt_pftrace_reading *reading, struct gt_pftrace_s
 
 /* ---- fields ---- */
 
+/* One by one: for so many bytes compilers take an instruction that needs long to start. */
+static inline void begin_event(struct event *event) {
+    event->type = event->track = event->name_iid = event->category_iid = 0;
+    event->correlation = GT_NO_CORRELATION;
+    event->name.ptr = event->category.ptr = event->submitted.ptr = event->legacy.ptr = NULL;
+    event->has_delta = event->has_absolute = false;
+    event->has_track = event->has_counter = event->has_real = event->has_annotations = event->has_details = false;
+    event->absolute_us = 0;
+}
+
 static void take_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                             struct event *event, struct gt_str annotation) {
     if (!event->has_annotations)
-        event->details = gt_pftrace_no_details;
+        memcpy(&event->details, &gt_pftrace_no_details, reading->details_bytes);
     event->has_annotations = true;
     event->has_details |= gt_pftrace_reading_annotation(reading, sequence, annotation, &event->details);
 }
@@ -179,28 +186,57 @@ static uint8_t kind_of(struct gt_pftrace_reading *reading, const struct gt_pftra
 static uint32_t keep_details(struct gt_pftrace_reading *reading, const struct event *event) {
     if (!event->has_details)
         return GT_PFTRACE_NONE;
-    struct gt_pftrace_details *details =
-        gt_mem_room(reading->details, reading->details_count, &reading->details_capacity, sizeof *details);
+    unsigned char *details =
+        gt_mem_room(reading->details, reading->details_count, &reading->details_capacity, reading->details_bytes);
     if (!details || reading->details_count == GT_PFTRACE_NONE) {
         reading->failed = true;
         return GT_PFTRACE_NONE;
     }
     reading->details = details;
-    details[reading->details_count] = event->details;
+    memcpy(details + reading->details_count * reading->details_bytes, &event->details, reading->details_bytes);
     return (uint32_t)reading->details_count++;
 }
 
-static void keep_event(struct gt_pftrace_reading *reading, const struct gt_pftrace_event *event) {
-    if (reading->event_count == reading->event_capacity) {
-        struct gt_pftrace_event *events =
-            gt_mem_room(reading->events, reading->event_count, &reading->event_capacity, sizeof *events);
-        if (!events || reading->event_count >= UINT32_MAX) {
-            reading->failed = true;
-            return;
-        }
-        reading->events = events;
+/* Little at first: some traces have a track for every few slices. */
+static bool grow_events(struct gt_pftrace_track *track) {
+    enum { FIRST = 4 };
+    uint32_t capacity = track->event_capacity ? 2 * track->event_capacity : FIRST;
+    struct gt_pftrace_event *events =
+        capacity > track->event_capacity ? gt_mem_realloc(track->events, capacity * sizeof *events) : NULL;
+    if (!events)
+        return false;
+    track->events = events;
+    track->event_capacity = capacity;
+    return true;
+}
+
+/* The caller fills in what the event has beyond an end. Not passed as a whole: a copy would wait for what was just
+   written. NULL: no memory. */
+static inline struct gt_pftrace_event *keep_event(struct gt_pftrace_reading *reading, uint32_t number, int64_t time_ns,
+                                                  uint64_t type) {
+    struct gt_pftrace_track *track = &reading->tracks[number];
+    if (track->event_count == track->event_capacity && !grow_events(track)) {
+        reading->failed = true;
+        return NULL;
     }
-    reading->events[reading->event_count++] = *event;
+    track->is_unsorted |= time_ns < track->last_ns;
+    track->last_ns = time_ns;
+    struct gt_pftrace_event *event = &track->events[track->event_count++];
+    event->time_ns = time_ns;
+    event->type = (uint8_t)type;
+    return event;
+}
+
+static void fill_event(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                       struct event *event, struct gt_pftrace_event *kept) {
+    if (event->submitted.ptr)
+        take_submissions(reading, event);
+    else if (event->has_details && event->details.correlation != GT_NO_CORRELATION)
+        event->correlation = event->details.correlation;
+    kept->correlation = event->correlation;
+    kept->name = name_of(reading, sequence, event);
+    kept->kind = kind_of(reading, sequence, event);
+    kept->details = keep_details(reading, event);
 }
 
 /* ---- old writers ---- */
@@ -237,8 +273,7 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
     struct event event;
     if (!reading->needs_events && reading->is_of_gputime)
         return;
-    memset(&event, 0, offsetof(struct event, correlation));
-    event.correlation = GT_NO_CORRELATION;
+    begin_event(&event);
     while ((message.p = take_usual(&event, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, sequence, &event, &field);
     if (message.is_damaged) {
@@ -261,21 +296,12 @@ void gt_pftrace_reading_event(struct gt_pftrace_reading *reading, struct gt_pftr
         add_counter(reading, track, &event, time_ns);
         return;
     }
-    struct gt_pftrace_event kept = {.time_ns = time_ns, .track = track, .type = (uint8_t)event.type};
-    if (event.type != GT_PF_END) {
-        if (event.submitted.ptr)
-            take_submissions(reading, &event);
-        else if (event.has_details && event.details.correlation != GT_NO_CORRELATION)
-            event.correlation = event.details.correlation;
-        kept.correlation = event.correlation;
-        kept.name = name_of(reading, sequence, &event);
-        kept.kind = kind_of(reading, sequence, &event);
-        kept.details = keep_details(reading, &event);
-    }
-    keep_event(reading, &kept);
+    struct gt_pftrace_event *kept = keep_event(reading, track, time_ns, event.type);
+    if (kept && event.type != GT_PF_END)
+        fill_event(reading, sequence, &event, kept);
     if (length_ns != UINT64_MAX) {
         int64_t end_ns = (int64_t)((uint64_t)time_ns + length_ns);
-        keep_event(reading, &(struct gt_pftrace_event){.time_ns = end_ns, .track = track, .type = GT_PF_END});
+        keep_event(reading, track, end_ns, GT_PF_END);
         reading->last_ns = end_ns > reading->last_ns ? end_ns : reading->last_ns;
     }
 }

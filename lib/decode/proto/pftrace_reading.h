@@ -62,11 +62,11 @@ struct gt_pftrace_details {
     uint64_t correlation;                        /* GT_NO_CORRELATION */
     int64_t device, stream, queue, tid, end_tid; /* INT64_MIN: not known */
     uint64_t bytes;                              /* UINT64_MAX likewise */
-    struct gt_kernel_configs_row config;
-    uint32_t graph; /* UINT32_MAX likewise */
+    uint32_t graph;                              /* UINT32_MAX likewise */
     gt_strid domain;
     uint8_t src, dst;
     bool has_config, has_src, is_in_graph;
+    struct gt_kernel_configs_row config; /* last: most of the bytes, and not kept where nobody needs it */
 };
 extern const struct gt_pftrace_details gt_pftrace_no_details;
 
@@ -103,6 +103,11 @@ struct gt_pftrace_track {
     bool is_process, is_thread, is_counter, is_described;
     /* Rows of the store, once they are looked up; GT_PFTRACE_NONE. */
     uint32_t thread, lane, counter;
+
+    struct gt_pftrace_event *events; /* in the order of the file, until they are matched */
+    uint32_t event_count, event_capacity;
+    int64_t last_ns;  /* of the last of them */
+    bool is_unsorted; /* one of them is before the one before it */
 };
 
 enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER };
@@ -110,7 +115,6 @@ enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER 
 struct gt_pftrace_event {
     int64_t time_ns;
     uint64_t correlation; /* GT_NO_CORRELATION */
-    uint32_t track;
     gt_strid name;
     uint32_t details; /* GT_PFTRACE_NONE: none */
     uint8_t type, kind;
@@ -146,10 +150,8 @@ struct gt_pftrace_reading {
     struct gt_pftrace_track *tracks;
     size_t track_count, track_capacity;
 
-    struct gt_pftrace_event *events;
-    size_t event_count, event_capacity;
-    struct gt_pftrace_details *details;
-    size_t details_count, details_capacity;
+    unsigned char *details; /* of details_bytes each */
+    size_t details_count, details_capacity, details_bytes;
     struct gt_pftrace_spec *specs;
     size_t spec_count, spec_capacity;
     struct gt_map submitted;                           /* by op: the number that its call has for all of its ops */

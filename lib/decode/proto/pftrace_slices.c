@@ -5,7 +5,9 @@
 
 struct matching {
     struct gt_pftrace_reading *reading;
-    uint32_t *open; /* events that began, the innermost last */
+    uint32_t track;
+    const struct gt_pftrace_event *events; /* of the track */
+    uint32_t *open;                        /* events that began, the innermost last */
     size_t open_count, open_capacity;
 };
 
@@ -15,6 +17,7 @@ struct slice {
     const struct gt_pftrace_event *begin;
     const struct gt_pftrace_details *details;
     int64_t end_ns;
+    uint32_t track;
 };
 
 static bool is_call_name(struct gt_str name) {
@@ -38,7 +41,7 @@ static int64_t first_known(int64_t a, int64_t b, int64_t c) {
 }
 
 static void add_op(struct gt_pftrace_reading *reading, const struct slice *slice, enum gt_op_kind kind) {
-    const struct gt_pftrace_track *track = &reading->tracks[slice->begin->track];
+    const struct gt_pftrace_track *track = &reading->tracks[slice->track];
     const struct gt_store *store = &reading->builder->store;
     struct gt_str name = gt_store_string(store, track->is_thread ? track->thread_name : track->name);
     int64_t device = first_known(slice->details->device, track->gpu, INT64_MIN);
@@ -61,7 +64,7 @@ static void add_op(struct gt_pftrace_reading *reading, const struct slice *slice
 
 /* rocprofv3 names threads in arguments; gputime those of ranges that are not on the track of a thread. */
 static uint32_t thread_of(struct gt_pftrace_reading *reading, const struct slice *slice, int64_t tid) {
-    uint32_t track = slice->begin->track;
+    uint32_t track = slice->track;
     if (tid == INT64_MIN || reading->tracks[track].is_thread)
         return gt_pftrace_reading_thread(reading, track);
     uint32_t process = gt_pftrace_reading_process(reading, track);
@@ -84,7 +87,7 @@ static void add_range(struct gt_pftrace_reading *reading, const struct slice *sl
                                 .domain = slice->details->domain,
                                 .thread = thread,
                                 .end_thread = end_tid == INT64_MIN ? GT_NO_TRACK : thread_of(reading, slice, end_tid),
-                                .lane = is_gpu ? gt_pftrace_reading_lane(reading, slice->begin->track) : GT_NO_TRACK,
+                                .lane = is_gpu ? gt_pftrace_reading_lane(reading, slice->track) : GT_NO_TRACK,
                                 .kind = (uint8_t)kind});
 }
 
@@ -113,9 +116,16 @@ static void add_work(struct gt_pftrace_reading *reading, const struct slice *sli
         gt_builder_driver_work(builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
 }
 
-static void add_slice(struct gt_pftrace_reading *reading, const struct gt_pftrace_event *begin, int64_t end_ns) {
-    struct slice slice = {
-        begin, begin->details == GT_PFTRACE_NONE ? &gt_pftrace_no_details : &reading->details[begin->details], end_ns};
+static const struct gt_pftrace_details *details_of(const struct gt_pftrace_reading *reading,
+                                                   const struct gt_pftrace_event *event) {
+    if (event->details == GT_PFTRACE_NONE)
+        return &gt_pftrace_no_details;
+    return (const void *)(reading->details + event->details * reading->details_bytes);
+}
+
+static void add_slice(const struct matching *it, const struct gt_pftrace_event *begin, int64_t end_ns) {
+    struct gt_pftrace_reading *reading = it->reading;
+    struct slice slice = {begin, details_of(reading, begin), end_ns, it->track};
     enum gt_pftrace_kind kind = (enum gt_pftrace_kind)begin->kind;
     if (kind == GT_PF_UNKNOWN)
         kind = guess_kind(reading, &slice);
@@ -174,23 +184,23 @@ static void end_slice(struct matching *it, int64_t end_ns) {
         gt_builder_skip(it->reading->builder);
         return;
     }
-    add_slice(it->reading, &it->reading->events[it->open[--it->open_count]], end_ns);
+    add_slice(it, &it->events[it->open[--it->open_count]], end_ns);
 }
 
 static bool take_event(struct matching *it, uint32_t index) {
-    const struct gt_pftrace_event *event = &it->reading->events[index];
+    const struct gt_pftrace_event *event = &it->events[index];
     if (event->type == GT_PF_BEGIN)
         return begin_slice(it, index);
     if (event->type == GT_PF_END)
         end_slice(it, event->time_ns);
     else
-        add_slice(it->reading, event, event->time_ns);
+        add_slice(it, event, event->time_ns);
     return true;
 }
 
 /* Events of one moment that were not written in order: what began before ends first. */
 static bool take_moment(struct matching *it, const struct gt_radix_item *items, size_t count) {
-    const struct gt_pftrace_event *events = it->reading->events;
+    const struct gt_pftrace_event *events = it->events;
     size_t ends = 0;
     for (size_t i = 0; i < count; i++)
         ends += events[items[i].value].type == GT_PF_END;
@@ -205,11 +215,11 @@ static bool take_moment(struct matching *it, const struct gt_radix_item *items, 
     return true;
 }
 
-static bool match_unsorted(struct matching *it, const uint32_t *order, size_t count) {
+static bool match_unsorted(struct matching *it, uint32_t count) {
     struct gt_radix_item *items = gt_mem_uninitialised(count, sizeof *items);
     bool is_done = items != NULL;
-    for (size_t i = 0; is_done && i < count; i++)
-        items[i] = (struct gt_radix_item){gt_radix_key(it->reading->events[order[i]].time_ns), order[i]};
+    for (uint32_t i = 0; is_done && i < count; i++)
+        items[i] = (struct gt_radix_item){gt_radix_key(it->events[i].time_ns), i};
     is_done = is_done && gt_radix_sort(items, count);
     for (size_t first = 0, end; is_done && first < count; first = end) {
         for (end = first + 1; end < count && items[end].key == items[first].key;)
@@ -220,15 +230,16 @@ static bool match_unsorted(struct matching *it, const uint32_t *order, size_t co
     return is_done;
 }
 
-static bool match_track(struct matching *it, const uint32_t *order, size_t count) {
-    const struct gt_pftrace_event *events = it->reading->events;
-    bool is_sorted = true, is_done = true;
-    for (size_t i = 1; i < count && is_sorted; i++)
-        is_sorted = events[order[i - 1]].time_ns <= events[order[i]].time_ns;
+static bool match_track(struct matching *it, uint32_t number) {
+    const struct gt_pftrace_track *track = &it->reading->tracks[number];
+    uint32_t count = track->event_count;
+    bool is_sorted = !track->is_unsorted, is_done = true;
+    it->track = number;
+    it->events = track->events;
     if (!is_sorted)
-        is_done = match_unsorted(it, order, count);
-    for (size_t i = 0; is_sorted && is_done && i < count; i++)
-        is_done = take_event(it, order[i]);
+        is_done = match_unsorted(it, count);
+    for (uint32_t i = 0; is_sorted && is_done && i < count; i++)
+        is_done = take_event(it, i);
     if (it->open_count)
         gt_builder_issue_of(it->reading->builder, GT_ISSUE_RANGE_OPEN, GT_FACT_RANGES, it->open_count, GT_NO_OFFSET);
     while (it->open_count)
@@ -249,20 +260,13 @@ static void correlate_ops(struct gt_pftrace_reading *reading) {
 
 bool gt_pftrace_reading_match(struct gt_pftrace_reading *reading) {
     struct matching it = {.reading = reading};
-    size_t *first = gt_mem_array(reading->track_count + 2, sizeof *first);
-    uint32_t *order = gt_mem_uninitialised(reading->event_count, sizeof *order);
-    bool is_done = first && order;
+    bool is_done = true;
     correlate_ops(reading);
-    for (size_t i = 0; is_done && i < reading->event_count; i++)
-        first[reading->events[i].track + 2]++;
-    for (size_t i = 0; is_done && i < reading->track_count; i++)
-        first[i + 2] += first[i + 1];
-    for (size_t i = 0; is_done && i < reading->event_count; i++)
-        order[first[reading->events[i].track + 1]++] = (uint32_t)i;
-    for (size_t i = 0; is_done && i < reading->track_count; i++)
-        is_done = match_track(&it, order + first[i], first[i + 1] - first[i]);
+    for (uint32_t i = 0; is_done && i < reading->track_count; i++) {
+        is_done = match_track(&it, i);
+        gt_mem_free(reading->tracks[i].events); /* rows take their place */
+        reading->tracks[i].events = NULL;
+    }
     gt_mem_free(it.open);
-    gt_mem_free(order);
-    gt_mem_free(first);
     return is_done;
 }

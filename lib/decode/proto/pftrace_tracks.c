@@ -27,6 +27,7 @@ uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t u
                                                              .pid = INT64_MIN,
                                                              .tid = INT64_MIN,
                                                              .gpu = INT64_MIN,
+                                                             .last_ns = INT64_MIN,
                                                              .thread = GT_PFTRACE_NONE,
                                                              .lane = GT_PFTRACE_NONE,
                                                              .counter = GT_PFTRACE_NONE};

@@ -307,20 +307,19 @@ static void add_range(struct gt_rocm_sink *sink, const struct gt_rocm_region *re
 
 void gt_rocm_add_region(struct gt_rocm_sink *sink, const struct gt_rocm_region *region) {
     uint32_t facts = gt_rocm_domain_facts(region->domain);
-    int64_t end_ns = region->end_ns == GT_NO_TIME ? region->start_ns : region->end_ns;
     if (!gt_rocm_reads(sink, facts)) {
         gt_builder_skip(sink->builder);
-    } else if (region->start_ns == GT_NO_TIME) {
+    } else if (region->start_ns == GT_NO_TIME || region->end_ns == GT_NO_TIME) {
         count_issue(sink, GT_ISSUE_EVENT_DAMAGED, facts);
     } else if (region->domain == GT_ROCM_CALL) {
         gt_builder_call(sink->builder, &(struct gt_calls_row){
                                            .start_ns = region->start_ns,
-                                           .end_ns = end_ns,
+                                           .end_ns = region->end_ns,
                                            .correlation = region->correlation,
                                            .name = region->name,
                                            .thread = gt_rocm_thread(sink, region->process, region->tid),
                                        });
     } else {
-        add_range(sink, region, end_ns);
+        add_range(sink, region, region->end_ns);
     }
 }

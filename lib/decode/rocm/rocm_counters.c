@@ -1,5 +1,6 @@
 /* Hardware counters of kernels: values and the times of their kernels come in, counter tracks go out, one for each GPU
    and counter. A track has the value while the kernel runs, and 0 from its end to the next one. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -114,7 +115,7 @@ static size_t make_states(struct gt_rocm_sink *sink, const struct gt_rocm_value 
                values[i].name == first->name;
              i++)
             sum += values[i].value;
-        if (span)
+        if (span && isfinite(sum))
             states[count++] = (struct state){span->device, span->start_ns, span->end_ns, first->name, sum};
         else
             gt_builder_skip(sink->builder);

@@ -142,7 +142,9 @@ static void take_process(void *context, const struct gt_sqlite_row *row) {
     struct gt_rocm_process *process = &gathering->capture->processes[place];
     if (process->name.len == 0)
         process->name = keep(gathering, program_of(gt_sqlite_record_text(row, GT_ROCPD_PROCESS_COMMAND)));
-    take_environment(process, gt_sqlite_record_text(row, GT_ROCPD_PROCESS_ENVIRONMENT));
+    struct gt_str environment = gt_sqlite_record_text(row, GT_ROCPD_PROCESS_ENVIRONMENT);
+    if (environment.len)
+        take_environment(process, environment);
 }
 
 static uint32_t process_in(const struct gathering *gathering, const struct gt_sqlite_row *row, size_t slot) {

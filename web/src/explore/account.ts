@@ -15,6 +15,7 @@ export interface Account {
 }
 
 export interface KernelShare extends Share {
+  readonly isKernel: boolean; // not a copy or a fill
   readonly count: number;
 }
 
@@ -25,9 +26,14 @@ export interface GapShare extends Share, Span {
 /** What is told of a part of the time. */
 export interface Told {
   readonly accounts: readonly Account[];
-  readonly kernels: readonly KernelShare[];
+  readonly kernels: readonly KernelShare[]; // the first of so many
+  readonly kernelCount: number;
   readonly gaps: readonly GapShare[];
+  readonly gapCount: number;
 }
+
+/** Where a GPU is neither busy nor between two ops. */
+export const REST = 'before the first or after the last op';
 
 type Class = 'compute' | 'exposed communication' | 'exposed memory';
 const CLASSES: readonly Class[] = ['compute', 'exposed communication', 'exposed memory'];
@@ -85,7 +91,7 @@ function accountOf(device: number | null, rows: readonly Row[], catalog: Catalog
   const parts: Share[] = CLASSES.map((name, at) => ({ name, ns: sums[at]! }));
   for (const [cause, ns] of causes) parts.push({ name: `idle: ${cause}`, ns });
   const rest = lengthOf(part) - parts.reduce((sum, { ns }) => sum + ns, 0);
-  if (rest > 0) parts.push({ name: 'before the first or after the last op', ns: rest });
+  if (rest > 0) parts.push({ name: REST, ns: rest });
   return { device, parts: parts.filter(({ ns }) => ns > 0) };
 }
 
@@ -110,7 +116,8 @@ export function tell(rows: readonly Row[], catalog: Catalog, part: Span): Told |
     visit(row, part, (item, start, end) => {
       const name = row.name[item]!;
       if (row.kind === 'gaps') {
-        gaps.push({ name: catalog.names[name]!, ns: end - start, start, end, lane: row.packed.lane ?? null });
+        const whole = { start: row.start[item]!, end: row.end[item]! };
+        gaps.push({ name: catalog.names[name]!, ns: end - start, ...whole, lane: row.packed.lane ?? null });
         return;
       }
       const sum = kernels.get(name) ?? { ns: 0, count: 0 };
@@ -119,8 +126,15 @@ export function tell(rows: readonly Row[], catalog: Catalog, part: Span): Told |
   return {
     accounts,
     kernels: [...kernels]
-      .map(([name, { ns, count }]) => ({ name: catalog.names[name]!, ns, count }))
+      .map(([name, { ns, count }]) => ({
+        name: catalog.names[name]!,
+        isKernel: !catalog.categories[name]?.startsWith('mem'),
+        ns,
+        count,
+      }))
       .sort((a, b) => b.ns - a.ns),
+    kernelCount: kernels.size,
     gaps: gaps.sort((a, b) => b.ns - a.ns),
+    gapCount: gaps.length,
   };
 }

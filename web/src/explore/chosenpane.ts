@@ -1,6 +1,5 @@
 // What is told of a chosen part of the time: its length, where it went on each GPU, its kernels and its gaps.
 
-import { columnIndex, numbers, reader, type Report } from '../data';
 import { button, copy, element, setHover, visible } from '../dom';
 import { decimal, percent, withUnit } from '../format';
 import { nameView } from '../names';
@@ -10,67 +9,6 @@ import { lengthOf, type Span } from '../timeline/span';
 import type { Account, GapShare, KernelShare, Share, Told } from './account';
 
 const MOST = 12; // rows of a list
-
-/** Of a report on that part of the time. */
-export function toldOf(report: Report): Told {
-  return { accounts: accountsOf(report), kernels: kernelsOf(report), gaps: gapsOf(report) };
-}
-
-function accountsOf({ tables }: Report): Account[] {
-  const table = tables['accounting'];
-  if (!table) return [];
-  const device = numbers(table, 'device');
-  const parts = [
-    ['compute', numbers(table, 'compute_ns')],
-    ['exposed communication', numbers(table, 'exposed_comm_ns')],
-    ['exposed memory', numbers(table, 'exposed_memory_ns')],
-  ] as const;
-  const idle = numbers(table, 'idle_ns');
-  return table.rows.map((row) => {
-    const causes = causesOf(tables['idle_causes'], device(row));
-    const known = causes.reduce((sum, { ns }) => sum + ns, 0);
-    const rest = idle(row) - known;
-    const shares: Share[] = parts.map(([name, of]) => ({ name, ns: of(row) }));
-    shares.push(...causes);
-    if (rest > 0) shares.push({ name: 'idle', ns: rest });
-    return { device: device(row), parts: shares.filter(({ ns }) => ns > 0) };
-  });
-}
-
-function causesOf(table: Report['tables'][string] | undefined, device: number): Share[] {
-  if (!table) return [];
-  const of = numbers(table, 'device');
-  const cause = reader(table, 'cause');
-  const total = numbers(table, 'total_ns');
-  return table.rows
-    .filter((row) => of(row) === device)
-    .map((row) => ({ name: `idle: ${String(cause(row))}`, ns: total(row) }));
-}
-
-function kernelsOf({ tables }: Report): KernelShare[] {
-  const table = tables['kernels'];
-  if (!table) return [];
-  const name = reader(table, columnIndex(table, 'full_name') >= 0 ? 'full_name' : 'name');
-  const other = reader(table, 'name');
-  const count = numbers(table, 'count');
-  const total = numbers(table, 'total_ns');
-  return table.rows.map((row) => ({ name: String(name(row) ?? other(row)), ns: total(row), count: count(row) }));
-}
-
-function gapsOf({ tables }: Report): GapShare[] {
-  const table = tables['gaps'];
-  if (!table) return [];
-  const cause = reader(table, 'cause');
-  const start = numbers(table, 'start_ns');
-  const end = numbers(table, 'end_ns');
-  return table.rows.map((row) => ({
-    name: String(cause(row)),
-    ns: end(row) - start(row),
-    start: start(row),
-    end: end(row),
-    lane: null,
-  }));
-}
 
 /** Idle time is hatched: colour alone must not carry it. */
 function paint(box: HTMLElement, { name }: Share): void {
@@ -115,19 +53,20 @@ function listOf(title: string, total: number, rows: readonly HTMLElement[]): HTM
   return element('div', {}, element('h4', {}, title + more), element('ul', { class: 'explorer-list' }, ...rows));
 }
 
-function kernelRow({ name, ns, count }: KernelShare): HTMLElement {
+function kernelRow({ name, isKernel, ns, count }: KernelShare, open: ((name: string) => void) | null): HTMLElement {
   const label = element('span', { class: 'explorer-target' }, nameView(visible(name)));
-  setHover(label, visible(name));
-  return element(
-    'li',
-    {},
-    label,
-    element('small', {}, `${decimal(count, 0)}\u00d7`),
-    element('b', {}, withUnit(ns, 'ns')),
-  );
+  const numbers = [element('small', {}, `${decimal(count, 0)}\u00d7`), element('b', {}, withUnit(ns, 'ns'))];
+  if (!isKernel || !open) {
+    setHover(label, visible(name));
+    return element('li', {}, label, ...numbers);
+  }
+  const made = button('', { class: 'explorer-link' }, () => open(name));
+  setHover(made, visible(name));
+  made.append(label, ...numbers);
+  return element('li', {}, made);
 }
 
-function gapRow(gap: GapShare, go: (span: Span) => void): HTMLElement {
+function gapRow(gap: GapShare, go: (gap: GapShare) => void): HTMLElement {
   const made = button('', { class: 'explorer-link' }, () => go(gap));
   made.append(
     element('span', { class: 'explorer-target' }, visible(gap.name)),
@@ -138,7 +77,8 @@ function gapRow(gap: GapShare, go: (span: Span) => void): HTMLElement {
 }
 
 export interface ChosenActions {
-  go(span: Span): void;
+  go(gap: GapShare): void;
+  open: ((kernel: string) => void) | null; // null where there is no view about kernels
   zoom(): void;
   clear(): void;
 }
@@ -154,10 +94,14 @@ export function chosenView(
   const body = element('div', { class: 'explorer-columns' });
   if (told === 'waiting') body.append(element('p', { class: 'hint' }, 'Measuring\u2026'));
   else if (told) {
-    const kernels = listOf('Kernels and copies', told.kernels.length, told.kernels.slice(0, MOST).map(kernelRow));
+    const kernels = listOf(
+      'Kernels and copies',
+      told.kernelCount,
+      told.kernels.slice(0, MOST).map((kernel) => kernelRow(kernel, actions.open)),
+    );
     const gaps = listOf(
       'Longest gaps',
-      told.gaps.length,
+      told.gapCount,
       told.gaps.slice(0, MOST).map((gap) => gapRow(gap, (to) => actions.go(to))),
     );
     const accounts = element('div', {}, ...told.accounts.map((account) => barOf(account, length)));

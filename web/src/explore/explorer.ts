@@ -6,24 +6,25 @@ import { decimal, withUnit } from '../format';
 import { tickText } from '../timeline/axis';
 import { causeMeanings, countHidden, summarise } from '../timeline/describe';
 import type { Mark } from '../timeline/draw';
+import { KEYS } from '../timeline/gestures';
 import { Legend } from '../timeline/parts';
 import type { Row } from '../timeline/rows';
 import type { Span } from '../timeline/span';
 import { Tiles } from '../timeline/tiles';
 import { TimelineView, type Hooks } from '../timeline/view';
-import { tell } from './account';
-import { chosenView, toldOf } from './chosenpane';
+import { tell, type GapShare } from './account';
+import { chosenView } from './chosenpane';
 import { Frame } from './frame';
 import { Help } from './help';
 import { itemView } from './itempane';
+import { locate } from './locate';
 import { modelOf, type Model } from './model';
+import { measurePart } from './part';
 import { read, write, type Pin, type Place } from './place';
 import { SearchBox } from './searchbox';
 import type { Chosen, Destination, Explorer, Item, Link, Source } from './source';
 import { ARRIVAL } from '../session';
 import { tablesView, type Tables } from './tables';
-
-const ANALYSES = ['accounting', 'kernels', 'gaps'];
 
 export interface ExplorerOptions {
   readonly report?: Report | null; // that of a stored page, whose words on causes are used
@@ -46,6 +47,7 @@ export class ExplorerView implements Explorer, Hooks {
   private asking: AbortController | null = null; // about the pinned item
   private measuring: AbortController | null = null; // the chosen part
   private isRestoring = false;
+  private opener: ((kernel: string, input: string | undefined) => void) | null = null;
   private waiting = 0; // answers that panes wait for
 
   constructor(
@@ -85,6 +87,7 @@ export class ExplorerView implements Explorer, Hooks {
       return;
     }
     addEventListener('popstate', () => this.restore());
+    addEventListener('keydown', (event) => this.pageKey(event));
     const place = read(location.hash);
     if (place) this.restore();
     else if (source.inputs.length > 0) void this.turn(0);
@@ -94,13 +97,23 @@ export class ExplorerView implements Explorer, Hooks {
 
   go({ input, start, end, lane }: Destination): void {
     const named = typeof input === 'number' ? input : this.source.inputs.findIndex((each) => each.input === input);
-    void this.turn(this.options.input ?? Math.max(named, 0)).then((view) => {
+    const turned = this.turn(this.options.input ?? Math.max(named, 0));
+    const turn = this.turning;
+    void turned.then((view) => {
       if (this.options.input === undefined) this.root.scrollIntoView({ block: 'nearest' }); // the page's own
       if (!view) return;
       this.leave();
       view.look({ start, end });
-      if (lane !== undefined) view.pin(this.markOf(view, { lane, start, end }));
+      if (lane !== undefined) return this.hold(view, { lane, start_ns: start, end_ns: end });
+      void locate(this.source, this.input, view.timeline, { start, end }).then(
+        (found) => found && this.view === view && turn === this.turning && this.hold(view, found),
+        () => {}, // the timeline says itself what it cannot read
+      );
     });
+  }
+
+  onOpen(listener: (kernel: string, input: string | undefined) => void): void {
+    this.opener = listener;
   }
 
   onSelect(listener: (chosen: Chosen | null) => void): () => void {
@@ -201,6 +214,7 @@ export class ExplorerView implements Explorer, Hooks {
       this.view = view;
       this.input = input;
       this.frame.show(view, input, summarise(view.timeline));
+      this.root.hidden = view.timeline.rows.length === 0 && this.source.inputs.length === 1; // nothing to draw
       view.setSearch(this.search.text.toLowerCase());
       this.search.again();
       this.tables.changed();
@@ -302,7 +316,9 @@ export class ExplorerView implements Explorer, Hooks {
 
   private async measure(view: TimelineView, span: Span, signal: AbortSignal): Promise<void> {
     const actions = {
-      go: (to: Span) => this.follow({ kind: '', name: '', lane: -1, start_ns: to.start, end_ns: to.end }),
+      go: ({ lane, start, end, name }: GapShare) =>
+        this.follow({ kind: '', name, lane: lane ?? -1, start_ns: start, end_ns: end }),
+      open: this.opener && ((name: string) => this.opener?.(name, this.source.inputs[this.input]?.input)),
       zoom: () => view.look(span),
       clear: () => view.setChosen(null),
     };
@@ -313,9 +329,8 @@ export class ExplorerView implements Explorer, Hooks {
     try {
       if (this.source.isLive) {
         show('waiting');
-        const part = { analyses: ANALYSES, input: this.input, from: span.start, to: span.end };
-        const report = await this.source.report(part, signal);
-        if (!signal.aborted) show(report && toldOf(report));
+        const told = await measurePart(this.source, this.input, view.timeline, span, signal);
+        if (!signal.aborted) show(told);
       } else {
         const rows = view.timeline.rows.map(({ lane }) => view.tiles.overview(lane!)).filter((row) => row !== null);
         show(tell(rows, view.tiles.catalog, span));
@@ -333,11 +348,13 @@ export class ExplorerView implements Explorer, Hooks {
     if (!view) return;
     this.leave();
     if (lane < 0) view.look({ start, end });
-    else {
-      const mark = this.markOf(view, { lane, start, end }, name);
-      view.reveal(mark);
-      view.pin(mark);
-    }
+    else this.hold(view, { lane, start_ns: start, end_ns: end, name });
+  }
+
+  private hold(view: TimelineView, to: Omit<Link, 'kind' | 'name'> & { readonly name?: string }): void {
+    const mark = this.markOf(view, { lane: to.lane, start: to.start_ns, end: to.end_ns }, to.name);
+    view.reveal(mark);
+    view.pin(mark);
   }
 
   /** The item itself where it is known, else as much of it as is. */
@@ -401,11 +418,39 @@ export class ExplorerView implements Explorer, Hooks {
         view.setFolds(folds);
         view.goTo(span ?? view.home);
         this.search.set(find);
-        if (!same(chosen, view.chosen)) view.setChosen(chosen);
+        const part = this.inside(chosen, view);
+        if (!same(part, view.chosen)) view.setChosen(part);
         const isThere = pin && view.timeline.rows.some(({ lane }) => lane === pin.lane);
-        if (!same(pin, view.pinned)) view.pin(isThere ? this.markOf(view, pin) : null);
+        if (same(pin, view.pinned)) return;
+        view.pin(isThere ? this.markOf(view, pin) : null);
+        if (isThere) view.scrollTo(pin);
       })
       .finally(() => (this.isRestoring = false));
+  }
+
+  /** Of a chosen part, what lies in the trace. */
+  private inside(chosen: Span | null, { whole }: TimelineView): Span | null {
+    if (!chosen) return null;
+    const start = Math.max(Math.round(chosen.start), whole.start);
+    const end = Math.min(Math.round(chosen.end), whole.end);
+    const isCut = start > chosen.start + 1 || end < chosen.end - 1;
+    if (isCut || end <= start)
+      this.frame.note(
+        `The selection of this link reaches beyond the trace: ${end > start ? 'only what is inside is selected.' : 'nothing is selected.'}`,
+      );
+    return end > start ? { start, end } : null;
+  }
+
+  /** Keys of the page, wherever the focus is, while the timeline is shown and no text is typed. */
+  private pageKey(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.view) return;
+    const { target } = event;
+    const isTaken = target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]');
+    if (isTaken || !this.root.checkVisibility() || document.querySelector('dialog[open]')) return;
+    const act = PAGE_KEYS.includes(event.key) ? KEYS[event.key] : undefined;
+    if (!act) return;
+    event.preventDefault();
+    act(this.view);
   }
 
   private key(event: KeyboardEvent): void {
@@ -426,6 +471,8 @@ const ANYWHERE: Readonly<Record<string, (explorer: ExplorerView, view: TimelineV
   N: (explorer) => explorer.find(-1),
   Escape: (_, view) => view.release(),
 };
+
+const PAGE_KEYS = ['w', 'a', 's', 'd', 'f', 'm', 'n', 'N', '0', '/', '?', '+', '=', '-'];
 
 const NOWHERE: Place = { input: 0, span: null, pin: null, chosen: null, find: '', folds: new Map() };
 

@@ -69,6 +69,7 @@ export class Frame {
   readonly more = element('div', { class: 'timeline-more', hidden: true });
   readonly spoken = element('p', { class: 'offscreen', 'aria-live': 'polite' });
   private readonly stage = element('div', { class: 'explorer-stage' });
+  private readonly panes = element('div', { class: 'explorer-panes' });
   private readonly box: HTMLElement;
   private readonly choice: HTMLSelectElement;
   private readonly problem = element('p', { class: 'explorer-problem', role: 'status', hidden: true });
@@ -85,7 +86,7 @@ export class Frame {
       ...source.inputs.map(({ input }, i) => element('option', { value: i }, visible(input))),
     );
     this.choice.addEventListener('change', () => actions.turn(Number(this.choice.value)));
-    const panes = element('div', { class: 'explorer-panes' }, this.item.root, this.chosen.root);
+    this.panes.append(this.item.root, this.chosen.root);
     this.box = element(
       'div',
       { class: 'explorer-box' },
@@ -100,7 +101,7 @@ export class Frame {
       ),
       this.problem,
       this.stage,
-      panes,
+      this.panes,
       legend,
     );
     this.root = element(
@@ -143,6 +144,12 @@ export class Frame {
   complain(reason: string): void {
     this.problem.hidden = false;
     this.problem.textContent = `Part of the timeline could not be read: ${visible(reason)}`;
+  }
+
+  /** What a link asks for and is not there. */
+  note(text: string): void {
+    this.problem.hidden = false;
+    this.problem.textContent = text;
   }
 
   private buttons(): HTMLElement {
@@ -200,14 +207,15 @@ export class Frame {
       event.preventDefault();
     });
     made.addEventListener('pointermove', (event) => {
-      if (made.hasPointerCapture(event.pointerId)) set(event.clientY - this.box.getBoundingClientRect().top);
+      if (made.hasPointerCapture(event.pointerId))
+        set(event.clientY - this.box.getBoundingClientRect().top - this.panes.offsetHeight);
     });
     made.addEventListener('keydown', (event) => {
       const way = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
       if (way === 0) return;
       event.preventDefault();
       event.stopPropagation();
-      set(this.box.offsetHeight + way * GRIP_STEP);
+      set(this.box.offsetHeight - this.panes.offsetHeight + way * GRIP_STEP);
     });
     return made;
   }

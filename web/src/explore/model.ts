@@ -66,6 +66,26 @@ function itemsOf(view: TimelineView, lane: Lane): ModelItem[] {
   return items;
 }
 
+function laneModel(view: TimelineView, lane: Lane): ModelLane {
+  const { kind, device, stream, pid, tid, level } = lane.packed;
+  return {
+    lane: lane.id,
+    kind,
+    device,
+    stream,
+    pid,
+    tid,
+    level,
+    label: lane.label,
+    detail: lane.detail,
+    top: view.yOf(lane),
+    height: lane.height,
+    isExact: view.tiles.isExact(lane.id, view.span, view.room()),
+    items: itemsOf(view, lane),
+  };
+}
+
+/** Lanes are made when they are asked for: who waits for a state looks at the rest many times. */
 export function modelOf(view: TimelineView, input: number, isWaiting: boolean): Model {
   const { start, end } = view.span;
   const { pinned, chosen } = view;
@@ -83,20 +103,8 @@ export function modelOf(view: TimelineView, input: number, isWaiting: boolean): 
     },
     chosen,
     arrows: view.arrows.length,
-    lanes: view.seen().map((lane) => ({
-      lane: lane.id,
-      kind: lane.packed.kind,
-      device: lane.packed.device,
-      stream: lane.packed.stream,
-      pid: lane.packed.pid,
-      tid: lane.packed.tid,
-      level: lane.packed.level,
-      label: lane.label,
-      detail: lane.detail,
-      top: view.yOf(lane),
-      height: lane.height,
-      isExact: view.tiles.isExact(lane.id, view.span, view.room()),
-      items: itemsOf(view, lane),
-    })),
+    get lanes() {
+      return view.seen().map((lane) => laneModel(view, lane));
+    },
   };
 }

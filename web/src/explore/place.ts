@@ -48,7 +48,8 @@ export function read(hash: string): Place | null {
   const words = new URLSearchParams(hash.slice(1));
   const input = Number(words.get('at'));
   if (!Number.isInteger(input) || input < 0) return null;
-  const pin = numbersOf(words.get('pin'), 3);
+  const numbers = numbersOf(words.get('pin'), 3);
+  const pin = numbers?.every((number) => Number.isSafeInteger(number)) ? numbers : null;
   const folds = new Map<string, Fold>();
   for (const word of (words.get('fold') ?? '').split(',')) {
     const fold = FOLDS.get(word.slice(-1));

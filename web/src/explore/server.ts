@@ -33,6 +33,7 @@ const ceil = (time: number | undefined): number | undefined => (time === undefin
 export class ServerSource implements Source {
   readonly isLive = true;
   readonly inputs: readonly SourceInput[];
+  private heard: ((isThere: boolean) => void) | null = null;
 
   constructor(view: ViewInfo) {
     this.inputs = view.inputs;
@@ -98,6 +99,7 @@ export class ServerSource implements Source {
 
   /** Tells the server that somebody is looking, and when no longer. */
   stayAlive(heard: (isThere: boolean) => void): void {
+    this.heard = heard;
     const tell = (path: string): void =>
       void fetch(path, { keepalive: true, cache: 'no-store' }).then(
         () => heard(true),
@@ -109,7 +111,11 @@ export class ServerSource implements Source {
   }
 
   private async ask(path: string, parameters: Parameters, signal?: AbortSignal): Promise<unknown> {
-    const response = await fetch(address(path, parameters), signal ? { signal } : {});
+    const response = await fetch(address(path, parameters), signal ? { signal } : {}).catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      this.heard?.(false);
+      throw new Error('the server of this page has ended');
+    });
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as unknown;
     let reason = `the server answered ${response.status}`;

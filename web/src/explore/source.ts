@@ -165,10 +165,12 @@ export interface Destination {
 /** The timeline on the page: `createExplorer(source)` of ./index makes it. */
 export interface Explorer {
   readonly root: HTMLElement;
-  /** Goes to a part, with something around it; pins the item of that lane, if one is given. */
+  /** Goes to a part, with something around it; pins the item of that lane, or the one that has these ends. */
   go(to: Destination): void;
   /** Calls back when a part of the time has been chosen, null when no longer; returns what ends that. */
   onSelect(listener: (chosen: Chosen | null) => void): () => void;
+  /** Calls back when a kernel is to be looked at. */
+  onOpen(listener: (kernel: string, input: string | undefined) => void): void;
   /** Ends what is chosen. */
   clear(): void;
 }

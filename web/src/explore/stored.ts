@@ -150,8 +150,9 @@ export class StoredSource implements Source {
     return Promise.resolve(null);
   }
 
-  command(input: number, from?: number, to?: number): string {
-    const { timeline } = this.at(input);
+  command(input: number, from?: number, to?: number): string | null {
+    const timeline = this.stored[input]?.timeline;
+    if (!timeline) return null; // a page of tables only
     const words = ['gputime', from === undefined ? 'view' : this.of.command, this.inputs[input]?.path ?? 'TRACE'];
     if (from === undefined || to === undefined) return words.map(quote).join(' ');
     words.push('--from', `${Math.floor(from)}ns`, '--to', `${Math.ceil(to)}ns`);

@@ -91,14 +91,15 @@ export function summarise(timeline: Timeline): string {
   const plural = (n: number, noun: string): string => `${decimal(n, 0)} ${noun}${n === 1 ? '' : 's'}`;
   const busiest = ops.reduce<PackedRow | null>((a, b) => (!a || b.busy_ns > a.busy_ns ? b : a), null);
   const share = busiest && length > 0 ? busiest.busy_ns / length : 0;
-  const { ops: streams = 0, ranges = 0 } = timeline.rows_left_out;
+  const { ops: streams = 0, ...others } = timeline.rows_left_out;
+  const left = Object.entries(others).filter(([, rows]) => rows > 0);
   return (
     `${plural(count, 'op')} on ${plural(ops.length, 'stream')} of ${plural(devices, 'GPU')} in ${withUnit(length, 'ns')}.` +
     (busiest
       ? ` The busiest, stream ${busiest.stream} of GPU ${busiest.device}, was busy ${percent(share)} of that.`
       : '') +
     (streams > 0 ? ` ${plural(streams, 'stream')} with less work not shown.` : '') +
-    (ranges > 0 ? ` ${plural(ranges, 'row')} of ranges not shown.` : '')
+    left.map(([kind, rows]) => ` ${plural(rows, 'row')} of ${kind.replace('_', ' ')} not shown.`).join('')
   );
 }
 

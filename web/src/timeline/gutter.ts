@@ -38,7 +38,7 @@ export class Gutter {
       const room = Math.floor((width - 26) / 6.8);
       made.append(
         element('span', { class: 'timeline-fold', 'aria-hidden': 'true' }, isOpen ? '\u25be' : '\u25b8'),
-        element('span', {}, shorten(title, Math.max(room, 8))),
+        ...this.headText(title, Math.max(room, 8)),
       );
       setHover(made, group.note ? `${title}: ${group.note}` : title);
       made.style.top = `${top}px`;
@@ -47,13 +47,22 @@ export class Gutter {
     });
   }
 
+  /** Of a thread its name comes first, and its number where there is room for it. */
+  private headText(title: string, room: number): HTMLElement[] {
+    const [, number = '', name = ''] = /^(thread \d+) \((.*)\)$/.exec(title) ?? [];
+    if (!name) return [element('span', {}, shorten(title, room))];
+    const made = [element('span', {}, shorten(name, room))];
+    if (name.length + number.length < room) made.push(element('small', {}, ` ${number}`));
+    return made;
+  }
+
   private lanes(layout: Layout, room: number): HTMLElement[] {
     const previews = new Set(layout.heads.map(({ preview }) => preview));
     return layout.lanes
       .filter((lane) => !previews.has(lane))
       .map((lane) => {
         const made = element('div', { class: 'timeline-name' });
-        made.append(element('span', {}, shorten(visible(lane.label), room)));
+        made.append(element('span', {}, ...this.headText(visible(lane.label), room)));
         if (lane.packed.kind === 'counters') {
           const [low, high] = scaleOf(lane.packed);
           const { unit } = lane.packed;

@@ -137,16 +137,23 @@ function byKind(rows: readonly PackedRow[], kinds: readonly Kind[]): PackedRow[]
   return kinds.flatMap((kind) => rows.filter((row) => row.kind === kind));
 }
 
+/** A counter that is zero all the time would only take room. */
+function isEmpty({ kind, low, high }: PackedRow): boolean {
+  return kind === 'counters' && low === 0 && high === 0;
+}
+
+/** The GPUs, and last and folded what belongs to none: counters of the CPU. */
 function devicesOf(timeline: Timeline): Group[] {
-  const rows = timeline.rows.filter((row) => DEVICE_KINDS.includes(row.kind));
-  const devices = [...new Set(rows.map((row) => row.device))].sort((a, b) => (a ?? -1) - (b ?? -1));
+  const rows = timeline.rows.filter((row) => DEVICE_KINDS.includes(row.kind) && !isEmpty(row));
+  const devices = [...new Set(rows.map((row) => row.device))].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
   return devices.map((device, place) => {
     const own = byKind(
       rows.filter((row) => row.device === device),
       DEVICE_KINDS,
     );
+    const isAside = own.every((row) => row.device === null && row.kind === 'counters');
     const title = device === null ? 'Counters' : `GPU ${device}`;
-    return groupOf(`gpu${device ?? ''}`, title, '', own, place < OPEN_DEVICES);
+    return groupOf(`gpu${device ?? ''}`, title, '', own, place < OPEN_DEVICES && !isAside);
   });
 }
 

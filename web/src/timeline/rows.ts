@@ -115,7 +115,7 @@ export function unpack(packed: PackedRow): Row {
 }
 
 /** A value holds until the next. */
-function curve(packed: PackedRow): Row {
+export function curve(packed: PackedRow): Row {
   const points = packed.points ?? [];
   const items = Math.floor(points.length / 3);
   const every = (part: number): Float64Array => Float64Array.from({ length: items }, (_, i) => points[3 * i + part]!);

@@ -93,7 +93,8 @@ export class Stage {
     return layout.lanes.filter((lane) => lane.top + lane.height >= top && lane.top <= bottom);
   }
 
-  scrollTo(lane: Lane): void {
+  scrollTo(lane: Lane, layout: Layout): void {
+    this.showGutter(layout); // it may have grown since it was drawn
     const low = lane.top + lane.height + AXIS - this.port.clientHeight;
     this.port.scrollTop = Math.min(Math.max(this.port.scrollTop, low), lane.top);
   }

@@ -4,7 +4,7 @@
 
 import type { Source } from '../explore/source';
 import { Catalog } from './catalog';
-import { between, extentOf, reachOf, search, unpack, type Row, type Timeline } from './rows';
+import { between, curve, extentOf, reachOf, search, unpack, type Row, type Timeline } from './rows';
 import { lengthOf, type Span } from './span';
 
 export const COLUMNS = 2048; // pieces of a tile
@@ -286,6 +286,18 @@ function renamed(row: Row, names: Uint32Array): Row {
   return { ...row, name: row.name.map((name) => names[name] ?? 0) };
 }
 
+/** Time, lowest and highest of each, without a time that was before: a value holds until the next, in whichever tile. */
+function pointsOf(start: Float64Array, low: Float64Array, high: Float64Array): number[] {
+  const points: number[] = [];
+  let before = -Infinity;
+  for (let i = 0; i < start.length; i++) {
+    if (start[i]! <= before) continue;
+    before = start[i]!;
+    points.push(before, low[i]!, high[i]!);
+  }
+  return points;
+}
+
 /** One row of several: each gives the items that start in its part, the first of a run also those that reach into it. */
 function join(pieces: readonly Piece[]): Row | null {
   const [first] = pieces;
@@ -318,6 +330,18 @@ function join(pieces: readonly Piece[]): Row | null {
   };
   const end = numbers((row) => row.end);
   const grain = Math.max(...parts.map(({ row }) => row.packed.grain_ns));
+  if (first.row.high) {
+    const points = { start: numbers((row) => row.start), low: numbers((row) => row.busy) };
+    return curve({
+      ...first.row.packed,
+      grain_ns: grain,
+      points: pointsOf(
+        points.start,
+        points.low,
+        numbers((row) => row.high ?? row.busy),
+      ),
+    });
+  }
   return {
     kind: first.row.kind,
     packed: { ...first.row.packed, grain_ns: grain },
@@ -326,7 +350,7 @@ function join(pieces: readonly Piece[]): Row | null {
     end,
     reach: reachOf(end),
     busy: numbers((row) => row.busy),
-    high: first.row.high ? numbers((row) => row.high ?? row.busy) : null,
+    high: null,
     count: whole((row) => row.count),
     name: whole((row) => row.name),
   };

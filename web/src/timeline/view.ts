@@ -192,7 +192,7 @@ export class TimelineView implements Actions {
 
   /** Goes to a part, with something around it. */
   look(part: Span): void {
-    this.show(this.around(part), true);
+    this.show(this.around(part, 0.05), true);
   }
 
   /** Goes to a span itself. */
@@ -203,7 +203,7 @@ export class TimelineView implements Actions {
   pin(mark: Mark | null): void {
     this.pinned = mark;
     this.arrows = [];
-    if (mark) this.hooks.say(this.words(mark, 0).join(', '));
+    if (mark && this.isNamed(mark)) this.hooks.say(this.words(mark, 0).join(', '));
     this.redraw();
     this.hooks.pinned(mark);
   }
@@ -212,7 +212,12 @@ export class TimelineView implements Actions {
   nameIt(mark: Mark, name: string): Mark {
     if (this.pinned !== mark || this.tiles.catalog.names[mark.name] !== '') return mark;
     this.pinned = { ...mark, name: this.tiles.catalog.add(name, null) };
+    this.hooks.say(this.words(this.pinned, 0).join(', '));
     return this.pinned;
+  }
+
+  private isNamed(mark: Mark): boolean {
+    return mark.high !== undefined || this.tiles.catalog.names[mark.name] !== '';
   }
 
   setLinks(mark: Mark, links: readonly Link[]): void {
@@ -325,7 +330,8 @@ export class TimelineView implements Actions {
 
   private around({ start, end }: Span, factor = 0.4): Span {
     const margin = Math.max(end - start, 1) * factor;
-    return fit({ start: start - margin, end: end + margin }, this.whole);
+    const { whole } = this;
+    return fit({ start: Math.max(start - margin, whole.start), end: Math.min(end + margin, whole.end) }, whole);
   }
 
   private markAt(x: number, y: number): (Mark & { readonly others: number }) | null {
@@ -360,9 +366,9 @@ export class TimelineView implements Actions {
     this.pin(mark);
   }
 
-  private scrollTo(mark: Pick<Mark, 'lane'>): void {
+  scrollTo(mark: Pick<Mark, 'lane'>): void {
     const lane = this.laneOf(mark);
-    if (lane) this.stage.scrollTo(lane);
+    if (lane) this.stage.scrollTo(lane, this.layout);
   }
 
   private setFocus(focus: (Mark & { readonly others: number }) | null, x = 0, y = 0): void {

@@ -23,6 +23,7 @@ const BY = [
 ] as const;
 const WHOLE = { gpu: 'the GPU time', idle: 'the idle time' } as const;
 const MOST_ROWS = 500;
+const OUTSIDE = '(none)'; // what was launched from nowhere inside
 
 interface Growing extends FlameNode {
   value: number;
@@ -30,31 +31,45 @@ interface Growing extends FlameNode {
   readonly children: Growing[];
 }
 
-/** A parent may come after its children; one that is not there is the root. */
+/** The tree of an answer, whose one node without a parent is that of all; a parent may come after its children. */
 function treeOf(flame: Flame, name: string): FlameNode {
-  const root: Growing = { name, value: 0, parent: null, children: [] };
   const nodes = flame.nodes.map((node): Growing => ({
     name: node.name,
     value: node.ns,
     own: node.own_ns,
     count: node.count,
-    parent: root,
+    parent: null,
     children: [],
   }));
+  const tops: Growing[] = [];
   flame.nodes.forEach(({ parent }, place) => {
-    const above = parent === null || parent < 0 || parent === place ? root : (nodes[parent] ?? root);
-    nodes[place]!.parent = above;
-    above.children.push(nodes[place]!);
+    const above = parent === null || parent < 0 || parent === place ? undefined : nodes[parent];
+    nodes[place]!.parent = above ?? null;
+    (above?.children ?? tops).push(nodes[place]!);
   });
-  for (const node of [root, ...nodes]) node.children.sort((a, b) => b.value - a.value);
-  root.value = root.children.reduce((sum, child) => sum + child.value, 0);
+  for (const node of nodes) node.children.sort((a, b) => b.value - a.value);
+  return rootOf(tops, name);
+}
+
+function rootOf(tops: Growing[], name: string): FlameNode {
+  const [only] = tops;
+  const root: Growing =
+    only && tops.length === 1
+      ? { ...only, name }
+      : { name, value: tops.reduce((sum, top) => sum + top.value, 0), parent: null, children: tops };
+  for (const child of root.children) child.parent = root;
   return root;
+}
+
+function ownCount({ count = 0, children }: FlameNode): number {
+  return children.reduce((left, child) => left - (child.count ?? 0), count);
 }
 
 /** What is heaviest in itself, wherever it is in the tree; recursion counts once. */
 function heaviest(tree: FlameNode): Table {
   const sums = new Map<string, { own: number; total: number; count: number }>();
   const above = new Map<string, number>(); // how often each name is around the present node
+  if (tree.own) sums.set(OUTSIDE, { own: tree.own, total: tree.own, count: ownCount(tree) });
   const left: { node: FlameNode; isDone: boolean }[] = tree.children.map((node) => ({ node, isDone: false }));
   for (let next = left.pop(); next; next = left.pop()) {
     const { node, isDone } = next;

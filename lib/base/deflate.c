@@ -59,6 +59,15 @@ static inline uint32_t look(struct cursor *at, const uint32_t *table, unsigned t
     return entry & GT_DEFLATE_TABLE ? second_look(at, table, entry) : entry;
 }
 
+static uint64_t place_of(const struct gt_deflate *deflate, const struct cursor *at) {
+    return 8 * (uint64_t)(at->next - deflate->in) - at->count;
+}
+
+/* What is wrong may be but the zeros after the input. */
+static enum gt_deflate_status damaged(const struct gt_deflate *deflate, uint64_t bit) {
+    return bit > 8 * (uint64_t)deflate->in_bytes ? GT_DEFLATE_NEEDS_INPUT : GT_DEFLATE_DAMAGED;
+}
+
 /* The symbols of a block with codes, from a bit on; moves *bit to its end. */
 static enum gt_deflate_status decode(struct gt_deflate *deflate, uint64_t *bit, size_t *out_count) {
     const uint32_t *literals = deflate->literals, *distances = deflate->distances;
@@ -96,11 +105,11 @@ static enum gt_deflate_status decode(struct gt_deflate *deflate, uint64_t *bit, 
         skip(&at, gt_deflate_length(entry));
         unsigned distance = (entry >> 16) + take(&at, gt_deflate_extra(entry));
         if ((entry & GT_DEFLATE_SPECIAL) || distance > (size_t)(out - reachable))
-            return GT_DEFLATE_DAMAGED;
+            return damaged(deflate, place_of(deflate, &at));
         copy(out, distance, length);
         out += length;
     }
-    uint64_t end = 8 * (uint64_t)(at.next - deflate->in) - at.count;
+    uint64_t end = place_of(deflate, &at);
     if (end > 8 * (uint64_t)deflate->in_bytes)
         return GT_DEFLATE_NEEDS_INPUT;
     *bit = end;
@@ -144,6 +153,8 @@ enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate) {
         status = gt_deflate_fixed_codes(deflate) ? GT_DEFLATE_BLOCK_END : GT_DEFLATE_DAMAGED;
     else if (head >> 1 == OWN_CODES)
         status = gt_deflate_codes(deflate, &bit);
+    if (status == GT_DEFLATE_DAMAGED)
+        return damaged(deflate, bit);
     if (head >> 1 != STORED && status == GT_DEFLATE_BLOCK_END)
         status = decode(deflate, &bit, &out_count);
     if (status != GT_DEFLATE_BLOCK_END)

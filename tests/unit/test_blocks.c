@@ -50,10 +50,11 @@ static void fill_with_lines(uint64_t seed, unsigned noise) {
     uint64_t random = seed;
     char line[200];
     for (size_t at = 0; at < PLAIN_BYTES;) {
+        unsigned long long kernel = random_below(&random, 50), decimals = random_below(&random, 1000);
+        int tildes = (int)random_below(&random, 9);
         int size = snprintf(line, sizeof line,
                             "{\"ph\": \"X\", \"name\": \"kernel_%llu\", \"ts\": %llu.%03llu, \"x%.*s\": %llu},\n",
-                            (unsigned long long)random_below(&random, 50), (unsigned long long)at,
-                            (unsigned long long)random_below(&random, 1000), (int)random_below(&random, 9), "~~~~~~~~",
+                            kernel, (unsigned long long)at, decimals, tildes, "~~~~~~~~",
                             (unsigned long long)random_below(&random, UINT64_C(1) << noise));
         size_t room = PLAIN_BYTES - at, bytes = (size_t)size < room ? (size_t)size : room;
         memcpy(plain + at, line, bytes);
@@ -318,7 +319,7 @@ static void input_may_end_anywhere(void **state) {
     deflate.out_room = PLAIN_BYTES + GT_DEFLATE_WINDOW + 2 * GT_DEFLATE_SLACK;
     deflate.out = malloc(deflate.out_room * sizeof *deflate.out);
     assert_non_null(deflate.out);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 3000; i++) {
         bool is_noise = i % 3 == 0;
         deflate.in_bytes = 20 + random_below(&random, is_noise ? 300 : size / 8);
         unsigned char *in = calloc(1, deflate.in_bytes + GT_DEFLATE_PADDING);

@@ -21,14 +21,19 @@ static struct gt_store *decode(size_t window_bytes, struct gt_error *err) {
     return store;
 }
 
+struct reading {
+    struct gt_store *wanted;
+};
+
 static void run_reading(const void *context, const char *what) {
+    const struct reading *reading = context;
     struct gt_error err = {0};
     struct gt_store *store = decode(WINDOW_BYTES, &err);
     end_faults();
     if (!store && !err.message[0])
         fail_msg("%s: fails without a reason", what);
     if (store)
-        fuzz_same_store(store, context);
+        fuzz_same_store(store, reading->wanted);
     gt_store_free(store);
 }
 
@@ -37,7 +42,7 @@ static void reading(void **state) {
     struct gt_error err = {0};
     struct gt_store *wanted = decode(1 << 20, &err);
     assert_non_null(wanted);
-    torture(run_reading, wanted, path);
+    torture(run_reading, &(struct reading){wanted}, path);
     gt_store_free(wanted);
 }
 

@@ -62,7 +62,7 @@ static const struct command_line {
     {{"sql", "--schema"}},
     {{"gaps", perfetto}},
     {{"summary", inspector}},
-    {{"ranks", inspector, inspector, trace}},
+    {{"ranks", inspector, trace}},
     {{"gaps", export, "--per", "device"}},
     {{"export", trace, "--format", "perfetto", "-o", output}},
     {{"export", trace, other_trace, "--format", "perfetto", "-o", output}},

@@ -87,10 +87,10 @@ def count_instructions(arguments, folder):
 
 def keep_in_cache(path, folder):
     time.sleep(max(0, path.stat().st_mtime + 3 - time.time()))  # younger files are not kept
-    # Findings read arguments of operators, too, and ranks ask for logged collectives: what all commands read is in the
-    # cache before any is counted.
-    for command in ("findings", "ranks"):
-        subprocess.run([find_binary("GPUTIME", "build/gputime"), command, path, "--cache-after", "0s"],
+    # Findings read arguments of operators, too, ranks ask for logged collectives and exports for what is shown nowhere else:
+    # what all commands read is in the cache before any is counted.
+    for command in (["findings"], ["ranks"], ["export", "--format", "perfetto", "-o", folder / f"{path.stem}.pftrace"]):
+        subprocess.run([find_binary("GPUTIME", "build/gputime"), *command, path, "--cache-after", "0s"],
                        env=environment(folder), check=True, stdout=subprocess.DEVNULL)
 
 

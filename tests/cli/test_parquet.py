@@ -110,7 +110,9 @@ def sums_of(file, key, value):
     return {name: (counts[name], sums[name]) for name in sums}
 
 
-UNREAD = {"cpu_ops": ["dims", "types", "sequence"]}  # columns of what an export does not read
+# Columns of what an export does not read.
+DETAILS = ["kernel_file", "kernel_hash", "kernel_backend", "kernel_kwargs", "kernel_grid", "num_warps", "num_stages", "stack", "modules"]
+UNREAD = {"cpu_ops": ["dims", "types", "sequence", *DETAILS], "ops": ["kernel_file", "stack"]}
 UNREAD_FRAMES = {"python_calls"}
 
 

@@ -57,7 +57,10 @@ def tables_of(gputime, path, command):
 @pytest.mark.parametrize("command", REPORTS, ids=" ".join)
 def test_reports_are_the_same(gputime, case, command):
     original, copies = case
-    assert tables_of(gputime, copies["full"], command) == tables_of(gputime, original, command)
+    before, after = (tables_of(gputime, path, command) for path in (original, copies["full"]))
+    before.pop("idle_calls", None)  # calls of the C library and of MPI are not in the copy
+    assert after.pop("idle_calls", {"rows": []})["rows"] == []
+    assert after == before
 
 
 def test_accounting_is_the_same_with_hashes(gputime, case):

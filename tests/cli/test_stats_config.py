@@ -104,7 +104,7 @@ def test_needless_arguments_are_noted(gputime, tmp_path):
     ('{"inputs": [{"format": "csv",\n  "nsys_csv_file_path": {"kernel_sum": "none.csv"}}]}',
      ["line 2, column 26", "cannot read 'none.csv'", "no such file", "next to"]),
     ('{"inputs": [{"format": "csv", "nsys_csv_file_path": {"kernel_sum": "folder"}}]}', ["it is a directory; give a file"]),
-    ('{"inputs": [{"format": "xml", "path": "k.csv"}]}', ["unknown format 'xml'; known formats: torch-json, nsys-rep, sqlite, csv"]),
+    ('{"inputs": [{"format": "xml", "path": "k.csv"}]}', ["unknown format 'xml'; known formats: torch-json, nsys-rep, rocpd, sqlite, csv, "]),
     ('{"inputs": [{"path": "k.csv", "titel": "x"}]}', ["unknown key 'titel'; known keys: format, title, path"]),
     ('{"inputs": [{"path": "k.csv",\n "analysis_args": {"num_of_iter": 3}}]}',
      ["line 2", "unknown key 'num_of_iter'; known keys: num_of_iters, num_of_gpus, nvtx_tag_of_iter"]),

@@ -293,3 +293,20 @@ bool gt_num_parse_duration(struct gt_str text, int64_t *ns) {
         }
     return gt_num_parse_decimal(text, scale, ns);
 }
+
+bool gt_num_parse_hex(struct gt_str text, uint64_t *value) {
+    *value = 0;
+    if (text.len == 0 || text.len > 16)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return false;
+        *value = *value << 4 | (uint64_t)digit;
+    }
+    return true;
+}

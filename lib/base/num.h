@@ -16,6 +16,7 @@ bool gt_num_parse_decimal(struct gt_str text, int scale, int64_t *value);
 
 bool gt_num_parse_int(struct gt_str text, int64_t *value);   /* optional sign, digits, nothing else */
 bool gt_num_parse_uint(struct gt_str text, uint64_t *value); /* digits, nothing else */
+bool gt_num_parse_hex(struct gt_str text, uint64_t *value);  /* up to 16 digits of base 16, no prefix */
 bool gt_num_parse_real(struct gt_str text, double *value);   /* locale-independent */
 
 /* "1.2s", "350ms", "20us", "7ns"; a bare number counts as seconds. */

@@ -170,19 +170,7 @@ static uint64_t communicator_of(struct gt_str text) {
     uint64_t number = 0;
     if (!gt_str_take_start(&text, GT_STR("0x")) && !gt_str_take_start(&text, GT_STR("0X")))
         return gt_num_parse_uint(text, &number) ? number : UINT64_MAX;
-    if (text.len == 0 || text.len > 16)
-        return UINT64_MAX;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-        if (digit < 0)
-            return UINT64_MAX;
-        number = number << 4 | (uint64_t)digit;
-    }
-    return number;
+    return gt_num_parse_hex(text, &number) ? number : UINT64_MAX;
 }
 
 static uint32_t group_of(const struct record *record) {

@@ -64,23 +64,6 @@ static struct gt_str text_of(const struct cells *cells, enum gt_rocprof_csv_colu
     return (struct gt_str){rows->text, gt_csv_scan_decode(cell.text, rows->text)};
 }
 
-static bool parse_hex(struct gt_str text, uint64_t *value) {
-    *value = 0;
-    if (text.len == 0 || text.len > 16)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-        if (digit < 0)
-            return false;
-        *value = *value << 4 | (uint64_t)digit;
-    }
-    return true;
-}
-
 /* A number, also "0x..."; GT_ROCM_NONE where there is none. */
 static uint64_t number_of(const struct cells *cells, enum gt_rocprof_csv_column column) {
     struct gt_str text = trimmed(cell_of(cells, column).text);
@@ -88,7 +71,7 @@ static uint64_t number_of(const struct cells *cells, enum gt_rocprof_csv_column 
     bool is_hex = gt_str_take_start(&text, GT_STR("0x"));
     if (text.len == 0)
         return GT_ROCM_NONE;
-    if (is_hex ? parse_hex(text, &value) : gt_num_parse_uint(text, &value))
+    if (is_hex ? gt_num_parse_hex(text, &value) : gt_num_parse_uint(text, &value))
         return value;
     gt_builder_issue_of(cells->rows->sink->builder, GT_ISSUE_NUMBER_UNREADABLE,
                         gt_rocprof_csv_rows_facts(cells->header->table), 1, cells->row->offset);

@@ -210,15 +210,5 @@ bool gt_rocprof_json_number(const struct gt_rocprof_json_value *value, uint64_t 
     struct gt_str text = value->text.raw;
     if (!gt_str_take_start(&text, GT_STR("0x")))
         return gt_num_parse_uint(text, number);
-    *number = 0;
-    if (text.len == 0 || text.len > 16)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-        if (digit < 0)
-            return false;
-        *number = *number << 4 | (uint64_t)digit;
-    }
-    return true;
+    return gt_num_parse_hex(text, number);
 }

@@ -54,20 +54,6 @@ bool gt_rocprof_json_text_next(struct gt_rocprof_json_text *text, char closing, 
     return gt_rocprof_json_text_peek(text) != '\0';
 }
 
-static enum gt_json_status scan_value(const char **p, const char *end, struct gt_json_value_text *value) {
-    value->marks = 0;
-    if (*p == end)
-        return GT_JSON_MORE;
-    if (**p == '"')
-        return gt_json_scan_string(p, end, value);
-    if (**p != '{' && **p != '[')
-        return gt_json_scan_bare(p, end, &value->raw);
-    const char *start = *p;
-    enum gt_json_status status = gt_json_scan_skip_nested(p, end);
-    value->raw = (struct gt_str){start, (size_t)(*p - start)};
-    return status;
-}
-
 bool gt_rocprof_json_text_whole(struct gt_rocprof_json_text *text, struct gt_str *value) {
     struct gt_torch_bytes *bytes = &text->window.bytes;
     if (gt_rocprof_json_text_peek(text) == '\0')
@@ -75,7 +61,7 @@ bool gt_rocprof_json_text_whole(struct gt_rocprof_json_text *text, struct gt_str
     for (;;) {
         const char *p = bytes->p;
         struct gt_json_value_text ignored;
-        enum gt_json_status status = scan_value(&p, bytes->end, &ignored);
+        enum gt_json_status status = gt_json_scan_value(&p, bytes->end, &ignored);
         if (status == GT_JSON_OK && p == bytes->p)
             status = GT_JSON_BAD; /* nothing at all */
         if (status == GT_JSON_OK) {
@@ -186,7 +172,7 @@ static bool walk(struct walking *walking, struct gt_str key, struct gt_str paren
         return sign == '{' ? walk_members(walking, key, depth + 1) : walk_elements(walking, key, parent, depth + 1);
     }
     const char *start = walking->p;
-    enum gt_json_status status = scan_value(&walking->p, walking->end, &value.text);
+    enum gt_json_status status = gt_json_scan_value(&walking->p, walking->end, &value.text);
     bool is_bare = sign != '"' && sign != '{' && sign != '[';
     if (status == GT_JSON_MORE && is_bare && walking->p < walking->end) { /* a number that ends the text */
         value.text.raw = (struct gt_str){walking->p, (size_t)(walking->end - walking->p)};

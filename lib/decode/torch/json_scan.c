@@ -350,3 +350,17 @@ size_t gt_json_scan_decode(struct gt_json_value_text text, char *buf, bool *repa
     }
     return (size_t)(out - buf);
 }
+
+enum gt_json_status gt_json_scan_value(const char **p, const char *end, struct gt_json_value_text *value) {
+    value->marks = 0;
+    if (*p == end)
+        return GT_JSON_MORE;
+    if (**p == '"')
+        return gt_json_scan_string(p, end, value);
+    if (**p != '{' && **p != '[')
+        return gt_json_scan_bare(p, end, &value->raw);
+    const char *start = *p;
+    enum gt_json_status status = gt_json_scan_skip_nested(p, end);
+    value->raw = (struct gt_str){start, (size_t)(*p - start)};
+    return status;
+}

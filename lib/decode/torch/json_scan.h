@@ -60,6 +60,9 @@ enum gt_json_status gt_json_scan_skip_lines(const char **p, const char *end);
    how a lost closing bracket shows. On BAD, *p is where it showed. */
 enum gt_json_status gt_json_scan_skip_nested(const char **p, const char *end);
 
+/* Moves after any value at *p: a text as gt_json_scan_string has it, else its bytes. */
+enum gt_json_status gt_json_scan_value(const char **p, const char *end, struct gt_json_value_text *value);
+
 /* Decodes escapes into buf, which has room for text.raw.len bytes; the result is never longer. Escapes that JSON does
    not know stay as they are and lone surrogates become U+FFFD: then, and for raw control characters and quotes,
    *repaired is set. */

@@ -19,7 +19,7 @@ NUMBERS := $(subst ., ,$(VERSION))
 SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NUMBERS))),.$(word 2,$(NUMBERS)))
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
-UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz fuzz-corpus fuzz-coverage laws lint lint-deep lint-page format bench \
+UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz fuzz-corpus fuzz-coverage coverage coverage-% laws faults lint lint-deep lint-page format bench \
     page static mpi mpi-both test-mpi test-slurm dist deb test-package clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -55,9 +55,9 @@ FUZZ_NAMES  := $(call longest_first,fuzz_torch_json fuzz_ways,$(patsubst tests/f
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,$(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
-SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
+SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/faults tests/fuzz tests/tools bench,*.[ch])
 
-.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz fuzz-corpus fuzz-coverage laws lint \
+.PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz fuzz-corpus laws faults lint \
     lint-all format install uninstall dist deb deb-packages test-package clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so $(BUILD)/gputime.so
@@ -204,10 +204,10 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    serve threads timeline torch_broken torch_facts torch_fast torch_json view view_slots viewing xplane
-THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken timeline,$(THREADED)))
+    serve threads timeline torch_broken torch_packed torch_facts torch_fast torch_json view view_slots viewing xplane xplane_dealt
+THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken torch_packed timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
-$(NO_THREADS): OWN_LDFLAGS += -Wl,--wrap=pthread_create
+$(NO_THREADS) $(BUILD)/unit/test_torch_packed: OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
@@ -234,7 +234,11 @@ JOBGEN_OBJECTS := $(call objects_of,$(call files_of,bench/jobs,*.c))
 $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 	$(LINK) -o $@ $^ -lz
 
--include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+# Reads the traces of a job and does nothing else, for comparing the time of `gputime ranks` with that.
+$(BUILD)/read_job: $(BUILD)/obj/bench/read_job.o $(BUILD)/libgputime.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/bench/read_job.d $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -250,7 +254,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen $(BUILD)/faulty.so
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
@@ -327,10 +331,25 @@ FIRST ?= 0
 laws:
 	@./setup.sh build test
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
-	@$(PYTHON) tests/cli/laws/run.py $(N) $(FIRST)
+	@$(PYTHON) tests/cli/laws/run.py --first $(FIRST) --jobs $(JOBS) $(N)
+
+# Stands before libc and all other libraries, and makes calls fail (tests/faults).
+FAULTY_SOURCES := $(wildcard tests/faults/*.c)
+$(BUILD)/faulty.so: $(FAULTY_SOURCES) tests/faults/faulty.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE_FLAGS) -fvisibility=default -D_GNU_SOURCE -shared -o $@ $(FAULTY_SOURCES)
+
+# make faults N=100: so many points of each fault, for each command line of tests/faults/cases.py.
+faults:
+	@./setup.sh build test
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/faulty.so
+	@$(PYTHON) tests/faults/run.py $(or $(N),50) --jobs $(JOBS)
 
 # Fuzz targets, their replay within the tests, and damaged samples.
 include tests/fuzz/fuzz.mk
+
+# What the tests reach.
+include tests/tools/coverage.mk
 
 # ---- the page, for those who change it: its bundle is kept in web/dist, so that building needs no npm ----
 

@@ -138,6 +138,11 @@ static const struct cli_list claimed_rows = {.table = "finding_rows", .top_offse
 
 static const char *const kernel_analyses[] = {"kernels", NULL};
 static const char *const launch_analyses[] = {"launches", NULL};
+static const char *const detail_analyses[] = {"kernel_details", NULL};
+static const struct gputime_shape detail_shapes[] = {
+    {.table = "kernel_details", COLUMNS("name", "total_ns", "occupancy", "limiters", "file")},
+    {.table = NULL},
+};
 
 static const struct gputime_shape kernel_shapes[] = {
     {.table = "kernels", COLUMNS("name", "count", "avg_ns", "total_ns", "stddev_ns", "launch_share", "share")},
@@ -373,6 +378,7 @@ const struct cli_command cli_command_table[] = {
                 .shapes = side_gap_shapes,
                 .lists = {&transitions}},
                {.option = AT(launches), .value = 1, .analyses = launch_analyses},
+               {.option = AT(details), .value = 1, .analyses = detail_analyses, .shapes = detail_shapes},
                {.option = AT(why),
                 .value = 1,
                 .analyses = kernel_analyses,

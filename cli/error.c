@@ -37,5 +37,5 @@ enum gputime_status cli_fail_system(struct gputime_error *err, int number, const
 }
 
 enum gputime_status cli_fail_memory(struct gputime_error *err) {
-    return cli_fail(err, "out of memory");
+    return cli_fail(err, "out of memory; free some, or raise the limit (ulimit -v, container, job)");
 }

@@ -9,6 +9,7 @@
 #include "actions.h"
 #include "error.h"
 #include "json_write.h"
+#include "memory.h"
 
 /* ---- lines ---- */
 
@@ -76,7 +77,13 @@ static char *next_line(struct lines *lines, size_t *bytes, bool *is_too_long) {
 
 /* ---- answers ---- */
 
-enum code { PARSE_ERROR = -32700, INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INVALID_PARAMS = -32602 };
+enum code {
+    PARSE_ERROR = -32700,
+    INVALID_REQUEST = -32600,
+    METHOD_NOT_FOUND = -32601,
+    INVALID_PARAMS = -32602,
+    INTERNAL_ERROR = -32603
+};
 
 /* Ids are given back as they came. */
 static void write_id(FILE *out, const struct cli_json *id) {
@@ -212,19 +219,20 @@ static void answer_batch(struct cli_mcp *server, const struct cli_json *batch, F
         return;
     }
     for (const struct cli_json *item = batch->first; item; item = item->next) {
-        char *text = NULL;
-        size_t bytes = 0;
-        FILE *one = open_memstream(&text, &bytes);
-        if (one) {
+        struct cli_memory text;
+        FILE *one = cli_memory_open(&text);
+        if (one)
             answer_message(server, item, one);
-            fclose(one);
-        }
-        if (bytes) {
+        bool is_whole = one && cli_memory_close(&text, one);
+        if (!is_whole || text.size) {
             fputs(lead, out);
-            fwrite(text, 1, bytes, out);
             lead = ",";
         }
-        free(text);
+        if (!is_whole)
+            write_error(out, NULL, INTERNAL_ERROR, "%s", "out of memory");
+        else if (text.size)
+            fwrite(text.bytes, 1, text.size, out);
+        free(text.bytes);
     }
     if (*lead == ',')
         fputc(']', out);
@@ -261,18 +269,17 @@ static enum gputime_status send_all(int file, const char *bytes, size_t count, s
 
 static enum gputime_status answer(struct cli_mcp *server, char *line, size_t bytes, bool is_too_long,
                                   struct gputime_error *err) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct cli_memory text;
+    FILE *out = cli_memory_open(&text);
     if (!out)
         return cli_fail_memory(err);
     answer_line(server, line, bytes, is_too_long, out);
-    if (ftell(out) > 0)
+    fflush(out);
+    if (text.size > 0)
         fputc('\n', out);
-    bool is_written = !ferror(out);
-    is_written = fclose(out) == 0 && is_written;
-    enum gputime_status status = is_written ? send_all(server->streams.out, text, size, err) : cli_fail_memory(err);
-    free(text);
+    enum gputime_status status =
+        cli_memory_close(&text, out) ? send_all(server->streams.out, text.bytes, text.size, err) : cli_fail_memory(err);
+    free(text.bytes);
     return status;
 }
 

@@ -57,17 +57,29 @@ void cli_mcp_streams_release(struct cli_mcp_streams *streams) {
     streams->printed = streams->complained = -1;
 }
 
+/* As many bytes as there are; fewer only if they cannot be read. */
+static size_t read_all(int file, char *bytes, size_t size) {
+    size_t used = 0;
+    while (used < size) {
+        ssize_t got = pread(file, bytes + used, size - used, (off_t)used);
+        if (got > 0)
+            used += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            break;
+    }
+    return used;
+}
+
 bool cli_mcp_streams_take(int file, size_t most, struct cli_mcp_text *text) {
-    fflush(stdout);
-    fflush(stderr);
+    bool is_whole = fflush(stdout) == 0 && fflush(stderr) == 0;
     off_t end = lseek(file, 0, SEEK_END);
     size_t whole_size = end > 0 ? (size_t)end : 0, size = whole_size < most ? whole_size : most;
     *text = (struct cli_mcp_text){.bytes = malloc(size + 1), .whole_size = whole_size};
-    ssize_t got = text->bytes && size ? pread(file, text->bytes, size, 0) : 0;
+    if (text->bytes)
+        text->size = read_all(file, text->bytes, size);
     bool is_empty = ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0;
     if (!text->bytes)
         return false;
-    text->size = got > 0 ? (size_t)got : 0;
     text->bytes[text->size] = '\0';
-    return is_empty;
+    return is_empty && is_whole && text->size == size;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mcp.h"
+#include "memory.h"
 
 /* ---- keys ---- */
 
@@ -85,16 +86,13 @@ static void write_state(FILE *out, const struct gputime_input *input) {
 /* bytes is NULL if there was no memory. */
 static struct cli_mcp_text text_of(const struct gputime_input *input,
                                    void (*write)(FILE *out, const struct gputime_input *input)) {
-    struct cli_mcp_text text = {0};
-    FILE *out = open_memstream(&text.bytes, &text.size);
+    struct cli_memory memory;
+    FILE *out = cli_memory_open(&memory);
     if (!out)
-        return text;
+        return (struct cli_mcp_text){0};
     write(out, input);
-    if (fclose(out) != 0) {
-        free(text.bytes);
-        text.bytes = NULL;
-    }
-    return text;
+    cli_memory_close(&memory, out);
+    return (struct cli_mcp_text){.bytes = memory.bytes, .size = memory.size};
 }
 
 static bool is_same(struct cli_mcp_text a, struct cli_mcp_text b) {

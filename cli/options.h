@@ -63,7 +63,7 @@ struct cli_options {
     const char *sort, *gap_sort;
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
     int per;                            /* enum cli_per */
-    int gaps, launches, why;
+    int gaps, launches, details, why;
     int path;       /* the critical path as well */
     int efficiency; /* likewise kernels against their roofline */
     int tree;

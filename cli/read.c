@@ -54,18 +54,25 @@ static enum gputime_status check_host(const struct cli_capture *capture, const s
     return status;
 }
 
-/* All captures that can be read; if all are needed, only those before the first that cannot. */
+/* Which captures to list. */
+enum needs {
+    NEEDS_ANY, /* all that can be read */
+    NEEDS_ALL, /* only those before the first that cannot */
+    NEEDS_JOB, /* those that cannot as well: the report of the job names them */
+};
+
 static void list_captures(struct reading *reading, const struct cli_captures *captures, size_t first, size_t end,
-                          const struct cli_options *options, bool needs_all, struct gputime_error *errors) {
+                          const struct cli_options *options, enum needs needs, struct gputime_error *errors) {
     char many[32];
     snprintf(many, sizeof many, "%zu traces", end - first);
     cli_progress_begin(&reading->progress, end - first == 1 ? captures->items[first].paths[0] : many,
                        options->team != NULL);
     for (size_t i = first; i < end; i++) {
-        if (!check_host(&captures->items[i], options->host, &errors[i]) &&
-            !cli_capture_check(&captures->items[i], &errors[i]))
+        bool is_allowed = !check_host(&captures->items[i], options->host, &errors[i]);
+        bool is_readable = is_allowed && !cli_capture_check(&captures->items[i], &errors[i]);
+        if (is_readable || (is_allowed && needs == NEEDS_JOB))
             add_capture(reading, captures, i, options);
-        else if (needs_all)
+        else if (needs == NEEDS_ALL)
             break;
     }
 }
@@ -96,7 +103,7 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
     struct reading reading;
     bool has_memory = reading_init(&reading, captures->count + 1);
     if (has_memory) {
-        list_captures(&reading, captures, 0, captures->count, options, needs_all, errors);
+        list_captures(&reading, captures, 0, captures->count, options, needs_all ? NEEDS_ALL : NEEDS_ANY, errors);
         const struct cli_host *host = options->host;
         if (host)
             host->open(host->context, reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
@@ -150,8 +157,8 @@ enum gputime_status cli_captures_read_job(const struct cli_captures *captures, s
     struct reading reading;
     enum gputime_status status = reading_init(&reading, captures->count + 1) ? GPUTIME_OK : cli_fail_memory(err);
     if (!status) {
-        list_captures(&reading, captures, first, end, options, false, errors);
-        for (size_t i = first; i < end; i++) /* what is not there at all */
+        list_captures(&reading, captures, first, end, options, NEEDS_JOB, errors);
+        for (size_t i = first; i < end; i++) /* what the host does not allow */
             if (errors[i].status)
                 *err = errors[i];
         if (reading.count)
@@ -162,7 +169,8 @@ enum gputime_status cli_captures_read_job(const struct cli_captures *captures, s
         cli_progress_end(&reading.progress);
     }
     for (size_t i = 0; i < reading.count; i++)
-        errors[reading.captures[i]] = reading.errors[i];
+        if (!errors[reading.captures[i]].status || !reading.errors[i].status)
+            errors[reading.captures[i]] = reading.errors[i];
     reading_release(&reading);
     return status;
 }

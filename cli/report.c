@@ -1,4 +1,5 @@
 /* Runs a report command: traces in, the report to every file and the terminal. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,7 +258,38 @@ static enum gputime_status check_refusals(const struct gputime_report *report, s
     return GPUTIME_OK;
 }
 
-static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
+/* A sentence of the report as a message. */
+static void phrase_loss(const struct gputime_report *report, size_t section, const char *note,
+                        struct gputime_error *message) {
+    char path[1024];
+    bool is_one = gputime_report_section_count(report) == 1;
+    size_t length = strlen(note);
+    length -= length && note[length - 1] == '.';
+    cli_terminal_text(path, sizeof path, gputime_report_section_title(report, section));
+    cli_fail(message, "%s%s%c%.*s", is_one ? "" : path, is_one ? "" : ": ", tolower((unsigned char)note[0]),
+             (int)(length ? length - 1 : 0), note + (length > 0));
+}
+
+/* What a report on a job was made without: traces that were only partly read, ranks without a trace. Its notes say it
+ * too, so that only limits and --strict need lines of their own. */
+static void tell_losses_of_job(struct job *job, const struct gputime_report *report) {
+    bool is_strict = job->options->opening.strict, is_gate = job->limits.count;
+    for (size_t s = 0; s < gputime_report_section_count(report); s++) {
+        const char *note;
+        for (size_t i = 0; (note = gputime_report_loss(report, s, i)) != NULL; i++) {
+            struct gputime_error message = {0};
+            phrase_loss(report, s, note, &message);
+            if (is_strict && job->failure.status)
+                print_error(&job->failure);
+            if (is_strict)
+                job->failure = message;
+            else if (is_gate)
+                print_error(&message);
+        }
+    }
+}
+
+static enum gputime_status write_reports(struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
     for (size_t i = 0; !status && i < job->destination_count; i++) {
@@ -275,6 +307,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     }
     if (!status)
         cli_limits_print(made.report, &made.verdicts);
+    if (!status && is_of_job(job) && made.report)
+        tell_losses_of_job(job, made.report);
     if (!status && made.verdicts.broken) {
         cli_fail(err, "%zu of %zu limits %s broken", made.verdicts.broken, made.verdicts.count,
                  made.verdicts.broken == 1 ? "is" : "are");

@@ -2,6 +2,7 @@
 #include "target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,17 @@ static bool can_make_directory(const char *path) {
     return access(path[0] == '/' ? "/" : ".", W_OK | X_OK) == 0;
 }
 
+/* So that a new directory is still there after a loss of power; not every system can. */
+static void sync_parent(const char *directory) {
+    char parent[PATH_MAX + 4];
+    snprintf(parent, sizeof parent, "%s/..", directory);
+    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)!fsync(fd);
+    close(fd);
+}
+
 enum gputime_status cli_target_make_directory(const char *path, struct gputime_error *err) {
     char directory[PATH_MAX];
     if (strlen(path) >= sizeof directory)
@@ -106,7 +118,9 @@ enum gputime_status cli_target_make_directory(const char *path, struct gputime_e
     memcpy(directory, path, strlen(path) + 1);
     for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        if (mkdir(directory, 0777) == 0)
+            sync_parent(directory);
+        else if (errno != EEXIST)
             return cli_fail_system(err, errno, "cannot create directory '%s'", directory);
         *slash = '/';
     }
@@ -121,11 +135,17 @@ enum gputime_status cli_target_check(const char *path, bool makes_directory, con
         return GPUTIME_OK;
     if (makes_directory && !can_make_directory(path))
         return cli_fail(err, "cannot write '%s': its directory cannot be created or written to", path);
+    errno = 0;
     if (!makes_directory && !find_directory(path, &info))
-        return cli_fail(err, "cannot write '%s': its directory does not exist", path);
-    for (const char *file = next_file(&walk); file; file = next_file(&walk))
-        if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && is_trace(&info, captures))
+        return errno && errno != ENOENT ? cli_fail_system(err, errno, "cannot write '%s'", path)
+                                        : cli_fail(err, "cannot write '%s': its directory does not exist", path);
+    for (const char *file = next_file(&walk); file; file = next_file(&walk)) {
+        bool is_there = stat(file, &info) == 0;
+        if (!is_there && errno != ENOENT && errno != ENOTDIR) /* it may be a trace */
+            return cli_fail_system(err, errno, "cannot write '%s'", file);
+        if (is_there && S_ISREG(info.st_mode) && is_trace(&info, captures))
             return cli_fail_usage(err, "cannot write '%s': it is an input trace", file);
+    }
     return GPUTIME_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "error.h"
 #include "gather.h"
 #include "make.h"
+#include "memory.h"
 #include "read.h"
 #include "request.h"
 #include "terminal.h"
@@ -34,6 +36,8 @@ struct job {
     sigset_t signals; /* that end it */
     pthread_t listener, storer;
     bool has_listener, has_storer;
+    atomic_bool is_over; /* nothing is served any more */
+    int unsaid;          /* errno of writing the address where nobody else can know it */
 };
 
 /* ---- planning ---- */
@@ -80,9 +84,8 @@ static void write_word(const char *word, FILE *out) {
 
 /* "gputime view a.json b.json"; where paths are hidden, without them. NULL: memory is short. */
 static char *typed_words(const struct cli_options *options, struct cli_words words) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    struct cli_memory text;
+    FILE *out = cli_memory_open(&text);
     if (!out)
         return NULL;
     fputs("gputime view", out);
@@ -90,7 +93,8 @@ static char *typed_words(const struct cli_options *options, struct cli_words wor
         fputc(' ', out);
         write_word(words.items[i], out);
     }
-    return fclose(out) == 0 ? text : NULL;
+    cli_memory_close(&text, out);
+    return text.bytes;
 }
 
 /* ---- reading ---- */
@@ -111,7 +115,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     options.command = job->words;
     job->options.opening.facts = gputime_view_facts(&options);
     if (has_pipe(&job->captures))
-        job->options.opening.facts |= ((uint64_t)GPUTIME_FACT_HOST_CALLS << 1) - 1; /* up to the last one: all */
+        job->options.opening.facts |= ((uint64_t)GPUTIME_FACT_CALL_ARGS << 1) - 1; /* up to the last one: all */
     job->traces = calloc(job->captures.count + 1, sizeof *job->traces);
     if (!job->traces)
         return cli_fail_memory(err);
@@ -170,7 +174,7 @@ static void warn_of_others(const char *address) {
 }
 
 static void announce(void *context, const char *url, int port) {
-    const struct job *job = context;
+    struct job *job = context;
     struct gputime_error err;
     char message[4 * sizeof err.message];
     if (!is_loopback(job->options.address))
@@ -180,24 +184,39 @@ static void announce(void *context, const char *url, int port) {
         print_tunnel(port);
     if (!job->options.quiet)
         printf("Ctrl-C ends it.\n");
-    fflush(stdout);
-    if (!job->options.no_open && has_browser() && cli_browser_open(url, &err))
+    bool is_opened = !job->options.no_open && has_browser();
+    if (fflush(stdout) != 0 && !is_opened) {
+        job->unsaid = errno;
+        gputime_view_stop(job->view);
+    }
+    if (is_opened && cli_browser_open(url, &err))
         fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err.message));
 }
 
 /* ---- signals ---- */
 
-enum { GRACE_SECONDS = 2 };
+/* WAKING is what the main thread wakes this one with: cancelling a thread loads a library, for which memory may be
+ * short. */
+enum { GRACE_SECONDS = 2, WAKING = SIGUSR2 };
 
 /* Waits for a signal that ends the program. A question that is being answered then is not waited for much longer. */
 static void *listen_for_end(void *context) {
     struct job *job = context;
+    struct timespec grace = {.tv_sec = GRACE_SECONDS};
     int number;
+    sigset_t waking;
+    sigemptyset(&waking);
+    sigaddset(&waking, WAKING);
     sigwait(&job->signals, &number);
-    gputime_view_stop(job->view);
-    sleep(GRACE_SECONDS); /* the main thread ends this one, or the program */
-    gputime_remove_unfinished();
-    _exit(0);
+    if (!job->is_over) {
+        gputime_view_stop(job->view);
+        sigtimedwait(&waking, NULL, &grace);
+    }
+    if (!job->is_over) {
+        gputime_remove_unfinished();
+        _exit(0);
+    }
+    return NULL;
 }
 
 static void *store_cache(void *context) {
@@ -214,6 +233,7 @@ static void start_threads(struct job *job) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
             sigaddset(&job->signals, numbers[i]);
+    sigaddset(&job->signals, WAKING);
     pthread_sigmask(SIG_BLOCK, &job->signals, NULL); /* in all threads that are started from here on */
     job->has_listener = pthread_create(&job->listener, NULL, listen_for_end, job) == 0;
     if (!job->has_listener)
@@ -225,7 +245,8 @@ static void end_threads(struct job *job) {
     if (job->has_storer)
         pthread_join(job->storer, NULL);
     if (job->has_listener) {
-        pthread_cancel(job->listener); /* it waits, in sigwait or sleep */
+        job->is_over = true;
+        pthread_kill(job->listener, WAKING);
         pthread_join(job->listener, NULL);
         pthread_sigmask(SIG_UNBLOCK, &job->signals, NULL);
     }
@@ -245,6 +266,8 @@ static enum gputime_status serve(struct job *job, struct gputime_error *err) {
     start_threads(job);
     enum gputime_status status = gputime_view_serve(job->view, &options, err);
     end_threads(job);
+    if (!status && job->unsaid)
+        status = cli_fail_system(err, job->unsaid, "cannot write the address of the page to standard output");
     return status;
 }
 

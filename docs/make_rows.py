@@ -48,7 +48,7 @@ NULLS = {"OR_MAX": "max", "OR_MIN": "min", "OR_NEGATIVE": "< 0", "PROCESS": "max
          "COMM_GROUP": "max"}
 REFERRED = {"STRING": "strings", "PROCESS": "processes", "THREAD": "threads", "DEVICE": "devices", "LANE": "lanes",
             "COUNTER_TRACK": "counter_tracks", "COMM_GROUP": "comm_groups", "OP": "ops", "RANGE": "ranges",
-            "CPU_OP": "cpu_ops", "COUNTER": "counters", "SAMPLE_TIME": "sample_times", "SAMPLE": "sample_values"}
+            "CPU_OP": "cpu_ops", "CALL": "calls", "COUNTER": "counters", "SAMPLE_TIME": "sample_times", "SAMPLE": "sample_values"}
 OPERATIONS = "|".join(["other"] + re.findall(r"^GT_COMM_OP\((\w+)", (ROOT / "lib/events/comm_ops.def").read_text(), re.M))
 
 
@@ -119,7 +119,7 @@ def choices_of():
 
 
 def column(table, kind, key, refers, comment):
-    null = "max" if table == "comms" and refers in ("OP", "RANGE", "CPU_OP") else NULLS.get(refers, "")
+    null = "max" if table in ("comms", "call_args") and refers in ("OP", "CALL", "RANGE", "CPU_OP") else NULLS.get(refers, "")
     if refers == "OP_FLAGS":
         comment = "1: a node of a CUDA graph, launched with it"
     return field(key, TYPES[kind], null, REFERRED.get(refers, ""), choices_of().get(refers, ""), comment)

@@ -140,6 +140,7 @@ enum gputime_trace_fact {
     GPUTIME_FACT_DETAILS = 1 << 21,     /* generated kernels of operators, and the code that called them */
     GPUTIME_FACT_COMM_LOGS = 1 << 22,   /* collectives that NCCL's profiler plugin logged */
     GPUTIME_FACT_HOST_CALLS = 1 << 23,  /* calls of the C library that can block, and of MPI */
+    GPUTIME_FACT_CALL_ARGS = 1 << 24,   /* arguments of calls */
 };
 /* Those that are read unless others are asked for. */
 #define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)
@@ -558,12 +559,12 @@ void gputime_team_serve(const struct gputime_team *team, const struct gputime_op
                         const struct gputime_option *options, size_t option_count, const struct gputime_error *failure);
 void gputime_team_end(const struct gputime_team *team);
 
-/* How many ranks it has. */
+/* How many ranks it has; of several jobs those of all. */
 size_t gputime_job_rank_count(const struct gputime_job *job);
 
-/* A report of one section about the job as a whole: the tables of the analysis "ranks". Of the options those that shape
-   tables count, not analyses and selections. The report is the caller's and does not need the job any more. Several
-   threads may ask. */
+/* A report with the tables of the analysis "ranks" in one section; traces that cannot be of one job (a rank is there
+   twice, world sizes differ) have one for each job, the largest first. Of the options those that shape tables count,
+   not analyses and selections. The report, the caller's, does not need the job any more. Several threads may ask. */
 enum gputime_status gputime_job_report(const struct gputime_job *job, const struct gputime_report_options *options,
                                        struct gputime_report **out, struct gputime_error *err);
 
@@ -871,6 +872,10 @@ struct gputime_fact gputime_report_fact(const struct gputime_report *report, siz
 /* Notes of a section: sentences; NULL out of range. */
 size_t gputime_report_note_count(const struct gputime_report *report, size_t section);
 const char *gputime_report_note(const struct gputime_report *report, size_t section, size_t note);
+
+/* Those among the notes on a job that name traces that were only partly read, and ranks without a trace; NULL out of
+   range. */
+const char *gputime_report_loss(const struct gputime_report *report, size_t section, size_t loss);
 
 /* Findings of a section, the most severe first; all zero out of range. They are the table "findings", too. */
 size_t gputime_report_finding_count(const struct gputime_report *report, size_t section);

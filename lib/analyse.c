@@ -142,8 +142,6 @@ static void add_results(struct run *run, const char *const *keys, size_t count) 
         const struct gt_analysis *analysis = gt_analysis_find(keys[i]);
         uses |= analysis ? analysis->uses : 0;
     }
-    if (uses & UINT32_C(1) << GT_RESULT_IDLE) /* which has the causes */
-        uses &= ~(UINT32_C(1) << GT_RESULT_IDLE_CAUSES);
     for (int kind = 0; kind < GT_RESULT_COUNT; kind++)
         if (uses & 1u << kind)
             run->jobs[run->job_count++].result = (enum gt_result)kind;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/durable.h"
 #include "base/mem.h"
 #include "base/oserror.h"
 #include "base/out.h"
@@ -37,7 +38,7 @@ static enum gt_status make_folder(struct work *work, const char *path, struct gt
     char reason[GT_OSERROR_MAX];
     if (gt_arena_failed(&work->arena))
         return gt_fail_memory(err);
-    bool is_made = mkdir(path, 0777) == 0;
+    bool is_made = gt_durable_make_folder(path) == 0;
     if (!is_made && errno != EEXIST)
         return gt_fail(err, "cannot create directory '%s': %s", path, gt_oserror_text(errno, reason));
     if (is_made && work->made_count < FOLDERS_MAX)
@@ -135,8 +136,8 @@ static enum gt_status open_all(struct work *work, const struct gt_folder *folder
 static void commit_none(struct work *work, const struct gt_folder_file *file) {
     struct stat info;
     const char *path = path_of(work, file->path, strlen(file->path));
-    if (!gt_arena_failed(&work->arena) && lstat(path, &info) == 0 && S_ISREG(info.st_mode))
-        unlink(path);
+    if (!gt_arena_failed(&work->arena) && lstat(path, &info) == 0 && S_ISREG(info.st_mode) && unlink(path) == 0)
+        gt_durable_name(path);
 }
 
 static enum gt_status commit_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {

@@ -101,10 +101,8 @@ struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t coun
 }
 
 uint64_t gt_internal_count_kernels(const struct gt_store *store) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < store->ops.count; i++)
-        count += store->ops.kind[i] == GT_OP_KERNEL || store->ops.kind[i] == GT_OP_GRAPH;
-    return count;
+    return gt_store_count_kind(store->ops.kind, store->ops.count, GT_OP_KERNEL) +
+           gt_store_count_kind(store->ops.kind, store->ops.count, GT_OP_GRAPH);
 }
 
 /* Some inputs have only the ranges that the profiler projected to the GPU, each one or summed by name. */
@@ -368,17 +366,18 @@ enum gputime_status gt_internal_new_side(struct gputime_trace *const *traces, si
     return gt_internal_fail(status, &error, err);
 }
 
-enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, gt_internal_fill *fill,
-                                           void *context, struct gputime_report **out, struct gputime_error *err) {
+enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, size_t section_count,
+                                           gt_internal_fill *fill, void *context, struct gputime_report **out,
+                                           struct gputime_error *err) {
     struct gt_error error = {0};
     *out = NULL;
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_internal_fail(gt_fail_memory(&error), &error, err);
     struct making making = {.report = report};
-    enum gt_status status = begin_report(&making, 1, options, &error);
-    if (status == GT_OK)
-        status = fill(context, &report->request, &report->model->sections[0], &error);
+    enum gt_status status = begin_report(&making, section_count, options, &error);
+    for (size_t i = 0; i < section_count && status == GT_OK; i++)
+        status = fill(context, &report->request, &report->model->sections[i], &error);
     if (status == GT_OK)
         status = end_report(report, &error);
     forget_borrowed(report);

@@ -98,11 +98,12 @@ enum gputime_status gt_internal_new_side(struct gputime_trace *const *traces, si
                                          const struct gputime_report_options *options, struct gputime_report **out,
                                          struct gputime_error *err);
 
-/* gputime.c: a report of one section that is not about one trace. */
+/* gputime.c: a report whose sections are not about one trace each. */
 typedef enum gt_status gt_internal_fill(void *context, const struct gt_request *request, struct gt_section *section,
                                         struct gt_error *err);
-enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, gt_internal_fill *fill,
-                                           void *context, struct gputime_report **out, struct gputime_error *err);
+enum gputime_status gt_internal_new_report(const struct gputime_report_options *options, size_t section_count,
+                                           gt_internal_fill *fill, void *context, struct gputime_report **out,
+                                           struct gputime_error *err);
 
 /* job.c: a job of traces that are open already, to be freed by gputime_job_free. */
 enum gt_status gt_internal_job(struct gputime_trace *const *traces, size_t count, int64_t threads,

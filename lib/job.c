@@ -1,13 +1,11 @@
-/* The public interface of jobs: traces are read and reduced to summaries; a report is made of the summaries alone. */
+/* The public interface of jobs: traces are read and reduced to summaries; a report is made of the summaries alone
+   (job_report.c). */
 #include <string.h>
 
 #include "base/mem.h"
+#include "job_parts.h"
 #include "job_redact.h"
 #include "job_team.h"
-#include "measure/options.h"
-#include "ranks/logged_tables.h"
-#include "ranks/rank_measures.h"
-#include "ranks/rank_report.h"
 #include "take.h"
 
 /* ---- reading ---- */
@@ -111,6 +109,9 @@ API enum gputime_status gputime_job_open_team(const struct gputime_team *team, c
         job->errors = all;
     else
         gt_mem_free(all);
+    if (!result)
+        result = gt_internal_fail(gt_job_parts_find(job, inputs, gt_job_redact_is_asked(inputs, count), &error), &error,
+                                  err);
     if (result)
         gputime_job_free(job);
     else
@@ -151,9 +152,10 @@ static enum gt_status fill_job(struct gputime_job *job, struct gputime_trace *co
         status = gt_job_read_trace(traces[i], i, NULL, threads, &job->inputs[i], err);
         count_summaries(job, &job->inputs[i]);
     }
-    if (status == GT_OK && gt_job_redact_is_asked(inputs, count))
+    bool is_redacted = gt_job_redact_is_asked(inputs, count);
+    if (status == GT_OK && is_redacted)
         status = gt_job_redact(job, inputs, job->errors, err);
-    return status;
+    return status == GT_OK ? gt_job_parts_find(job, inputs, is_redacted, err) : status;
 }
 
 enum gt_status gt_internal_job(struct gputime_trace *const *traces, size_t count, int64_t threads,
@@ -178,144 +180,11 @@ API size_t gputime_job_rank_count(const struct gputime_job *job) {
 API void gputime_job_free(struct gputime_job *job) {
     if (!job)
         return;
+    gt_job_parts_release(job);
     for (size_t i = 0; job->inputs && i < job->input_count; i++)
         gt_job_read_release(&job->inputs[i]);
     gt_mem_free(job->inputs);
     gt_mem_free(job->errors);
     gt_mem_free(job->folder);
     gt_mem_free(job);
-}
-
-/* ---- the report ---- */
-
-static void describe(const struct gputime_job *job, struct gt_section *section) {
-    uint64_t ops = 0, kernels = 0;
-    for (size_t i = 0; i < job->input_count; i++) {
-        ops += job->inputs[i].ops;
-        kernels += job->inputs[i].kernels;
-    }
-    size_t logs = job->summary_count - job->rank_count;
-    bool has_ranks = job->rank_count || !logs;
-    section->input = (struct gt_report_input){
-        .label = gt_arena_printf(&section->report->arena, "%zu %s%s", has_ranks ? job->rank_count : logs,
-                                 has_ranks ? "rank" : "log", (has_ranks ? job->rank_count : logs) == 1 ? "" : "s"),
-        .path = gt_arena_copy(&section->report->arena, gt_str_of(job->folder)),
-        .format = "job",
-        .ops = ops,
-        .kernels = kernels,
-        .calls = GT_NOT_COUNTED,
-        .ranges = GT_NOT_COUNTED,
-        .cpu_ops = GT_NOT_COUNTED,
-        .rank = -1,
-        .world_size = -1,
-    };
-}
-
-static bool is_partly_read(const struct gt_job_ranks *ranks) {
-    return ranks->is_read && ranks->loss != GT_ISSUE_COUNT;
-}
-
-/* Which traces are cut or damaged; the first of them by name. */
-static void note_losses(const struct gputime_job *job, struct gt_section *section) {
-    enum { NAMED = 8 };
-    size_t count = 0;
-    for (size_t i = 0; i < job->input_count; i++) {
-        const struct gt_job_ranks *ranks = &job->inputs[i];
-        if (!is_partly_read(ranks) || ranks->count == 0 || count++ >= NAMED)
-            continue;
-        struct gt_str name = gt_rank_summary_text(ranks->summaries, ranks->summaries->head.input);
-        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
-                        gt_arena_printf(&section->report->arena, "'%.*s' was only partly read (%s): %s.", (int)name.len,
-                                        name.ptr, gt_issue_infos[ranks->loss].id, gt_issue_infos[ranks->loss].help));
-    }
-    if (count > NAMED)
-        gt_section_note(
-            section, GT_FOR_SCREEN | GT_FOR_PAGE,
-            gt_arena_printf(&section->report->arena, "%zu more traces were only partly read.", count - NAMED));
-}
-
-/* Which traces are not in the report at all. */
-static void note_failures(const struct gputime_job *job, struct gt_section *section) {
-    enum { NAMED = 8 };
-    size_t count = 0;
-    for (size_t i = 0; i < job->input_count; i++)
-        if (job->errors[i].status && count++ < NAMED)
-            gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
-                            gt_arena_printf(&section->report->arena, "Left out: %s.", job->errors[i].message));
-    if (count > NAMED)
-        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
-                        gt_arena_printf(&section->report->arena, "%zu more traces were left out.", count - NAMED));
-}
-
-/* What logs of NCCL Inspector add, with the traces that they are joined with. */
-static enum gt_status add_logged(struct gt_rank_summary *const *summaries, size_t count, struct gt_section *section,
-                                 struct gt_error *err) {
-    struct gt_logged logged;
-    enum gt_status status = gt_logged_sum(&logged, summaries, count, err);
-    if (status == GT_OK)
-        gt_logged_tables_add(&logged, section);
-    gt_logged_release(&logged);
-    return status;
-}
-
-/* Without traces nothing is known about who was charged for what: empty tables must not say that nobody was. */
-static void leave_unsaid(struct gt_section *section) {
-    for (size_t b = 0; b < section->block_count; b++)
-        if (section->blocks[b].table)
-            section->blocks[b].table->empty = NULL;
-}
-
-/* Traces first, then logs. */
-static void list_summaries(const struct gputime_job *job, struct gt_rank_summary **list) {
-    size_t next[2] = {0, job->rank_count};
-    for (size_t i = 0; i < job->input_count; i++)
-        for (size_t k = 0; k < job->inputs[i].count; k++) {
-            struct gt_rank_summary *summary = &job->inputs[i].summaries[k];
-            list[next[summary->head.ops == 0]++] = summary;
-        }
-}
-
-static enum gt_status fill(void *context, const struct gt_request *request, struct gt_section *section,
-                           struct gt_error *err) {
-    const struct gputime_job *job = context;
-    struct gt_rank_summary **list = gt_mem_array(job->summary_count, sizeof *list);
-    struct gt_rank_job analysis = {0};
-    bool has_logs = job->summary_count > job->rank_count, is_logged_only = has_logs && job->rank_count == 0;
-    const struct gputime_option *match = &request->options[GT_OPTION_match];
-    struct gt_rank_job_options options = {.match_names = match->text && strcmp(match->text, "names") == 0,
-                                          .threads = request->threads,
-                                          .keeps_exposed = gt_rank_report_has_members(request),
-                                          .join = job->team ? gt_job_team_join : NULL,
-                                          .join_context = (void *)(uintptr_t)job->team};
-    for (size_t i = 0; i < job->input_count; i++) {
-        options.traces_without_work += job->inputs[i].is_read && job->inputs[i].count == 0;
-        options.traces_partly_read += is_partly_read(&job->inputs[i]);
-    }
-    describe(job, section);
-    section->report->roles = &gt_rank_measures_roles;
-    if (list)
-        list_summaries(job, list);
-    enum gt_status status =
-        list ? gt_rank_job_analyse(&analysis, list, job->rank_count, &options, err) : gt_fail_memory(err);
-    if (status == GT_OK)
-        status = gt_rank_report_add(&analysis, section,
-                                    &(struct gt_rank_report_options){.has_findings = !is_logged_only,
-                                                                     .has_no_traces = is_logged_only,
-                                                                     .why = request->options[GT_OPTION_why].text,
-                                                                     .request = request},
-                                    err);
-    if (is_logged_only)
-        leave_unsaid(section);
-    if (status == GT_OK)
-        status = add_logged(list, job->summary_count, section, err);
-    note_failures(job, section); /* the verdict is the first sentence */
-    note_losses(job, section);
-    gt_rank_job_release(&analysis);
-    gt_mem_free(list);
-    return status;
-}
-
-API enum gputime_status gputime_job_report(const struct gputime_job *job, const struct gputime_report_options *options,
-                                           struct gputime_report **out, struct gputime_error *err) {
-    return gt_internal_new_report(options, fill, (void *)(uintptr_t)job, out, err);
 }

@@ -3,6 +3,7 @@
 #define GT_JOB_READ_H
 
 #include "internal.h"
+#include "ranks/rank_apart.h"
 #include "ranks/rank_summary.h"
 
 /* The ranks of one input. */
@@ -22,6 +23,14 @@ struct gputime_job {
     struct gputime_error *errors;    /* by input: why it could not be read */
     const struct gputime_team *team; /* that helps with reports; NULL: none */
     char *folder;                    /* that all inputs are in */
+    /* job_parts.h */
+    struct gt_rank_summary **list; /* of all inputs: traces first, then logs */
+    struct gt_str *names;          /* by input: its first file, as reports name it */
+    struct gt_str *patterns;       /* by summary: its file, without the number of the rank */
+    struct gt_rank_apart apart;    /* which jobs they are of */
+    uint32_t *part_of;             /* by input: its job; what has no ranks is of the first, copies are of none */
+    struct gt_arena arena;
+    bool hides_names;
 };
 
 struct gt_job_reading {

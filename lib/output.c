@@ -1,8 +1,8 @@
 /* The pipeline's end: writes a report to a file, standard output, or a directory of tables. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/durable.h"
 #include "base/mem.h"
 #include "base/oserror.h"
 #include "base/out.h"
@@ -48,7 +48,7 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
                                    const struct gputime_write_options *options, const char *directory,
                                    struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+    if (gt_durable_make_folder(directory) != 0 && errno != EEXIST)
         return gt_fail(err, "cannot create directory '%s': %s", directory, gt_oserror_text(errno, reason));
     enum gt_status status = GT_OK;
     struct gt_arena names = {0};

@@ -286,7 +286,7 @@ API enum gputime_status gputime_sql_query(struct gputime_trace *const *traces, s
     enum gputime_status result = gt_internal_fail(status, &error, err);
     if (status == GT_OK) {
         struct gputime_report_options shown = shown_as(&work.reporting, "sql");
-        result = gt_internal_new_report(&shown, fill, &work, out, err);
+        result = gt_internal_new_report(&shown, 1, fill, &work, out, err);
     }
     release(&work);
     return result;
@@ -352,7 +352,7 @@ API enum gputime_status gputime_sql_schema(const struct gputime_report_options *
         struct gputime_report_options shown = shown_as(&taken, "sql");
         schema.tables = taken.analyses;
         schema.table_count = taken.analysis_count;
-        result = gt_internal_new_report(&shown, fill_schema, &schema, out, err);
+        result = gt_internal_new_report(&shown, 1, fill_schema, &schema, out, err);
     }
     gt_arena_release(&arena);
     return result;

@@ -88,7 +88,7 @@ static void add_category(struct gputime_rows *rows, struct gt_arena *arena, cons
 
 /* The first collective of each op. Only where collectives were asked for: others would pay for an empty column. */
 static void add_op_collectives(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
-    uint32_t *collective = gt_arena_array(arena, rows->count, sizeof *collective);
+    uint32_t *collective = gt_arena_uninitialised(arena, rows->count, sizeof *collective);
     for (uint32_t op = 0; collective && op < rows->count; op++) {
         const struct gt_comm_launch *launch = gt_comms_of_op(labels, op);
         collective[op] = launch ? launch->first : GT_NO_ROW;
@@ -121,10 +121,11 @@ static void add_labels(struct gputime_rows *rows, struct gt_arena *arena, enum g
 
 static void add_steps(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
     size_t count = labels->step_count;
-    int64_t *number = gt_arena_array(arena, count, sizeof *number),
-            *start = gt_arena_array(arena, count, sizeof *start), *end = gt_arena_array(arena, count, sizeof *end);
-    uint32_t *process = gt_arena_array(arena, count, sizeof *process),
-             *range = gt_arena_array(arena, count, sizeof *range);
+    int64_t *number = gt_arena_uninitialised(arena, count, sizeof *number),
+            *start = gt_arena_uninitialised(arena, count, sizeof *start),
+            *end = gt_arena_uninitialised(arena, count, sizeof *end);
+    uint32_t *process = gt_arena_uninitialised(arena, count, sizeof *process),
+             *range = gt_arena_uninitialised(arena, count, sizeof *range);
     if (gt_arena_failed(arena))
         return;
     for (size_t i = 0; i < count; i++) {

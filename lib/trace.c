@@ -125,8 +125,10 @@ static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct g
                            struct gt_error *err) {
     int64_t cache_after_ns = trace->how.cache_after_ns ? trace->how.cache_after_ns : 1000000000;
     uint32_t held;
-    if (gt_cache_load(&trace->cache_key, facts, &reading->store, &held))
+    if (gt_cache_load(&trace->cache_key, facts, &reading->store, &held)) {
+        reading->store->asked |= facts;
         return GT_OK;
+    }
     int64_t begin_ns = now_ns();
     /* What the rest of a pipe says is known only while it is read. */
     uint32_t wanted = facts | held | (can_be_read_again(trace) ? 0 : GT_FACTS_USUAL);
@@ -204,7 +206,8 @@ enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, con
     enum gt_status status = GT_OK;
     uint32_t closed = gt_store_facts_closed(facts);
     pthread_mutex_lock(&trace->lock);
-    uint32_t missing = closed & ~trace->newest->store->asked;
+    const struct gt_store *newest = trace->newest->store;
+    uint32_t missing = closed & ~newest->asked & newest->possible; /* the others are never there */
     if (missing)
         status = read_again(trace, facts, missing, err);
     if (status == GT_OK)
@@ -319,7 +322,7 @@ API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace 
         .world_size = trace->shown->rank.world_size,
         .skipped_events = store->skipped_events,
         .facts_present = store->facts & store->asked, /* decoders note more than was asked for */
-        .facts_read = store->asked,
+        .facts_read = store->asked | (trace->asked & ~store->possible),
         .facts_possible = store->possible,
         .host = {host.ptr, host.len},
         .rank_source = gt_trace_rank_source_key(trace->shown->rank.source),

@@ -104,6 +104,14 @@ API const char *gputime_report_note(const struct gputime_report *report, size_t 
     return note_at(section_at(report, section), note);
 }
 
+API const char *gputime_report_loss(const struct gputime_report *report, size_t section, size_t loss) {
+    const struct gt_section *from = section_at(report, section);
+    for (size_t b = 0; from && b < from->block_count; b++)
+        if (from->blocks[b].kind == GT_BLOCK_NOTE && from->blocks[b].is_loss && loss-- == 0)
+            return from->blocks[b].note.ptr;
+    return NULL;
+}
+
 /* ---- findings and issues ---- */
 
 _Static_assert(GT_FINDING_SENTENCES ==

@@ -65,7 +65,7 @@ static size_t next_block_bytes(const struct gt_arena *arena) {
 }
 
 /* A separate block for a large allocation, after the head: the room left in the head stays in use. */
-static struct gt_arena_block *add_block(struct gt_arena *arena, size_t size_bytes) {
+static struct gt_arena_block *add_block(struct gt_arena *arena, size_t size_bytes, bool is_zeroed) {
     size_t block_bytes = next_block_bytes(arena);
     bool own = size_bytes > (block_bytes - sizeof(struct gt_arena_block)) / 4;
     struct gt_arena_block *block;
@@ -74,9 +74,10 @@ static struct gt_arena_block *add_block(struct gt_arena *arena, size_t size_byte
         return NULL;
     if (own && (arena->head || size_bytes > block_bytes - sizeof(struct gt_arena_block)))
         block_bytes = sizeof(struct gt_arena_block) + size_bytes;
-    block = gt_mem_array(1, block_bytes);
+    block = is_zeroed ? gt_mem_array(1, block_bytes) : gt_mem_uninitialised(1, block_bytes);
     if (!block)
         return NULL;
+    block->used = 0;
     block->capacity = block_bytes - sizeof(struct gt_arena_block);
     arena->total_bytes += block_bytes;
     if (own && arena->head) {
@@ -98,7 +99,7 @@ static void *take(struct gt_arena *arena, size_t size_bytes, size_t alignment) {
     if (block)
         start = (block->used + alignment - 1) & ~(alignment - 1);
     if (!block || start > block->capacity || size_bytes > block->capacity - start) {
-        block = add_block(arena, size_bytes);
+        block = add_block(arena, size_bytes, true);
         if (!block) {
             arena->failed = true;
             return NULL;
@@ -121,6 +122,21 @@ void *gt_arena_array(struct gt_arena *arena, size_t count, size_t elem_bytes) {
         return NULL;
     }
     return gt_arena_alloc(arena, size_bytes);
+}
+
+/* Only a block of its own, which nothing else is taken from, need not be zeroed. */
+void *gt_arena_uninitialised(struct gt_arena *arena, size_t count, size_t elem_bytes) {
+    size_t size_bytes;
+    struct gt_arena_block *block;
+
+    if (__builtin_mul_overflow(count, elem_bytes, &size_bytes) || size_bytes < MAX_BLOCK_BYTES)
+        return gt_arena_array(arena, count, elem_bytes);
+    block = arena->failed ? NULL : add_block(arena, size_bytes, false);
+    arena->failed |= !block;
+    if (!block)
+        return NULL;
+    block->used = size_bytes;
+    return block->bytes;
 }
 
 void *gt_arena_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes) {

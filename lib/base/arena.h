@@ -25,6 +25,8 @@ void gt_arena_take(struct gt_arena *arena, struct gt_arena *from);
 /* Zeroed, aligned to 16 bytes. NULL on failure (and on every call after a failure). */
 void *gt_arena_alloc(struct gt_arena *arena, size_t size_bytes);
 void *gt_arena_array(struct gt_arena *arena, size_t count, size_t elem_bytes);
+/* The same where all of it will be written: large ones are not zeroed. */
+void *gt_arena_uninitialised(struct gt_arena *arena, size_t count, size_t elem_bytes);
 /* An array with room for one more than `count` elements, as gt_mem_room has it; the old one stays readable. */
 void *gt_arena_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 

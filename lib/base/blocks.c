@@ -12,12 +12,13 @@
 
 /* Bytes of the file in a piece: a few blocks, so that most pieces have one that begins in them and few threads wait. */
 enum { PIECE_BYTES = 128 * 1024, MORE_BYTES = 64 * 1024, MAX_PACKED_BYTES = 4 << 20 };
-/* Symbols of a piece, at first and at most: more are packed so well that one thread is fast enough. */
-enum { FIRST_ROOM = 1 << 20, MAX_ROOM = 8 << 20 };
+/* Symbols of a piece, at first and at most: more are packed so well that one thread is fast enough. With many pieces on
+   their way each may have fewer, so that a file that is made for it takes half a GB at most. */
+enum { FIRST_ROOM = 1 << 20, MAX_ROOM = 8 << 20, MAX_ROOM_OF_MANY = 4 << 20, MANY_SLOTS = 16 };
 /* Places where a block seems to begin are tried so often. */
 enum { MAX_TRIES = 8 };
-/* With fewer threads, or less to do, inflating as one stream is as fast; more inflate faster than one thread reads. */
-enum { MIN_THREADS = 4, MAX_THREADS = 8, MIN_PIECES = 8, MORE_SLOTS = 2, MAX_SLOTS = MAX_THREADS + MORE_SLOTS };
+/* With fewer threads, or less to do, inflating as one stream is as fast. */
+enum { MIN_THREADS = 4, MAX_THREADS = 32, MIN_PIECES = 8, MORE_SLOTS = 2, MAX_SLOTS = 2 * MAX_THREADS + MORE_SLOTS };
 
 enum { BYTES_OF = GT_DEFLATE_MARKER + GT_DEFLATE_WINDOW };
 
@@ -58,8 +59,12 @@ struct gt_blocks {
     bool has_failed, is_closing;
     struct slot *slots[MAX_SLOTS]; /* of one that is DECODING or being filled in: its thread's */
 
-    /* The reader's. */
+    /* Of who asks for pieces. */
+    uint64_t lent;
+    const struct slot *current; /* the one that is being read; NULL: none */
     size_t position;
+
+    /* Of who gives them back. */
     uint64_t read_bytes;
     uint32_t crc;
     bool is_right; /* the member has ended, and is what its checksum says */
@@ -88,9 +93,10 @@ static bool read_packed(const struct gt_blocks *blocks, struct slot *slot, uint6
     return got > 0;
 }
 
-static bool grow_room(struct gt_deflate *deflate) {
+static bool grow_room(const struct gt_blocks *blocks, struct gt_deflate *deflate) {
     size_t room = deflate->out_room < FIRST_ROOM ? FIRST_ROOM : 2 * deflate->out_room;
-    uint16_t *grown = room <= MAX_ROOM ? gt_mem_realloc(deflate->out, room * sizeof *grown) : NULL;
+    size_t most = blocks->slot_count > MANY_SLOTS ? MAX_ROOM_OF_MANY : MAX_ROOM;
+    uint16_t *grown = room <= most ? gt_mem_realloc(deflate->out, room * sizeof *grown) : NULL;
     if (!grown)
         return false;
     deflate->out = grown;
@@ -106,7 +112,7 @@ static enum gt_deflate_status inflate_blocks(const struct gt_blocks *blocks, str
     enum gt_deflate_status status = GT_DEFLATE_BLOCK_END;
     while (status == GT_DEFLATE_BLOCK_END && (deflate->bit < end_bit || !gt_deflate_can_find(deflate))) {
         status = gt_deflate_block(deflate);
-        if ((status == GT_DEFLATE_NEEDS_ROOM && grow_room(deflate)) ||
+        if ((status == GT_DEFLATE_NEEDS_ROOM && grow_room(blocks, deflate)) ||
             (status == GT_DEFLATE_NEEDS_INPUT && deflate->in_bytes < MAX_PACKED_BYTES &&
              read_packed(blocks, slot, offset, deflate->in_bytes + MORE_BYTES)))
             status = GT_DEFLATE_BLOCK_END;
@@ -141,7 +147,7 @@ static bool decode_piece(const struct gt_blocks *blocks, struct slot *slot, uint
     struct gt_deflate *deflate = slot->deflate;
     const uint64_t offset = piece_offset(piece), end_bit = 8 * PIECE_BYTES;
     deflate->in_bytes = 0;
-    if (!deflate->out_room && !grow_room(deflate))
+    if (!deflate->out_room && !grow_room(blocks, deflate))
         return false;
     slot->begin_bit = slot->end_bit = 8 * offset;
     slot->byte_count = 0;
@@ -169,7 +175,8 @@ static bool decode_again(const struct gt_blocks *blocks, struct slot *slot, uint
     const uint64_t offset = piece_offset(piece);
     deflate->in_bytes = 0;
     deflate->bit = begin_bit - 8 * offset;
-    if ((!deflate->out_room && !grow_room(deflate)) || !read_packed(blocks, slot, offset, PIECE_BYTES + MORE_BYTES))
+    if ((!deflate->out_room && !grow_room(blocks, deflate)) ||
+        !read_packed(blocks, slot, offset, PIECE_BYTES + MORE_BYTES))
         return false;
     set_markers(deflate);
     deflate->reach = reach;
@@ -378,7 +385,7 @@ static bool add_slot(struct gt_blocks *blocks) {
     return true;
 }
 
-struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads) {
+struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t most_lent) {
     struct gt_blocks *blocks = gt_mem_array(1, sizeof *blocks);
     if (!blocks)
         return NULL;
@@ -387,8 +394,9 @@ struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads)
     pthread_mutex_init(&blocks->lock, NULL);
     pthread_cond_init(&blocks->changed, NULL);
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
+    most_lent = most_lent < MAX_THREADS ? most_lent : MAX_THREADS;
     bool is_good = can_divide(blocks, threads);
-    while (is_good && blocks->slot_count < threads + MORE_SLOTS)
+    while (is_good && blocks->slot_count < threads + MORE_SLOTS + most_lent)
         is_good = add_slot(blocks);
     while (is_good && blocks->thread_count < threads &&
            pthread_create(&blocks->threads[blocks->thread_count], NULL, work, blocks) == 0)
@@ -417,16 +425,24 @@ void gt_blocks_close(struct gt_blocks *blocks) {
 
 /* ---- reading ---- */
 
-/* The reader's piece when it is done; NULL: there is no more, or something is odd. */
-static struct slot *wait_for_slot(struct gt_blocks *blocks) {
-    struct slot *slot = slot_of(blocks, blocks->used);
+/* The next piece when it is done; NULL: there is no more, or something is odd. */
+static const struct slot *lend(struct gt_blocks *blocks) {
+    const struct slot *slot = slot_of(blocks, blocks->lent);
     pthread_mutex_lock(&blocks->lock);
-    while (!blocks->has_failed && blocks->used <= blocks->last_piece &&
-           (blocks->used >= blocks->taken || slot->state != DONE))
+    while (!blocks->has_failed && blocks->lent <= blocks->last_piece &&
+           (blocks->lent >= blocks->taken || slot->state != DONE))
         pthread_cond_wait(&blocks->changed, &blocks->lock);
-    bool is_good = blocks->used <= blocks->last_piece && blocks->used < blocks->taken && slot->state == DONE;
+    bool is_good = blocks->lent <= blocks->last_piece && blocks->lent < blocks->taken && slot->state == DONE;
     pthread_mutex_unlock(&blocks->lock);
+    blocks->lent += is_good;
     return is_good ? slot : NULL;
+}
+
+bool gt_blocks_lend(struct gt_blocks *blocks, struct gt_str *bytes) {
+    const struct slot *slot = lend(blocks);
+    if (slot)
+        *bytes = (struct gt_str){(const char *)bytes_in(slot), slot->byte_count};
+    return slot;
 }
 
 /* After the last block: checksum and size. */
@@ -440,34 +456,40 @@ static void check_end(struct gt_blocks *blocks, const struct slot *slot) {
     blocks->end_offset = offset + sizeof tail;
 }
 
-static void give_back_slot(struct gt_blocks *blocks, const struct slot *slot) {
+void gt_blocks_take_back(struct gt_blocks *blocks) {
+    const struct slot *slot = slot_of(blocks, blocks->used);
     blocks->crc = gt_crc_joined(blocks->crc, slot->crc, slot->byte_count);
+    blocks->read_bytes += slot->byte_count;
     if (slot->is_last)
         check_end(blocks, slot);
     pthread_mutex_lock(&blocks->lock);
     blocks->used++;
     pthread_cond_broadcast(&blocks->changed);
     pthread_mutex_unlock(&blocks->lock);
-    blocks->position = 0;
 }
 
 size_t gt_blocks_read(struct gt_blocks *blocks, void *buf, size_t size) {
     size_t got = 0;
-    struct slot *slot;
-    while (got < size && (slot = wait_for_slot(blocks))) {
-        size_t left = slot->byte_count - blocks->position, piece = size - got < left ? size - got : left;
-        memcpy((char *)buf + got, bytes_in(slot) + blocks->position, piece);
+    while (got < size && (blocks->current || (blocks->current = lend(blocks)))) {
+        size_t left = blocks->current->byte_count - blocks->position, piece = size - got < left ? size - got : left;
+        memcpy((char *)buf + got, bytes_in(blocks->current) + blocks->position, piece);
         got += piece;
         blocks->position += piece;
-        blocks->read_bytes += piece;
-        if (piece == left)
-            give_back_slot(blocks, slot);
+        if (piece < left)
+            continue;
+        gt_blocks_take_back(blocks);
+        blocks->current = NULL;
+        blocks->position = 0;
     }
     return got;
+}
+
+bool gt_blocks_is_all(const struct gt_blocks *blocks) {
+    return blocks->is_right && blocks->end_offset == blocks->file_bytes;
 }
 
 struct gt_blocks_rest gt_blocks_rest(const struct gt_blocks *blocks) {
     if (blocks->is_right)
         return (struct gt_blocks_rest){blocks->end_offset, 0};
-    return (struct gt_blocks_rest){0, blocks->read_bytes};
+    return (struct gt_blocks_rest){0, blocks->read_bytes + blocks->position};
 }

@@ -9,16 +9,24 @@ struct gt_blocks;
 
 /* Starts to inflate the file from its beginning. The source stays the caller's and must outlive this. NULL: that does
    not pay (few threads, a small file, another packing), or there is no memory or thread for it; read it as one stream.
- */
-struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads);
+   most_lent: so many pieces may be lent without a thread that has to wait. */
+struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t most_lent);
 void gt_blocks_close(struct gt_blocks *blocks); /* waits for the threads; NULL is fine */
 
 /* Up to size bytes; fewer: these were the last ones. */
 size_t gt_blocks_read(struct gt_blocks *blocks, void *buf, size_t size);
 
-/* Then: where the file is to be read from as one stream, and how many bytes of that are known already. After the member
-   and none, or from the beginning if something in it is odd: so damage gives the same bytes and words as without
-   threads. */
+/* Instead of reading: the bytes of the next piece, which may be none, borrowed until it is taken back. false: there is
+   no more, or something is odd. Pieces are taken back in order, and may be by another thread than borrows. */
+bool gt_blocks_lend(struct gt_blocks *blocks, struct gt_str *bytes);
+void gt_blocks_take_back(struct gt_blocks *blocks);
+
+/* When all are back: was that the whole file, and all of it right? */
+bool gt_blocks_is_all(const struct gt_blocks *blocks);
+
+/* After reading: where the file is to be read from as one stream, and how many bytes of that are known already. After
+   the member and none, or from the beginning if something in it is odd: so damage gives the same bytes and words as
+   without threads. */
 struct gt_blocks_rest {
     uint64_t offset, skipped_bytes;
 };

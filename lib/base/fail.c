@@ -59,7 +59,7 @@ enum gt_status gt_fail_usage(struct gt_error *err, const char *format, ...) {
 }
 
 enum gt_status gt_fail_memory(struct gt_error *err) {
-    return gt_fail(err, "out of memory");
+    return gt_fail(err, "out of memory; free some, or raise the limit (ulimit -v, container, job)");
 }
 
 /* Appends what fits; the message stays terminated. */

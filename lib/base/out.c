@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/durable.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/oserror.h"
@@ -289,22 +290,10 @@ static void close_fd(struct gt_out *out) {
     out->owns_fd = false;
 }
 
-/* The rename is lasting only once the folder is on the disk, too; a system that cannot do that is no failure. */
-static void sync_folder(const char *path) {
-    char *folder = in_folder_of(path, ".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        (void)!fsync(fd);
-        close(fd);
-    }
-    gt_mem_free(folder);
-}
-
 static void settle(struct gt_out *out) {
     if (!out->failed && out->fd >= 0)
         flush(out);
-    if (!out->failed && out->temporary.path && !out->is_settled && fsync(out->fd) < 0 && errno != EINVAL &&
-        errno != EROFS) /* not every file system can */
+    if (!out->failed && out->temporary.path && !out->is_settled && gt_durable_sync(out->fd) < 0)
         fail_write(out, errno);
     out->is_settled = true;
 }
@@ -313,8 +302,6 @@ static void replace_target(struct gt_out *out) {
     close_fd(out);
     if (!out->failed && gt_temporary_rename(&out->temporary, out->target) < 0)
         fail_write(out, errno);
-    if (!out->failed)
-        sync_folder(out->target);
 }
 
 static enum gt_status status_of(const struct gt_out *out, struct gt_error *err) {

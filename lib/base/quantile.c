@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum {
     BUCKET_BITS = 11,
     MANTISSA_BITS = 5, /* of those below the highest bit of a sample, how many choose its first bucket */
@@ -61,15 +63,42 @@ static size_t enter_bucket(struct wanted *wanted, const size_t *counts, struct w
     return walk->bucket;
 }
 
-static void look(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
+/* The samples of some buckets of the first look. */
+struct chosen {
+    uint8_t is_chosen[(size_t)1 << BUCKET_BITS];
+    size_t bucket_count, count; /* of buckets, of samples in them */
+};
+
+static void look(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count,
+                 struct chosen *chosen) {
     size_t counts[(size_t)1 << BUCKET_BITS] = {0};
     struct walk walk = {0};
 
     for (size_t s = 0; s < slice_count; s++)
         for (size_t i = 0; i < slices[s].count; i++)
             counts[first_bucket(slices[s].samples[i])]++;
-    for (size_t i = 0; i < wanted_count; i++)
-        wanted[i].range = first_range(enter_bucket(&wanted[i], counts, &walk));
+    *chosen = (struct chosen){0};
+    for (size_t i = 0; i < wanted_count; i++) {
+        size_t bucket = enter_bucket(&wanted[i], counts, &walk);
+        wanted[i].range = first_range(bucket);
+        chosen->bucket_count += !chosen->is_chosen[bucket];
+        chosen->count += chosen->is_chosen[bucket] ? 0 : counts[bucket];
+        chosen->is_chosen[bucket] = 1;
+    }
+}
+
+/* Copies the samples of chosen buckets, `room` has space for one more than these. Without branches: they are all over
+   the place. */
+static struct gt_slice gather(const struct gt_slice *slices, size_t slice_count, const struct chosen *chosen,
+                              int64_t *room) {
+    size_t count = 0;
+
+    for (size_t s = 0; s < slice_count; s++)
+        for (size_t i = 0; i < slices[s].count; i++) {
+            room[count] = slices[s].samples[i];
+            count += chosen->is_chosen[first_bucket(slices[s].samples[i])];
+        }
+    return (struct gt_slice){room, count};
 }
 
 /* Divides the range of the first one wanted, for all that are wanted of it. */
@@ -110,12 +139,23 @@ static void sort_few(const struct gt_slice *slices, size_t slice_count, struct w
 }
 
 /* Each look at the samples leaves 1/2048 of a range, so there are at most seven for each that is wanted, and two or
-   three for durations: O(count) for any input, without memory. */
+   three for durations: O(count) for any input. Where several buckets must be looked at, all looks but the first are at
+   their samples alone, if there is memory for these. */
 static void find_wanted(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
-    look(slices, slice_count, wanted, wanted_count);
+    enum { SEVERAL = 3 }; /* a look at one bucket is cheaper than the copy, and often two are enough */
+    struct chosen chosen;
+    struct gt_slice few;
+    look(slices, slice_count, wanted, wanted_count, &chosen);
+    int64_t *room = chosen.bucket_count >= SEVERAL ? gt_mem_uninitialised(chosen.count + 1, sizeof *room) : NULL;
+    if (room) {
+        few = gather(slices, slice_count, &chosen, room);
+        slices = &few;
+        slice_count = 1;
+    }
     for (size_t i = 0; i < wanted_count; i++)
         while (wanted[i].range.bits)
             look_closer(slices, slice_count, wanted + i, wanted_count - i);
+    gt_mem_free(room);
 }
 
 static double between(int64_t value, int64_t next, double part) {

@@ -9,6 +9,8 @@
 
 /* Enough that neither side waits for the other because of one slow piece, and few enough to stay in a cache. */
 enum { BUFFER_COUNT = 4, BUFFER_BYTES = 1 << 20 };
+/* More threads inflate faster than one reads. */
+enum { MAX_INFLATING = 8 };
 
 struct gt_readahead {
     struct gt_source *source;
@@ -94,7 +96,7 @@ enum gt_status gt_readahead_open(struct gt_source *source, size_t threads, struc
     pthread_cond_init(&ahead->changed, NULL);
     ahead->members = gt_members_open(source, threads);
     if (!ahead->members)
-        ahead->blocks = gt_blocks_open(source, threads);
+        ahead->blocks = gt_blocks_open(source, threads < MAX_INFLATING ? threads : MAX_INFLATING, 0);
     if (ahead->members || ahead->blocks || start(ahead))
         *out = ahead;
     else

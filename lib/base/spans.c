@@ -44,10 +44,14 @@ static bool comes_after(uint32_t row, uint32_t other, const int64_t *start_ns, c
 static size_t find_runs(const uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns,
                         size_t begins[MOST_RUNS + 1]) {
     size_t runs = 1;
+    int64_t before_ns = count ? start_ns[rows[0]] : 0;
 
     begins[0] = 0;
     for (size_t i = 1; i < count; i++) {
-        if (!comes_after(rows[i - 1], rows[i], start_ns, end_ns))
+        int64_t now_ns = start_ns[rows[i]];
+        bool is_later = now_ns > before_ns; /* nearly always: ends need not be looked at */
+        before_ns = now_ns;
+        if (is_later || !comes_after(rows[i - 1], rows[i], start_ns, end_ns))
             continue;
         if (runs == MOST_RUNS)
             return MOST_RUNS + 1;
@@ -57,17 +61,21 @@ static size_t find_runs(const uint32_t *rows, size_t count, const int64_t *start
     return runs;
 }
 
-/* Merges the second part of the rows into the first, from the end on; `room` has space for the second. */
+/* Merges the second part of the rows into the first, from the end on; `room` has space for the second. Mostly it is far
+   shorter, so that many of the first move at once. */
 static void merge_two(uint32_t *rows, size_t first, size_t count, const int64_t *start_ns, const int64_t *end_ns,
                       uint32_t *room) {
-    size_t left = first, right = count - first;
+    size_t left = first;
 
-    memcpy(room, rows + first, right * sizeof *room);
-    while (right > 0) {
-        bool is_left = left > 0 && comes_after(rows[left - 1], room[right - 1], start_ns, end_ns);
-        rows[left + right - 1] = is_left ? rows[left - 1] : room[right - 1];
-        left -= is_left;
-        right -= !is_left;
+    memcpy(room, rows + first, (count - first) * sizeof *room);
+    for (size_t right = count - first; right-- > 0;) {
+        int64_t row_ns = start_ns[room[right]];
+        size_t end = left;
+        while (left > 0 &&
+               (start_ns[rows[left - 1]] > row_ns || comes_after(rows[left - 1], room[right], start_ns, end_ns)))
+            left--;
+        memmove(rows + left + right + 1, rows + left, (end - left) * sizeof *rows);
+        rows[left + right] = room[right];
     }
 }
 

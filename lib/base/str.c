@@ -68,7 +68,8 @@ const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle) {
         const char *here = text.ptr + at;
         if (step < sizeof(lanes) || any(equal(here, &first) & equal(here + needle.len - 1, &last)))
             for (size_t i = 0; i < step; i++)
-                if (is_same(here + i, needle))
+                if (((unsigned char)here[i] == first.lower[0] || (unsigned char)here[i] == first.upper[0]) &&
+                    is_same(here + i, needle))
                     return here + i;
         at += step;
     }

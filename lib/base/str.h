@@ -56,6 +56,10 @@ struct gt_str gt_str_cut(struct gt_str text, size_t bytes);
 /* The last parts of a path, so many: "b/c" is two of "a/b/c". */
 struct gt_str gt_str_path_tail(struct gt_str path, size_t parts);
 
+static inline bool gt_str_contains(struct gt_str text, struct gt_str part) {
+    return part.len == 0 || (text.len && memmem(text.ptr, text.len, part.ptr, part.len));
+}
+
 /* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
 

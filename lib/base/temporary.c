@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/durable.h"
 #include "base/mem.h"
 
 enum { ATTEMPTS_MAX = 100, SLOTS = 16, NAME_BYTES = 48 };
@@ -111,6 +112,7 @@ int gt_temporary_rename(struct gt_temporary *temporary, const char *target) {
     if (rename(temporary->path, target) < 0)
         return -1;
     forget(temporary);
+    gt_durable_name(target);
     return 0;
 }
 

@@ -12,7 +12,7 @@ struct gt_temporary {
 /* Makes a new file in the folder of target. Gives its descriptor, -1 with errno if it cannot. */
 int gt_temporary_open(struct gt_temporary *temporary, const char *target);
 
-/* Gives the file the target's name. -1 with errno: it could not, and the file is still there. */
+/* Gives the file the target's name, for good. -1 with errno: it could not, and the file is still there. */
 int gt_temporary_rename(struct gt_temporary *temporary, const char *target);
 
 void gt_temporary_remove(struct gt_temporary *temporary); /* may be empty */

@@ -8,11 +8,10 @@
 
 #include "base/num.h"
 
-#define MAX_THREADS    64
 #define MIN_SLICE_ROWS 65536 /* what takes longer than starting a thread */
 
 static size_t clamp_count(uint64_t count) {
-    return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (size_t)count;
+    return count < 1 ? 1 : count > GT_THREADS_MOST ? GT_THREADS_MOST : (size_t)count;
 }
 
 size_t gt_threads_count(int64_t asked) {
@@ -27,7 +26,7 @@ size_t gt_threads_count(int64_t asked) {
     /* Fails on machines with more CPUs than the set holds: more than enough for the most threads used. */
     if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
         return clamp_count((uint64_t)CPU_COUNT(&allowed));
-    return MAX_THREADS;
+    return GT_THREADS_MOST;
 }
 
 /* A call of gt_threads_deal: indices that are handed out one after the other. It is on the stack of its caller. */
@@ -45,7 +44,7 @@ struct team {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a job came or has ended, or has room for another thread */
     struct job *jobs, *first;
-    pthread_t threads[MAX_THREADS - 1];
+    pthread_t threads[GT_THREADS_MOST - 1];
     size_t started, resting; /* threads; those that have nothing to do */
 };
 
@@ -180,6 +179,24 @@ size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {
     size_t most = most_by_rows < most_by_items ? most_by_rows : most_by_items;
 
     return clamp_count(thread_count < most ? thread_count : most);
+}
+
+struct sliced {
+    size_t slices, rows;
+    void (*task)(void *context, size_t slice, size_t begin, size_t end);
+    void *context;
+};
+
+static void do_slice(void *context, size_t slice) {
+    const struct sliced *sliced = context;
+    sliced->task(sliced->context, slice, gt_threads_slice_begin(sliced->rows, sliced->slices, slice),
+                 gt_threads_slice_begin(sliced->rows, sliced->slices, slice + 1));
+}
+
+void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),
+                     void *context) {
+    struct sliced sliced = {slices, rows, task, context};
+    gt_threads_deal(slices, slices, do_slice, &sliced);
 }
 
 /* Four fifths of its share: the rest makes up for a worker that is held up. */

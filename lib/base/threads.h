@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { GT_THREADS_MOST = 64 };
+
 /* How many to use: the asked number where it is above 0, else GPUTIME_THREADS, else the CPUs this process may run on; 1
- * .. 64. */
+ * .. GT_THREADS_MOST. */
 size_t gt_threads_count(int64_t asked);
 
 /* Calls task(context, index) for index 0 .. count - 1, index 0 on the calling thread. Threads that cannot be
@@ -34,6 +36,10 @@ static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t i
     size_t rest = rows % slices;
     return rows / slices * index + (index < rest ? index : rest);
 }
+
+/* Calls task(context, slice, begin, end) for every such slice of the rows, on as many threads as there are slices. */
+void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),
+                     void *context);
 
 /* Deals jobs 0 .. count - 1 to workers as they become free, to each in ascending order. A part at the beginning is all
    for worker 0: what it makes of those jobs can stay where it is when the results are put in order. */

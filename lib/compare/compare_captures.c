@@ -17,7 +17,9 @@ static void describe_capture(const struct gt_section *from, const char *side, st
     to->input.label = gt_arena_printf(arena, "%s: %.*s", side, (int)from->input.label.len, from->input.label.ptr);
     for (size_t b = 0; b < from->block_count; b++) {
         const struct gt_block *block = &from->blocks[b];
-        if (block->kind == GT_BLOCK_NOTE)
+        if (block->kind == GT_BLOCK_NOTE && block->is_loss)
+            gt_section_note_loss(to, block->note);
+        else if (block->kind == GT_BLOCK_NOTE)
             gt_section_note(to, block->audience, block->note);
         if (block->kind != GT_BLOCK_FACTS)
             continue;
@@ -27,8 +29,11 @@ static void describe_capture(const struct gt_section *from, const char *side, st
             gt_section_add_fact(to, facts, block->facts[f].key, block->facts[f].title, block->facts[f].unit,
                                 block->facts[f].value);
     }
-    for (size_t i = 0; i < from->issue_count; i++)
-        gt_section_issue(to, &from->issues[i]);
+    for (size_t i = 0; i < from->issue_count; i++) {
+        struct gt_report_issue issue = from->issues[i];
+        issue.mark = gt_arena_copy(arena, issue.mark);
+        gt_section_issue(to, &issue);
+    }
 }
 
 void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct gt_report *report) {

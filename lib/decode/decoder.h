@@ -27,7 +27,7 @@ struct gt_decoder {
     const char *short_key; /* what configuration files call it */
     const char *title;
     const char *suffixes; /* for people: ".json .json.gz" */
-    uint32_t facts;       /* enum gt_fact: what a file of this format can hold */
+    uint32_t facts;       /* enum gt_fact: what a file of this format can hold, or note; others are not looked for */
     /* How sure it is that this is its format, 0 (no) .. 100, from the first bytes after inflating and the path. */
     int (*sniff)(struct gt_str head, const char *path);
     /* Sources of one capture; most formats take exactly one. Broken input with anything usable gives a store with

@@ -18,7 +18,7 @@
 #define NSYS_FACTS                                                                                                     \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_OVERHEADS | GT_FACT_GRAPHS | GT_FACT_RANGE_TEXTS |         \
      GT_FACT_METRICS | GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_CONFIGS | GT_FACT_MEMORY |           \
-     GT_FACT_HOST_CALLS)
+     GT_FACT_HOST_CALLS | GT_FACT_STACKS)
 #define TORCH_FACTS                                                                                                    \
     (USUAL_FACTS | GT_FACT_CALLS | GT_FACT_RANGES | GT_FACT_CPU_OPS | GT_FACT_OVERHEADS | GT_FACT_METRICS |            \
      GT_FACT_COUNTERS | GT_FACT_COMMS | GT_FACT_SYNCS | GT_FACT_FLOWS | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS |          \
@@ -44,7 +44,7 @@ const struct gt_decoder gt_decoders[] = {
     {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", PACKED(".nsys-rep") " .qdrep", NSYS_FACTS, gt_nsys_rep_sniff,
      gt_nsys_rep_decode, NULL},
     {GT_ROCPD_KEY, "rocpd", "ROCm profiler database (rocprofv3's rocpd, rpd)", PACKED(".db") " .rpd",
-     ROCM_FACTS | GT_FACT_SOURCE, gt_rocpd_sniff, gt_rocpd_decode, NULL},
+     ROCM_FACTS | GT_FACT_SOURCE | GT_FACT_CALL_ARGS, gt_rocpd_sniff, gt_rocpd_decode, NULL},
     {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", PACKED(".sqlite"), NSYS_FACTS | GT_FACT_SOURCE,
      gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode, NULL},
     {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", PACKED(".csv"),

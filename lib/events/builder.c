@@ -111,6 +111,13 @@ void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row)
     append_comms(builder, &of_last);
 }
 
+void gt_builder_call_arg(struct gt_builder *builder, const struct gt_call_args_row *row) {
+    struct gt_call_args_row of_last = *row;
+    set_last(&of_last.call, builder->store.calls.count);
+    set_last(&of_last.range, builder->store.ranges.count);
+    append_call_args(builder, &of_last);
+}
+
 void gt_builder_sync(struct gt_builder *builder, const struct gt_syncs_row *row) {
     struct gt_syncs_row checked = *row;
     checked.end_ns = checked_end(builder, GT_FACT_SYNCS, row->start_ns, row->end_ns);

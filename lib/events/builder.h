@@ -80,6 +80,8 @@ void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row
 void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);
 void gt_builder_range_category(struct gt_builder *builder, const struct gt_range_categories_row *row);
 void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
+/* call or range: GT_NO_ROW, or any number for the last one. */
+void gt_builder_call_arg(struct gt_builder *builder, const struct gt_call_args_row *row);
 void gt_builder_operator_args(struct gt_builder *builder, const struct gt_operator_args_row *row);
 void gt_builder_kernel_config(struct gt_builder *builder, const struct gt_kernel_configs_row *row);
 #define GT_KERNEL_CONFIG_UNKNOWN                                                                                       \

@@ -28,6 +28,8 @@ struct gt_cache_body {
     int64_t base_ns, rank, world_size, duration_ns, origin_ns;
     uint64_t skipped_events, announced;
     uint32_t facts, asked;
+    uint32_t possible; /* 0: not known */
+    uint32_t unused;
     gt_strid producer, host;
     char format[GT_CACHE_FORMAT_BYTES]; /* NUL-terminated */
 };

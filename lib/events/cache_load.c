@@ -68,13 +68,13 @@ static size_t rows_referred(const struct gt_cache_body *body, enum gt_refers ref
 static bool may_be_missing(const struct gt_column_info *info) {
     return info->refers == GT_REFERS_PROCESS || info->refers == GT_REFERS_THREAD ||
            (info->refers == GT_REFERS_LANE && info->table != GT_TABLE_ops) ||
-           (info->refers >= GT_REFERS_COMM_GROUP && info->table == GT_TABLE_comms);
+           (info->refers >= GT_REFERS_COMM_GROUP && gt_store_table_is_of_any(info->table));
 }
 
-/* Rows about rows of another table are in its order; those of collectives are in no order. */
+/* Rows about rows of another table are in its order; those about one of several tables are in no order. */
 static bool is_ordered(const struct gt_column_info *info) {
     return (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE || info->refers == GT_REFERS_CPU_OP) &&
-           info->table != GT_TABLE_comms;
+           !gt_store_table_is_of_any(info->table);
 }
 
 static bool references_hold(const struct gt_column_info *info, const uint32_t *values, size_t count, size_t limit) {
@@ -205,6 +205,7 @@ static bool attach_values(struct gt_store *store, const struct gt_cache_body *bo
     memcpy(store->issues, body->issues, sizeof(store->issues));
     store->facts = body->facts;
     store->asked = body->asked;
+    store->possible = body->possible;
     store->origin_ns = body->origin_ns;
     store->skipped_events = body->skipped_events;
     return true;
@@ -218,10 +219,12 @@ static enum outcome attach(struct gt_store *store, const struct mapped *file) {
     return attach_strings(store, file, body, offset);
 }
 
-/* The file's own word about its facts is used before it is proven: at worst a trace is read again. */
+/* The file's own word about its facts is used before it is proven: at worst a trace is read again. What the format
+   never has is not looked for there. */
 static enum outcome check_facts(const struct mapped *file, uint32_t facts, uint32_t *held) {
-    *held = body_of(file)->asked & GT_FACTS_ALL;
-    return (facts & ~*held) == 0 ? HIT : MISS;
+    const struct gt_cache_body *body = body_of(file);
+    *held = body->asked & GT_FACTS_ALL;
+    return (facts & ~*held & (body->possible ? body->possible : GT_FACTS_ALL)) == 0 ? HIT : MISS;
 }
 
 static enum outcome load(int fd, const struct gt_cache_key *key, uint32_t facts, struct gt_store **out,

@@ -78,6 +78,7 @@ static bool make_body(const struct gt_store *store, struct gt_cache_body *body) 
         .producer = store->meta.producer,
         .host = store->meta.host,
         .asked = store->asked,
+        .possible = store->possible,
         .announced = store->meta.announced,
     };
     for (int t = 0; t < GT_TABLE_COUNT; t++)

@@ -98,7 +98,6 @@ struct gt_comm_labels {
 
 /* The passes that make labels, each in its own memory, because several run at once. */
 enum gt_pass {
-    GT_PASS_NAMES,
     GT_PASS_CLASSIFY,
     GT_PASS_CORRELATE,
     GT_PASS_TREES,

@@ -346,6 +346,7 @@ static void find_facts(struct gt_store *store) {
         {store->python_calls.count, GT_FACT_STACKS},
         {store->comm_logs.count, GT_FACT_COMM_LOGS},
         {store->host_calls.count, GT_FACT_HOST_CALLS},
+        {store->call_args.count, GT_FACT_CALL_ARGS},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (tables[i].rows)

@@ -82,8 +82,9 @@ enum gputime_null gt_store_column_null(const struct gt_column_info *info) {
     case GT_REFERS_LANE:
     case GT_REFERS_COMM_GROUP:
         return GPUTIME_NULL_MAX;
-    default: /* a record about a collective is carried by one of several kinds of rows */
-        return info->table == GT_TABLE_comms && info->refers >= GT_REFERS_OP ? GPUTIME_NULL_MAX : GPUTIME_NULL_NEVER;
+    default:
+        return gt_store_table_is_of_any(info->table) && info->refers >= GT_REFERS_OP ? GPUTIME_NULL_MAX
+                                                                                     : GPUTIME_NULL_NEVER;
     }
 }
 
@@ -179,6 +180,8 @@ enum gt_table_id gt_store_table_referred(enum gt_refers refers) {
         return GT_TABLE_ranges;
     case GT_REFERS_CPU_OP:
         return GT_TABLE_cpu_ops;
+    case GT_REFERS_CALL:
+        return GT_TABLE_calls;
     case GT_REFERS_COUNTER:
         return GT_TABLE_counters;
     case GT_REFERS_SAMPLE_TIME:
@@ -259,4 +262,20 @@ void gt_store_free(struct gt_store *store) {
         return;
     gt_store_release(store);
     gt_mem_free(store);
+}
+
+/* By blocks of a fixed size, for which compilers use vectors. */
+uint64_t gt_store_count_kind(const uint8_t *kinds, size_t count, uint8_t kind) {
+    enum { BLOCK = 128 };
+    uint64_t found = 0;
+    size_t i = 0;
+    for (; count - i >= BLOCK; i += BLOCK) {
+        uint8_t in_block = 0;
+        for (size_t k = 0; k < BLOCK; k++)
+            in_block = (uint8_t)(in_block + (kinds[i + k] == kind));
+        found += in_block;
+    }
+    for (; i < count; i++)
+        found += kinds[i] == kind;
+    return found;
 }

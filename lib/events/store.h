@@ -202,6 +202,7 @@ enum gt_refers {
     GT_REFERS_OP,
     GT_REFERS_RANGE,
     GT_REFERS_CPU_OP,
+    GT_REFERS_CALL,
     GT_REFERS_COUNTER,
     GT_REFERS_SAMPLE_TIME,
     GT_REFERS_SAMPLE,
@@ -220,6 +221,11 @@ extern const size_t gt_column_count;
 /* Whether values are numbers of rows or strings. */
 static inline bool gt_store_column_refers(const struct gt_column_info *info) {
     return info->refers > GT_REFERS_GROUP_SOURCE;
+}
+
+/* Whether a row of the table is about a row of one of several tables: its references to the others are GT_NO_ROW. */
+static inline bool gt_store_table_is_of_any(enum gt_table_id table) {
+    return table == GT_TABLE_comms || table == GT_TABLE_call_args;
 }
 
 /* Which of its values mean that the trace lacks the value. */
@@ -273,6 +279,9 @@ void gt_store_free(struct gt_store *store);
 static inline bool gt_store_kind_is_kernel(uint8_t kind) {
     return kind == GT_OP_KERNEL || kind == GT_OP_GRAPH;
 }
+
+/* How many of so many kinds of ops are this one. */
+uint64_t gt_store_count_kind(const uint8_t *kinds, size_t count, uint8_t kind);
 
 /* Whether a range is what one thread did: it began and ended there, around what is inside. */
 static inline bool gt_store_range_is_of_thread(const struct gt_ranges *ranges, size_t range) {

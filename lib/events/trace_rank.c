@@ -15,35 +15,62 @@ static size_t count_digits(struct gt_str text, size_t at) {
     return count;
 }
 
-/* The digits that follow the place soon enough; -1 if none do, or too many to be a number. */
-static int64_t number_after(struct gt_str text, size_t place) {
-    int64_t number;
+/* The digits that follow the place soon enough; none if there are none. */
+static struct gt_str digits_after(struct gt_str text, size_t place) {
     for (size_t between = 0; between <= BETWEEN_MAX; between++) {
         size_t digits = count_digits(text, place + between);
         if (digits)
-            return gt_num_parse_int((struct gt_str){text.ptr + place + between, digits}, &number) ? number : -1;
+            return (struct gt_str){text.ptr + place + between, digits};
     }
-    return -1;
+    return (struct gt_str){"", 0};
 }
 
 static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
-/* A longer word that ends in "rank" is not meant: "pagerank2". */
-int64_t gt_trace_rank_of_name(const char *path) {
+/* The digits after "rank"; none: the name has none. A longer word that ends in it is not meant: "pagerank2". */
+static struct gt_str digits_of_name(struct gt_str whole, int64_t *number) {
     const struct gt_str word = GT_STR("rank");
-    const struct gt_str whole = gt_str_path_tail(gt_str_of(path), 1);
     struct gt_str name = whole;
     for (const char *found; (found = gt_str_find_nocase(name, word)) != NULL;) {
         size_t after = (size_t)(found - name.ptr) + word.len;
         bool is_word = found == whole.ptr || !is_letter(found[-1]);
-        int64_t number = is_word ? number_after(name, after) : -1;
-        if (number >= 0)
-            return number;
+        struct gt_str digits = is_word ? digits_after(name, after) : (struct gt_str){"", 0};
+        if (digits.len && gt_num_parse_int(digits, number))
+            return digits;
         name = (struct gt_str){name.ptr + after, name.len - after};
     }
-    return -1;
+    return (struct gt_str){"", 0};
+}
+
+int64_t gt_trace_rank_of_name(const char *path) {
+    int64_t number;
+    return digits_of_name(gt_str_path_tail(gt_str_of(path), 1), &number).len ? number : -1;
+}
+
+/* The last digits of a name that are this number. */
+static struct gt_str digits_of_number(struct gt_str name, int64_t number) {
+    struct gt_str found = {"", 0};
+    for (size_t i = 0, digits; i < name.len; i += digits ? digits : 1) {
+        int64_t value;
+        digits = count_digits(name, i);
+        struct gt_str text = {name.ptr + i, digits};
+        found = digits && gt_num_parse_int(text, &value) && value == number ? text : found;
+    }
+    return found;
+}
+
+struct gt_str gt_trace_rank_pattern(const char *path, int64_t rank, struct gt_arena *arena) {
+    struct gt_str whole = gt_str_of(path), name = gt_str_path_tail(whole, 1);
+    int64_t number = -1;
+    struct gt_str digits = digits_of_name(name, &number);
+    if (!digits.len || number != rank)
+        digits = digits_of_number(name, rank);
+    if (!digits.len || rank < 0)
+        return gt_arena_copy(arena, whole);
+    size_t before = (size_t)(digits.ptr - whole.ptr), after = before + digits.len;
+    return gt_arena_printf(arena, "%.*s*%.*s", (int)before, whole.ptr, (int)(whole.len - after), whole.ptr + after);
 }
 
 /* ---- processes ---- */

@@ -2,6 +2,7 @@
 #ifndef GT_EVENTS_TRACE_RANK_H
 #define GT_EVENTS_TRACE_RANK_H
 
+#include "base/arena.h"
 #include "base/fail.h"
 #include "events/labels.h"
 
@@ -27,6 +28,10 @@ enum gt_status gt_trace_rank_find(const struct gt_store *store, const char *path
 
 /* The digits after "rank" in the name of a file, with at most two other characters between; -1: it has none. */
 int64_t gt_trace_rank_of_name(const char *path);
+
+/* The path with "*" in place of this rank's number, which the files of one job usually have in common: that after
+   "rank", else the last one in the name of the file that is this number. */
+struct gt_str gt_trace_rank_pattern(const char *path, int64_t rank, struct gt_arena *arena);
 
 /* "trace", "mpi", "environment", "nccl", "file_name"; NULL: not known. */
 const char *gt_trace_rank_source_key(enum gt_rank_source source);

@@ -1,6 +1,6 @@
 /* Views: a labelled store and a request come in, the selected ops go out, clipped to the window and in the order that
-   sweeps need. Rows are listed stream by stream in the order of the file, then put in order device by device; only then
-   are the columns written, each once. */
+   sweeps need. Rows are listed stream by stream in the order of the file, then put in order; only then are the columns
+   written, each once. */
 #include "events/view.h"
 
 #include <stdlib.h>
@@ -24,9 +24,9 @@ struct making {
     size_t slice_count;
     struct portion *portions; /* by slice, then by lane */
     bool *is_clipped;         /* by slice: some of its ops are */
-    bool *has_failed;         /* by device: memory was short */
     bool *seen_devices;       /* by device */
-    size_t *lane_ops;         /* by lane: how many the view has */
+    int64_t *latest_ends; /* by slice of the view, then by device of it; of one without ops in the slice: INT64_MIN */
+    size_t *lane_ops;     /* by lane: how many the view has */
 };
 
 /* For sorting streams and devices by what is printed. */
@@ -58,10 +58,10 @@ static int64_t clipped_end(const struct gt_view *view, uint32_t row) {
     return view->has_window && end_ns > view->window_end_ns ? view->window_end_ns : end_ns;
 }
 
-static bool is_in_view(const struct making *making, uint32_t op) {
+static bool is_selected(const struct making *making, uint32_t op) {
     const struct gt_ops *ops = &making->view->store->ops;
-    return making->takes_all || (gt_selection_has(&making->selection, op) &&
-                                 gt_selection_in_window(&making->selection, ops->start_ns[op], ops->end_ns[op]));
+    return gt_selection_has(&making->selection, op) &&
+           gt_selection_in_window(&making->selection, ops->start_ns[op], ops->end_ns[op]);
 }
 
 /* With a gap after them: what two threads count must not share a line of the cache. */
@@ -104,10 +104,9 @@ static enum gt_status count_ops(struct making *making, struct gt_error *err) {
     making->slice_count = gt_threads_slices(gt_threads_count(view->request->threads), store->ops.count, 4 * lane_count);
     making->portions = gt_mem_array(making->slice_count * portions_per_slice(making), sizeof *making->portions);
     making->is_clipped = gt_mem_array(making->slice_count, sizeof *making->is_clipped);
-    making->has_failed = gt_mem_array(store->devices.count, sizeof *making->has_failed);
     making->seen_devices = gt_mem_array(store->devices.count, sizeof *making->seen_devices);
     making->lane_ops = gt_mem_array(lane_count, sizeof *making->lane_ops);
-    if (!making->portions || !making->is_clipped || !making->has_failed || !making->seen_devices || !making->lane_ops)
+    if (!making->portions || !making->is_clipped || !making->seen_devices || !making->lane_ops)
         return gt_fail_memory(err);
     gt_threads_run(making->slice_count, count_slice, making);
     bool is_clipped = false;
@@ -189,25 +188,41 @@ static void list_slice(void *context, size_t slice) {
     struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     struct portion *portions = portions_of(making, slice);
+    const uint32_t *lane_of = ops->lane;
+    uint32_t *lane_order = view->lane_order;
     uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
-    for (; op < end; op++) {
-        if (!is_in_view(making, op))
-            continue;
-        view->lane_order[portions[ops->lane[op]].count++] = op;
-    }
+    bool takes_all = making->takes_all;
+    for (; op < end; op++)
+        if (takes_all || is_selected(making, op))
+            lane_order[portions[lane_of[op]].count++] = op;
 }
 
+/* Not zeroed: each is written whole. */
 static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
-    view->start_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->start_ns);
-    view->end_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->end_ns);
-    view->row = gt_arena_array(&view->arena, view->op_count, sizeof *view->row);
-    view->name = gt_arena_array(&view->arena, view->op_count, sizeof *view->name);
-    view->lane = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane);
-    view->kind = gt_arena_array(&view->arena, view->op_count, sizeof *view->kind);
-    view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
-    view->lane_order = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane_order);
-    return gt_arena_failed(&view->arena) ? gt_fail_memory(err) : GT_OK;
+    size_t count = view->op_count;
+    view->start_ns = gt_mem_uninitialised(count, sizeof *view->start_ns);
+    view->end_ns = gt_mem_uninitialised(count, sizeof *view->end_ns);
+    view->row = gt_mem_uninitialised(count, sizeof *view->row);
+    view->name = gt_mem_uninitialised(count, sizeof *view->name);
+    view->lane = gt_mem_uninitialised(count, sizeof *view->lane);
+    view->kind = gt_mem_uninitialised(count, sizeof *view->kind);
+    view->category = gt_mem_uninitialised(count, sizeof *view->category);
+    view->lane_order = gt_mem_uninitialised(count, sizeof *view->lane_order);
+    bool ok = view->start_ns && view->end_ns && view->row && view->name && view->lane && view->kind && view->category &&
+              view->lane_order;
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+static void free_columns(struct gt_view *view) {
+    gt_mem_free(view->start_ns);
+    gt_mem_free(view->end_ns);
+    gt_mem_free(view->row);
+    gt_mem_free(view->name);
+    gt_mem_free(view->lane);
+    gt_mem_free(view->kind);
+    gt_mem_free(view->category);
+    gt_mem_free(view->lane_order);
 }
 
 static void list_ops(struct making *making) {
@@ -224,34 +239,64 @@ static void list_ops(struct making *making) {
     gt_threads_run(making->slice_count, list_slice, making);
 }
 
-/* Writes the columns of a slice of the view. */
-static void fill_slice(void *context, size_t slice) {
-    const struct making *making = context;
-    const struct gt_view *view = making->view;
-    const struct gt_ops *ops = &view->store->ops;
-    size_t i = gt_threads_slice_begin(view->op_count, making->slice_count, slice);
-    size_t end = gt_threads_slice_begin(view->op_count, making->slice_count, slice + 1);
-    for (; i < end; i++) {
-        uint32_t op = view->row[i];
-        view->start_ns[i] = clipped_start(view, op);
-        view->end_ns[i] = clipped_end(view, op);
-        view->name[i] = ops->name[op];
-        view->lane[i] = ops->lane[op];
-        view->kind[i] = ops->kind[op];
-        view->category[i] = view->labels->op_category[op];
+/* Only ends of the window change what a slice of the view has of the store. */
+static void clip(const struct gt_view *view, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++) {
+        view->start_ns[i] = clipped_start(view, view->row[i]);
+        view->end_ns[i] = clipped_end(view, view->row[i]);
     }
 }
 
-static void set_span(const struct gt_view *view, struct gt_view_device *device) {
+/* Writes columns of the view; the latest end of these ops in the trace. Columns with a byte for each row might alias
+   all others, as far as the compiler can tell, and have their own loop. */
+static int64_t fill(const struct gt_view *view, size_t first, size_t end) {
+    const struct gt_ops *ops = &view->store->ops;
+    const uint32_t *restrict row = view->row;
+    const uint8_t *restrict kind_of = ops->kind, *restrict category_of = view->labels->op_category;
+    uint8_t *restrict kind = view->kind, *restrict category = view->category;
+    int64_t latest_ns = INT64_MIN;
+    for (size_t i = first; i < end; i++) {
+        int64_t end_ns = ops->end_ns[row[i]];
+        view->start_ns[i] = ops->start_ns[row[i]];
+        view->end_ns[i] = end_ns;
+        view->name[i] = ops->name[row[i]];
+        view->lane[i] = ops->lane[row[i]];
+        latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
+    }
+    for (size_t i = first; i < end; i++) {
+        kind[i] = kind_of[row[i]];
+        category[i] = category_of[row[i]];
+    }
+    if (view->has_window)
+        clip(view, first, end);
+    return latest_ns;
+}
+
+static void fill_slice(void *context, size_t slice) {
+    const struct making *making = context;
+    const struct gt_view *view = making->view;
+    size_t begin = gt_threads_slice_begin(view->op_count, making->slice_count, slice);
+    size_t end = gt_threads_slice_begin(view->op_count, making->slice_count, slice + 1);
+    for (size_t d = 0; d < view->device_count; d++) {
+        size_t first = view->devices[d].first, last = first + view->devices[d].count;
+        making->latest_ends[slice * view->device_count + d] =
+            fill(view, first > begin ? first : begin, last < end ? last : end);
+    }
+}
+
+static void set_span(const struct making *making, size_t index) {
+    const struct gt_view *view = making->view;
+    struct gt_view_device *device = &view->devices[index];
     device->span_start_ns = view->window_start_ns;
     device->span_end_ns = view->window_end_ns;
     if (view->has_window || device->count == 0)
         return;
     device->span_start_ns = view->start_ns[device->first];
-    device->span_end_ns = view->end_ns[device->first];
-    for (size_t i = device->first; i < device->first + device->count; i++)
-        if (view->end_ns[i] > device->span_end_ns)
-            device->span_end_ns = view->end_ns[i];
+    device->span_end_ns = INT64_MIN;
+    for (size_t slice = 0; slice < making->slice_count; slice++) {
+        int64_t latest_ns = making->latest_ends[slice * view->device_count + index];
+        device->span_end_ns = latest_ns > device->span_end_ns ? latest_ns : device->span_end_ns;
+    }
 }
 
 /* Streams are listed by device, so each device's are a run. */
@@ -268,11 +313,6 @@ static void place_devices(struct gt_view *view) {
     }
 }
 
-static void order_device(void *context, size_t index) {
-    struct making *making = context;
-    making->has_failed[index] = !gt_view_order_device(making->view, &making->view->devices[index]);
-}
-
 static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
     enum gt_status status = new_columns(view, err);
@@ -280,13 +320,12 @@ static enum gt_status place_ops(struct making *making, struct gt_error *err) {
         return status;
     list_ops(making);
     place_devices(view);
-    gt_threads_deal(gt_threads_count(view->request->threads), view->device_count, order_device, making);
-    for (size_t i = 0; i < view->device_count; i++)
-        if (making->has_failed[i])
-            return gt_fail_memory(err);
+    making->latest_ends = gt_mem_array(making->slice_count * view->device_count, sizeof *making->latest_ends);
+    if (!making->latest_ends || !gt_view_order_ops(view))
+        return gt_fail_memory(err);
     gt_threads_run(making->slice_count, fill_slice, making);
     for (size_t i = 0; i < view->device_count; i++)
-        set_span(view, &view->devices[i]);
+        set_span(making, i);
     return GT_OK;
 }
 
@@ -345,7 +384,7 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     gt_mem_free(making.lane_ops);
     gt_mem_free(making.portions);
     gt_mem_free(making.is_clipped);
-    gt_mem_free(making.has_failed);
+    gt_mem_free(making.latest_ends);
     return status;
 }
 
@@ -353,6 +392,7 @@ void gt_view_free(struct gt_view *view) {
     if (!view)
         return;
     gt_view_slots_free(view->slots);
+    free_columns(view);
     gt_arena_release(&view->arena);
     gt_mem_free(view);
 }

@@ -28,10 +28,18 @@ int64_t gt_view_lane_busy_ns(const struct gt_view *view, const struct gt_view_la
 
 bool *gt_view_processes(const struct gt_view *view) {
     bool *processes = gt_mem_array(view->store->processes.count + 1, sizeof *processes);
-    for (size_t i = 0; processes && i < view->op_count; i++) {
-        uint32_t process = gt_view_op_process(view, i);
-        if (process != GT_NO_TRACK)
+    for (size_t i = 0; processes && i < view->lane_count; i++) {
+        const struct gt_view_lane *lane = &view->lanes[i];
+        uint32_t process = view->store->lanes.process[lane->lane];
+        if (process != GT_NO_TRACK) {
             processes[process] = true;
+            continue;
+        }
+        for (size_t k = lane->first; k < lane->first + lane->count; k++) {
+            process = gt_view_op_process(view, view->lane_order[k]);
+            if (process != GT_NO_TRACK)
+                processes[process] = true;
+        }
     }
     return processes;
 }

@@ -68,12 +68,3 @@ const void *gt_view_slots_get(const struct gt_view *view, size_t index, const st
     pthread_mutex_unlock(&slot->lock);
     return result;
 }
-
-const void *gt_view_slots_made(const struct gt_view *view, size_t index) {
-    assert(index < GT_VIEW_SLOTS_COUNT);
-    struct slot *slot = &view->slots->slots[index];
-    pthread_mutex_lock(&slot->lock);
-    const void *result = slot->result;
-    pthread_mutex_unlock(&slot->lock);
-    return result;
-}

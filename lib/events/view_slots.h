@@ -26,8 +26,6 @@ void gt_view_slots_free(struct gt_view_slots *slots);
    waits for it. NULL: it could not be made, err says why. */
 const void *gt_view_slots_get(const struct gt_view *view, size_t slot, const struct gt_view_slots_maker *maker,
                               struct gt_error *err);
-/* The result if it is made or being made, for which the caller waits. NULL: nobody has asked yet, or it failed. */
-const void *gt_view_slots_made(const struct gt_view *view, size_t slot);
 /* Releases all results; whoever asks again has them made again. */
 void gt_view_slots_clear(struct gt_view_slots *slots);
 

@@ -7,7 +7,7 @@
 #include "write/json_timeline.h"
 
 uint32_t gt_explore_facts(void) {
-    return GT_FACTS_ALL & ~(uint32_t)(GT_FACT_SOURCE | GT_FACT_GROUPS | GT_FACT_FLOWS);
+    return GT_FACTS_ALL & ~(uint32_t)(GT_FACT_SOURCE | GT_FACT_GROUPS | GT_FACT_FLOWS | GT_FACT_CALL_ARGS);
 }
 
 static struct gt_model_lazy *lazy_new(void) {

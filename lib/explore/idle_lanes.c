@@ -23,7 +23,8 @@ static bool alloc(struct gt_idle_lanes *lanes, size_t odd_count) {
     return lanes->previous && lanes->next && lanes->code && lanes->odd && lanes->odd_times;
 }
 
-bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view, const struct gt_idle *idle) {
+bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view, const struct gt_idle *idle,
+                        const struct gt_idle_code *code) {
     *lanes = (struct gt_idle_lanes){.store = view->store, .count = idle->count};
     size_t odd_count = 0;
     for (size_t i = 0; i < idle->count; i++)
@@ -35,7 +36,7 @@ bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view,
         const struct gt_idle_gap *gap = &idle->gaps[i];
         lanes->previous[i] = row_of(view, gap->previous);
         lanes->next[i] = row_of(view, gap->next);
-        lanes->code[i] = (uint8_t)(gap->cause | gap->activity << ACTIVITY_SHIFT | gap->part << PART_SHIFT);
+        lanes->code[i] = (uint8_t)(gap->cause | code->activity[i] << ACTIVITY_SHIFT | gap->part << PART_SHIFT);
         if (is_odd(view->store, gap, lanes->previous[i], lanes->next[i])) {
             lanes->code[i] |= ODD;
             lanes->odd[lanes->odd_count] = (uint32_t)i;

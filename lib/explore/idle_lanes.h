@@ -5,7 +5,7 @@
 
 #include "base/intervals.h"
 #include "events/view.h"
-#include "measure/results/idle.h"
+#include "measure/results/idle_code.h"
 #include "measure/results/tiles.h"
 
 struct gt_idle_lanes {
@@ -19,7 +19,8 @@ struct gt_idle_lanes {
 };
 
 /* false: memory was short. Release in any case. */
-bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view, const struct gt_idle *idle);
+bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view, const struct gt_idle *idle,
+                        const struct gt_idle_code *code);
 void gt_idle_lanes_release(struct gt_idle_lanes *lanes);
 size_t gt_idle_lanes_bytes(const struct gt_idle_lanes *lanes);
 

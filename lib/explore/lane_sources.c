@@ -17,7 +17,7 @@ struct making {
 
 static void set_spans(struct making *making, enum gt_timeline_kind kind) {
     making->explore->spans[kind] =
-        (struct gt_spans){&making->explore->sets[kind], gt_lane_set_read, NULL, making->view->store->origin_ns};
+        (struct gt_spans){&making->explore->sets[kind], gt_lane_set_read, making->view->store->origin_ns};
 }
 
 /* Room for the ids of a set. */
@@ -59,9 +59,10 @@ static enum gt_status make_ops(struct making *making, struct gt_error *err) {
 static enum gt_status make_gaps(struct making *making, struct gt_error *err) {
     struct gt_explore *explore = making->explore;
     const struct gt_idle *idle = gt_results_idle(making->view, err);
-    if (!idle)
+    const struct gt_idle_code *code = idle ? gt_results_idle_code(making->view, err) : NULL;
+    if (!code)
         return err->code;
-    if (!gt_idle_lanes_init(&explore->idle, making->view, idle))
+    if (!gt_idle_lanes_init(&explore->idle, making->view, idle, code))
         return gt_fail_memory(err);
     for (size_t d = 0; d < idle->device_count; d++) {
         if (idle->devices[d].count == 0)
@@ -72,7 +73,7 @@ static enum gt_status make_gaps(struct making *making, struct gt_error *err) {
                          making->view->devices[d].device);
     }
     explore->spans[GT_TIMELINE_GAPS] =
-        (struct gt_spans){&explore->idle, gt_idle_lanes_read, NULL, making->view->store->origin_ns};
+        (struct gt_spans){&explore->idle, gt_idle_lanes_read, making->view->store->origin_ns};
     return GT_OK;
 }
 

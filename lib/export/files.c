@@ -2,9 +2,9 @@
 #include "export/files.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/durable.h"
 #include "base/mem.h"
 #include "base/oserror.h"
 
@@ -14,7 +14,7 @@ enum gt_status gt_files_init(struct gt_files *files, const char *directory, size
         .directory = directory, .capacity = capacity, .outs = gt_mem_array(capacity, sizeof *files->outs)};
     if (!files->outs)
         return gt_fail_memory(err);
-    files->is_made = mkdir(directory, 0777) == 0;
+    files->is_made = gt_durable_make_folder(directory) == 0;
     if (!files->is_made && errno != EEXIST)
         return gt_fail(err, "cannot create directory '%s': %s", directory, gt_oserror_text(errno, reason));
     return GT_OK;

@@ -60,11 +60,22 @@ GAP_COLUMN(gap_recoverable_ns, double,
 
 static const char *const part_words[] = {"whole", "first", "queued"};
 CODED_GAP_COLUMN(gap_cause, uint8_t, gap->cause, gt_idle_cause_names, GT_IDLE_CAUSE_COUNT)
-CODED_GAP_COLUMN(gap_activity, uint8_t, gap->cause == GT_IDLE_HOST ? gap->activity : UINT8_MAX, gt_host_activity_names,
-                 GT_HOST_ACTIVITY_COUNT)
 CODED_GAP_COLUMN(gap_part, uint8_t, gap->part, part_words, GT_ARRAY_COUNT(part_words))
 
 /* ---- what the CPU was in ---- */
+
+enum gt_status gt_frame_makers_gap_activity(struct gt_frames *frames, const struct gt_frame_spec *spec,
+                                            struct gt_frame_slot *slot, struct gt_error *err) {
+    (void)spec;
+    const struct gt_idle *idle = idle_of(frames, err);
+    const struct gt_idle_code *code = idle ? gt_results_idle_code(frames->view, err) : NULL;
+    uint8_t *out = code ? gt_frame_make_array(slot, sizeof *out, err) : NULL;
+    if (!out)
+        return err->code;
+    for (size_t i = 0; i < slot->count; i++)
+        out[i] = idle->gaps[i].cause == GT_IDLE_HOST ? code->activity[i] : UINT8_MAX;
+    return gt_frame_make_choices(frames, slot, gt_host_activity_names, GT_HOST_ACTIVITY_COUNT, err);
+}
 
 static uint32_t *all_gaps(const struct gt_idle *idle) {
     uint32_t *gaps = gt_mem_uninitialised(idle->count, sizeof *gaps);
@@ -85,12 +96,13 @@ enum gt_status gt_frame_makers_gap_meanwhile(struct gt_frames *frames, const str
                                              struct gt_frame_slot *slot, struct gt_error *err) {
     (void)spec;
     const struct gt_idle *idle = idle_of(frames, err);
-    struct gt_strtab *words = idle ? gt_frame_make_words(slot, err) : NULL;
+    const struct gt_idle_code *found = idle ? gt_results_idle_code(frames->view, err) : NULL;
+    struct gt_strtab *words = found ? gt_frame_make_words(slot, err) : NULL;
     uint32_t *out = words ? gt_frame_make_array(slot, sizeof *out, err) : NULL;
     if (!out)
         return err->code;
     uint32_t *gaps = all_gaps(idle), *calls = gaps ? gt_gap_calls(frames->view, idle, gaps, idle->count) : NULL;
-    gt_strid *code = gaps ? gt_gap_calls_code(idle, gaps, idle->count) : NULL;
+    gt_strid *code = gaps ? gt_gap_calls_code(idle, found, gaps, idle->count) : NULL;
     bool ok = calls && code;
     for (size_t i = 0; i < slot->count && ok; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];

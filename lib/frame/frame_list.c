@@ -9,7 +9,7 @@
 /* What devices, streams, threads and processes are met in. */
 #define TRACKED                                                                                                        \
     (GT_FACT_OPS | IDLE | GT_FACT_GROUPS | GT_FACT_PROJECTIONS | GT_FACT_OVERHEADS | GT_FACT_MEMORY |                  \
-     GT_FACT_COUNTERS | GT_FACT_SYNCS | GT_FACT_STACKS)
+     GT_FACT_COUNTERS | GT_FACT_SYNCS | GT_FACT_STACKS | GT_FACT_COMM_LOGS)
 
 #define ID                                                                                                             \
     { .key = "id", .how = GT_FRAME_ROW, .help = "number of the row, which columns of other tables refer to" }
@@ -343,6 +343,52 @@ static const struct gt_frame_spec syncs[] = {
 static const struct gt_frame_spec overheads[] = {CPU_TIME};
 static const struct gt_frame_spec driver_work[] = {CPU_TIME};
 
+static const struct gt_frame_spec host_calls[] = {
+    CPU_TIME,
+    LOOKUP("pid", "thread_id", "threads", "pid", "pid of the thread"),
+    STORED("domain", "domain", "", "os: the C library, mpi: MPI"),
+};
+
+static const struct gt_frame_spec call_args[] = {
+    ID,
+    STORED("call_id", "call", "", "its call"),
+    STORED("range_id", "range", "", "its range, where a call is kept as one (RCCL, ROCTX)"),
+    STORED("position", "position", "", "place among the arguments"),
+    STORED("name", "name", "", "name"),
+    STORED("type", "type", "", "type as written"),
+    STORED("value", "value", "", "value as written"),
+};
+
+static const struct gt_frame_spec comm_logs[] = {
+    ID,
+    MOMENT("start_ns", "start_ns", "start of the call, since the start of the first op; only verbose logs have it"),
+    MOMENT("time_ns", "time_ns", "when it was written to the log"),
+    STORED("dur_ns", "length_ns", "ns", "duration as NCCL measured it"),
+    STORED("name", "name", "", "AllReduce, Send and others"),
+    STORED("timing", "timing", "", "what the duration is of: kernel_gpu, kernel_cpu, collective_cpu"),
+    STORED("bytes", "bytes", "bytes", "bytes of a rank, as NCCL counts them"),
+    STORED("sequence", "sequence", "", "number among those of its name in the group"),
+    STORED("group_rank", "rank", "", "own place in the group"),
+    STORED("peer", "peer", "", "other rank of a message"),
+    STORED("nodes", "nodes", "count", "machines that the group is on"),
+    STORED("algbw", "algbw", "", "algorithm bandwidth as logged, GB/s"),
+    STORED("busbw", "busbw", "", "bus bandwidth as logged, GB/s"),
+    STORED("group_id", "group", "", "its group"),
+    LOOKUP("communicator", "group_id", "comm_groups", "communicator", "NCCL's number of the group"),
+    LOOKUP("group_size", "group_id", "comm_groups", "size", "number of ranks in the group"),
+    STORED("process_id", "process", "", "its process"),
+    LOOKUP("pid", "process_id", "processes", "pid", "pid of the process"),
+};
+
+static const struct gt_frame_spec comm_groups[] = {
+    ID,
+    STORED("name", "name", "", "name"),
+    STORED("purpose", "description", "", "what it is for"),
+    STORED("communicator", "communicator", "", "NCCL's number of it, the same on all ranks"),
+    STORED("size", "size", "count", "number of ranks"),
+    STORED("ranks", "ranks", "", "its ranks as recorded; may be cut short"),
+};
+
 static const struct gt_frame_spec summed[] = {
     ID,
     STORED("name", "name", "", "full name"),
@@ -433,6 +479,11 @@ const struct gt_frame_info gt_frame_infos[] = {
     TABLE(syncs, syncs, GT_FACT_OPS | GT_FACT_SYNCS, "synchronizations and waits of streams"),
     TABLE(overheads, overheads, GT_FACT_OPS | GT_FACT_OVERHEADS, "time of the profiler itself"),
     TABLE(driver_work, driver_work, GT_FACT_OPS | GT_FACT_OVERHEADS, "time of the driver outside calls"),
+    TABLE(host_calls, host_calls, GT_FACT_OPS | GT_FACT_HOST_CALLS, "calls of the C library and of MPI"),
+    TABLE(call_args, call_args, GT_FACT_OPS | GT_FACT_CALL_ARGS, "arguments of calls"),
+    TABLE(comm_logs, comm_logs, GT_FACT_OPS | GT_FACT_COMM_LOGS, "collectives and messages that NCCL logged"),
+    {"comm_groups", "groups of ranks", GT_TABLE_comm_groups, GT_FACT_OPS,
+     GT_FACT_OPS | GT_FACT_COMMS | GT_FACT_COMM_LOGS, NULL, comm_groups, GT_ARRAY_COUNT(comm_groups)},
     TABLE(summed, groups, GT_FACT_OPS | GT_FACT_GROUPS, "rows of inputs that are summed already"),
     TRACKS(devices, devices, "GPUs"),
     TRACKS(streams, lanes, "streams of GPUs"),

@@ -38,6 +38,14 @@ static bool group_threads(struct search *search) {
     return gt_dag_build_group(build, search->by_process, build->thread_count, slot, slots);
 }
 
+/* Where two threads are as good as each other, the one with the smaller number: threads are known in the order of the
+   file, which says nothing. */
+static bool comes_first(const struct gt_dag_build *build, uint32_t one, uint32_t other) {
+    const struct gt_threads *threads = &build->store->threads;
+    int64_t a = threads->tid[build->threads[one].thread], b = threads->tid[build->threads[other].thread];
+    return a != b ? a < b : one < other;
+}
+
 /* ---- silences ---- */
 
 static size_t launches_between(const struct gt_dag_build *build, const struct gt_dag_thread *thread, int64_t from_ns,
@@ -81,7 +89,8 @@ static void answer(struct search *search, uint32_t silent, int64_t from_ns, int6
         uint32_t other = search->by_process[i];
         size_t launches = other == silent ? 0 : launches_between(build, &build->threads[other], from_ns, to_ns);
         struct handover candidate = {.from = silent, .silent_ns = from_ns, .on_ns = to_ns};
-        if (launches <= best_launches || !worked(search, other, &candidate))
+        bool is_as_good = launches && launches == best_launches && comes_first(build, other, best.to);
+        if ((launches <= best_launches && !is_as_good) || !worked(search, other, &candidate))
             continue;
         best = candidate;
         best_launches = launches;
@@ -169,7 +178,8 @@ static void add_spawn(struct search *search, uint32_t index) {
             continue;
         size_t before = gt_dag_build_boundaries_before(build, other, thread->began_ns);
         int64_t time_ns = build->boundary_ns[other->first_boundary + before - 1];
-        if (parent == GT_DAG_NONE || time_ns > latest_ns) {
+        if (parent == GT_DAG_NONE || time_ns > latest_ns ||
+            (time_ns == latest_ns && comes_first(build, search->by_process[i], parent))) {
             parent = search->by_process[i];
             latest_ns = time_ns;
         }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/spans.h"
+#include "base/threads.h"
 #include "label/label.h"
 
 /* Where the latest search in the order of a track ended: `begun` is after the ranges of the track that have begun at
@@ -24,12 +25,12 @@ struct gt_range_forest {
     size_t track_count;
     uint32_t *order;        /* labels->range_order: rows of ranges by track */
     size_t *bounds;         /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
-    struct cursor *cursors; /* by track */
+    struct cursor *cursors; /* by track; each slice of ops has its own */
     uint32_t *jump; /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
 };
 
 static uint32_t *new_rows(struct gt_labels *labels, size_t count) {
-    uint32_t *rows = gt_arena_array(&labels->arenas[GT_PASS_TREES], count, sizeof *rows);
+    uint32_t *rows = gt_arena_uninitialised(&labels->arenas[GT_PASS_TREES], count, sizeof *rows);
     if (rows)
         memset(rows, 0xff, count * sizeof *rows);
     return rows;
@@ -49,7 +50,6 @@ static bool forest_init(struct gt_range_forest *forest, const struct gt_store *s
     forest->order = labels->range_order;
     forest->jump = gt_arena_array(scratch, range_count, sizeof *forest->jump);
     forest->bounds = gt_arena_array(scratch, forest->track_count + 2, sizeof *forest->bounds);
-    forest->cursors = gt_arena_array(scratch, forest->track_count, sizeof *forest->cursors);
     return !gt_arena_failed(arena) && !gt_arena_failed(scratch);
 }
 
@@ -85,8 +85,6 @@ static void group_by_track(struct gt_range_forest *forest) {
             forest->order[forest->bounds[track + 1]++] = range;
     }
     forest->labels->range_order_count = forest->bounds[forest->track_count];
-    for (size_t track = 0; track < forest->track_count; track++)
-        forest->cursors[track].begun = forest->bounds[track];
 }
 
 /* ---- trees ---- */
@@ -194,26 +192,40 @@ static uint32_t range_of_stream(struct gt_range_forest *forest, uint32_t op) {
     return find_innermost(forest, track, ops->start_ns[op], ops->end_ns[op]);
 }
 
+/* The forest comes with the cursors of all slices. */
+static void attribute_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct gt_range_forest forest = *(const struct gt_range_forest *)context;
+    const struct gt_labels *labels = forest.labels;
+    uint32_t last_call = GT_NO_ROW, range = GT_NO_ROW;
+    forest.cursors += slice * forest.track_count;
+    for (uint32_t op = (uint32_t)begin; op < end; op++) {
+        uint32_t call = labels->op_call[op];
+        if (call == GT_NO_ROW)
+            range = range_of_stream(&forest, op);
+        else if (call != last_call) /* graph nodes come in runs of one call */
+            range = range_of_call(&forest, call);
+        last_call = call;
+        labels->op_range[op] = range;
+    }
+}
+
 static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
                                     struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_arena *arena = &labels->arenas[GT_PASS_ATTRIBUTE];
-    uint32_t last_call = GT_NO_ROW, range = GT_NO_ROW;
-    uint32_t *op_range = labels->op_range = gt_arena_array(arena, store->ops.count, sizeof *labels->op_range);
-    if (!op_range)
+    labels->op_range = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_range);
+    if (!labels->op_range)
         return gt_fail_memory(err);
     if (store->ranges.count == 0) {
-        gt_label_no_rows(op_range, store->ops.count);
+        gt_label_no_rows(labels->op_range, store->ops.count);
         return GT_OK;
     }
-    for (uint32_t op = 0; op < store->ops.count; op++) {
-        uint32_t call = labels->op_call[op];
-        if (call == GT_NO_ROW)
-            range = range_of_stream(scratch->ranges, op);
-        else if (call != last_call) /* graph nodes come in runs of one call */
-            range = range_of_call(scratch->ranges, call);
-        last_call = call;
-        op_range[op] = range;
-    }
+    struct gt_range_forest forest = *scratch->ranges;
+    size_t slices = gt_threads_slices(scratch->threads, store->ops.count, forest.track_count);
+    forest.cursors = gt_mem_array(slices * forest.track_count, sizeof *forest.cursors);
+    if (!forest.cursors)
+        return gt_fail_memory(err);
+    gt_threads_rows(slices, store->ops.count, attribute_slice, &forest);
+    gt_mem_free(forest.cursors);
     return GT_OK;
 }
 

@@ -1,6 +1,6 @@
-/* Categories of ops: in come kinds and names, out go labels->op_category, group_category and name_reason. The built-in
-   rules give every op's time class, and its category too, unless the user gave rules. Each kind and name is
-   matched once. */
+/* Categories and short names of ops: in come kinds and names, out go labels->op_category, group_category, name_reason
+   and short_name. The built-in rules give every op's time class, and its category too, unless the user gave rules. Each
+   kind and name is matched once. */
 #include "base/mem.h"
 #include "label/builtin.h"
 #include "label/label.h"
@@ -88,20 +88,29 @@ static const struct gt_name_reason *keep_reason(struct classifier *classifier, u
     return *last = kept;
 }
 
+/* A part of the full name: equal ones of other names lie elsewhere. */
+static struct gt_str simplify(struct classifier *classifier, gt_strid id, struct gt_str full) {
+    struct gt_labels *labels = classifier->labels;
+    struct gt_str name = gt_label_simplify_name(full);
+    if (labels->short_name[id] == GT_STRID_EMPTY)
+        labels->short_name[id] = gt_strtab_intern_borrowed(&labels->short_names, name);
+    return name;
+}
+
 static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind, gt_strid id) {
     struct gt_labels *labels = classifier->labels;
-    struct gt_str full = gt_store_string(classifier->store, id);
+    struct gt_str full = gt_store_string(classifier->store, id), name = simplify(classifier, id, full);
     struct gt_name_reason reason = {0};
     uint8_t category;
     if (kind == GT_OP_KERNEL) {
-        struct gt_builtin_answer answer = gt_builtin_kernel(classifier->builtin, full, gt_label_simplify_name(full));
+        struct gt_builtin_answer answer = gt_builtin_kernel(classifier->builtin, full, name);
         category = answer.category;
         reason = (struct gt_name_reason){.source = answer.rule == GT_NO_ROW ? NULL : "builtin",
                                          .rule = answer.rule == GT_NO_ROW ? 0 : gt_builtin_rules[answer.rule].line,
                                          .pattern = answer.pattern,
                                          .collective = answer.collective};
         if (category == GT_CATEGORY_comm)
-            gt_nccl_name_read(gt_label_simplify_name(full), &reason.algorithm, &reason.protocol);
+            gt_nccl_name_read(name, &reason.algorithm, &reason.protocol);
     } else {
         category = (uint8_t)gt_builtin_kind(kind, full);
     }
@@ -112,18 +121,23 @@ static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind
     return category;
 }
 
+static uint8_t classify_new(struct classifier *classifier, uint8_t kind, gt_strid id) {
+    uint8_t category = classify_name(classifier, (enum gt_op_kind)kind, id);
+    classifier->known[kind < KIND_COUNT ? kind : GT_OP_KERNEL][id] = (uint8_t)(category + 1);
+    return category;
+}
+
 static uint8_t classify(struct classifier *classifier, uint8_t kind, gt_strid id) {
-    uint8_t *known = &classifier->known[kind < KIND_COUNT ? kind : GT_OP_KERNEL][id];
-    if (*known == 0)
-        *known = (uint8_t)(classify_name(classifier, (enum gt_op_kind)kind, id) + 1);
-    return (uint8_t)(*known - 1);
+    uint8_t known = classifier->known[kind < KIND_COUNT ? kind : GT_OP_KERNEL][id];
+    return known ? (uint8_t)(known - 1) : classify_new(classifier, kind, id);
 }
 
 static bool classifier_init(struct classifier *classifier, const struct gt_store *store, struct gt_labels *labels) {
     size_t strings = store->strings.count;
     *classifier = (struct classifier){.store = store, .labels = labels, .builtin = gt_builtin_new()};
+    labels->short_name = gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], strings, sizeof *labels->short_name);
     labels->op_category =
-        gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], store->ops.count, sizeof *labels->op_category);
+        gt_arena_uninitialised(&labels->arenas[GT_PASS_CLASSIFY], store->ops.count, sizeof *labels->op_category);
     labels->group_category =
         gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], store->groups.count, sizeof *labels->group_category);
     labels->name_reason =
@@ -142,7 +156,8 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
     uint8_t *known = gt_mem_array(strings, KIND_COUNT);
     for (size_t k = 0; known && k < KIND_COUNT; k++)
         classifier->known[k] = known + k * strings;
-    return classifier->builtin && known && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
+    return gt_strtab_init(&labels->short_names) && classifier->builtin && known &&
+           !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
 }
 
 static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels,
@@ -152,14 +167,19 @@ static enum gt_status classify_ops(const struct gt_store *store, struct gt_label
     const struct gt_groups *groups = &store->groups;
     struct classifier classifier;
     bool ok = classifier_init(&classifier, store, labels);
-    for (size_t i = 0; ok && i < ops->count; i++)
-        labels->op_category[i] = classify(&classifier, ops->kind[i], ops->name[i]);
+    uint8_t *restrict op_category = labels->op_category; /* bytes may alias everything, as far as the compiler knows */
+    const uint8_t *restrict kinds = ops->kind;
+    const gt_strid *restrict names = ops->name;
+    for (size_t i = 0, count = ok ? ops->count : 0; i < count; i++)
+        op_category[i] = classify(&classifier, kinds[i], names[i]);
     for (size_t i = 0; ok && i < groups->count; i++)
         labels->group_category[i] = classify(&classifier, groups->kind[i], groups->name[i]);
-    ok = ok && gt_builtin_ok(classifier.builtin) && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
+    ok = ok && gt_builtin_ok(classifier.builtin) && !labels->short_names.failed &&
+         !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
     gt_builtin_free(classifier.builtin);
     gt_mem_free(classifier.known[0]);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-const struct gt_label_pass gt_label_pass_classify = {"classify", "categories of ops", GT_LABEL_FIRST, classify_ops};
+const struct gt_label_pass gt_label_pass_classify = {"classify", "categories and simplified names of ops",
+                                                     GT_LABEL_FIRST, classify_ops};

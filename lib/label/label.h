@@ -11,6 +11,7 @@
 /* What passes of the first round leave to the second in addition to labels; each has its own memory, as several run
    at once. It is released when all are done. */
 struct gt_label_scratch {
+    size_t threads; /* that a pass may cut its ops into slices for */
     struct gt_arena range_arena, step_arena;
     struct gt_range_forest *ranges; /* attribute.c: the ranges of each thread and stream, to find those around a call */
     struct gt_step_tree *steps;     /* steps.c: the steps of each process, likewise */

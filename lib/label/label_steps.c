@@ -5,20 +5,24 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/threads.h"
 #include "label/label.h"
 
 /* A step as calls look it up: sorted by process, start, longer first, place in labels->steps. */
 struct span {
     int64_t start_ns, end_ns;
     uint32_t process, step;
+    uint32_t longer; /* the last one before it that ends later; NO_SPAN */
 };
+
+#define NO_SPAN UINT32_MAX
 
 /* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */
 struct gt_step_tree {
     struct span *spans;
     size_t count, leaf_count;
     int64_t *latest_end_ns;
-    struct cursor *cursors; /* by process, the last for GT_NO_TRACK */
+    struct cursor *cursors; /* by process, the last for GT_NO_TRACK; each slice of ops has its own */
 };
 
 /* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
@@ -260,7 +264,8 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     const struct step_kind *kind = NULL;
     uint64_t *answers = choose_kind(store, &kind) ? new_answers(store, kind, &labels->step_count) : NULL;
     if (answers)
-        labels->steps = gt_arena_array(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
+        labels->steps =
+            gt_arena_uninitialised(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
     size_t filled = 0;
     for (size_t i = 0; i < ranges->count && answers && labels->steps; i++)
         if (can_be_step(store, i) && answers[ranges->name[i]] >= FIRST_NUMBER)
@@ -296,7 +301,7 @@ static bool sort_spans(struct gt_step_tree *tree, const struct gt_store *store, 
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct gt_step *step = &labels->steps[i];
         tree->spans[places[place_of(store, step->process)]++] =
-            (struct span){step->start_ns, step->end_ns, step->process, i};
+            (struct span){step->start_ns, step->end_ns, step->process, i, NO_SPAN};
     }
     gt_mem_free(places);
     sort_unless_sorted(tree->spans, tree->count, sizeof *tree->spans, by_process);
@@ -310,11 +315,16 @@ static bool tree_init(struct gt_step_tree *tree, const struct gt_store *store, c
         tree->leaf_count *= 2;
     tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
     tree->latest_end_ns = gt_arena_array(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
-    tree->cursors = gt_arena_array(arena, store->processes.count + 1, sizeof *tree->cursors);
     if (gt_arena_failed(arena))
         return false;
     if (!sort_spans(tree, store, labels))
         return false;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t longer = i - 1;
+        while (longer != NO_SPAN && tree->spans[longer].end_ns <= tree->spans[i].end_ns)
+            longer = tree->spans[longer].longer;
+        tree->spans[i].longer = longer;
+    }
     for (size_t i = 0; i < tree->leaf_count; i++)
         tree->latest_end_ns[tree->leaf_count + i] = i < tree->count ? tree->spans[i].end_ns : INT64_MIN;
     for (size_t node = tree->leaf_count - 1; node > 0; node--) {
@@ -326,10 +336,16 @@ static bool tree_init(struct gt_step_tree *tree, const struct gt_store *store, c
 
 /* The last span at or before `at` that ends at or after end_ns; SIZE_MAX if none. Logarithmic even where steps nest. */
 static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t end_ns) {
+    enum { NEAR = 16 }; /* steps hardly nest deeper */
     const int64_t *latest = tree->latest_end_ns;
-    size_t node = tree->leaf_count + at;
-    if (tree->spans[at].end_ns >= end_ns)
-        return at;
+    for (size_t i = 0; i < NEAR; i++) {
+        if (tree->spans[at].end_ns >= end_ns)
+            return at;
+        if (tree->spans[at].longer == NO_SPAN)
+            return SIZE_MAX;
+        at = tree->spans[at].longer;
+    }
+    size_t node = tree->leaf_count + at + 1; /* those after this one end too early */
     for (; node > 1; node /= 2) {
         if (node % 2 == 0 || latest[node - 1] < end_ns)
             continue;
@@ -344,14 +360,20 @@ static bool has_begun(const struct span *span, uint32_t process, int64_t time_ns
     return span->process < process || (span->process == process && span->start_ns <= time_ns);
 }
 
-static struct cursor find_begun(const struct gt_step_tree *tree, uint32_t process, int64_t time_ns) {
+/* Calls of a process mostly come in order of time: the search sets out from where the last one ended, in growing
+   strides. */
+static struct cursor find_begun(const struct gt_step_tree *tree, size_t begun, uint32_t process, int64_t time_ns) {
     size_t low = 0, high = tree->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (has_begun(&tree->spans[middle], process, time_ns))
-            low = middle + 1;
+    if (begun > 0 && has_begun(&tree->spans[begun - 1], process, time_ns))
+        low = begun;
+    else if (begun > 0)
+        high = begun - 1;
+    for (size_t stride = 0; low < high; stride = 2 * stride + 1) {
+        size_t middle = low + (high - low) / 2, at = stride < middle - low ? low + stride : middle;
+        if (has_begun(&tree->spans[at], process, time_ns))
+            low = at + 1;
         else
-            high = middle;
+            high = at;
     }
     const struct span *next = &tree->spans[low];
     return (struct cursor){
@@ -367,7 +389,7 @@ static uint32_t step_of_call(struct gt_step_tree *tree, const struct gt_store *s
     int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
     struct cursor *cursor = &tree->cursors[place_of(store, process)];
     if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
-        *cursor = find_begun(tree, process, start_ns);
+        *cursor = find_begun(tree, cursor->begun, process, start_ns);
     size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
     return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
 }
@@ -384,27 +406,50 @@ static bool is_longer(const struct gt_store *store, uint32_t op, const struct gt
     return op_ns > (uint64_t)step->end_ns - (uint64_t)step->start_ns;
 }
 
+struct attribution {
+    const struct gt_store *store;
+    const struct gt_labels *labels;
+    struct gt_step_tree tree; /* with the cursors of all slices */
+    atomic_uint_fast64_t longer;
+};
+
+static void attribute_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct attribution *all = context;
+    const struct gt_store *store = all->store;
+    const struct gt_labels *labels = all->labels;
+    struct gt_step_tree tree = all->tree;
+    uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
+    uint64_t longer = 0;
+    tree.cursors += slice * (store->processes.count + 1);
+    for (uint32_t op = (uint32_t)begin; op < end; op++) {
+        uint32_t call = labels->op_call[op];
+        if (call != last_call) /* graph nodes come in runs of one call */
+            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(&tree, store, call);
+        last_call = call;
+        labels->op_step[op] = step;
+        longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);
+    }
+    atomic_fetch_add(&all->longer, longer);
+}
+
 static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
                                     struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_arena *arena = &labels->arenas[GT_PASS_STEP_OPS];
-    uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
-    uint32_t *op_step = labels->op_step = gt_arena_array(arena, store->ops.count, sizeof *labels->op_step);
-    uint64_t longer = 0;
-    if (!op_step)
+    labels->op_step = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_step);
+    if (!labels->op_step)
         return gt_fail_memory(err);
     if (labels->step_count == 0) {
-        gt_label_no_rows(op_step, store->ops.count);
+        gt_label_no_rows(labels->op_step, store->ops.count);
         return GT_OK;
     }
-    for (uint32_t op = 0; op < store->ops.count; op++) {
-        uint32_t call = labels->op_call[op];
-        if (call != last_call) /* graph nodes come in runs of one call */
-            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(scratch->steps, store, call);
-        last_call = call;
-        op_step[op] = step;
-        longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);
-    }
-    labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] = longer;
+    struct attribution all = {.store = store, .labels = labels, .tree = *scratch->steps};
+    size_t own = store->processes.count + 1, slices = gt_threads_slices(scratch->threads, store->ops.count, own);
+    all.tree.cursors = gt_mem_array(slices * own, sizeof *all.tree.cursors);
+    if (!all.tree.cursors)
+        return gt_fail_memory(err);
+    gt_threads_rows(slices, store->ops.count, attribute_slice, &all);
+    gt_mem_free(all.tree.cursors);
+    labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] = all.longer;
     return GT_OK;
 }
 

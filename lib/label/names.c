@@ -298,27 +298,3 @@ struct gt_str gt_label_simplify_name(struct gt_str full) {
         return text;
     return unwrap(&parser);
 }
-
-static enum gt_status simplify_names(const struct gt_store *store, struct gt_labels *labels,
-                                     struct gt_label_scratch *scratch, struct gt_error *err) {
-    (void)scratch;
-    size_t string_count = store->strings.count;
-    labels->short_name = gt_arena_array(&labels->arenas[GT_PASS_NAMES], string_count, sizeof *labels->short_name);
-    if (!labels->short_name || !gt_strtab_init(&labels->short_names))
-        return gt_fail_memory(err);
-    const struct {
-        const gt_strid *names;
-        size_t count;
-    } users[] = {{store->ops.name, store->ops.count}, {store->groups.name, store->groups.count}};
-    for (size_t u = 0; u < sizeof users / sizeof *users; u++)
-        for (size_t i = 0; i < users[u].count; i++) {
-            gt_strid id = users[u].names[i];
-            if (id >= string_count || labels->short_name[id] != GT_STRID_EMPTY)
-                continue;
-            struct gt_str name = gt_label_simplify_name(gt_store_string(store, id));
-            labels->short_name[id] = gt_strtab_intern_borrowed(&labels->short_names, name);
-        }
-    return labels->short_names.failed ? gt_fail_memory(err) : GT_OK;
-}
-
-const struct gt_label_pass gt_label_pass_names = {"names", "simplified kernel names", GT_LABEL_FIRST, simplify_names};

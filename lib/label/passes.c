@@ -7,7 +7,7 @@
 /* The longest first. */
 #define PASSES(PASS)                                                                                                   \
     PASS(correlate)                                                                                                    \
-    PASS(trees) PASS(steps) PASS(classify) PASS(names) PASS(attribute) PASS(step_ops) PASS(comms) PASS(memory)
+    PASS(trees) PASS(steps) PASS(classify) PASS(attribute) PASS(step_ops) PASS(comms) PASS(memory)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)
@@ -53,7 +53,7 @@ enum gt_status gt_label_new_by_rules(const struct gt_store *store, const struct 
     if (!labels)
         return gt_fail_memory(err);
     labels->rules = rules;
-    struct gt_label_scratch scratch = {0};
+    struct gt_label_scratch scratch = {.threads = threads};
     enum gt_status status = run_round(GT_LABEL_FIRST, store, labels, &scratch, threads, err);
     if (status == GT_OK)
         status = run_round(GT_LABEL_SECOND, store, labels, &scratch, threads, err);

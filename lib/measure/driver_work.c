@@ -52,6 +52,8 @@ static int by_total(const void *a, const void *b, void *context) {
 }
 
 enum gt_status gt_driver_work_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    if (!gt_measure_table_is_wanted(view, "driver_work"))
+        return GT_OK;
     struct gt_grouping works = {.elem_bytes = sizeof(struct work)};
     if (!add_up(view, &works)) {
         gt_grouping_release(&works);

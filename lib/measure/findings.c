@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/verdict_sentence.h"
 #include "measure/findings/why.h"
@@ -124,11 +125,33 @@ static void take_savings(struct gt_evidence *evidence, struct gt_finding *findin
         finding->savings[d] = evidence->ledger.savings[d];
 }
 
+/* What a rule saw while others claimed, in a copy of the evidence with memory and an error of its own. */
+struct early_look {
+    const struct gt_finding_rule *rule; /* NULL: it has not looked */
+    struct gt_evidence evidence;
+    struct gt_arena arena;
+    struct gt_error err;
+    struct gt_finding finding;
+    bool found;
+};
+
+static bool lacks_facts(const struct gt_finding_rule *rule, const struct gt_view *view) {
+    return rule->needs & ~view->store->facts & ~GT_NEEDS_OTHERS;
+}
+
+static struct gt_finding begin_finding(const struct gt_finding_rule *rule) {
+    return (struct gt_finding){
+        .id = rule->id, .table = rule->table, .rule = rule->what, .recoverable_ns = -1, .step_ns = -1, .share = -1};
+}
+
+/* early: NULL where the rule has not looked. */
 static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_evidence *evidence,
-                                struct gt_finding *finding) {
-    if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
+                                struct gt_finding *finding, const struct early_look *early) {
+    if (lacks_facts(rule, evidence->view))
         return GT_WHY_LACKS;
-    bool found = rule->look(evidence, finding);
+    bool found = early ? early->found : rule->look(evidence, finding);
+    if (early)
+        *finding = early->finding;
     if (rule->level != GT_LEVEL_LOW)
         take_claims(evidence, finding);
     if (evidence->ledger.has_failed)
@@ -150,10 +173,9 @@ static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_ev
 
 /* why: the id of the finding that is to be explained; NULL: none is. */
 static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section,
-                const char *why) {
-    struct gt_finding finding = {
-        .id = rule->id, .table = rule->table, .rule = rule->what, .recoverable_ns = -1, .step_ns = -1, .share = -1};
-    enum gt_why_outcome outcome = look(rule, evidence, &finding);
+                const char *why, const struct early_look *early) {
+    struct gt_finding finding = begin_finding(rule);
+    enum gt_why_outcome outcome = look(rule, evidence, &finding, early);
     if (outcome == GT_WHY_NOTHING) { /* nor is what it looked at any evidence */
         gt_ledger_give_back(&evidence->ledger);
         finding.window_count = 0;
@@ -168,6 +190,80 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     gt_saving_promise(evidence, &finding);
     evidence->has_found_readback |= strcmp(rule->id, "readback") == 0;
     gt_finding_list_add(section, &finding);
+}
+
+/* ---- asking all ---- */
+
+struct asking {
+    struct gt_evidence *evidence;
+    struct gt_section *section;
+    const char *why;
+    struct early_look *early; /* by rule; NULL: none looks early */
+};
+
+static bool can_be_early(const struct gt_finding_rule *rule, const struct gt_view *view) {
+    return rule->level == GT_LEVEL_LOW && !(rule->needs & GT_NEEDS_CLAIMS) && !lacks_facts(rule, view);
+}
+
+/* Those that claim come first. */
+static void ask_claimants(const struct asking *asking) {
+    for (size_t i = 0; i < gt_finding_rule_count && asking->evidence->status == GT_OK; i++)
+        if (gt_finding_rules[i].level != GT_LEVEL_LOW)
+            ask(&gt_finding_rules[i], asking->evidence, asking->section, asking->why, NULL);
+}
+
+/* Index 0 is for the rules that claim, one after the other. */
+static void ask_some(void *context, size_t index) {
+    struct asking *asking = context;
+    if (index == 0) {
+        ask_claimants(asking);
+        return;
+    }
+    struct early_look *early = &asking->early[index - 1];
+    if (!early->rule)
+        return;
+    early->finding = begin_finding(early->rule);
+    early->found = early->rule->look(&early->evidence, &early->finding);
+}
+
+static void init_early(struct asking *asking) {
+    for (size_t i = 0; i < gt_finding_rule_count; i++) {
+        struct early_look *early = &asking->early[i];
+        if (!can_be_early(&gt_finding_rules[i], asking->evidence->view))
+            continue;
+        *early = (struct early_look){.rule = &gt_finding_rules[i], .evidence = *asking->evidence};
+        early->evidence.arena = &early->arena;
+        early->evidence.err = &early->err;
+    }
+}
+
+/* Its sentences go to the report. */
+static void take_early(struct gt_evidence *evidence, struct early_look *early) {
+    if (early->evidence.status != GT_OK && evidence->status == GT_OK) {
+        *evidence->err = early->err;
+        evidence->status = early->evidence.status;
+    }
+    gt_arena_take(evidence->arena, &early->arena);
+}
+
+static void ask_all(struct asking *asking) {
+    struct gt_evidence *evidence = asking->evidence;
+    size_t threads = gt_evidence_has_parts(evidence) ? gt_threads_count(evidence->view->request->threads) : 1;
+    asking->early = threads > 1 ? gt_mem_array(gt_finding_rule_count, sizeof *asking->early) : NULL;
+    if (asking->early) {
+        init_early(asking);
+        gt_threads_deal(threads, 1 + gt_finding_rule_count, ask_some, asking);
+    } else {
+        ask_claimants(asking);
+    }
+    for (size_t i = 0; i < gt_finding_rule_count && asking->early; i++)
+        take_early(evidence, &asking->early[i]);
+    for (size_t i = 0; i < gt_finding_rule_count && evidence->status == GT_OK; i++) {
+        const struct early_look *early = asking->early && asking->early[i].rule ? &asking->early[i] : NULL;
+        if (gt_finding_rules[i].level == GT_LEVEL_LOW)
+            ask(&gt_finding_rules[i], evidence, asking->section, asking->why, early);
+    }
+    gt_mem_free(asking->early);
 }
 
 /* What an empty list of findings says. */
@@ -211,8 +307,7 @@ enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *se
     if (status != GT_OK)
         return status;
     gt_evidence_init(&evidence, view, &section->report->arena, err);
-    for (size_t i = 0; i < gt_finding_rule_count && evidence.status == GT_OK; i++)
-        ask(&gt_finding_rules[i], &evidence, section, why);
+    ask_all(&(struct asking){.evidence = &evidence, .section = section, .why = why});
     gt_finding_list_link(section);
     if (!why)
         gt_verdict_sentence_add(&evidence, section);

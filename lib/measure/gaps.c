@@ -140,15 +140,17 @@ struct tables {
     struct gt_table *causes, *all, *host;
 };
 
-static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct tables *tables) {
+static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
+                     const struct tables *tables) {
     struct gt_idle_sum all[GT_IDLE_CAUSE_COUNT] = {0};
     for (size_t d = 0; d < idle->device_count; d++) {
-        struct gt_idle_sums sums = gt_idle_sums_of(idle, d);
-        add_causes(tables->causes, &view->devices[d], sums.causes);
-        add_activities(tables->host, view->devices[d].id, sums.activities);
+        struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT];
+        gt_idle_code_sum(code, idle, d, causes, activities);
+        add_causes(tables->causes, &view->devices[d], causes);
+        add_activities(tables->host, view->devices[d].id, activities);
         for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
-            gt_moments_merge(&all[c].gaps, &sums.causes[c].gaps);
-            all[c].twice_recoverable_ns += sums.causes[c].twice_recoverable_ns;
+            gt_moments_merge(&all[c].gaps, &causes[c].gaps);
+            all[c].twice_recoverable_ns += causes[c].twice_recoverable_ns;
         }
     }
     add_causes(tables->all, NULL, all);
@@ -165,43 +167,29 @@ static int64_t listed_ns(const struct gt_idle_gap *gap) {
     return gt_ns_between(gap->start_ns, gt_idle_gap_whole_end_ns(gap));
 }
 
-/* Classes of lengths, sixteen to each doubling: where one is longer than another, its class is not less. */
-enum { LENGTH_CLASSES = 1024 };
-static unsigned length_class(int64_t length_ns) {
-    uint64_t length = (uint64_t)length_ns;
-    if (length < 16)
-        return (unsigned)length;
-    unsigned top_bit = 63 - (unsigned)__builtin_clzll(length);
-    return (top_bit - 3) * 16 + (unsigned)(length >> (top_bit - 4) & 15);
-}
-
-/* The least class such that it and those above have at least so many gaps. */
-static unsigned least_class(const struct gt_idle *idle, size_t wanted) {
-    size_t in_class[LENGTH_CLASSES] = {0}, above = 0;
-    unsigned class = LENGTH_CLASSES;
-    for (size_t i = 0; i < idle->count; i++)
-        if (is_listed(&idle->gaps[i]))
-            in_class[length_class(listed_ns(&idle->gaps[i]))]++;
-    while (class > 0 && above < wanted)
-        above += in_class[--class];
-    return class;
-}
-
-/* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. */
+/* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. Gathers some
+   more than are wanted, leaves the longest of them and goes on with those that are longer than all it left out. */
 static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
-    unsigned least = least_class(idle, wanted);
-    size_t count = 0;
-    for (size_t i = 0; i < idle->count; i++)
-        count += is_listed(&idle->gaps[i]) && length_class(listed_ns(&idle->gaps[i])) >= least;
-    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
+    enum { MORE = 4096 };
+    size_t room = idle->count - wanted > wanted + MORE ? 2 * wanted + MORE : idle->count, count = 0;
+    struct gt_radix_item *order = gt_mem_uninitialised(room, sizeof *order);
     uint32_t *longest = gt_mem_uninitialised(wanted, sizeof *longest);
-    size_t filled = 0;
-    for (uint32_t i = 0; i < idle->count && order; i++) {
+    bool ok = order && longest;
+    int64_t least_ns = -1;
+    for (uint32_t i = 0; i < idle->count && ok; i++) {
         int64_t length_ns = listed_ns(&idle->gaps[i]);
-        if (is_listed(&idle->gaps[i]) && length_class(length_ns) >= least)
-            order[filled++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
+        if (length_ns <= least_ns || !is_listed(&idle->gaps[i]))
+            continue;
+        if (count == room) {
+            ok = gt_radix_sort_first(order, count, wanted);
+            count = wanted;
+            least_ns = wanted ? listed_ns(&idle->gaps[order[wanted - 1].value]) : INT64_MAX;
+            if (length_ns <= least_ns)
+                continue;
+        }
+        order[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
     }
-    bool ok = order && longest && gt_radix_sort_first(order, count, wanted);
+    ok = ok && gt_radix_sort_first(order, count, wanted);
     for (size_t i = 0; i < wanted && ok; i++)
         longest[i] = order[i].value;
     gt_mem_free(order);
@@ -216,7 +204,8 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 struct surroundings {
     uint32_t *calls;     /* as gt_gap_calls has them */
     uint32_t *operators; /* around the launch calls, as gt_operator_set_of_calls has them */
-    gt_strid *code;      /* as idle->launch_wait_code has it; GT_STRID_EMPTY where the CPU is not to blame */
+    const struct gt_idle_code *found;
+    gt_strid *code; /* as gt_gap_calls_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
 
 static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
@@ -273,7 +262,7 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     gt_row_cell(&row, "before", gt_measure_op_name_cell(view, gap->next));
     gt_row_cell(&row, "call", call_name(view, gap->call));
     gt_row_cell(&row, "activity",
-                cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity]))
+                cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[around->found->activity[number]]))
                                       : gt_cell_null());
     gt_row_cell(&row, "recoverable_ns", gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device])));
     gt_row_cell(&row, "meanwhile", is_mostly_queued ? gt_cell_null() : cpu_was_in(view, around, place));
@@ -283,7 +272,8 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     gt_row_end(&row);
 }
 
-static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
+static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
+                     struct gt_section *section) {
     struct gt_table *table =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     table->screen_limit = 10;
@@ -292,8 +282,8 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     struct surroundings around = {0};
     if (longest)
         around = (struct surroundings){gt_gap_calls(view, idle, longest, count),
-                                       operators_of_gaps(view, idle, longest, count),
-                                       gt_gap_calls_code(idle, longest, count)};
+                                       operators_of_gaps(view, idle, longest, count), code,
+                                       gt_gap_calls_code(idle, code, longest, count)};
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);
@@ -307,7 +297,8 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
 
 enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_idle *idle = gt_results_idle(view, err);
-    if (!idle)
+    const struct gt_idle_code *code = idle ? gt_results_idle_code(view, err) : NULL;
+    if (!code)
         return err->code;
     struct tables tables = {
         .causes =
@@ -320,11 +311,11 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     tables.causes->empty = view->device_count ? "No idle time within the span." : NULL;
     if (view->device_count < 2)
         gt_measure_table_for(section, tables.all, GT_FOR_DATA);
-    add_sums(view, idle, &tables);
+    add_sums(view, idle, code, &tables);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         gt_table_name(tables.all, gt_str_of(gt_idle_cause_names[i]));
-    enum gt_status status = gt_idle_work_add(view, idle, section, err);
-    if (status == GT_OK && gt_measure_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
+    enum gt_status status = gt_idle_work_add(view, idle, code, section, err);
+    if (status == GT_OK && gt_measure_table_is_wanted(view, "gaps") && !add_gaps(view, idle, code, section))
         status = gt_fail_memory(err);
     return status;
 }

@@ -109,6 +109,8 @@ static void add_table(struct gt_section *section, const struct gathering *gather
 }
 
 enum gt_status gt_graphs_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    if (!gt_measure_table_is_wanted(view, "graphs"))
+        return GT_OK;
     struct gathering gathering = {
         .view = view, .graphs.elem_bytes = sizeof(struct graph), .launches.elem_bytes = sizeof(char)};
     enum gt_status status = GT_OK;

@@ -1,32 +1,46 @@
 /* Health: what is odd about the trace. What decoding and labelling counted, and what only the selected ops in their
    order show, become issues of the section. */
+#include <stdatomic.h>
+
+#include "base/threads.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 
-static void count_ops(const struct gt_view *view, uint64_t *counts) {
+/* What is counted of streams, on several threads. */
+struct counting {
+    const struct gt_view *view;
+    atomic_uint_fast64_t empty, unnamed, overlaps;
+};
+
+static void count_lane(void *context, size_t lane) {
+    struct counting *counting = context;
+    const struct gt_view *view = counting->view;
     const struct gt_ops *ops = &view->store->ops;
-    uint64_t empty = 0, unnamed = 0;
-    for (size_t i = 0; i < view->op_count; i++) {
-        if (view->start_ns[i] == view->end_ns[i]) /* clipping may have made it so */
-            empty += ops->start_ns[view->row[i]] == ops->end_ns[view->row[i]];
-        unnamed += view->name[i] == GT_STRID_EMPTY;
+    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    const uint32_t *at = view->lane_order + view->lanes[lane].first, *end = at + view->lanes[lane].count;
+    uint64_t empty = 0, unnamed = 0, overlaps = 0;
+    int64_t reached_ns = INT64_MIN;
+    for (; at < end; at++) {
+        uint32_t position = *at;
+        if (start_ns[position] == end_ns[position]) /* clipping may have made it so */
+            empty += ops->start_ns[view->row[position]] == ops->end_ns[view->row[position]];
+        unnamed += view->name[position] == GT_STRID_EMPTY;
+        overlaps += start_ns[position] < reached_ns;
+        reached_ns = end_ns[position] > reached_ns ? end_ns[position] : reached_ns;
     }
-    counts[GT_ISSUE_OP_ZERO_LENGTH] = empty;
-    counts[GT_ISSUE_OP_WITHOUT_NAME] = unnamed;
+    atomic_fetch_add(&counting->empty, empty);
+    atomic_fetch_add(&counting->unnamed, unnamed);
+    atomic_fetch_add(&counting->overlaps, overlaps);
 }
 
-static void count_overlaps(const struct gt_view *view, uint64_t *counts) {
-    uint64_t overlaps = 0;
-    for (size_t i = 0; i < view->lane_count; i++) {
-        int64_t reached_ns = INT64_MIN;
-        for (size_t k = view->lanes[i].first; k < view->lanes[i].first + view->lanes[i].count; k++) {
-            uint32_t position = view->lane_order[k];
-            overlaps += view->start_ns[position] < reached_ns;
-            reached_ns = view->end_ns[position] > reached_ns ? view->end_ns[position] : reached_ns;
-        }
-    }
-    counts[GT_ISSUE_OP_OVERLAP] = overlaps;
+static void count_ops(const struct gt_view *view, uint64_t *counts) {
+    struct counting counting = {.view = view};
+    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    gt_threads_deal(threads, view->lane_count, count_lane, &counting);
+    counts[GT_ISSUE_OP_ZERO_LENGTH] = counting.empty;
+    counts[GT_ISSUE_OP_WITHOUT_NAME] = counting.unnamed;
+    counts[GT_ISSUE_OP_OVERLAP] = counting.overlaps;
 }
 
 static void count_overheads(const struct gt_view *view, uint64_t *counts) {
@@ -86,8 +100,7 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
                                    gt_store_issue(store, GT_ISSUE_XLA_TRACE, view->request->facts).count == 0;
     counts[GT_ISSUE_LOG_WITHOUT_OPS] = !gt_store_can_have(store, GT_FACT_OPS);
     counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;
-    for (size_t i = 0; i < view->op_count; i++)
-        counts[GT_ISSUE_GRAPH_WHOLE] += gt_view_op_kind(view, i) == GT_OP_GRAPH;
+    counts[GT_ISSUE_GRAPH_WHOLE] = gt_store_count_kind(view->kind, view->op_count, GT_OP_GRAPH);
     for (size_t i = 0; i < store->ops.count && !has_kernels; i++)
         has_kernels = gt_store_kind_is_kernel(store->ops.kind[i]);
     if (has_kernels)
@@ -105,7 +118,6 @@ enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *sect
     if (status != GT_OK)
         return status;
     count_ops(view, counts);
-    count_overlaps(view, counts);
     count_overheads(view, counts);
     if (view->request->facts & GT_FACT_CALLS)
         count_shared_devices(view, counts);

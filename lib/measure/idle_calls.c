@@ -153,7 +153,9 @@ static int by_total(const void *a, const void *b, void *context) {
 }
 
 static __int128 host_ns(const struct gt_idle *idle, size_t device) {
-    return gt_idle_sums_of(idle, device).causes[GT_IDLE_HOST].gaps.sum;
+    struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT];
+    gt_idle_sum_causes(idle, device, sums);
+    return sums[GT_IDLE_HOST].gaps.sum;
 }
 
 static void put_rows(struct summing *it, struct gt_table *table) {

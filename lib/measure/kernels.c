@@ -1,4 +1,9 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/radix.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -34,9 +39,8 @@ static struct gt_cell rule_cell(struct gt_arena *arena, const struct gt_name_rea
 }
 
 static void add_row(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
-                    const struct gt_named_set *set, const struct gt_named *kernel) {
+                    const struct gt_named_set *set, const struct gt_named *kernel, struct gt_sample_stats stats) {
     const struct gt_labels *labels = view->labels;
-    const struct gt_sample_stats stats = gt_named_stats(set, kernel);
     const struct gt_name_reason *reason =
         kernel->category == gt_category_mixed ? NULL : labels->name_reason[kernel->full_name];
     struct gt_row row = gt_row_begin(table);
@@ -70,6 +74,38 @@ static void ask_for(const struct gt_view *view, const struct gt_named_set *set, 
     __builtin_prefetch(&view->store->strings.strings[kernel->full_name]);
 }
 
+/* By count, the largest first, equal ones by time as before. */
+static bool order_by_count(const struct gt_named_set *set, struct gt_radix_item *order) {
+    for (uint32_t i = 0; i < set->count; i++)
+        order[i] = (struct gt_radix_item){~gt_radix_key((int64_t)set->items[i].count), i};
+    return gt_radix_sort(order, set->count);
+}
+
+/* Statistics of kernels that are not shown are not worth making: what the usual sorts go by is known without. */
+static enum gt_status add_shown(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                                const struct gt_named_set *set, struct gt_error *err) {
+    size_t wanted;
+    const char *sort = gt_measure_table_sort(view, table, set->count, &wanted);
+    bool is_by_count = sort && strcmp(sort, "count") == 0;
+    if (!is_by_count && !(sort && strcmp(sort, "total_ns") == 0))
+        wanted = gt_measure_table_rows_wanted(view, table, set->count);
+    struct gt_radix_item *order = is_by_count ? gt_mem_uninitialised(set->count, sizeof *order) : NULL;
+    if (is_by_count && !(order && order_by_count(set, order))) {
+        gt_mem_free(order);
+        return gt_fail_memory(err);
+    }
+    struct gt_sample_stats *stats = gt_named_stats_new(set, order, wanted, gt_threads_count(view->request->threads));
+    gt_row_reserve(table, wanted);
+    for (size_t i = 0; i < wanted && stats; i++) {
+        size_t ahead = i + AHEAD < wanted ? i + AHEAD : i;
+        ask_for(view, set, &set->items[order ? order[ahead].value : ahead]);
+        add_row(view, section, table, set, &set->items[order ? order[i].value : i], stats[i]);
+    }
+    gt_mem_free(order);
+    gt_mem_free(stats);
+    return stats ? GT_OK : gt_fail_memory(err);
+}
+
 enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
@@ -84,11 +120,5 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     if (gt_store_can_have(view->store, GT_FACT_OPS))
         table->empty = GT_NONE_IN(view, "kernels");
     table->total_rows = set->count;
-    size_t wanted = gt_measure_table_rows_wanted(view, table, set->count);
-    gt_row_reserve(table, wanted);
-    for (size_t i = 0; i < wanted; i++) {
-        ask_for(view, set, &set->items[i + AHEAD < wanted ? i + AHEAD : i]);
-        add_row(view, section, table, set, &set->items[i]);
-    }
-    return GT_OK;
+    return add_shown(view, section, table, set, err);
 }

@@ -168,6 +168,13 @@ static void add_counts(struct gt_launch_rate *all, const struct gt_launch_rate *
     all->under_20us += rate->under_20us;
 }
 
+/* What follows from the count, the window and the median. */
+static void judge(struct gt_launch_rate *rate) {
+    rate->per_second = (double)rate->count / ((double)(rate->window_ns > 0 ? rate->window_ns : 1) / 1e9);
+    rate->span_per_second = (double)rate->count / ((double)(rate->span_ns > 0 ? rate->span_ns : 1) / 1e9);
+    rate->is_storm = is_storm(rate);
+}
+
 /* What follows from the counts, the window and the lengths. */
 static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
     double quantiles[3];
@@ -175,9 +182,7 @@ static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices,
     rate->median_ns = quantiles[0];
     rate->p90_ns = quantiles[1];
     rate->p99_ns = quantiles[2];
-    rate->per_second = (double)rate->count / ((double)(rate->window_ns > 0 ? rate->window_ns : 1) / 1e9);
-    rate->span_per_second = (double)rate->count / ((double)(rate->span_ns > 0 ? rate->span_ns : 1) / 1e9);
-    rate->is_storm = is_storm(rate);
+    judge(rate);
 }
 
 /* Lengths by process, those of no known one last: bounds[process] .. bounds[process + 1] are those of one. */
@@ -219,18 +224,40 @@ static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_group
     return slices;
 }
 
-enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
-    if (!groups)
-        return err->code;
+/* With their windows. */
+static bool begin_rates(struct gt_launch_rates *rates, const struct gt_view *view) {
     *rates = (struct gt_launch_rates){.count = view->store->processes.count + 1};
     rates->items = gt_mem_array(rates->count, sizeof *rates->items);
     for (size_t i = 0; i < rates->count && rates->items; i++)
         rates->items[i].process = i + 1 < rates->count ? (uint32_t)i : GT_NO_TRACK;
-    if (rates->items && add_windows(rates, view) && describe_all(rates, groups))
+    return rates->items && add_windows(rates, view);
+}
+
+enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+    if (!groups)
+        return err->code;
+    if (begin_rates(rates, view) && describe_all(rates, groups))
         return GT_OK;
     gt_launch_rates_release(rates);
     return gt_fail_memory(err);
+}
+
+enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+    struct gt_launch_rates rates = {0};
+    if (!groups)
+        return err->code;
+    bool ok = begin_rates(&rates, view);
+    if (ok) {
+        struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+        *rate = rates.items[rates.count - 1];
+        rate->count = lengths.count;
+        rate->median_ns = gt_quantile(lengths.samples, lengths.count, 0.5);
+        judge(rate);
+    }
+    gt_launch_rates_release(&rates);
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 void gt_launch_rates_release(struct gt_launch_rates *rates) {

@@ -66,6 +66,8 @@ static void add_row(struct gt_table *table, const struct gt_named_set *set, cons
 }
 
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    if (!gt_measure_table_is_wanted(view, "memory"))
+        return GT_OK;
     struct moved *moved = gt_mem_array(gt_view_name_count(view), sizeof *moved);
     if (!moved)
         return gt_fail_memory(err);

@@ -132,14 +132,23 @@ static struct gt_str role_of(const struct gt_view *view, size_t column) {
         const char *role;
         uint32_t facts;
     } on_demand[] = {
-        {"syncs", GT_FACT_SYNCS},           {"event_records", GT_FACT_SYNCS},
-        {"memory", GT_FACT_MEMORY},         {"pools", GT_FACT_MEMORY},
-        {"options", GT_FACT_METRICS},       {"metric_names", GT_FACT_METRICS},
-        {"metric_fields", GT_FACT_METRICS}, {"metrics", GT_FACT_METRICS},
-        {"payload_entries", GT_FACT_COMMS}, {"payload_enums", GT_FACT_COMMS},
-        {"payload_values", GT_FACT_COMMS},  {"os_calls", GT_FACT_HOST_CALLS},
-        {"mpi_calls", GT_FACT_HOST_CALLS},  {"counters", GT_FACT_METRICS},
-        {"values", GT_FACT_METRICS},        {"allocations", GT_FACT_MEMORY | GT_FACT_COUNTERS},
+        {"syncs", GT_FACT_SYNCS},
+        {"event_records", GT_FACT_SYNCS},
+        {"memory", GT_FACT_MEMORY},
+        {"pools", GT_FACT_MEMORY},
+        {"options", GT_FACT_METRICS},
+        {"metric_names", GT_FACT_METRICS},
+        {"metric_fields", GT_FACT_METRICS},
+        {"metrics", GT_FACT_METRICS},
+        {"payload_entries", GT_FACT_COMMS},
+        {"payload_enums", GT_FACT_COMMS},
+        {"payload_values", GT_FACT_COMMS},
+        {"os_calls", GT_FACT_HOST_CALLS},
+        {"mpi_calls", GT_FACT_HOST_CALLS},
+        {"counters", GT_FACT_METRICS},
+        {"arguments", GT_FACT_CALL_ARGS},
+        {"values", GT_FACT_METRICS},
+        {"allocations", GT_FACT_MEMORY | GT_FACT_COUNTERS},
     };
     struct gt_str role = gt_store_string(view->store, view->store->source_columns.role[column]);
     for (size_t i = 0; i < GT_ARRAY_COUNT(on_demand); i++)

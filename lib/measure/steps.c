@@ -1,4 +1,5 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
+#include "base/mem.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -73,25 +74,35 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     gt_row_end(&row);
 }
 
+static void add_rows(const struct gt_view *view, struct gt_table *table, const struct gt_step_set *set) {
+    bool is_wanted = gt_measure_table_is_wanted(view, table->key);
+    size_t wanted = is_wanted ? gt_measure_table_rows_wanted(view, table, set->count) : 0;
+    table->total_rows = set->count;
+    gt_row_reserve(table, wanted);
+    for (size_t i = 0; i < wanted; i++)
+        add_row(view, table, &set->parts[i], gt_step_state_names[set->states[set->parts[i].step]]);
+}
+
 /* Steps of one state on one device. */
 struct sum {
     size_t steps;
     __int128 cpu_ns, ns[GT_AMOUNT_COUNT];
 };
 
-static struct sum sum_steps(const struct gt_view *view, const struct gt_step_set *set, uint32_t device,
-                            enum gt_step_state state) {
-    struct sum sum = {0};
-    for (size_t i = 0; i < set->count; i++) {
+/* By device and state, to be freed; NULL: memory was short. */
+static struct sum *new_sums(const struct gt_view *view, const struct gt_step_set *set) {
+    struct sum *sums = gt_mem_array(view->device_count * GT_STEP_STATE_COUNT, sizeof *sums);
+    for (size_t i = 0; i < set->count && sums; i++) {
         const struct gt_step_part *part = &set->parts[i];
-        if (part->device != device || set->states[part->step] != state)
+        if (part->device == GT_NO_TRACK)
             continue;
-        sum.steps++;
-        sum.cpu_ns += gt_step_set_cpu_ns(&view->labels->steps[part->step]);
+        struct sum *sum = &sums[part->device * GT_STEP_STATE_COUNT + set->states[part->step]];
+        sum->steps++;
+        sum->cpu_ns += gt_step_set_cpu_ns(&view->labels->steps[part->step]);
         for (size_t a = 0; a < GT_AMOUNT_COUNT; a++)
-            sum.ns[a] += part->account.ns[a];
+            sum->ns[a] += part->account.ns[a];
     }
-    return sum;
+    return sums;
 }
 
 static void add_state(struct gt_table *table, int64_t device_id, const char *state, const struct sum *sum) {
@@ -108,15 +119,18 @@ static void add_state(struct gt_table *table, int64_t device_id, const char *sta
     gt_row_end(&row);
 }
 
-static void add_states(const struct gt_view *view, struct gt_section *section, const struct gt_step_set *set) {
+static bool add_states(const struct gt_view *view, struct gt_section *section, const struct gt_step_set *set) {
     struct gt_table *table =
         gt_section_table(section, "step_states", "Step summary", state_columns, GT_ARRAY_COUNT(state_columns));
-    for (uint32_t d = 0; d < view->device_count; d++)
+    struct sum *sums = new_sums(view, set);
+    for (uint32_t d = 0; d < view->device_count && sums; d++)
         for (int state = 0; state < GT_STEP_STATE_COUNT; state++) {
-            struct sum sum = sum_steps(view, set, d, (enum gt_step_state)state);
-            if (sum.steps)
-                add_state(table, view->devices[d].id, gt_step_state_names[state], &sum);
+            const struct sum *sum = &sums[d * GT_STEP_STATE_COUNT + (uint32_t)state];
+            if (sum->steps)
+                add_state(table, view->devices[d].id, gt_step_state_names[state], sum);
         }
+    gt_mem_free(sums);
+    return sums != NULL;
 }
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -128,7 +142,8 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
         gt_measure_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
         gt_measure_fact_group_add(&facts, "step_mad_ns", "Step variation (MAD)", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
-    add_states(view, section, set);
+    if (gt_measure_table_is_wanted(view, "step_states") && !add_states(view, section, set))
+        return gt_fail_memory(err);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = "No step ranges found (ProfilerStep#3, step 3, train_step).";
@@ -136,10 +151,8 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     if (gt_step_set_is_of_several(view))
         table->screen_columns =
             "step,pid,device,state,cpu_ns,gpu_ns,compute_ns,idle_ns,exposed_comm_ns,exposed_memory_ns";
-    for (size_t i = 0; i < set->count; i++) {
-        enum gt_step_state state = (enum gt_step_state)set->states[set->parts[i].step];
-        section->has_warm_up |= state == GT_STEP_WARM_UP;
-        add_row(view, table, &set->parts[i], gt_step_state_names[state]);
-    }
+    for (size_t i = 0; i < set->count && set->state_counts[GT_STEP_WARM_UP] && !section->has_warm_up; i++)
+        section->has_warm_up = set->states[set->parts[i].step] == GT_STEP_WARM_UP;
+    add_rows(view, table, set);
     return GT_OK;
 }

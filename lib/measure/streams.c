@@ -71,6 +71,8 @@ enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *sec
     struct gt_gap_bounds bounds;
     if (gt_stream_walk_read_bounds(&bounds, view, err) != GT_OK)
         return err->code;
+    if (!gt_measure_table_is_wanted(view, "streams"))
+        return GT_OK;
     struct stream *streams = gt_mem_array(view->lane_count, sizeof *streams);
     if (!streams)
         return gt_fail_memory(err);

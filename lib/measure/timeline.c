@@ -1,9 +1,11 @@
 /* The timeline of a page: in come the ops, gaps, ranges and what CPU threads did of a view, out goes a block with a
    bounded number of items, however many those are. Linear except the sorting of names and spans. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "events/selection.h"
 #include "measure/results/curves.h"
 #include "measure/results/gpu_lanes.h"
@@ -44,6 +46,8 @@ struct drawing {
     struct gt_curves curves;
     struct gt_lane_list list;
     struct source sources[GT_TIMELINE_KIND_COUNT];
+    size_t threads;
+    atomic_bool failed; /* memory was short */
 };
 
 /* The part of one input. */
@@ -84,12 +88,15 @@ static void read_spans(const void *data, size_t first, size_t count, struct gt_s
         gt_lane_set_read(&drawing->sets[source->kind], first, count, out);
 }
 
+static struct gt_spans spans_of(struct drawing *drawing, enum gt_timeline_kind kind) {
+    return (struct gt_spans){&drawing->sources[kind], read_spans, drawing->view->store->origin_ns};
+}
+
 static const char *category_of(const struct gt_view *view, uint8_t category) {
     return view->labels->categories[category].key;
 }
 
-static uint32_t name_span(void *data, size_t index) {
-    const struct source *source = data;
+static uint32_t name_span(const struct source *source, size_t index) {
     struct drawing *drawing = source->drawing;
     const struct gt_view *view = drawing->view;
     const struct gt_lane_set *set = &drawing->sets[source->kind];
@@ -220,30 +227,71 @@ static enum gt_status list_lanes(struct drawing *drawing, struct gt_error *err) 
 
 /* ---- items ---- */
 
-/* Gives the rows of a kind their items. */
-static bool fill_rows(struct drawing *drawing, enum gt_timeline_kind kind, struct gt_span_row *span_rows) {
+/* How many items each row of a kind has, and how fine they are. */
+static bool count_items(struct drawing *drawing, enum gt_timeline_kind kind) {
     struct gt_timeline *timeline = drawing->timeline;
-    const struct gt_spans spans = {&drawing->sources[kind], read_spans, name_span, drawing->view->store->origin_ns};
-    size_t rows = 0, item_count;
-    for (size_t r = 0; r < timeline->row_count; r++)
+    struct gt_span_row *span_rows = gt_mem_array(timeline->row_count, sizeof *span_rows);
+    size_t *counts = gt_mem_array(timeline->row_count, sizeof *counts), rows = 0;
+    int64_t grain_ns = 0;
+    for (size_t r = 0; r < timeline->row_count && span_rows; r++)
         if (timeline->rows[r].kind == kind)
             span_rows[rows++] = drawing->list.lanes[r].spans;
-    int64_t grain_ns =
-        gt_tiles_choose_grain(&spans, span_rows, rows, share_of(drawing, rooms[kind].items), &item_count);
-    struct gt_timeline_item *items = gt_arena_array(&drawing->section->report->arena, item_count, sizeof *items);
-    if (!items && item_count)
+    const struct gt_spans spans = spans_of(drawing, kind);
+    bool ok = span_rows && counts &&
+              gt_tiles_choose_grain(&spans, span_rows, rows, share_of(drawing, rooms[kind].items), drawing->threads,
+                                    &grain_ns, counts);
+    for (size_t r = timeline->row_count; r-- > 0 && ok;)
+        if (timeline->rows[r].kind == kind) {
+            timeline->rows[r].grain_ns = grain_ns;
+            timeline->rows[r].item_count = counts[--rows];
+        }
+    gt_mem_free(span_rows);
+    gt_mem_free(counts);
+    return ok;
+}
+
+static void count_kind(void *context, size_t kind) {
+    struct drawing *drawing = context;
+    if (kind != GT_TIMELINE_COUNTERS && !count_items(drawing, (enum gt_timeline_kind)kind))
+        drawing->failed = true;
+}
+
+static void fill_row(void *context, size_t index) {
+    struct drawing *drawing = context;
+    struct gt_timeline_row *row = &drawing->timeline->rows[index];
+    if (row->kind == GT_TIMELINE_COUNTERS)
+        return;
+    const struct gt_spans spans = spans_of(drawing, row->kind);
+    gt_tiles_make(&spans, drawing->list.lanes[index].spans, row->grain_ns, row->items);
+    for (size_t i = 0; i < row->item_count; i++)
+        row->busy_ns = gt_ns_add(row->busy_ns, row->items[i].busy_ns);
+}
+
+/* Numbers of names come in the order of kinds and rows. */
+static void name_items(struct drawing *drawing) {
+    struct gt_timeline *timeline = drawing->timeline;
+    for (enum gt_timeline_kind kind = 0; kind < GT_TIMELINE_KIND_COUNT; kind++)
+        for (size_t r = 0; r < timeline->row_count; r++)
+            for (size_t i = 0; i < timeline->rows[r].item_count && timeline->rows[r].kind == kind; i++) {
+                struct gt_timeline_item *item = &timeline->rows[r].items[i];
+                item->name = name_span(&drawing->sources[kind], item->name);
+            }
+}
+
+/* Gives all rows but curves their items: what is made of spans on threads, and what is shared one after the other. */
+static bool fill_rows(struct drawing *drawing) {
+    struct gt_timeline *timeline = drawing->timeline;
+    gt_threads_deal(drawing->threads, GT_TIMELINE_KIND_COUNT, count_kind, drawing);
+    if (drawing->failed)
         return false;
     for (size_t r = 0; r < timeline->row_count; r++) {
         struct gt_timeline_row *row = &timeline->rows[r];
-        if (row->kind != kind)
-            continue;
-        row->grain_ns = grain_ns;
-        row->items = items;
-        row->item_count = gt_tiles_make(&spans, drawing->list.lanes[r].spans, grain_ns, items);
-        for (size_t i = 0; items && i < row->item_count; i++)
-            row->busy_ns = gt_ns_add(row->busy_ns, items[i].busy_ns);
-        items += row->item_count;
+        row->items = gt_arena_array(&drawing->section->report->arena, row->item_count, sizeof *row->items);
+        if (!row->items)
+            return false;
     }
+    gt_threads_deal(drawing->threads, timeline->row_count, fill_row, drawing);
+    name_items(drawing);
     return !drawing->names.failed;
 }
 
@@ -280,18 +328,16 @@ static bool fill_curves(struct drawing *drawing) {
 static bool fill(struct drawing *drawing) {
     struct gt_timeline *timeline = drawing->timeline;
     struct gt_lane_list *list = &drawing->list;
-    struct gt_span_row *span_rows = gt_mem_array(list->count, sizeof *span_rows);
     timeline->rows = gt_arena_array(&drawing->section->report->arena, list->count, sizeof *timeline->rows);
-    bool ok = span_rows && (timeline->rows || list->count == 0);
-    for (; ok && timeline->row_count < list->count; timeline->row_count++)
+    if (!timeline->rows)
+        return false;
+    for (; timeline->row_count < list->count; timeline->row_count++)
         timeline->rows[timeline->row_count] = list->lanes[timeline->row_count].row;
-    for (enum gt_timeline_kind kind = 0; kind < GT_TIMELINE_KIND_COUNT && ok; kind++) {
+    for (enum gt_timeline_kind kind = 0; kind < GT_TIMELINE_KIND_COUNT; kind++) {
         timeline->rows_left_out[kind] = list->left_out[kind];
         drawing->sources[kind] = (struct source){drawing, kind};
-        ok = kind == GT_TIMELINE_COUNTERS ? fill_curves(drawing) : fill_rows(drawing, kind, span_rows);
     }
-    gt_mem_free(span_rows);
-    return ok;
+    return fill_rows(drawing) && fill_curves(drawing);
 }
 
 /* ---- the whole ---- */
@@ -346,7 +392,10 @@ static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {
 enum gt_status gt_timeline_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (view->device_count == 0)
         return GT_OK;
-    struct drawing drawing = {.view = view, .section = section, .timeline = gt_section_timeline(section)};
+    struct drawing drawing = {.view = view,
+                              .section = section,
+                              .timeline = gt_section_timeline(section),
+                              .threads = gt_threads_count(view->request->threads)};
     enum gt_status status = draw(&drawing, err);
     gt_timeline_ranges_release(&drawing.ranges);
     gt_timeline_names_release(&drawing.names);

@@ -57,7 +57,7 @@ static bool divide_all(const struct gt_view *view, const struct gt_work_set *set
 
 enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_work_set *set = gt_results_work(view, err);
-    const struct gt_idle_causes *idle = set ? gt_results_idle_causes(view, err) : NULL;
+    const struct gt_idle *idle = set ? gt_results_idle(view, err) : NULL;
     const struct gt_counter_set *counters = idle ? gt_results_counters(view, err) : NULL;
     struct gt_efficiency_words words = {.view = view, .set = set, .section = section};
     if (!counters)
@@ -67,7 +67,7 @@ enum gt_status gt_waterfall_run(const struct gt_view *view, struct gt_section *s
         return gt_fail_memory(err);
     words.models = models;
     words.counters = counters;
-    if (!divide_all(view, set, idle->idle, models, section) || !gt_efficiency_words_say(&words)) {
+    if (!divide_all(view, set, idle, models, section) || !gt_efficiency_words_say(&words)) {
         gt_mem_free(models);
         return gt_fail_memory(err);
     }

@@ -176,6 +176,20 @@ static void state_replay(struct stating *it) {
     state(it, "slowdown", "Slowdown by uneven ranks", GT_UNIT_NONE, ratio_cell(job->replay_ns, job->ideal_ns, 0));
 }
 
+static bool is_loss(const struct gt_rank_job *job, size_t issue) {
+    return issue == GT_RANK_ISSUE_TRACE_UNREADABLE || issue == GT_RANK_ISSUE_TRACE_PARTLY_READ ||
+           (issue == GT_RANK_ISSUE_RANK_MISSING_TRACE && !job->options.is_one_trace);
+}
+
+/* Traces that were never there were not partly read: a verdict says whose. */
+static struct gt_str mark_of(const struct gt_rank_job *job, size_t issue, struct gt_arena *arena) {
+    struct gt_str ranks = {"", 0};
+    if (issue != GT_RANK_ISSUE_RANK_MISSING_TRACE || !is_loss(job, issue))
+        return ranks;
+    int64_t count = gt_rank_words_without_trace(job, arena, &ranks);
+    return gt_arena_printf(arena, "no trace of rank%s %s", count > 1 ? "s" : "", ranks.ptr);
+}
+
 static void state_issues(const struct gt_rank_job *job, struct gt_section *section) {
     static const struct {
         const char *id, *help;
@@ -189,12 +203,14 @@ static void state_issues(const struct gt_rank_job *job, struct gt_section *secti
             gt_section_issue(section, &(struct gt_report_issue){.id = infos[i].id,
                                                                 .help = infos[i].help,
                                                                 .count = job->issues[i],
-                                                                .first_offset = UINT64_MAX});
+                                                                .first_offset = UINT64_MAX,
+                                                                .is_loss = is_loss(job, i),
+                                                                .mark = mark_of(job, i, &section->report->arena)});
 }
 
 /* Traces of several jobs have no verdict in common, so this comes before it. */
 static void warn_of_several_jobs(const struct gt_rank_job *job, struct gt_section *section) {
-    uint64_t again = job->issues[GT_RANK_ISSUE_RANK_DUPLICATE];
+    uint64_t again = job->issues[GT_RANK_ISSUE_RANK_DUPLICATE] - job->options.trace_copies;
     if (again)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(&section->report->arena,
@@ -203,9 +219,18 @@ static void warn_of_several_jobs(const struct gt_rank_job *job, struct gt_sectio
                                         again, job->rank_count));
 }
 
-void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section) {
+void gt_rank_facts_say(const struct gt_rank_job *job, struct gt_section *section) {
     warn_of_several_jobs(job, section);
     gt_section_note(section, GT_FOR_ALL, gt_rank_words_verdict(job, &section->report->arena));
+}
+
+void gt_rank_facts_warn(const struct gt_rank_job *job, struct gt_section *section) {
+    struct gt_str text = gt_rank_words_missing(job, &section->report->arena);
+    if (text.len && job->rank_count)
+        gt_section_note_loss(section, text);
+}
+
+void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section) {
     struct stating it = {job, section, gt_section_facts(section, "Job"), gt_section_facts(section, "Details")};
     it.facts->audience = GT_FOR_DATA | GT_FOR_PAGE;
     state_counts(&it);

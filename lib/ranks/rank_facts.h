@@ -5,7 +5,9 @@
 #include "ranks/rank_job.h"
 #include "report/report.h"
 
-/* Adds the verdict in words, the facts and the issues of a job to a section. */
+/* Adds to a section: the verdict in words; which ranks are missing; the facts and issues of a job. */
+void gt_rank_facts_say(const struct gt_rank_job *job, struct gt_section *section);
+void gt_rank_facts_warn(const struct gt_rank_job *job, struct gt_section *section);
 void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section);
 
 #endif

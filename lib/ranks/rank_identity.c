@@ -66,6 +66,9 @@ static void number_ranks(struct gt_rank_job *job, struct gt_map *taken) {
 static void find_world(struct gt_rank_job *job) {
     int64_t below = 0;
     job->world_size = (int64_t)job->rank_count;
+    int64_t largest = job->rank_count ? job->ranks[job->rank_count - 1].number : -1; /* sorted by number */
+    if (largest >= job->world_size && largest < INT64_MAX)
+        job->world_size = largest + 1;
     for (size_t i = 0; i < job->rank_count; i++)
         if (job->ranks[i].summary->head.world_size > job->world_size)
             job->world_size = job->ranks[i].summary->head.world_size;

@@ -109,6 +109,8 @@ void gt_rank_job_each_rank(const struct gt_rank_job *job, void (*work)(void *, s
 enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summary *const *summaries, size_t count,
                                    const struct gt_rank_job_options *options, struct gt_error *err) {
     *job = (struct gt_rank_job){.options = *options, .verdict_rank = GT_RANK_NONE};
+    job->issues[GT_RANK_ISSUE_TRACE_UNREADABLE] = options->traces_unreadable;
+    job->issues[GT_RANK_ISSUE_RANK_DUPLICATE] = options->trace_copies;
     job->issues[GT_RANK_ISSUE_TRACE_WITHOUT_WORK] = options->traces_without_work;
     job->issues[GT_RANK_ISSUE_TRACE_PARTLY_READ] = options->traces_partly_read;
     bool ok = gt_rank_identity_assign(job, summaries, count) && gt_rank_groups_make(job) && gt_rank_match(job) &&

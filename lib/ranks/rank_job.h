@@ -197,9 +197,11 @@ enum gt_rank_issue {
 struct gt_rank_join_pair;
 struct gt_rank_job_options {
     bool match_names;
-    size_t traces_without_work, traces_partly_read; /* counted when they were read */
+    /* Counted when they were read. */
+    size_t traces_unreadable, trace_copies, traces_without_work, traces_partly_read;
     int64_t threads;
     bool keeps_exposed; /* of each member, for the table of them */
+    bool is_one_trace;  /* nobody asked for the other ranks: that they are not there is no loss */
     /* Joins lists in several processes; NULL: this one does (rank_joins.h). */
     bool (*join)(void *context, struct gt_rank_join_pair *pairs, size_t count, int64_t threads);
     void *join_context;

@@ -7,7 +7,7 @@
 #include "events/labels.h"
 #include "ranks/rank_sums.h"
 
-static const char magic[8] = "GTRANK5";
+static const char magic[8] = "GTRANK6";
 
 /* ---- writing ---- */
 

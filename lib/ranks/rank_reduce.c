@@ -63,6 +63,7 @@ static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_
     head->device = device->id;
     head->first_ns = device->span_start_ns;
     head->last_ns = device->span_end_ns;
+    head->base_ns = store->meta.base_ns;
     head->ops = device->count;
     head->input_number = input->number;
     bool is_hidden = store->meta.host == GT_STRID_EMPTY; /* gt_job_redact makes a number of it */
@@ -74,20 +75,20 @@ static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_
 
 static enum gt_status fill(const struct gt_rank_reduce_input *input, const struct gt_view *view, uint32_t process,
                            struct gt_rank_summary *summary, struct gt_error *err) {
-    struct gt_idle_causes causes;
+    struct gt_idle idle;
     struct gt_rank_windows windows = {0};
-    enum gt_status status = gt_idle_causes_init(&causes, view, err);
+    enum gt_status status = gt_idle_init(&idle, view, err);
     if (status != GT_OK)
         return status;
     status = gt_rank_windows_init(&windows, view, process, input->step_tag, summary, err);
     if (status == GT_OK) {
         gt_rank_carried_take(view, &windows, summary);
-        status = gt_rank_points_make(view, causes.idle, summary, err);
+        status = gt_rank_points_make(view, &idle, summary, err);
     }
     if (status == GT_OK)
         status = gt_rank_work_sum(view, windows.step_of, summary, err);
     gt_rank_windows_release(&windows);
-    gt_idle_causes_release(&causes);
+    gt_idle_release(&idle);
     gt_rank_summary_trim(summary);
     return status == GT_OK && summary->failed ? gt_fail_memory(err) : status;
 }

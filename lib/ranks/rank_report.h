@@ -7,9 +7,12 @@
 #include "report/report.h"
 
 struct gt_rank_report_options {
-    bool has_findings;                /* else they are those of a trace */
-    bool has_no_traces;               /* only logs were read: nothing is stated, and tables are empty */
-    const char *why;                  /* id of the only finding to report; NULL: all */
+    bool has_findings;           /* else they are those of a trace */
+    bool has_no_traces;          /* only logs were read: nothing is stated, and tables are empty */
+    const char *why;             /* id of the only finding to report; NULL: all */
+    const struct gt_str *notes;  /* note_count sentences that follow the verdict */
+    const bool *notes_of_losses; /* of each, whether it says what was not read */
+    size_t note_count;
     const struct gt_request *request; /* long tables that it does not want are left out; NULL: all are wanted */
 };
 

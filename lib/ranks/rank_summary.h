@@ -118,6 +118,7 @@ struct gt_rank_head {
     int64_t world_size; /* -1 likewise */
     int64_t device;
     int64_t first_ns, last_ns; /* the span: first start and last end of an op */
+    int64_t base_ns;           /* what to add to times for UTC; 0: not known */
     uint64_t points;           /* how many there are */
     uint64_t other_devices;    /* ops on other devices of its process */
     uint64_t ambiguous;        /* group calls with several kernels or communicators */

@@ -142,6 +142,8 @@ static bool find_episodes(struct gt_rank_job *job, struct cells *cells) {
 
 /* ---- the verdict ---- */
 
+#define MOST_CHANCE 0.05 /* that a rank leads as often as it does */
+
 /* By column: steps in which it leads, and the sum of its cells. */
 struct tally {
     size_t *leads;
@@ -159,24 +161,29 @@ static void tally_release(struct tally *tally) {
     gt_mem_free(tally->sums);
 }
 
-/* In how many steps each column has the largest cell; of those that may lead, if only they count. */
-static void count_leads(const struct cells *cells, bool only_those, size_t *leads) {
+/* In how many steps each column has the largest cell; of those that may lead, if only they count. Gives how many steps
+   have such a column. */
+static size_t count_leads(const struct cells *cells, bool only_those, size_t *leads) {
+    size_t led = 0;
     for (size_t s = 0; s < cells->steps; s++) {
         const int64_t *row = &cells->ns[s * cells->columns];
         size_t largest = cells->columns;
         for (size_t c = 0; c < cells->columns; c++)
             if ((!only_those || cells->may_lead[c]) && (largest == cells->columns || row[c] > row[largest]))
                 largest = c;
-        if (largest < cells->columns)
-            leads[largest] += row[largest] > 0 && is_share(cells, row[largest], s, 1);
+        bool is_led = largest < cells->columns && row[largest] > 0 && is_share(cells, row[largest], s, 1);
+        if (is_led)
+            leads[largest]++;
+        led += is_led;
     }
+    return led;
 }
 
 static struct judged judge_leads(const struct cells *cells, bool only_those, const struct tally *tally) {
     struct judged judged = {.p = NAN, .verdict = GT_VERDICT_FEW_STEPS};
     const size_t *leads = tally->leads;
     memset(tally->leads, 0, cells->columns * sizeof *tally->leads);
-    count_leads(cells, only_those, tally->leads);
+    size_t led = count_leads(cells, only_those, tally->leads);
     for (size_t c = 1; c < cells->columns; c++) {
         bool is_more = leads[c] > leads[judged.best];
         bool is_equal = leads[c] == leads[judged.best];
@@ -184,9 +191,15 @@ static struct judged judge_leads(const struct cells *cells, bool only_those, con
     }
     if (cells->steps < 3)
         return judged;
-    judged.p = gt_rank_verdict_at_least(cells->steps, leads[judged.best], 1.0 / (double)cells->columns);
-    bool is_pinned = 2 * leads[judged.best] >= cells->steps && judged.p <= 0.05 && cells->may_lead[judged.best];
-    judged.verdict = is_pinned ? GT_VERDICT_PINNED : GT_VERDICT_NONE;
+    double chance = 1.0 / (double)cells->columns;
+    judged.p = gt_rank_verdict_at_least(cells->steps, leads[judged.best], chance);
+    bool may_be = 2 * leads[judged.best] >= cells->steps && cells->may_lead[judged.best];
+    /* A step that nobody leads says nothing: what its waits are due to began before the trace, or is an episode. */
+    if (may_be && !only_those && judged.p > MOST_CHANCE && led >= 3) {
+        double p = gt_rank_verdict_at_least(led, leads[judged.best], chance);
+        judged.p = p <= MOST_CHANCE ? p : judged.p;
+    }
+    judged.verdict = may_be && judged.p <= MOST_CHANCE ? GT_VERDICT_PINNED : GT_VERDICT_NONE;
     return judged;
 }
 

@@ -200,3 +200,52 @@ struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_are
     }
     return text;
 }
+
+/* ---- ranks without a trace ---- */
+
+/* "1", "4-7" or "1, 4-7 and 12 more". */
+struct missing {
+    struct gt_arena *arena;
+    struct gt_str text;
+    size_t runs;
+    int64_t left; /* ranks that are not named any more */
+    int64_t count;
+};
+
+static void add_missing(struct missing *missing, int64_t first, int64_t end) {
+    enum { RUNS_MAX = 8 };
+    if (first >= end)
+        return;
+    missing->count += end - first;
+    if (missing->runs++ >= RUNS_MAX) {
+        missing->left += end - first;
+        return;
+    }
+    const char *lead = missing->text.len ? ", " : "";
+    missing->text = end - first == 1 ? gt_arena_printf(missing->arena, "%s%s%" PRId64, missing->text.ptr, lead, first)
+                                     : gt_arena_printf(missing->arena, "%s%s%" PRId64 "-%" PRId64, missing->text.ptr,
+                                                       lead, first, end - 1);
+}
+
+int64_t gt_rank_words_without_trace(const struct gt_rank_job *job, struct gt_arena *arena, struct gt_str *ranks) {
+    struct missing missing = {.arena = arena, .text = {"", 0}};
+    int64_t next = 0;
+    for (size_t r = 0; r < job->rank_count && job->ranks[r].number < job->world_size; r++) {
+        add_missing(&missing, next, job->ranks[r].number);
+        next = job->ranks[r].number + 1;
+    }
+    add_missing(&missing, next, job->world_size);
+    if (missing.left)
+        missing.text = gt_arena_printf(arena, "%s and %" PRId64 " more", missing.text.ptr, missing.left);
+    *ranks = missing.text;
+    return missing.count;
+}
+
+struct gt_str gt_rank_words_missing(const struct gt_rank_job *job, struct gt_arena *arena) {
+    struct gt_str ranks;
+    int64_t count = gt_rank_words_without_trace(job, arena, &ranks);
+    if (!count)
+        return ranks;
+    return gt_arena_printf(arena, "No trace of rank%s %s, of %" PRId64 ": waits for %s are charged to others.",
+                           count > 1 ? "s" : "", ranks.ptr, job->world_size, count > 1 ? "them" : "it");
+}

@@ -14,7 +14,16 @@ bool gt_rank_report_has_members(const struct gt_request *request) {
 enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_section *section,
                                   const struct gt_rank_report_options *options, struct gt_error *err) {
     if (!options->has_no_traces)
+        gt_rank_facts_say(job, section);
+    for (size_t i = 0; i < options->note_count; i++)
+        if (options->notes_of_losses[i])
+            gt_section_note_loss(section, options->notes[i]);
+        else
+            gt_section_note(section, GT_FOR_ALL, options->notes[i]);
+    if (!options->has_no_traces) {
+        gt_rank_facts_warn(job, section);
         gt_rank_facts_add(job, section);
+    }
     enum gt_status status = options->has_findings ? gt_rank_findings_add(job, section, options->why, err) : GT_OK;
     gt_rank_tables_add(job, section, options->request);
     return status;
@@ -30,6 +39,7 @@ enum gt_status gt_ranks_run(const struct gt_view *view, struct gt_section *secti
                                                .threads = view->request->threads};
     const struct gt_rank_job_options options = {.match_names = gt_option_choice(view, GT_OPTION_match) == 1,
                                                 .threads = view->request->threads,
+                                                .is_one_trace = true,
                                                 .keeps_exposed = gt_rank_report_has_members(view->request)};
     struct gt_rank_summary *summaries, **list;
     struct gt_rank_job job = {0};

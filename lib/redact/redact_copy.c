@@ -37,7 +37,8 @@ void gt_redact_copy_release(struct gt_redact_copy *copy) {
 }
 
 static enum gt_status fail_input(const struct gt_redact_copy *copy, struct gt_error *err) {
-    return gt_fail(err, "cannot read '%s': %s; export it again", copy->input_path, gt_sqlite_db_problem(copy->input));
+    return gt_fail(err, "cannot read '%s': %s%s", copy->input_path, gt_sqlite_db_problem(copy->input),
+                   gt_sqlite_db_is_to_blame(copy->input) ? "; export it again" : "");
 }
 
 /* ---- statements ---- */

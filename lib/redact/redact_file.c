@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "base/durable.h"
 #include "base/oserror.h"
 
 static enum gt_status fail_system(const struct gt_redact_file *file, struct gt_error *err) {
@@ -35,7 +36,7 @@ enum gt_status gt_redact_file_commit(struct gt_redact_file *file, struct gt_erro
         sqlite3_close(file->connection) != SQLITE_OK)
         return gt_redact_file_fail(file, err);
     file->connection = NULL;
-    if (fsync(file->fd) != 0 || gt_temporary_rename(&file->temporary, file->path) != 0)
+    if (gt_durable_sync(file->fd) != 0 || gt_temporary_rename(&file->temporary, file->path) != 0)
         return fail_system(file, err);
     return GT_OK;
 }

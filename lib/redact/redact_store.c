@@ -54,6 +54,7 @@ static const struct {
     {"operator_args", "types", VALUES},
     {"operator_args", "strides", VALUES},
     {"operator_args", "inputs", VALUES},
+    {"call_args", "name", CALL},
     {"operator_details", "kernel_name", KERNEL},
     {"operator_details", "kernel_backend", TERM},
     {"operator_details", "kernel_grid", VALUES},

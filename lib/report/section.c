@@ -65,6 +65,13 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
         block->note = copy;
 }
 
+void gt_section_note_loss(struct gt_section *section, struct gt_str text) {
+    size_t before = section->block_count;
+    gt_section_note(section, GT_FOR_ALL, text);
+    if (section->block_count > before)
+        section->blocks[before].is_loss = true;
+}
+
 struct gt_timeline *gt_section_timeline(struct gt_section *section) {
     struct gt_timeline *timeline = gt_arena_alloc(&section->report->arena, sizeof *timeline);
     struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_PAGE) : NULL;

@@ -26,6 +26,7 @@ struct gt_block {
     struct gt_report_fact *facts;
     size_t fact_count, fact_capacity;
     struct gt_str note;           /* GT_BLOCK_NOTE: a sentence */
+    bool is_loss;                 /* GT_BLOCK_NOTE: it says what was not read */
     struct gt_timeline *timeline; /* GT_BLOCK_TIMELINE: in the arena */
 };
 
@@ -35,6 +36,7 @@ struct gt_report_issue {
     uint64_t count;
     uint64_t first_offset; /* UINT64_MAX: no place to name */
     int is_loss;
+    struct gt_str mark; /* how verdicts end that rely on what is left; empty: "partly read" */
 };
 
 /* What was read. */
@@ -94,6 +96,7 @@ struct gt_block *gt_section_facts(struct gt_section *section, const char *title)
 void gt_section_add_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                          enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
+void gt_section_note_loss(struct gt_section *section, struct gt_str text);               /* for all; copies */
 /* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);

@@ -18,7 +18,7 @@
 #include "serve/serve_life.h"
 #include "serve/serve_listen.h"
 
-enum { MOST_CONNECTIONS = 256, SILENT_SECONDS = 15, REQUEST_BYTES = 96 << 10, TICK_MS = 1000 };
+enum { MOST_CONNECTIONS = 2 * GT_SERVE_CLIENTS_ASKERS, SILENT_SECONDS = 15, REQUEST_BYTES = 96 << 10, TICK_MS = 1000 };
 
 struct server {
     const struct gt_serve_how *how;

@@ -22,16 +22,37 @@ static int64_t end_of(enum gt_serve_clients_phase phase, int64_t now_ns) {
     return phase == GT_SERVE_CLIENTS_WAITING ? INT64_MAX : now_ns + seconds * 1000000000;
 }
 
+static void cut(struct gt_serve_client *client) {
+    shutdown(client->socket, SHUT_RDWR); /* the server sees it end and closes it */
+    client->phase = GT_SERVE_CLIENTS_CUT;
+    client->end_ns = INT64_MAX;
+}
+
+static void make_room(struct gt_serve_clients *clients) {
+    struct gt_serve_client *oldest = NULL;
+    size_t askers = 0;
+    for (struct gt_serve_client *client = clients->first; client; client = client->next)
+        if (client->phase == GT_SERVE_CLIENTS_ASKING) {
+            askers++;
+            if (!oldest || client->end_ns <= oldest->end_ns)
+                oldest = client;
+        }
+    if (askers > GT_SERVE_CLIENTS_ASKERS)
+        cut(oldest);
+}
+
 struct gt_serve_client *gt_serve_clients_add(struct gt_serve_clients *clients, int socket, int64_t now_ns) {
     struct gt_serve_client *client = gt_mem_array(1, sizeof *client);
     if (!client)
         return NULL;
-    *client = (struct gt_serve_client){.socket = socket, .end_ns = end_of(GT_SERVE_CLIENTS_ASKING, now_ns)};
+    *client = (struct gt_serve_client){
+        .socket = socket, .phase = GT_SERVE_CLIENTS_ASKING, .end_ns = end_of(GT_SERVE_CLIENTS_ASKING, now_ns)};
     pthread_mutex_lock(&clients->lock);
     client->next = clients->first;
     if (client->next)
         client->next->previous = client;
     clients->first = client;
+    make_room(clients);
     pthread_mutex_unlock(&clients->lock);
     return client;
 }
@@ -55,16 +76,17 @@ void gt_serve_clients_enter(struct gt_serve_clients *clients, struct gt_serve_cl
     if (!client)
         return;
     pthread_mutex_lock(&clients->lock);
-    client->end_ns = end_of(phase, now_ns);
+    if (client->phase != GT_SERVE_CLIENTS_CUT) {
+        client->phase = phase;
+        client->end_ns = end_of(phase, now_ns);
+    }
     pthread_mutex_unlock(&clients->lock);
 }
 
 void gt_serve_clients_cut(struct gt_serve_clients *clients, int64_t now_ns) {
     pthread_mutex_lock(&clients->lock);
     for (struct gt_serve_client *client = clients->first; client; client = client->next)
-        if (client->end_ns <= now_ns) {
-            shutdown(client->socket, SHUT_RDWR); /* the server sees it end and closes it */
-            client->end_ns = INT64_MAX;
-        }
+        if (client->end_ns <= now_ns)
+            cut(client);
     pthread_mutex_unlock(&clients->lock);
 }

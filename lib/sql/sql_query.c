@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "sql/sql_bounded.h"
 #include "sql/sql_error.h"
 #include "sql/sql_frames.h"
 #include "sql/sql_functions.h"
@@ -35,6 +36,7 @@ struct session {
     const struct gt_sql_limits *limits;
     int64_t next_look_ns; /* when it is next asked whether anybody still waits for it */
     bool is_late, is_abandoned;
+    struct gt_sql_bounded bounded;
 };
 
 /* ---- what is allowed ---- */
@@ -49,7 +51,7 @@ static int authorize(void *context, int action, const char *first, const char *s
         return SQLITE_OK;
     case SQLITE_FUNCTION:
         return second && (sqlite3_stricmp(second, "load_extension") == 0 ||
-                          sqlite3_stricmp(second, "fts3_tokenizer") == 0)
+                          sqlite3_stricmp(second, "fts3_tokenizer") == 0 || gt_sql_bounded_refuses(second))
                    ? SQLITE_DENY
                    : SQLITE_OK;
     case SQLITE_UPDATE: /* so SQLite itself asks when a virtual table says which columns it has; statements that change
@@ -171,6 +173,9 @@ static enum gt_status open_session(struct session *session, const struct gt_sql_
         code = sqlite3_exec(session->db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = gt_sql_functions_add(session->db, session->memory);
+    session->bounded = (struct gt_sql_bounded){watch, session};
+    if (code == SQLITE_OK)
+        code = gt_sql_bounded_add(session->db, &session->bounded);
     if (code == SQLITE_OK)
         code = add_tables(session, world, query);
     if (code != SQLITE_OK)

@@ -186,15 +186,24 @@ bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table 
 
 /* ---- writing ---- */
 
-/* Whether events of this section were lost; of a comparison, in any capture. */
-static bool has_losses(const struct gt_section *section) {
+/* Adds a mark once. */
+static struct gt_str add_mark(struct gt_str marks, struct gt_str mark, struct gt_arena *arena) {
+    mark = mark.len ? mark : GT_STR("partly read");
+    if (marks.len && strstr(marks.ptr, mark.ptr))
+        return marks;
+    return gt_arena_printf(arena, "%s; %s", marks.ptr, mark.ptr);
+}
+
+/* "; partly read" if events of this section were lost; of a comparison, in any capture. */
+static struct gt_str loss_marks(const struct gt_section *section, struct gt_arena *arena) {
+    struct gt_str marks = {"", 0};
     const struct gt_report *report = section->report;
     const struct gt_section *end = report->sides ? report->sections + report->section_count : section + 1;
     for (; section < end; section++)
         for (size_t i = 0; i < section->issue_count; i++)
             if (section->issues[i].is_loss)
-                return true;
-    return false;
+                marks = add_mark(marks, section->issues[i].mark, arena);
+    return marks;
 }
 
 void gt_limit_format(char text[GT_NUM_MAX], enum gt_limit_unit unit, double value) {
@@ -240,8 +249,9 @@ void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *lim
         gt_section_bring_first(section, 1);
     }
     struct gt_str detail = judgement->rows ? judgement->detail : GT_STR("nothing matches");
-    if (has_losses(section))
-        detail = gt_arena_printf(arena, "%.*s; partly read", (int)detail.len, detail.ptr);
+    struct gt_str marks = loss_marks(section, arena);
+    if (marks.len)
+        detail = gt_arena_printf(arena, "%.*s%s", (int)detail.len, detail.ptr, marks.ptr);
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "limit", gt_arena_copy(arena, limit->text));
     gt_row_text(&row, "verdict", gt_str_of(verdicts[judgement->verdict]));

@@ -39,6 +39,7 @@ GPUTIME_FACT_METRICS = 1048576
 GPUTIME_FACT_DETAILS = 2097152
 GPUTIME_FACT_COMM_LOGS = 4194304
 GPUTIME_FACT_HOST_CALLS = 8388608
+GPUTIME_FACT_CALL_ARGS = 16777216
 GPUTIME_REDACT_NOTHING = 0
 GPUTIME_REDACT_PRIVATE = 1
 GPUTIME_REDACT_NAMES = 2
@@ -671,6 +672,7 @@ FUNCTIONS = {
     "gputime_report_fact": (gputime_fact, [c_void_p, c_size_t, c_char_p]),
     "gputime_report_note_count": (c_size_t, [c_void_p, c_size_t]),
     "gputime_report_note": (c_char_p, [c_void_p, c_size_t, c_size_t]),
+    "gputime_report_loss": (c_char_p, [c_void_p, c_size_t, c_size_t]),
     "gputime_report_finding_count": (c_size_t, [c_void_p, c_size_t]),
     "gputime_report_finding": (gputime_finding, [c_void_p, c_size_t, c_size_t]),
     "gputime_report_issue_count": (c_size_t, [c_void_p, c_size_t]),
@@ -740,6 +742,7 @@ FACTS_OF_ROWS = {
     "event_records": GPUTIME_FACT_SYNCS,
     "flows": GPUTIME_FACT_FLOWS,
     "operator_args": GPUTIME_FACT_ARGUMENTS,
+    "call_args": GPUTIME_FACT_CALL_ARGS,
     "operator_details": 0,
     "kernel_configs": GPUTIME_FACT_CONFIGS,
     "launch_details": 0,

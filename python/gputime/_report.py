@@ -1,6 +1,7 @@
 """Reports and their tables."""
 
 import ctypes
+import functools
 import html
 import os
 
@@ -54,8 +55,11 @@ class Table(Tabular):
     def __init__(self, owner, address):
         self._owner, self._table = owner, address
         self.key, self.title = text(lib.gputime_table_key(address)), text(lib.gputime_table_title(address))
-        self.columns = tuple(self._column(i) for i in range(lib.gputime_table_column_count(address)))
         self._data = None
+
+    @functools.cached_property
+    def columns(self):
+        return tuple(self._column(i) for i in range(lib.gputime_table_column_count(self._table)))
 
     def _column(self, index):
         column = lib.gputime_table_column(self._table, index)

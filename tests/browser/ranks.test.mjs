@@ -138,6 +138,26 @@ async function readCells(page, cells, rows, columns) {
   return said;
 }
 
+test('each of several jobs is drawn by itself, and the first screen says that there are several', async () => {
+  const names = ['ranks-run-a', 'ranks-run-b'];
+  const jobs = names.map((name, seed) => makeJob(name, '--ranks', String(4 - seed), '--seed', String(seed + 1)));
+  const report = makePage('ranks-runs', 'ranks', ...jobs);
+  const { page, close, section, cells } = await openSection(report, STEPS);
+  assert.equal(await page.locator('h1').textContent(), '2 jobs');
+  assert.match(
+    await page.locator('.note.warning').first().textContent(),
+    /These traces are of 2 jobs, whose world sizes/,
+  );
+  assert.ok(await page.locator('.note.warning').first().isVisible());
+  assert.deepEqual(await section.locator('h3').allTextContents(), ['job 1: 4 ranks', 'job 2: 3 ranks']);
+  const labels = await cells.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')));
+  for (const ranks of [4, 3]) {
+    const own = labels.filter((label) => label.includes(`. ${ranks} ranks, 6 steps of `));
+    assert.equal(own.length, 1, labels.join('\n'));
+  }
+  await close();
+});
+
 test('steps of ranks are bars on aligned clocks, made of their parts', async () => {
   const report = small();
   const { rows } = report.report.tables.rank_steps;

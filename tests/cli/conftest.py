@@ -100,10 +100,10 @@ class Program:
 
 
 def check_warnings(report, stderr):
-    """What was lost is also reported on stderr, in one line for each trace, and nothing else."""
-    lost = {}
+    """What was lost is also reported on stderr, in one line for each trace, and nothing else. Notes of a job say it."""
+    lost, jobs = {}, {entry["input"] for entry in report["inputs"] if entry["format"] == "job"}
     for issue in report["issues"]:
-        if issue["loss"]:
+        if issue["loss"] and issue["input"] not in jobs:
             lost.setdefault(issue["input"], issue["help"])
     paths = {entry["input"]: entry["path"] for entry in report["inputs"]}
     lines = stderr.decode("utf-8", "surrogateescape").splitlines()

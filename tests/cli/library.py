@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 
 import arrow_by_hand
-from samples import ROOT
+from conftest import find_binary
 
 
 class Error(ctypes.Structure):
@@ -30,7 +30,7 @@ def texts(items):
 
 class Library:
     def __init__(self):
-        self.c = ctypes.CDLL(str(ROOT / "build/libgputime.so"))
+        self.c = ctypes.CDLL(str(find_binary("GPUTIME_LIBRARY", "build/libgputime.so")))
         for name in ("gputime_report_table_at", "gputime_report_table"):
             getattr(self.c, name).restype = ctypes.c_void_p
         for name in ("gputime_table_key", "gputime_frame_key", "gputime_frame_column_key"):

@@ -74,7 +74,7 @@ def number_of(pid, program):
 def processes_of(launcher, mpi, count):
     """By number, once all of them work: process 0 has started the thread that does."""
     program, until = program_of(mpi), time.monotonic() + 30
-    while time.monotonic() < until:
+    while time.monotonic() < until and launcher.poll() is None:
         found = {number_of(pid, program): pid for pid in children_of(launcher.pid)}
         found.pop(None, None)
         if len(found) == count and all(has_worker(pid) for pid in found.values()):

@@ -19,6 +19,15 @@ CALLS = {
     "HIP_COMPILER_API_EXT": ["__hipPushCallConfiguration", "__hipPopCallConfiguration"],
     "RCCL_API": ["ncclAllReduce", "ncclAllGather"],
 }
+ARGUMENTS = {
+    "hipLaunchKernel": [("const void*", "function_address"), ("dim3", "numBlocks"), ("dim3", "dimBlocks"), ("void**", "args"),
+                        ("size_t", "sharedMemBytes"), ("hipStream_t", "stream")],
+    "hipMemcpyAsync": [("void*", "dst"), ("const void*", "src"), ("size_t", "sizeBytes"), ("hipMemcpyKind", "kind"),
+                       ("hipStream_t", "stream")],
+    "hipMalloc": [("void**", "ptr"), ("size_t", "size")],
+    "ncclAllReduce": [("const void*", "sendbuff"), ("void*", "recvbuff"), ("size_t", "count"), ("ncclDataType_t", "datatype")],
+    "roctxThreadRangeA": [("const char*", "message")],
+}
 MARKERS = ["roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxGetThreadId"]
 NAMES = [
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int, float*)",
@@ -26,6 +35,15 @@ NAMES = [
     "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "softmax_warp_forward", 'odd "name", with \\ and \t tab',
     "gemm_übung_核",
 ]
+
+
+def value_of(kind, number):
+    """What the profiler writes of an argument; not everything has a value."""
+    if kind == "dim3":
+        return f"{{x = {1 + number % 7}, y = 1, z = 1}}"
+    if kind.endswith("**"):
+        return None
+    return f"{0x7F00_0000_0000 + 64 * (number % 50):#x}" if kind.endswith("*") else str(number % 9)
 
 
 def agents_of(gpus, node=0):
@@ -331,12 +349,20 @@ class Rocpd:
                                         agent_id=self.agents[gpu], name=name, symbol=name)
                          for i, name in enumerate(sorted({value["name"] for value in data["values"]}))}
 
+    def put_args(self, event, function, corr):
+        """As the function has them: by position, though the table may have them in any order."""
+        for position, (kind, name) in enumerate(ARGUMENTS.get(function, ())):
+            self.put("arg", event_id=event, position=position, type=kind, name=name, value=value_of(kind, corr + position))
+
     def put_regions(self):
         for call in self.data["calls"]:
+            event = self.event(call["domain"], call["corr"], True)
             self.put("region", **self.where(call["tid"]), **self.at(call["start"], call["end"]), name_id=self.string(call["name"]),
-                     event_id=self.event(call["domain"], call["corr"], True))
+                     event_id=event)
+            self.put_args(event, call["name"], call["corr"])
         for marker in self.data["markers"]:
             event = self.event("MARKER_CORE_RANGE_API", marker["corr"], True, json.dumps({"message": marker["message"]}))
+            self.put_args(event, marker["function"], marker["corr"])
             if marker["start"] != marker["end"]:
                 self.put("region", **self.where(marker["tid"]), **self.at(marker["start"], marker["end"]), event_id=event,
                          name_id=self.string(marker["function"]))

@@ -70,6 +70,9 @@ def read_rocpd(path, uuid):
 
     dispatches = {row["event_id"]: where(row) for row in all_of("kernel_dispatch")}
     counters = {row["id"]: row["name"] for row in all_of("info_pmc")}
+    args = {}
+    for arg in sorted(all_of("arg"), key=lambda arg: arg["position"]):
+        args.setdefault(arg["event_id"], []).append([arg["position"], arg["name"], arg["type"], arg["value"] or ""])
     gpu = {key: (agent["type"], agent["type_index"]) for key, agent in agents.items()}
     return {
         "kernels": [{"start": row["start"], "end": row["end"], "name": plain(symbols[row["kernel_id"]]["display_name"]),
@@ -83,8 +86,8 @@ def read_rocpd(path, uuid):
                     "device": max((gpu[row[key]] for key in ("src_agent_id", "dst_agent_id")), key=lambda agent: agent[0])[1],
                     "stream": row["stream_id"], "corr": row["corr"], "pid": row["pid"]} for row in map(where, all_of("memory_copy"))],
         "regions": [{"start": start, "end": end, "name": row["data"].get("message", name), "function": name, "tid": row["tid"],
-                     "domain": domain_of(row["category"]), "corr": row["corr"], "pid": row["pid"]}
-                    for row, start, end, name in regions()],
+                     "domain": domain_of(row["category"]), "corr": row["corr"], "pid": row["pid"],
+                     "args": args.get(row["event_id"], [])} for row, start, end, name in regions()],
         "allocations": [{"start": row["start"], "kind": row["type"], "bytes": row["size"], "address": row["address"],
                          "agent": gpu.get(row["agent_id"]), "corr": row["corr"], "pid": row["pid"], "tid": row["tid"]}
                         for row in map(where, all_of("memory_allocate"))],
@@ -239,7 +242,7 @@ def counter_rows(values):
 
 
 def rows_of(found):
-    rows = {"ops": [], "copies": [], "kernel_configs": [], "graph_ops": [], "calls": [], "ranges": [],
+    rows = {"ops": [], "copies": [], "kernel_configs": [], "graph_ops": [], "calls": [], "ranges": [], "call_args": [],
             "memory_events": memory_rows(found["allocations"]), "counters": counter_rows(found["values"])}
     for kernel in found["kernels"]:
         rows["ops"].append({"start_ns": kernel["start"], "end_ns": kernel["end"], "name": kernel["name"], "kind": "kernel",
@@ -260,8 +263,13 @@ def rows_of(found):
                                    "unknown", "dst": "device" if copy["way"][-1] == "D" else "unknown"})
     for region in found["regions"]:
         about = {"start_ns": region["start"], "end_ns": region["end"], "name": region["name"], "thread": (region["pid"], region["tid"])}
+        of = None
         if region["domain"] == "call":
             rows["calls"].append({**about, "correlation": region["corr"]})
+            of = {"call": len(rows["calls"]) - 1, "range": None}
         elif region["domain"] != "other" and not (region["name"] == region["function"] and region["function"] in NOTHING):
             rows["ranges"].append({**about, "kind": range_kind(region), "domain": "RCCL" if region["domain"] == "collective" else ""})
+            of = {"call": None, "range": len(rows["ranges"]) - 1}
+        for position, name, kind, value in region.get("args", []) if of else []:
+            rows["call_args"].append({**of, "position": position, "name": name, "type": kind, "value": value})
     return rows

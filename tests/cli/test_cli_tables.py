@@ -42,6 +42,17 @@ def test_hint_only_below_text_sorted_by_count(run):
     assert hint not in text_of(run("a.json")) and hint not in text_of(run("gaps", "a.json"))
 
 
+@pytest.mark.parametrize("sort", [None, "count", "total_ns", "+total_ns", "avg_ns", "median_ns", "name"])
+def test_rows_shown_are_the_first_of_all(run, folder, sort):
+    """Statistics of the others need not be made: which rows are shown must not depend on it."""
+    write_trace(folder / "many.json", many_names())
+    args = ["kernels", "many.json"] + (["--sort", sort] if sort else [])
+    table = text_of(run(*args)).split("\nKernels")[1].split("\n\n")[0]
+    shown = list(dict.fromkeys(re.findall(r"kernel_\d\d", table)))
+    rows = json.loads(text_of(run(*args, "--json")))["tables"]["kernels"]["rows"]
+    assert len(shown) == 10 and shown == [row["name"].removesuffix("_kernel") for row in rows[:10]]
+
+
 def test_rows_shown_and_rows_written(run, folder):
     write_trace(folder / "many.json", many_names())
 

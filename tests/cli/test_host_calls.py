@@ -11,6 +11,7 @@ import pytest
 from conftest import DATA
 
 EXTRAS = DATA / "nsys/extras.sqlite.gz"
+MPI_REPORT, MPI_EXPORT = DATA / "nsys-mpi/exchange.nsys-rep", DATA / "nsys-mpi/exchange.sqlite.gz"
 MPI_TABLES = {"MPI_COLLECTIVES_EVENTS": "MPI_Allreduce", "MPI_P2P_EVENTS": "MPI_Isend",
               "MPI_START_WAIT_EVENTS": "MPI_Waitall", "MPI_OTHER_EVENTS": "MPI_Init"}
 PID = 77 << 24 | 1 << 56
@@ -124,10 +125,70 @@ def test_rows_are_those_of_the_export(dump_rows, unpacked, tmp_path):
     assert found == sorted(expected) and len(found) == 95
 
 
-def test_a_report_and_its_export_say_the_same(gputime, unpacked):
-    rows = [gputime.json("gaps", "--per", "device", path)["tables"]["idle_calls"]["rows"]
-            for path in (DATA / "nsys/extras.nsys-rep", unpacked(EXTRAS))]
-    assert rows[0] and [row | {"input": 0} for row in rows[0]] == [row | {"input": 0} for row in rows[1]]
+@pytest.mark.parametrize("report, export, kind", [(DATA / "nsys/extras.nsys-rep", EXTRAS, "os"), (MPI_REPORT, MPI_EXPORT, "mpi")],
+                         ids=["os", "mpi"])
+def test_a_report_and_its_export_say_the_same(gputime, unpacked, report, export, kind):
+    rows = [gputime.json("gaps", "--per", "device", path)["tables"]["idle_calls"]["rows"] for path in (report, unpacked(export))]
+    assert {row["kind"] for row in rows[0]} == {kind}
+    assert [row | {"input": 0} for row in rows[0]] == [row | {"input": 0} for row in rows[1]]
+
+
+def host_calls(rows):
+    """(start, end, name, kind, process, thread) of each."""
+    return sorted((row["start_ns"], row["end_ns"], row["name"], row["domain"],
+                   rows["processes"][rows["threads"][row["thread"]]["process"]]["pid"], rows["threads"][row["thread"]]["tid"])
+                  for row in rows["host_calls"])
+
+
+def mpi_calls(path):
+    """As sqlite3 reads them. A call that waits for several requests has as many rows."""
+    with sqlite3.connect(path) as database:
+        return sorted({(*row[:3], "mpi", row[3] >> 24 & 0xFFFFFF, row[3] & 0xFFFFFF) for table in MPI_TABLES for row in
+                       database.execute(f"SELECT start, end, value, globalTid FROM {table} JOIN StringIds ON id = textId")})
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_mpi_calls_of_a_report_are_those_of_its_export(dump_rows, unpacked, threads):
+    expected = mpi_calls(unpacked(MPI_EXPORT))
+    # 20 rounds of 2 ranks: Irecv, Isend, Waitall, Sendrecv, Send or Recv, Bcast, Allreduce, Reduce, Barrier; Init and Finalize.
+    assert len(expected) == 20 * 2 * 9 + 2 * 2
+    for path in (MPI_REPORT, unpacked(MPI_EXPORT)):
+        rows = dump_rows(path, threads=threads)
+        assert host_calls(rows) == expected, path
+        assert rows["ranges"] == [] and rows["comms"] == [], path
+
+
+def test_mpi_calls_are_no_ranges_where_nobody_asks_for_them(dump_rows, unpacked):
+    for path in (MPI_REPORT, unpacked(MPI_EXPORT)):
+        rows = dump_rows(path, facts="usual")
+        assert rows["ops"] and rows["host_calls"] == [] and rows["ranges"] == [], path
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_rows_of_a_call_are_one_call_wherever_pages_end(dump_rows, tmp_path, threads):
+    path, rng = tmp_path / "made.sqlite", random.Random(4)
+    make_export(path, rng, kernels=2)
+    calls, now = [], 0
+    for _ in range(3000):
+        now += rng.randrange(1, 50)
+        call = ("MPI_START_WAIT_EVENTS", rng.choice(["MPI_Waitall", "MPI_Testsome"]), now, now + 40, rng.choice(THREADS))
+        calls += [call] * rng.choice([1, 2, 30])
+    add_calls(path, calls)
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA page_size = 512")  # many pages, so that several threads share the table
+    database.execute("VACUUM")
+    database.close()
+    assert host_calls(dump_rows(path, threads=threads)) == mpi_calls(path)
+    assert len(mpi_calls(path)) == 3000
+
+
+@pytest.mark.parametrize("command", [["summary"], ["gaps", "--gap-top", "0"], ["ranges", "--tree"], ["steps"], ["findings"],
+                                     ["path"], ["ranks"]], ids=" ".join)
+def test_nothing_else_differs_between_a_report_with_mpi_and_its_export(gputime, unpacked, command):
+    tables = [gputime.json(*command, path)["tables"] for path in (MPI_REPORT, unpacked(MPI_EXPORT))]
+    rows = [{key: [row | {"input": 0} for row in table["rows"]] for key, table in one.items() if key != "comm_by_group"}
+            for one in tables]
+    assert any(rows[0].values()) == (command[0] not in ("ranges", "steps")) and rows[0] == rows[1]
 
 
 def test_what_is_measured_by_ranges_does_not_see_them(gputime, unpacked, tmp_path):

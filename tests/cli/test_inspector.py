@@ -270,6 +270,49 @@ def test_hostile_lines_cost_only_themselves(gputime, tmp_path):
         assert found == ({issue} if issue else set()), odd
 
 
+def test_records_without_some_of_their_members(dump_rows, tmp_path):
+    """What is not there, or null, is not known; all that is there is kept."""
+    def read_one(change):
+        entry = json.loads(json.dumps(inspector_logs.job()[0][0]))
+        change(entry)
+        path = tmp_path / "one.log"
+        path.write_text(line(entry))
+        rows = dump_rows(path)
+        (row,) = rows["comm_logs"]
+        groups, processes = rows["comm_groups"], rows["processes"]
+        return (row, groups[row["group"]] if row["group"] is not None else None,
+                processes[row["process"]] if row["process"] is not None else None,
+                {issue["id"]: issue["count"] for issue in rows["issues"]})
+
+    assert read_one(lambda entry: entry["header"].pop("id"))[1] is None
+    assert read_one(lambda entry: entry["header"].update(id="12345"))[1]["communicator"] == 12345
+    assert read_one(lambda entry: entry["header"].update(id="0XfF"))[1]["communicator"] == 255
+    _, group, _, issues = read_one(lambda entry: entry["header"].update(id="all ranks"))
+    assert group["name"] == "all ranks" and issues["number_unreadable"] == 1
+    assert not read_one(lambda entry: entry["header"].update(comm_name="unknown"))[1]["name"]
+    assert read_one(lambda entry: entry["header"].update(comm_name="tp"))[1]["name"] == "tp"
+    assert read_one(lambda entry: [entry["metadata"].pop(key) for key in ("pid", "hostname")])[2] is None
+    assert read_one(lambda entry: entry["metadata"].pop("pid"))[2] is not None
+    row, _, _, issues = read_one(lambda entry: entry["coll_perf"].update(coll_exec_time_us=None, coll_msg_size_bytes=-1))
+    assert row["length_ns"] is None and row["bytes"] is None and "number_unreadable" not in issues
+    row, _, _, issues = read_one(lambda entry: entry["coll_perf"].update(coll_exec_time_us="long", coll_busbw_gbs="fast"))
+    assert row["length_ns"] is None and row["busbw"] is None and issues["number_unreadable"] == 2
+    row, group, process, _ = read_one(lambda entry: entry.update(header=7, metadata="x"))
+    assert group is None and process is None and row["name"] == "AllReduce"
+
+
+def test_records_after_other_lines(gputime, tmp_path):
+    records = "".join(map(line, inspector_logs.job()[0]))
+    path = tmp_path / "first.log"
+    path.write_text(records)
+    expected = gputime.json(path)["tables"]["logged_sizes"]["rows"]
+    for before in ("NCCL version 2.28\n", "\n\n", "{\"other\": 1}\n[\n", "\n \nNCCL INFO {\n"):
+        path.write_text(before + records)
+        assert gputime.json(path)["tables"]["logged_sizes"]["rows"] == expected, before
+    path.write_text("its words alone: \"coll_perf\"")
+    assert gputime(path).returncode == 1
+
+
 def test_braces_that_nothing_closes(gputime, tmp_path):
     """Each could be looked for to the end of the log: that would take hours here."""
     records = inspector_logs.job()[0]

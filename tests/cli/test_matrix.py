@@ -28,6 +28,8 @@ SAMPLES = [
     DATA / "nsys/graph_whole.nsys-rep",
     DATA / "nsys/graph_whole.sqlite.gz",
     DATA / "nsys-more/two_part.sqlite.gz",
+    DATA / "nsys-mpi/exchange.nsys-rep",
+    DATA / "nsys-mpi/exchange.sqlite.gz",
     DATA / "nccl/node0-pid1000.log",
     DATA / "xla/jax.xplane.pb",
     DATA / "xla/jax.trace.json.gz",
@@ -374,6 +376,34 @@ def test_cache_changes_nothing(caching):
         assert run(program, *command, trace, "--json", *KEEP) == fresh
         assert cache_files(program), "nothing was kept"
         assert run(program, *command, trace, "--json", *KEEP) == fresh
+
+
+def readings(program):
+    """What is read is kept anew, in another file: which file there is tells whether the trace was read again."""
+    return [path.stat().st_ino for path in cache_files(program)], [path.read_bytes() for path in cache_files(program)]
+
+
+@pytest.mark.parametrize("sample, first, second, is_read_again", [
+    ("torch/tpdp_rank0.json.gz", ["findings"], ["ranks"], False),
+    ("torch/llama_train_compiled.json.gz", ["ranks"], ["sql", "select count(*) from comm_logs"], False),
+    ("torch/llama_train_compiled.json.gz", ["kernels"], ["sql", "select count(*) from comm_logs"], False),
+    ("torch/llama_train_compiled.json.gz", ["kernels"], ["kernels", "--details"], True),
+    ("perfetto/sampled.pftrace", ["summary"], ["sql", "select count(*) from collectives"], False),
+    ("perfetto/sampled.pftrace", ["kernels"], ["kernels", "--details"], True),
+    ("nccl/node0-pid1000.log", ["sql", "select count(*) from comm_logs"], ["efficiency"], False),
+])
+def test_what_a_format_never_has_is_not_looked_for(gputime, tmp_path, sample, first, second, is_read_again):
+    program = Program(gputime.binary, tmp_path / "home")
+    trace = tmp_path / (DATA / sample).name
+    trace.write_bytes((DATA / sample).read_bytes())
+    os.utime(trace, (1_600_000_000, 1_600_000_000))
+    run(program, *first, trace, *KEEP)
+    kept, content = readings(program)
+    assert len(kept) == 1
+    fresh = run(program, *second, trace, "--no-cache")
+    assert run(program, *second, trace, *KEEP) == fresh
+    now, new_content = readings(program)
+    assert (content != new_content) == is_read_again and (kept != now or not is_read_again)
 
 
 def test_quick_traces_are_not_kept(caching):

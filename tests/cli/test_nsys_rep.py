@@ -347,6 +347,8 @@ def test_without_nsys_both_remedies_are_named(gputime, nsys, unknown):
         ('cat "$6" > "$5"', "not an SQLite database"),
         ('head -c 3000 "{database}" > "$5"', "cannot read the nsys export of"),
         ('mkdir "$5"', "it is a directory"),
+        ("printf 'x\\033[31mred\\177\\n' >&2; exit 3", "failed with status 3: x [31mred"),
+        ("seq 10000 >&2; exit 3", "failed with status 3: 10000"),
     ],
 )
 def test_failures_of_nsys(gputime, nsys, unknown, script, expected):
@@ -354,6 +356,41 @@ def test_failures_of_nsys(gputime, nsys, unknown, script, expected):
     text = failure(gputime, unknown, env=nsys.environment())
     assert expected in text
     assert list(nsys.temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["missing", "x" * 5000], ids=["missing", "long"])
+def test_no_place_for_the_export(gputime, nsys, unknown, place):
+    text = failure(gputime, unknown, env=nsys.environment() | {"TMPDIR": f"{nsys.temporary}/{place}"})
+    assert "cannot create a temporary directory: " in text and "set TMPDIR to a writable directory" in text
+
+
+def test_the_usual_place_for_the_export(gputime, nsys, unknown):
+    assert gputime.json(unknown, env=nsys.environment() | {"TMPDIR": ""})["inputs"][0]["ops"] == 120
+    made = nsys.said.read_text().splitlines()[4]
+    assert made.startswith("/tmp/gputime-") and not os.path.exists(os.path.dirname(made))
+
+
+def test_reports_by_relative_and_old_names(gputime, nsys, unknown):
+    """nsys sees a name that it knows, wherever it is started."""
+    old = unknown.rename(unknown.with_name("a.qdrep"))
+    assert gputime.json("a.qdrep", cwd=old.parent, env=nsys.environment())["inputs"][0]["ops"] == 120
+    assert nsys.said.read_text().splitlines()[6].endswith("/report.qdrep")
+    short = old.rename(old.with_name("r"))
+    assert gputime.json("r", cwd=short.parent, env=nsys.environment())["inputs"][0]["ops"] == 120
+    assert nsys.said.read_text().splitlines()[6].endswith("/report.nsys-rep")
+
+
+def test_what_is_no_program_is_passed_over(gputime, nsys, unknown):
+    """Before the program there is a folder of that name on PATH, and a file that may not be run."""
+    others = [nsys.folder / "first", nsys.folder / "second"]
+    (others[0] / "nsys").mkdir(parents=True)
+    others[1].mkdir()
+    (others[1] / "nsys").write_text("not to be run")
+    environment = nsys.environment()
+    environment["PATH"] = ":".join(map(str, others)) + f"::{environment['PATH']}"
+    assert gputime.json(unknown, env=environment)["inputs"][0]["ops"] == 120
+    environment["PATH"] = str(others[0])
+    assert "install nsys" in failure(gputime, unknown, env=environment)
 
 
 def test_a_program_that_cannot_be_run(gputime, nsys, unknown):

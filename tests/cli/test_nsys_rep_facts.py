@@ -3,11 +3,12 @@ sqlite3, and with the reference decoder of the samples where exports lack someth
 
 import importlib.util
 import lzma
+import os
 import sqlite3
 from collections import Counter, defaultdict
 
 import pytest
-from samples import Capture, shared_path, with_shared
+from samples import DATA, Capture, shared_path, with_shared
 
 REPORTS = with_shared([], "data/h200/nsys/*/*.nsys-rep", "data/h200/efficiency/*.nsys-rep",
                       "data/h200/ranks/nsys/*.nsys-rep", name=lambda one: str(one), make=Capture)
@@ -327,3 +328,18 @@ def test_what_nobody_asks_for_is_left_out(capture, facts, decoded, dump_rows):
 def without_tracks(row):
     """Numbers of tracks, and of rows of tables that may be shorter, depend on what else is read."""
     return {key: value for key, value in row.items() if key not in ("thread", "end_thread", "lane", "process", "track")}
+
+
+def test_sampled_counters_come_back_from_the_cache(gputime, tmp_path):
+    """The runs of samples that share their times: the second time they are those of the cache's file."""
+    path = tmp_path / "facts.nsys-rep"
+    path.write_bytes((DATA.parent / "fuzz/seeds/fuzz_nsys_rep/facts.nsys-rep").read_bytes())
+    os.utime(path, (1_600_000_000, 1_600_000_000))  # old enough to be kept
+    query = ("sql", path, "SELECT name, count(*) AS number, sum(value) AS total, max(time_ns) AS last FROM counters GROUP BY name",
+             "--cache-after", "0s")
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    first = gputime.json(*query, env=environment)["tables"]["rows"]["rows"]
+    assert b"1 trace" in gputime("cache", "show", env=environment).stdout
+    again = gputime.json(*query, env=environment)["tables"]["rows"]["rows"]
+    assert again == first == gputime.json(*query, "--no-cache")["tables"]["rows"]["rows"]
+    assert len(first) >= 3

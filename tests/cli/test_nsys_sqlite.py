@@ -329,6 +329,32 @@ def test_tables_without_a_column_that_is_needed(gputime, tmp_path):
     refused(gputime, "--strict", path)
 
 
+TIMED = ["NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_KERNEL",
+         "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "PROFILER_OVERHEAD", "OSRT_API",
+         "CUDA_GPU_MEMORY_USAGE_EVENTS"]
+
+
+def counts(rows):
+    return collections.Counter({name: len(found) for name, found in rows.items()})
+
+
+@pytest.mark.parametrize("reader", ["native", "sqlite"])
+@pytest.mark.parametrize("table", TIMED)
+def test_rows_without_a_start(table, reader, dump_rows, tmp_path):
+    """Each costs itself, and is counted."""
+    path = tmp_path / "extras.sqlite"
+    path.write_bytes(gzip.decompress((DATA / "nsys/extras.sqlite.gz").read_bytes()))
+    whole = dump_rows(path, reader=reader)
+    spoilt = 3
+    those = "WHERE eventType = 59" if table == "NVTX_EVENTS" else ""  # pushed and popped; others name domains
+    alter(path, f"UPDATE {table} SET start = 'soon' WHERE rowid IN (SELECT rowid FROM {table} {those} LIMIT {spoilt})")
+    rows = dump_rows(path, reader=reader)
+    lost = {name: number for name, number in (counts(whole) - counts(rows)).items() if name != "issues"}
+    issues = {row["id"]: row["count"] for row in rows["issues"]}
+    found = issues.get("event_damaged", 0) + issues.get("op_without_time", 0)
+    assert found == spoilt and lost, (lost, issues)
+
+
 def test_schema_has_the_times_of_what_was_read(gputime, unpacked):
     """Tables that are not read have none, whatever they contain."""
     path = unpacked(DATA / "nsys" / "extras.sqlite.gz")
@@ -378,7 +404,14 @@ def test_foreign_databases(gputime, tmp_path):
     connection.close()
     assert "it has no tables" in refused(gputime, empty)
     refused(gputime, tmp_path / "missing.sqlite")
-    assert sorted(os.listdir(tmp_path)) == ["empty.sqlite", "history.sqlite"]
+    many = tmp_path / "many.sqlite"
+    connection = sqlite3.connect(many)
+    connection.executescript("".join(f"CREATE TABLE table_of_number_{i} (a);" for i in range(90)))
+    connection.close()
+    text = refused(gputime, many)
+    shown = text.count("table_of_number_")
+    assert 3 < shown < 90 and f" and {90 - shown} more" in text
+    assert sorted(os.listdir(tmp_path)) == ["empty.sqlite", "history.sqlite", "many.sqlite"]
 
 
 def test_packed_and_piped_databases(gputime, tmp_path):

@@ -3,14 +3,16 @@
 import collections
 import gzip
 import json
+import random
 import shutil
+import struct
 import subprocess
 import zlib
 
 import pytest
 
 from peak import peak_run
-from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track
+from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track, varint
 from samples import DATA
 
 SAMPLES = [*(DATA / name for name in ("devices.json", "late_start.json", "overlap.json", "sampled.json", "names.json")),
@@ -173,6 +175,72 @@ def test_state_of_sequences(dump_rows, tmp_path):
     assert {row["id"]: row["count"] for row in rows["issues"]}["events_dropped"] == 2
 
 
+def random_packets(random):
+    """Fields of packets of three sequences that alternate: some have lost packets or say their names anew, some are of another
+    machine, and each has a clock that counts on from the packet before."""
+    names = message((1, message((1, 1), (2, "cpu_op"))), (2, [message((1, i), (2, f"name {i}")) for i in range(1, 5)]))
+    clocks = message((1, [message((1, 6), (2, 1000)), message((1, 64), (2, 1000), (3, 1))]))
+    packets, sequence = [], 1
+    for _ in range(400):
+        sequence = random.choice([1, 2, 300]) if random.random() < 0.2 else sequence
+        if random.random() < 0.05:
+            packets.append([(10, sequence), (13, 3), (6, clocks), (12, names), (59, message((58, 64), (11, message((11, 2 + sequence)))))])
+        elif random.random() < 0.02:
+            packets.append([(10, sequence), (42, 1)])
+        elif random.random() < 0.1:
+            stage = message((1, random.randrange(50)), (2, 7), (3, random.randrange(3)), (11, random.randrange(2)), (17, "gemm"))
+            packets.append([(10, sequence), (13, 2), (98, random.choice([None, 5])), (8, random.randrange(30)), (53, stage)])
+        else:
+            kind = random.choice([BEGIN, BEGIN, END, END, INSTANT])
+            named = kind != END and (random.randrange(1, 6))  # 5 is nobody's
+            packets.append([(10, sequence), (13, random.choice([0, 2, 2, 2])), (98, random.choice([None, None, 5])),
+                            (8, random.randrange(30)), (11, event(kind, None, name_iid=named or None, category_iid=named and 1 or None,
+                                                                  args={"tid": 9} if random.random() < 0.1 else None))])
+    return packets
+
+
+def test_the_order_of_fields_does_not_matter(dump_rows, tmp_path):
+    """Packets that begin like the one before are read in a shorter way: those with the time first are not, and say the same."""
+    tracks = process(1, 7, "p") + b"".join(thread(2 + sequence, 1, 7, 8 + sequence, "t") for sequence in (1, 2, 300))
+    for seed in range(12):
+        packets = random_packets(random.Random(seed))
+        first = tracks + b"".join(packet(*fields) for fields in packets)
+        time_first = tracks + b"".join(packet(*sorted(fields, key=lambda field: field[0] != 8)) for fields in packets)
+        one, other = read(dump_rows, tmp_path, first), read(dump_rows, tmp_path, time_first)
+        assert one == other and len(one["cpu_ops"]) > 50 and len(one["ops"]) > 10, seed
+
+
+def naive_slices(events):
+    """Begins and ends of a track, in any order: the innermost open slice ends, and what began earlier ends first."""
+    slices, opened = [], []
+    for now in sorted({time for time, *_ in events}):
+        ends = sum(1 for time, kind, _ in events if time == now and kind == END)
+        while ends and opened and opened[-1][0] < now:
+            start, name = opened.pop()
+            slices.append((start, now, name))
+            ends -= 1
+        opened += [(now, name) for time, kind, name in events if time == now and kind == BEGIN]
+        for _ in range(min(ends, len(opened))):
+            start, name = opened.pop()
+            slices.append((start, now, name))
+    return sorted(slices)
+
+
+def test_events_that_come_late_are_matched_anew(dump_rows, tmp_path):
+    """Slices are matched as they come; one event before the one before it, anywhere, and they are matched by time."""
+    for seed in range(8):
+        rng = random.Random(seed)
+        times_ns = sorted(rng.sample(range(1000), 40))
+        events = [(time, END if i % 3 == 2 else BEGIN, f"slice {i}") for i, time in enumerate(times_ns)]
+        late = events.pop(rng.randrange(5, 15))
+        events.insert(rng.randrange(15, len(events)), late)
+        data = process(1, 7, "p") + thread(2, 1, 7, 8, "t")
+        data += b"".join(packet((8, time), (11, event(kind, 2, name if kind == BEGIN else None, "cpu_op"))) for time, kind, name in events)
+        data += b"".join(packet((8, 2000), (11, event(END, 2))) for _ in events)  # of all that are still open, and more
+        closed = naive_slices([*events, *((2000, END, None) for _ in events)])
+        assert times(read(dump_rows, tmp_path, data), "cpu_ops", "name") == closed, seed
+
+
 CATEGORIES, NAMES, ARGS, CONTEXTS, SPECIFICATIONS, STRINGS, KERNELS, LAUNCH_ARGS = 1, 2, 3, 23, 24, 29, 1000, 1001
 
 
@@ -223,6 +291,92 @@ def test_counters_marks_and_open_slices(dump_rows, tmp_path):
     assert [(row["time_ns"], row["value"]) for row in rows["counters"]] == [(1, 10), (3, -4), (9, 0)]
     assert [(row["name"], row["unit"]) for row in rows["counter_tracks"]] == [("queue", "items")]
     assert {row["id"]: row["count"] for row in rows["issues"]} == {"range_open": 1}
+
+
+def stage(at, *fields):
+    return packet((8, at), (10, 1), (53, message(*fields)))
+
+
+def test_stages_of_other_writers(dump_rows, tmp_path):
+    """Queues by number, kinds by name, arguments as real numbers and texts, and what is wrong with some of them."""
+    args = [("registers_per_thread", 4, 1 << 40), ("shared_mem_static", 3, 64), ("occupancy_percent", 5, -1.0),
+            ("warps_per_multiprocessor", 5, 2.5), ("blocks_per_multiprocessor", 3, 2), ("stream", 6, "17"), ("novel", 4, 3)]
+    launch = message((1, message((1, 2), (2, 3), (3, 4), (9, 9))), (3, [message((2, name), (kind, value)) for name, kind, value in args]),
+                     (77, 1))
+    data = packet((10, 1), (13, 1))
+    data += stage(100, (1, 1), (2, 10), (3, 5), (11, 1), (17, "memset of zeros"))
+    data += stage(200, (1, 2), (2, 10), (3, 5), (11, 1), (17, "Memcpy HtoD"), (99, 7))
+    data += stage(300, (1, 3), (2, 10), (3, -2), (17, "gemm"), (21, launch))
+    data += stage(400, (1, 4), (2, 10), (5, 12345), (13, 9))
+    data += packet((8, 500), (10, 1), (53, message((1, 5), (2, 10)) + b"\x1a\x7f"))  # longer than the packet
+    data += packet((10, 1), (53, message((1, 6), (2, 10))))  # no time
+    rows = read(dump_rows, tmp_path, data)
+    found = {row["start_ns"]: (row["kind"], rows["lanes"][row["lane"]]["stream"]) for row in rows["ops"]}
+    assert found[100] == ("memset", 5) and found[200] == ("memcpy", 5) and found[400] == ("kernel", 9)
+    assert found[300][0] == "kernel" and set(found) == {100, 200, 300, 400}
+    (config,) = rows["kernel_configs"]
+    assert (config["grid_x"], config["grid_y"], config["grid_z"]) == (2, 3, 4) and config["static_shared_bytes"] == 64
+    assert config["registers"] is None and config["occupancy_percent"] is None
+    assert config["warps_per_multiprocessor"] == 2.5 and config["blocks_per_multiprocessor"] == 2
+    assert {row["id"]: row["count"] for row in rows["issues"]} == {"event_damaged": 2}
+
+
+def test_a_second_track_of_a_stream(dump_rows, tmp_path):
+    """Ranges that overlap cannot be slices of one track; what is below a stream's track is of that stream."""
+    data = process(1, 7, "p") + packet((60, message((1, 3), (5, 1), (2, "stream 12"), (14, "process 7"))))
+    data += track(4, 3, "more")
+    for uuid, start, end in ((3, 10, 50), (4, 20, 60)):
+        begin = event(BEGIN, uuid, "layer", "gpu_user_annotation")
+        data += packet((8, start), (11, begin)) + packet((8, end), (11, event(END, uuid)))
+    rows = read(dump_rows, tmp_path, data)
+    assert times(rows, "ranges", "name") == [(10, 50, "layer"), (20, 60, "layer")]
+    lanes = [rows["lanes"][row["lane"]] for row in rows["ranges"]]
+    assert {lane["stream"] for lane in lanes} == {12} and {rows["processes"][lane["process"]]["pid"] for lane in lanes} == {7}
+
+
+def test_compressed_bytes_that_are_no_packets(dump_rows, tmp_path):
+    good = process(1, 7, "p") + thread(2, 1, 7, 8, "t") + packet((8, 10), (11, event(BEGIN, 2, "a")))
+    for inside in (b"\x08\x01" * 50, b"\x02\x04abcd", message((7, 5)) * 9, b"\x0a\xff\xff\xff\xff\x0f"):
+        rows = read(dump_rows, tmp_path, good + packet((50, zlib.compress(inside))))
+        assert [row["name"] for row in rows["ranges"]] == ["a"]
+        assert {row["id"]: row["count"] for row in rows["issues"]}.get("packing_damaged", 0) == 1, inside
+
+
+def test_arguments_of_other_types(dump_rows, tmp_path):
+    """Numbers as texts, texts as numbers, lists that are too short or too long."""
+    data = process(1, 7, "p") + track(3, 1, "stream 7")
+    wrong = {"correlation": "eleven", "bytes": "many", "registers per thread": "x", "grid": [1, 2], "block": [4, 5, 6, 7, 8],
+             "device": "0", "stream": "7", "External id": 12, "shared memory": 1.5}
+    data += packet((8, 10), (10, 1), (13, 1), (11, event(BEGIN, 3, "k", "kernel", wrong)))
+    data += packet((8, 20), (10, 1), (11, event(END, 3)))
+    data += packet((8, 30), (10, 1), (11, event(BEGIN, 3, "Memset (Device)", None, {"device": 0, "stream": 7})))
+    data += packet((8, 40), (10, 1), (11, event(END, 3)))
+    data += packet((8, 50), (10, 1), (11, message((9, 77), (11, 3)))) + packet((8, 60), (10, 1), (11, message((9, 0), (11, 3))))
+    rows = read(dump_rows, tmp_path, data)
+    assert [(row["start_ns"], row["end_ns"], row["kind"]) for row in rows["ops"]] == [(10, 20, "kernel"), (30, 40, "memset")]
+    assert rows["ops"][0]["correlation"] is None and not rows["copies"]
+    (config,) = rows["kernel_configs"]
+    assert config["registers"] is None and config["grid_x"] is None and config["block_z"] == 6
+
+
+def test_sequences_that_say_they_were_cleared(dump_rows, tmp_path):
+    """The old field for it, and a clock that nobody described, which is taken as it is."""
+    names = message((2, [message((1, 1), (2, "named"))]), (1, [message((1, 1), (2, "cpu_op"))]))
+    data = process(1, 7, "p") + thread(2, 1, 7, 8, "t") + packet((10, 1), (41, 1), (12, names))
+    for at, kind, more in ((100, BEGIN, {"name_iid": 1, "category_iid": 1}), (150, END, {})):
+        data += packet((8, at), (58, 99), (10, 1), (13, 2), (11, event(kind, 2, **more)))
+    rows = read(dump_rows, tmp_path, data)
+    assert times(rows, "cpu_ops", "name") == [(100, 150, "named")] and not rows["issues"]
+
+
+def test_cut_numbers_at_the_end_of_packets(dump_rows, tmp_path):
+    """Each of the fields that most packets begin with, without its last byte: that packet is lost, and counted."""
+    good = (process(1, 7, "p") + thread(2, 1, 7, 8, "t")) * 4000  # more than is looked at to tell the format
+    for tag in (8 << 3, 10 << 3, 13 << 3, 11 << 3 | 2, 53 << 3 | 2):
+        body = message((8, 5)) + varint(tag) + b"\xff"
+        rows = read(dump_rows, tmp_path, good + message((1, body)) + packet((8, 10), (11, event(BEGIN, 2, "a"))))
+        assert [row["name"] for row in rows["ranges"]] == ["a"]
+        assert {row["id"]: row["count"] for row in rows["issues"]}["event_damaged"] == 1, tag
 
 
 def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
@@ -399,3 +553,107 @@ def test_without_a_reference_they_mean_nothing(dump_rows, tmp_path):
     lost = packet((10, 1), (13, 1), (11, message((1, 5), (9, BEGIN), (23, "x"))))
     rows = read(dump_rows, tmp_path, process(1, 77, "python") + lost + packet((10, 1), (11, message((9, BEGIN)))))
     assert rows["ranges"] == [] and [(row["id"], row["count"]) for row in rows["issues"]] == [("event_damaged", 2)]
+
+
+# ---- the same in other bytes ----
+
+
+def fields(data):
+    """(number, wire type, value) of a message."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        tag = number()
+        size = {0: 0, 1: 8, 5: 4}.get(tag & 7)
+        if tag & 7 == 0:
+            yield tag >> 3, 0, number()
+        else:
+            size = number() if size is None else size
+            yield tag >> 3, tag & 7, data[at:at + size]
+            at += size
+
+
+def encoded(number, wire, value, is_long=False):
+    tag = varint(number << 3 | wire)
+    if is_long:  # the same number in one byte more
+        tag = tag[:-1] + bytes([tag[-1] | 0x80, 0])
+    if wire == 0:
+        return tag + varint(value)
+    return tag + (varint(len(value)) if wire == 2 else b"") + value
+
+
+def rewritten(data, change, path=()):
+    """The message with each field as change(path of numbers, wire type, value) has it; (path, None) goes into messages."""
+    out = b""
+    for number, wire, value in fields(data):
+        here = (*path, number)
+        if wire == 2 and change(here, None, value):
+            value = rewritten(value, change, here)
+        out += change(here, wire, value) or encoded(number, wire, value)
+    return out
+
+
+INSIDE = {(1,), (1, 11), (1, 53), (1, 11, 4), (1, 53, 21), (1, 53, 21, 3)}  # packets, events, stages and their arguments
+
+
+def long_tags(path, wire, value):
+    return path in INSIDE if wire is None else encoded(path[-1], wire, value, len(path) > 1)
+
+
+def kinds_of_numbers(kind):
+    """Integers of annotations (int_value) and of arguments (uint_value) as another kind that has the same value."""
+    def change(path, wire, value):
+        if wire is None:
+            return path in INSIDE
+        if wire == 0 and path == (1, 11, 4, 4):
+            return encoded(kind, 0, value)
+        return encoded(3, 0, value) if wire == 0 and path == (1, 53, 21, 3, 4) else None
+    return change
+
+
+def packed_categories(path, wire, value):
+    if wire is None:
+        return path in INSIDE
+    return encoded(3, 2, varint(value) + varint(99)) if wire == 0 and path == (1, 11, 3) else None
+
+
+def real_counters(path, wire, value):
+    if wire is None:
+        return path in INSIDE
+    return encoded(44, 1, struct.pack("<d", float(value))) if path == (1, 11, 30) else None
+
+
+OTHER_BYTES = {"tags of more bytes than needed": long_tags, "unsigned arguments": kinds_of_numbers(3),
+               "pointers": kinds_of_numbers(7), "packed categories": packed_categories, "real counters": real_counters}
+
+
+@pytest.fixture(scope="module")
+def exports(gputime, tmp_path_factory):
+    """Exports with stages, slices, copies and counters."""
+    folder = tmp_path_factory.mktemp("exports")
+    paths = []
+    for name in ("devices.json", "sampled.json"):
+        paths.append(folder / f"{len(paths)}.pftrace")
+        assert gputime("export", "--no-cache", DATA / name, "-o", paths[-1]).returncode == 0
+    return paths
+
+
+@pytest.mark.parametrize("way", OTHER_BYTES)
+def test_the_same_in_other_bytes(way, exports, dump_rows, tmp_path):
+    changed = 0
+    for path in exports + sorted((DATA.parent / "fuzz/seeds/fuzz_pftrace").glob("*ro*.pftrace")):
+        data = rewritten(path.read_bytes(), OTHER_BYTES[way])
+        changed += data != path.read_bytes()
+        assert read(dump_rows, tmp_path, data) == dump_rows(path), path.name
+    assert changed

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from rank_traces import drifting, numbered, pipeline, shifted, two_by_two, without
+from rank_traces import Job, drifting, numbered, pipeline, shifted, two_by_two, without
 from samples import DATA, ROOT, with_shared
 
 SAMPLES = with_shared([], "data/h200/ranks/*_rank0.json.gz")
@@ -340,15 +340,48 @@ def test_ranks_of_file_names(gputime, made, tmp_path):
     assert waits_of(report) == waits_of(before)
 
 
-def test_same_rank_twice(gputime, made):
-    _, paths, _ = made
-    report = gputime.json("ranks", paths[0], paths[0])
-    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1]
+def test_same_trace_twice(gputime, made):
+    """Under two names, or named twice: it counts once."""
+    _, paths, report = made
+    twice = gputime.json("ranks", *paths, paths[0])
+    assert twice["tables"] == report["tables"]
+    assert issues_of(twice)["rank_duplicate"] == 1
+    assert twice["inputs"][0]["notes"][1] == "Left out: 'rank0.json' has the same events as 'rank0.json', rank 0."
+
+
+def test_same_rank_twice(gputime, made, tmp_path):
+    """Other events, and nothing that says which of the traces are of one job."""
+    job, paths, _ = made
+    again = tmp_path / "again.json"
+    job.write(tmp_path / "shifted", change=shifted(0, 1000))[0].rename(again)
+    named = [tmp_path / name for name in ("one.json", "two.json", "three.json", "four.json")]
+    for path, other in zip(paths, named):
+        other.write_bytes(path.read_bytes())
+    report = gputime.json("ranks", *named, again)
+    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3, 4]
     assert issues_of(report)["rank_duplicate"] == 1
     assert report["inputs"][0]["notes"][0] == (
-        "1 of 2 traces say that they are a rank that another trace is too, and are numbered anew: if these are several "
+        "1 of 5 traces say that they are a rank that another trace is too, and are numbered anew: if these are several "
         "jobs, name the traces of one.")
     check_laws(report)
+
+
+@pytest.mark.parametrize("steps, verdict, chance", [(3, "rotating", None), (4, "pinned", 1 / 64)])
+def test_steps_that_nobody_leads(gputime, tmp_path, steps, verdict, chance):
+    """What the first collective waits for began before the trace: the step says nothing about who leads by chance."""
+    def body():
+        for rank in job.ranks:
+            rank.compute(100_000 + 50_000 * (rank.number == 3))
+        job.collective((0, 1, 2, 3), 10_000)
+
+    job = Job(4)
+    for step in range(1, steps + 1):
+        job.step(step, body)
+    report = gputime.json("ranks", *job.write(tmp_path / "job"))
+    facts = facts_of(report)
+    assert [row["leads"] for row in rows_of(report, "ranks")] == [0, 0, 0, steps - 1]
+    assert (facts["verdict"], facts["verdict_rank"]) == (verdict, 3 if chance else None)
+    assert chance is None or facts["verdict_p"] == pytest.approx(chance)
 
 
 def test_names_alone(gputime, made, tmp_path):

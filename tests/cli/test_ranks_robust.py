@@ -78,29 +78,6 @@ def test_trace_without_work(gputime, job):
     assert issues_of(report)["trace_without_work"] == 1 and verdict_of(report) == (2, "compute_more")
 
 
-def test_foreign_trace(gputime, job, tmp_path):
-    """The trace of a rank of another job, with a number of its own: it is compared with nobody."""
-    before = gputime.json("ranks", *traces_of(job))
-    other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
-    report = gputime.json("ranks", *traces_of(job), traces_of(other)[6])
-    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3, 6]
-    own = ("rank", "collectives", "span_ns", "exposed_wait_ns", "charged_ns")
-    assert [[row[key] for key in own] for row in rows_of(report, "ranks")[:4]] == \
-        [[row[key] for key in own] for row in rows_of(before, "ranks")]
-    assert rows_of(report, "ranks")[4]["collectives"] == 0
-    assert verdict_of(report) == verdict_of(before)
-    issues = issues_of(report)
-    assert issues["clock_unconnected"] == 1 and issues["collective_alone"] > 0 and issues["rank_missing_trace"] == 3
-
-
-def test_foreign_trace_of_the_same_rank(gputime, job, tmp_path):
-    """With the number of another: it gets a free one."""
-    other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
-    report = gputime.json("ranks", *traces_of(job), traces_of(other)[2])
-    assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3, 4]
-    assert issues_of(report)["rank_duplicate"] == 1 and verdict_of(report) == (2, "compute_more")
-
-
 @pytest.mark.parametrize("outputs", [["-o", "/dev/full"], ["--json", "-o", "/dev/full"], ["--html", "-o", "/dev/full"]])
 def test_full_disk(gputime, job, outputs):
     done = gputime("ranks", *traces_of(job), *outputs)

@@ -6,10 +6,12 @@ Uses the build with sanitizers (build/asan/gputime, or GPUTIME_ASAN) where there
 import concurrent.futures
 import gzip
 import json
+import lzma
 import os
 import random
 import subprocess
 import unicodedata
+import zlib
 
 import pytest
 
@@ -230,3 +232,18 @@ def test_extreme_numbers(hardened, tmp_path):
     for command in (["kernels", "--gaps", "--launches"], [], ["gaps", "--per", "device"], ["gaps"]):
         check_survival(hardened(*command, path, "--json"), command)
         assert hardened(*command, path).returncode == 0
+
+
+def test_a_dictionary_that_nobody_has_room_for(gputime, tmp_path):
+    """An xz stream that asks for 3 GiB, with its checksum right."""
+    packed = bytearray(lzma.compress(wrap(FIRST, LAST).encode()))
+    header, size = 12, 4 * (packed[12] + 1)
+    assert packed[header + 2:header + 4] == b"\x21\x01"  # LZMA2, of which one byte is the size of the dictionary
+    packed[header + 4] = 39
+    packed[header + size - 4:header + size] = zlib.crc32(packed[header:header + size - 4]).to_bytes(4, "little")
+    path = tmp_path / "a.json.xz"
+    path.write_bytes(packed)
+    done = gputime(path)
+    if b"xz" in done.stderr and b"built without" in done.stderr:
+        pytest.skip("a build without xz")
+    assert b"xz dictionary is too large" in done.stderr + done.stdout

@@ -58,3 +58,17 @@ def test_declarations_are_seen():
     text = "/* gt_no(); */\n#define X gt_macro()\nstatic inline int gt_a(int x) { return gt_call(x); }\nvoid gt_b(void);\n"
     assert declared(text) == ["gt_a", "gt_b"]
     assert prefixes("copies") and "gt_copy" in prefixes("copies")
+
+
+FAMILIES = {"torch", "nsys", "xla", "rocm", "nccl"}
+# XLA's JSON is a Chrome trace like Kineto's, CSVs are of Nsight, and launchers set the same environment for all profilers.
+SHARED = {("xla", "torch"), ("csv", "nsys"), ("rocm", "nsys")}
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in (ROOT / "lib/decode").iterdir() if path.is_dir()))
+def test_families_of_formats_know_nothing_of_each_other(folder):
+    """What several of them need is in the folder of what they are written in."""
+    own = ROOT / "lib/decode" / folder
+    named = {(folder, other) for path in own.glob("*.[ch]")
+             for other in re.findall(r'#include "decode/(\w+)/', path.read_text(encoding="utf-8"))}
+    assert {(one, other) for one, other in named if other in FAMILIES and other != one} <= SHARED

@@ -30,7 +30,7 @@ def test_the_folder_of_more_samples_is_named_in_one_place():
 
 def test_every_sample_is_listed():
     listed = (DATA / "README.md").read_text()
-    for folder in ("torch", "diff", "nsys", "nsys-more", "perfetto", "xla", "rocm"):
+    for folder in ("torch", "diff", "nsys", "nsys-more", "nsys-mpi", "perfetto", "xla", "xla-nsys", "rocm"):
         for path in (DATA / folder).iterdir():
             name = path.name.split("_cuda_")[0].split("_nvtx_")[0].split(".")[0]
             name = "train" if folder == "rocm" else name

@@ -1,5 +1,6 @@
 """What queries may take: memory, long values, long patterns, bytes of a result; and what hostile databases may name."""
 
+import random
 import resource
 import sqlite3
 
@@ -132,3 +133,60 @@ def test_the_extension_has_the_functions_after_it_is_loaded_twice(gputime, tmp_p
     assert connection.execute("select median(column1), percentile(column1, 25) from (values (1), (2.5), (4), (9))").fetchone() == (
         3.25, 2.125)
     connection.close()
+
+
+# ---- functions that could compute for hours ----
+
+LONG, MIDDLE = "printf('%.*c', 4000000, 'a')", "printf('%.*c', 2000000, 'a')"
+
+
+@pytest.mark.parametrize("text, result", [
+    (f"select instr({LONG}, {MIDDLE} || 'b')", 0),
+    (f"select instr({LONG} || 'b', {MIDDLE} || 'b')", 2000001),
+    (f"select length(replace({LONG}, {MIDDLE} || 'b', 'x'))", 4000000),
+    (f"select replace({LONG}, {MIDDLE}, 'x')", "xx"),
+    (f"select length(trim({MIDDLE}, 'b'))", 2000000),
+])
+def test_searches_are_linear(hardened, text, result):
+    assert query(hardened, LLAMA, text, timeout=60) == [(result,)]
+
+
+@pytest.mark.parametrize("text, words", [
+    (f"select {LONG} like '%' || printf('%.*c', 990, 'a') || 'b'", "too complex"),
+    (f"select {LONG} not glob '*' || printf('%.*c', 990, 'a') || 'b'", "too complex"),
+    (f"select rtrim({MIDDLE}, printf('%.*c', 99999, 'b') || 'a')", "too many characters to trim"),
+    ("select json_patch('{}', '{}')", "json_patch"),
+    ("with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n where "
+     "printf('%.*c', 50000, 'a') || i like '%' || printf('%.*c', 900, 'a') || 'b'", "stopped after"),
+])
+def test_long_work_is_refused_or_stopped(hardened, text, words):
+    assert words in failure(hardened, LLAMA, text, "--timeout", "200ms", timeout=60)
+
+
+def quoted(value):
+    return f"x'{value.hex()}'" if isinstance(value, bytes) else "null" if value is None else \
+        str(value) if isinstance(value, int) else "'{}'".format(value.replace("'", "''"))
+
+
+EXPRESSIONS = ["instr(a, b)", "replace(a, b, c)", "trim(a)", "trim(a, b)", "ltrim(a, b)", "rtrim(a, b)", "a like b", "a like b escape c",
+               "a glob b", "instr(b, a)", "replace(a, c, b)", "b not like a"]
+
+
+def test_functions_give_what_those_of_sqlite_give(hardened):
+    """SQLite's own, by Python."""
+    draw = random.Random(5)
+    # 'ä' and 'ę' share a byte; blobs may end or begin within a character
+    letters = ["a", "b", "A", "ä", "ę", "€", "%", "_", "*", "?", "[a-b]", " ", "'", "😀"]
+
+    def value():
+        text = "".join(draw.choice(letters) for _ in range(draw.choice([0, 1, 1, 2, 3, 6, 9])))
+        return draw.choice([text, text, text, text, text.encode()[:draw.randrange(9)], text.encode()[1:], None, draw.randrange(99)])
+
+    own = sqlite3.connect(":memory:")
+    for expression in EXPRESSIONS:
+        rows = [(value(), value(), draw.choice(letters) if "escape" in expression else value()) for _ in range(90)]
+        values = ", ".join(f"({', '.join(map(quoted, row))})" for row in rows)
+        text = f"with v(a, b, c) as (values {values}) select typeof({expression}) as t, hex({expression}) as h from v"
+        if "escape" in expression:
+            text = text.replace("'[a-b]')", "'x')")
+        assert query(hardened, LLAMA, "-f", "-", stdin=text.encode()) == own.execute(text).fetchall(), expression

@@ -267,6 +267,47 @@ def test_limits_nodes_and_channels_are_the_same_in_every_layout(layout, tmp_path
         assert len(found["launch_details"]) == 500 and len(found["operator_details"]) == 240
 
 
+ODD_CONFIGS = [{"registers per thread": "many"}, {"registers per thread": -1}, {"registers per thread": 2**33}, {"grid": "[4, 5, 6]"},
+               {"grid": [1, 2]}, {"grid": [1, "x", 3]}, {"block": 7}, {"block": [2**33, 1, 1]}, {"shared memory": "1 KB"},
+               {"blocks per SM": "few"}, {"warps per SM": None}, {"grid": {"x": 1}}, {"occupancy": 5},
+               {"occupancy": {"blockLimitRegs": -3}}, {"occupancy": {"blockLimitRegs": 2**40}}, {"grid": []}]
+ODD_ARGUMENTS = [{"Input Dims": "none"}, {"Input Dims": 5}, {"Input type": {"a": 1}}, {"Input Strides": "[]"},
+                 {"Concrete Inputs": ["}"]}, {"Sequence number": "five"}, {"Fwd thread id": -2}, {"Input Dims": []}]
+
+
+def test_odd_values_are_the_same_in_every_layout(tmp_path, dump_rows):
+    """Among so many usual ones that the fast reader knows them: what it cannot read it leaves to the other."""
+    events = []
+    for i in range(480):
+        config = {"registers per thread": 32 + i % 3, "shared memory": 1024, "blocks per SM": 0.5, "warps per SM": 4,
+                  "grid": [i % 7 + 1, 1, 1], "block": [32, 1, 1]}
+        arguments = {"Input Dims": [[i % 3, 2]], "Input type": ["float"], "Input Strides": [[2, 1]], "Concrete Inputs": [""]}
+        if i % 10 == 7:
+            config.update(ODD_CONFIGS[i // 10 % len(ODD_CONFIGS)])
+            arguments.update(ODD_ARGUMENTS[i // 10 % len(ODD_ARGUMENTS)])
+        events += [kernel(10 * i, **config), cpu_op(10 * i, "aten::mm", **arguments)]
+    events += [sync(6000, "Stream Sync", "none"), sync(6001, "Nothing", -7), {**sync(6002, "", 7), "pid": "x"}]
+    events += [{"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "pid": 9, "tid": 10, "ts": 6010},
+               {"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": "x", "pid": 9, "tid": 10, "ts": 6011},
+               {"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": 5, "pid": 9, "tid": 10, "ts": "late"}]
+    dumps = []
+    for layout in LAYOUTS.values():
+        path = tmp_path / "trace.json"
+        path.write_text(json.dumps({"traceEvents": events}, **layout))
+        rows = dump_rows(path)
+        for row in rows["operator_args"]:  # texts are as they are written
+            row.update({key: row[key] and row[key].replace(" ", "").replace("\n", "") for key in TEXTS_OF_VALUES})
+        for table, key in (("meta", "read_bytes"), ("fact_issues", "first_offset")):  # are of the text
+            for row in rows[table]:
+                row.pop(key)
+        dumps.append(rows)
+    assert dumps[0] == dumps[1] == dumps[2]
+    configs = dumps[0]["kernel_configs"]
+    assert len(configs) == 480 and sum(row["registers"] is None for row in configs) == 9
+    issues = {row["id"]: row["count"] for row in dumps[0]["issues"]}
+    assert issues["number_unreadable"] > 30 and issues["event_damaged"] == 1
+
+
 def test_distributed_info_after_the_events(dump_rows):
     dumped = dump_rows(DATA / "limits.json", facts="comms")
     assert (dumped["meta"][0]["rank"], dumped["meta"][0]["world_size"], dumped["meta"][0]["host"]) == (3, 8, "node17")
@@ -309,6 +350,34 @@ def test_work_of_an_ascend_npu(threads, dump_rows):
     assert [(row["id"], row["count"]) for row in dumped["issues"]] == [("other_accelerator", 9)]
     assert len(found["ranges"]) == len(found["cpu_ops"]) == 3
     assert dumped["meta"][0]["skipped_events"] == 6
+
+
+def test_ways_to_name_an_ascend_npu(tmp_path, dump_rows):
+    """By a number in the name, by one in the label, and else by the order; streams by argument, by name and by thread."""
+    def named(kind, key, pid, text, tid=0):
+        return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": {key: text}}
+
+    def work(pid, tid, ts, name="MatMul", **more):
+        return {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": 2, **more}
+
+    events = [
+        named("process_name", "name", 1, "Ascend Hardware 6"), named("process_labels", "labels", 1, "NPU 2"),
+        named("process_name", "name", 2, "Ascend Hardware"), named("process_labels", "labels", 2, "NPU 4"),
+        named("process_name", "name", 3, "Ascend Hardware"), named("process_labels", "labels", 3, "NPU"),
+        named("process_name", "name", 3, "Ascend Hardware 9"),  # a second name is none
+        named("process_name", "name", 8, "Python"), named("thread_name", "name", 8, "Stream 5", 1),
+        named("thread_name", "name", 1, "Stream 33", 1), named("thread_name", "name", 2, "Stream", 1),
+        work(1, 1, 10), work(2, 1, 20, "aclrtMemset"), work(3, 7, 30, "MEMCPY_ASYNC", args={"Stream Id": 12}), work(8, 1, 40),
+        work(1, 1, 9.3e15), work("x", 1, 50), work(1, "y", 60), work(1, 1, "z"), work(1, 1, 70, dur="long"), work(1, 1, 80, cat=""),
+    ]
+    path = tmp_path / "npu.json"
+    path.write_text(json.dumps({"traceEvents": events}, indent=1))
+    rows = dump_rows(path)
+    lanes = [(rows["devices"][row["device"]]["id"], row["stream"]) for row in rows["lanes"]]
+    found = {row["start_ns"] // 1000: (row["kind"], *lanes[row["lane"]]) for row in rows["ops"]}
+    assert found[10] == ("kernel", 6, 33) and found[20] == ("memset", 4, 1) and found[30][:2] == ("memcpy", 2)
+    assert 40 not in found and {name["name"] for name in rows["devices"]} == {"Ascend NPU"}
+    assert {row["id"]: row["count"] for row in rows["issues"]}["other_accelerator"] == len(found)
 
 
 def test_a_large_ascend_trace_does_not_depend_on_threads(tmp_path, dump_rows):

@@ -75,16 +75,16 @@ def read(path):
 
 
 def captures():
-    return with_shared([PB, JSON], "data/h200/jax_profiler/*")
+    return with_shared([PB, JSON, *sorted((DATA / "xla-nsys").glob("jax.*"))], "data/h200/jax_profiler/*")
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("path", captures(), ids=lambda path: path.name if path else "none")
+@pytest.mark.parametrize("path", captures(), ids=lambda path: f"{path.parent.name}-{path.name}" if path else "none")
 def test_every_row_is_read(path, threads, dump_rows):
     planes, about = read(path)
     dumped = dump_rows(path, facts=ALL, threads=threads)
     expected = xla_facts.rows_of(planes)
-    assert len(expected["ops"]) == 752 and len(expected["calls"]) > 100 and len(expected["python_calls"]) > 10
+    assert len(expected["ops"]) in (752, 792) and len(expected["calls"]) > 100 and len(expected["python_calls"]) > 10
     check_rows(resolve(dumped), expected)
     assert (dumped["meta"][0]["host"] or "") == about["host"]
 
@@ -256,6 +256,37 @@ def test_named_scopes_are_ranges(has_host, gputime, tmp_path):
     assert rows["jit(f)/layer0"]["instances"] == (3 if has_host else 2) and rows["jit(f)/layer0"]["ops"] == 3
     assert rows["jit(f)/transpose(jvp(layer1))"]["ops"] == 1
     assert rows["PjitFunction(f)"]["ops"] == (4 if has_host else 0)
+
+
+@pytest.mark.parametrize("name, scope", [
+    ("jit(f)/jvp(layer0)", "jit(f)/jvp(layer0)"), ("jit(f)", "jit(f)"), ("jit(f)/layer1", "jit(f)/layer1"),
+    ("jit(f)/layer", "jit(f)"), ("jit(f)/layer1/dot", "jit(f)/layer1"), ("jit(f)/layer1/do", "jit(f)/layer1"),
+    ("alone", None)])
+def test_fused_operations_keep_the_scope_that_they_share(name, scope, gputime, tmp_path):
+    """Its name is all scope if it ends with a bracket or if operations lie inside."""
+    names = (name, "jit(f)/layer1-a/add", "jit(f)/layer1/dot", "jit(f)/layer10/dot")
+    kernels = [event("k", 100 * i + 90, 50, correlation_id=i, name=each) for i, each in enumerate(names)]
+    calls = [event("k", 100 * i + 10, 20, device_id=0, correlation_id=i) for i in range(len(names))]
+    path = write(tmp_path, small(line("Stream #7(Compute)", *kernels)), small(line("python3", *calls), name="/host:CPU"))
+    rows = gputime.json("sql", path, "select range from ops order by start_ns")["tables"]["rows"]["rows"]
+    assert [row["range"] for row in rows] == [scope, "jit(f)/layer1-a", "jit(f)/layer1", "jit(f)/layer10"]
+
+
+@pytest.mark.parametrize("kind", ["xplane.pb", "trace.json"])
+def test_an_op_without_a_scope_ends_a_range_of_its_own_stream(kind, tmp_path, dump_rows):
+    """Also where a JSON has the events of all lines in the order of time."""
+    scoped = [event("k", 0, 50, name="f/a/dot"), event("k", 300, 50), event("k", 600, 50, name="f/a/add")]
+    other = [event("k", 300 * i + 100, 50) for i in range(3)]
+    planes = [small(line("Stream #7", *scoped), line("Stream #8", *other, number=8))]
+    data = xla_by_hand.xplane(planes)
+    if kind == "trace.json":
+        document = json.loads(xla_by_hand.trace_json(planes))
+        document["traceEvents"].sort(key=lambda item: item.get("ts", -1))
+        data = json.dumps(document).encode()
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(data)
+    dumped = dump_rows(path, facts=ALL)
+    assert [(row["start_ns"], row["end_ns"], row["name"]) for row in dumped["ranges"]] == [(0, 50, "f/a"), (600, 650, "f/a")]
 
 
 def test_losses_that_the_profiler_reports(gputime, tmp_path):

@@ -6,6 +6,7 @@ import json
 import random
 import struct
 import zipfile
+import zlib
 
 import pytest
 
@@ -217,6 +218,58 @@ def test_absurd_numbers(tmp_path, gputime):
             path.write_bytes(data)
             found = gputime("kernels", path, "--json", "--no-cache")
             assert found.returncode in (0, 1) and len(found.stderr.splitlines()) <= 1
+
+
+def with_end64(data):
+    """The numbers of the directory in a second end, as in archives that are too large for the first."""
+    at = data.rindex(b"PK\5\6")
+    count, size, offset = struct.unpack_from("<HII", data, at + 10)
+    second = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, count, count, size, offset)
+    locator = b"PK\6\7" + struct.pack("<IQI", 0, at, 1)
+    first = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 0xffff, 0xffff, 0xffffffff, 0xffffffff, 0)
+    return data[:at] + second + locator + first
+
+
+def test_an_end_of_64_bits(tmp_path, gputime):
+    path = tmp_path / "trace.zip"
+    data = with_end64(archive(path, [("trace.json", TEXT)]).read_bytes())
+    path.write_bytes(data)
+    assert zipfile.ZipFile(path).namelist() == ["trace.json"]  # it is one for others
+    assert rows(gputime, path) == rows(gputime, TRACE)
+    assert damage_of(gputime, path) == 0
+    # Where the second end is not what the locator says, the members are found by their own headers.
+    path.write_bytes(data.replace(b"PK\6\6", b"PK\6\0"))
+    assert rows(gputime, path) == rows(gputime, TRACE)
+    assert damage_of(gputime, path) == 1
+
+
+@pytest.mark.parametrize("extra", [b"UT\5\0\3abcd", b"UT\5\0\3abcd" * 3, b"\x99\x99\xff\xff", b"ab"], ids=str)
+def test_other_extra_fields(extra, tmp_path, gputime):
+    member = zipfile.ZipInfo("trace.json")
+    member.compress_type, member.extra = zipfile.ZIP_DEFLATED, extra
+    path = tmp_path / "trace.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(member, TEXT)
+    assert rows(gputime, path) == rows(gputime, TRACE)
+    assert damage_of(gputime, path) == 0
+
+
+@pytest.mark.parametrize("form", ["<III", "<IQQ"])
+def test_sizes_after_members_of_a_cut_archive(form, tmp_path, gputime):
+    """The directory is missing; the first member has its sizes before and after its bytes."""
+    def member(name, text, after):
+        flags, check = (8 if after else 0), 0 if after else zlib.crc32(text)
+        head = b"PK\3\4" + struct.pack("<HHHHHIIIHH", 20, flags, 0, 0, 0, check, len(text), len(text), len(name), 0)
+        return head + name + text + after
+
+    after = b"PK\7\10" + struct.pack(form, zlib.crc32(b"notes"), 5, 5)
+    path = tmp_path / "trace.zip"
+    path.write_bytes(member(b"notes.txt", b"notes", after) + member(b"trace.json", TEXT, b""))
+    assert rows(gputime, path) == rows(gputime, TRACE)
+    assert damage_of(gputime, path) == 1
+    # What follows is no sizes of either length: reading ends there.
+    path.write_bytes(member(b"notes.txt", b"notes", after[:10]) + member(b"trace.json", TEXT, b""))
+    assert "looks like text" in fails(gputime, path)
 
 
 def test_memory_does_not_grow_with_the_archive(tmp_path, gputime):

@@ -132,7 +132,7 @@ def device_event(rng, start, correlation, is_amd):
     if rng.random() < 0.6:
         stats |= {"hlo_op": "fusion.3", "hlo_module": "jit_f",
                   "name": rng.choice(("jit(f)/layer0/dot_general", "jit(f)/layer0/add", "jit(f)/transpose(jvp(layer1))/mul",
-                                      "alone"))}
+                                      "jit(f)/layer0", "jit(f)/layer0-1", "jit(f)/jvp(layer1)", "jit(f)", "alone"))}
     return event(rng.choice(("loop_add_fusion", "gemm_fusion_dot_4", "input_reduce_fusion")), start, duration, **stats)
 
 

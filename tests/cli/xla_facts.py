@@ -166,6 +166,12 @@ def memory_kind(word):
     return word.lower() if word and word.lower() in MEMORY_KINDS else "unknown"
 
 
+def scope_of(name, names):
+    """Of an operation: what is before its last part; of several that were fused: all of the name that they share."""
+    is_scope = name.endswith(")") or any(name and other.startswith(name + "/") for other in names)
+    return name if is_scope else name.rpartition("/")[0]
+
+
 class Rows:
     def __init__(self, planes):
         self.tables, self.scopes = defaultdict(list), []
@@ -228,7 +234,7 @@ class Rows:
             self.add("graph_ops", op=op, graph=graph)
         if "kernel_details" in stats:
             self.take_config(op, stats)
-        self.scopes.append((lane, stats.get("name", "").rpartition("/")[0], self.tables["ops"][op]))
+        self.scopes.append((lane, stats.get("name", ""), self.tables["ops"][op]))
 
     def copy(self, details, size, source, target):
         return {"bytes": whole(detail(details, size)), "src": memory_kind(source and detail(details, source)),
@@ -248,6 +254,8 @@ class Rows:
 
     def add_scopes(self):
         """Around the calls of ops, and on the GPU around ops without one that follow each other."""
+        names = {name for _, name, _ in self.scopes}
+        self.scopes = [(lane, scope_of(name, names), op) for lane, name, op in self.scopes]
         by_correlation = {}
         for _, scope, op in self.scopes:
             if scope and op["correlation"] is not None:

@@ -192,7 +192,7 @@ static void read_all_facts(void) {
     struct gputime_error err;
     struct gputime_trace *trace = NULL;
     const char *path = world.path;
-    options.facts = (GPUTIME_FACT_HOST_CALLS << 1) - 1; /* the last one */
+    options.facts = (GPUTIME_FACT_CALL_ARGS << 1) - 1; /* the last one */
     options.no_cache = 1;
     options.threads = (int64_t)(1 + below(3));
     options.reader = GPUTIME_READER_NATIVE;

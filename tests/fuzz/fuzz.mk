@@ -1,12 +1,12 @@
 COMMA := ,
-# Fuzz targets: `make fuzz T=name SECONDS=60`, `make fuzz-coverage`, and what of them the tests repeat (`make replay`,
+# Fuzz targets: `make fuzz T=name SECONDS=60`, and what of them the tests repeat (`make replay`,
 # `make corrupt`). Part of the Makefile.
 
 # Files in memory and pages from the heap instead of the system's (in_memory.c), and large blocks that stay (large_blocks.c),
 # for every target.
-WRAPPED   := $(patsubst %,-Wl$(COMMA)--wrap=%,open close fstat stat pread read $(addprefix gt_mem_,pages_alloc pages_resize \
-    pages_free pages_discard pages_map_file alloc array uninitialised realloc room free))
-IN_MEMORY := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,in_memory large_blocks made_store)
+WRAPPED   := $(patsubst %,-Wl$(COMMA)--wrap=%,open close fstat stat access pread read realpath \
+    __realpath_chk sqlite3_open_v2 $(addprefix gt_mem_,pages_alloc pages_resize pages_free pages_discard pages_map_file alloc array uninitialised realloc room free))
+IN_MEMORY := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,in_memory in_memory_sqlite large_blocks made_store)
 MUTATORS  := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,mutator mutate_text mutate_proto mutate_sqlite)
 
 $(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(IN_MEMORY) $(IN_PROCESS)
@@ -44,10 +44,10 @@ FUZZ_DATA_fuzz_decode_sqlite  := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*)
 FUZZ_DATA_fuzz_decode_pftrace := $(wildcard tests/fuzz/seeds/fuzz_pftrace/*)
 FUZZ_DATA_fuzz_decode_xplane  := $(wildcard tests/fuzz/seeds/fuzz_xla/*)
 FUZZ_DATA_fuzz_decode_xla_json := $(wildcard tests/fuzz/seeds/fuzz_xla/*)
-FUZZ_DATA_fuzz_decode_rocpd   := $(wildcard tests/data/rocm/*.db)
-FUZZ_DATA_fuzz_decode_rocprof_csv  := $(wildcard tests/data/rocm/*.csv)
-FUZZ_DATA_fuzz_decode_rocprof_json := $(wildcard tests/data/rocm/*.json)
-FUZZ_DATA_fuzz_decode_inspector := $(wildcard tests/data/nccl/*)
+FUZZ_DATA_fuzz_decode_rocpd   := $(wildcard tests/data/rocm/*.db tests/fuzz/seeds/fuzz_rocm/*.db tests/fuzz/seeds/fuzz_rocm/*.rpd)
+FUZZ_DATA_fuzz_decode_rocprof_csv  := $(wildcard tests/data/rocm/*.csv tests/fuzz/seeds/fuzz_rocm/*.csv)
+FUZZ_DATA_fuzz_decode_rocprof_json := $(wildcard tests/data/rocm/*.json tests/fuzz/seeds/fuzz_rocm/*.json)
+FUZZ_DATA_fuzz_decode_inspector := $(wildcard tests/data/nccl/* tests/fuzz/seeds/fuzz_nccl_inspector/*)
 
 # Words that a target's inputs are made of: those that the code looks for, and what is written by hand in *.dict.
 FUZZ_CODE_torch   := $(wildcard lib/decode/torch/*.c)
@@ -135,43 +135,31 @@ build/asan/damaged/%.run: build/asan/corrupt
 
 # make fuzz T=decode_torch SECONDS=60: one target, or all of them one after the other. What a run finds to be new is kept in
 # build/fuzz/corpus, and a line in build/fuzz/executions says how many executions there were; what fails is to become a seed.
+# With PLAIN=1 there are no sanitizers, only the checks of the targets themselves: several times as many executions.
 T       ?=
 SECONDS ?= 30
 CLANG   ?= clang
 FUZZ_CHOSEN := $(if $(T),$(patsubst %,fuzz_%,$(T:fuzz_%=%)),$(FUZZ_NAMES))
+PLAIN   ?=
+FUZZ_AT := build/fuzz$(if $(PLAIN),-plain)
+FUZZ_SANITIZE := $(if $(PLAIN),,$(COMMA)address$(COMMA)undefined -fno-sanitize-recover=all)
 # Comparisons are not traced: that costs a third of the time, and dictionaries and mutators know the words that matter.
-FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-sanitize-coverage=trace-cmp
+FUZZ := -fsanitize=fuzzer-no-link$(FUZZ_SANITIZE) -fno-sanitize-coverage=trace-cmp
 EMPTY :=
 joined = $(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $1))
 fuzz:
 	@./setup.sh build fuzz && ./setup.sh fuzz-runtime
-	@$(MAKE) --no-print-directory -s -j$(JOBS) CC="$(CLANG)" BUILD=build/fuzz HARDEN=0 CFLAGS="-O2 $(CHECKS) $(FUZZ)" \
-	    LDFLAGS="$(FUZZ)" $(FUZZ_CHOSEN:%=build/fuzz/%) $(FUZZ_CHOSEN:%=build/fuzz/%.dict)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) CC="$(CLANG)" BUILD=$(FUZZ_AT) HARDEN=0 CFLAGS="-O2 $(CHECKS) $(FUZZ)" \
+	    LDFLAGS="$(FUZZ)" $(FUZZ_CHOSEN:%=$(FUZZ_AT)/%) $(FUZZ_CHOSEN:%=build/fuzz/%.dict)
 	@set -e; $(foreach name,$(FUZZ_CHOSEN),echo "== $(name)"; \
 	    $(PYTHON) tests/fuzz/bundle.py unpack tests/fuzz/corpus/$(name) build/fuzz/corpus/$(name); \
-	    $(PYTHON) tests/fuzz/run.py $(name) $(SECONDS) $(call joined,$(call seeds_of,$(name)));)
+	    $(PYTHON) tests/fuzz/run.py $(FUZZ_AT) $(name) $(SECONDS) $(call joined,$(call seeds_of,$(name)));)
 
-FUZZ_PARTS := $(IN_MEMORY:$(BUILD)/%=build/fuzz/%) $(MUTATORS:$(BUILD)/%=build/fuzz/%)
-build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_PARTS) build/fuzz/libprogram.a build/fuzz/libgputime.a
+# BUILD is build/fuzz, or where a build with other flags is.
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(IN_MEMORY) $(MUTATORS) $(BUILD)/libprogram.a $(BUILD)/libgputime.a
 	$(COMPILE) -fsanitize=fuzzer $(WRAPPED) -o $@ $< $(filter %.o %.a,$^) -lz $(LIBS)
 
 # What of build/fuzz/corpus reaches something that the rest does not, in tests/fuzz/corpus: small, for the tests.
 fuzz-corpus:
 	@set -e; $(foreach name,$(FUZZ_CHOSEN),$(PYTHON) tests/fuzz/bundle.py keep build/fuzz/$(name) build/fuzz/corpus/$(name) \
 	    tests/fuzz/corpus/$(name);)
-
-# Which lines and branches of the library the seeds and the corpus reach.
-LLVM_PROFDATA ?= $(firstword $(shell command -v llvm-profdata llvm-profdata-14))
-LLVM_COV      ?= $(firstword $(shell command -v llvm-cov llvm-cov-14))
-fuzz-coverage:
-	@./setup.sh build fuzz && ./setup.sh coverage
-	@$(MAKE) --no-print-directory -s -j$(JOBS) CC="$(CLANG)" BUILD=build/coverage HARDEN=0 \
-	    CFLAGS="-O1 -fprofile-instr-generate -fcoverage-mapping" LDFLAGS=-fprofile-instr-generate \
-	    $(FUZZ_NAMES:%=build/coverage/replay/%)
-	@rm -f build/coverage/*.profraw
-	@set -e; $(foreach name,$(FUZZ_NAMES),LLVM_PROFILE_FILE=build/coverage/$(name).profraw build/coverage/replay/$(name) \
-	    $(call seeds_of,$(name)) $(wildcard build/fuzz/corpus/$(name)/*);)
-	@$(LLVM_PROFDATA) merge -sparse -o build/coverage/all.profdata build/coverage/*.profraw
-	@$(LLVM_COV) export -summary-only -instr-profile=build/coverage/all.profdata \
-	    $(FUZZ_NAMES:%=-object build/coverage/replay/%) > build/coverage/summary.json
-	@$(PYTHON) tests/tools/coverage_table.py build/coverage/summary.json

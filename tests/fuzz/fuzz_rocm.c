@@ -17,8 +17,8 @@ static enum kind kind_of(const uint8_t *data, size_t size) {
 
 static struct gt_store *decode(const char *path, enum kind kind, bool is_small) {
     static const struct gt_csv_sizes small_rows = {64, 65536}, usual_rows = {1 << 16, 65536};
-    static const struct gt_torch_sizes small_text = {.window_bytes = 64, .max_bytes = 65536},
-                                       usual_text = {.window_bytes = 1 << 16, .max_bytes = 65536};
+    static const struct gt_json_sizes small_text = {.window_bytes = 64, .max_bytes = 65536},
+                                      usual_text = {.window_bytes = 1 << 16, .max_bytes = 65536};
     const struct gt_decode_options options = {.threads = is_small ? 3 : 1, .facts = GT_FACTS_ALL};
     struct gt_source *source;
     struct gt_store *store = NULL;

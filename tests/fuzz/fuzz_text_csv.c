@@ -34,11 +34,23 @@ static void read_rows(const char *path, struct gt_csv_sizes sizes, enum gt_csv_u
     gt_source_close(source);
 }
 
+/* Rows of what is packed may be longer than all that is here: other targets are about that. */
+static bool is_packed(const char *path, const uint8_t *data, size_t size) {
+    struct gt_source *source = NULL;
+    struct gt_str head;
+    if (gt_source_open(path, &source, NULL) != GT_OK)
+        return true;
+    bool is_same = gt_source_peek(source, &head, NULL) == GT_OK && head.len <= size && (head.len == 0) == (size == 0) &&
+                   (size == 0 || memcmp(head.ptr, data, head.len) == 0);
+    gt_source_close(source);
+    return !is_same;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct seen large, small;
-    if (size > FUZZ_TEXT_MAX || (size && (data[0] == 0x1f || data[0] == 0x28 || data[0] == 0xfd || data[0] == 'P')))
-        return 0;
     const char *path = fuzz_memory_file(0, data, size);
+    if (size > FUZZ_TEXT_MAX || is_packed(path, data, size))
+        return 0;
     for (int unit = GT_CSV_LINE; unit <= GT_CSV_RECORD; unit++) {
         const struct gt_csv_sizes usual = {2 * FUZZ_TEXT_MAX, 4 * FUZZ_TEXT_MAX},
                                   tiny = {SMALL_WINDOW, 4 * FUZZ_TEXT_MAX};

@@ -110,7 +110,11 @@ static struct gt_report *make_report(struct bytes *in) {
     gt_section_add_fact(section, facts, "fact", "Fact", (enum gt_unit)(take(in) % 5), take_cell(in));
     add_table(in, section, "kernels");
     add_table(in, section, "gaps");
-    gt_section_issue(section, &(struct gt_report_issue){"input_cut", "the input is cut", take(in), take_wide(in), 1});
+    gt_section_issue(section, &(struct gt_report_issue){.id = "input_cut",
+                                                        .help = "the input is cut",
+                                                        .count = take(in),
+                                                        .first_offset = take_wide(in),
+                                                        .is_loss = 1});
     fuzz_must(gt_report_status(report, NULL) == GT_OK);
     return report;
 }

@@ -40,6 +40,15 @@ static size_t number_of(const char *path) {
     return number;
 }
 
+bool fuzz_memory_bytes(const char *path, const void **data, size_t *size) {
+    size_t number = number_of(path);
+    if (number == FUZZ_MEMORY_FILES)
+        return false;
+    *data = files[number].data;
+    *size = files[number].size;
+    return true;
+}
+
 static size_t read_at(size_t number, void *buf, size_t size, size_t offset) {
     if (offset >= files[number].size || size == 0)
         return 0;
@@ -94,6 +103,25 @@ int __wrap_stat(const char *path, struct stat *info) {
         return __real_stat(path, info);
     describe(number, info);
     return 0;
+}
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode) {
+    return number_of(path) < FUZZ_MEMORY_FILES ? 0 : __real_access(path, mode);
+}
+
+char *__real_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved) {
+    return number_of(path) < FUZZ_MEMORY_FILES && resolved ? strcpy(resolved, path) : __real_realpath(path, resolved);
+}
+
+/* What realpath() is called where the compiler knows the room for the result. */
+char *__wrap___realpath_chk(const char *path, char *resolved, size_t room);
+char *__wrap___realpath_chk(const char *path, char *resolved, size_t room) {
+    (void)room;
+    return __wrap_realpath(path, resolved);
 }
 
 ssize_t __real_pread(int fd, void *buf, size_t size, off_t offset);

@@ -1,6 +1,7 @@
 /* Keeps large heap blocks of the library from one execution to the next: AddressSanitizer gives them back to the system
    each time, and the page faults of new ones cost more than most executions. What is not in use is poisoned, so that
    reading it is seen as before. */
+#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,13 +17,16 @@ const char *__asan_default_options(void) {
 }
 
 #define GRAIN   ((size_t)1 << 16)
-#define LARGEST ((size_t)4 << 20)
+#define LARGEST ((size_t)8 << 20)
 enum { BLOCKS_MAX = 64 };
 
 static struct {
     char *bytes;
     size_t size, capacity; /* size 0: not in use */
 } blocks[BLOCKS_MAX];
+
+/* Some targets read with several threads. What a block has belongs to its owner while it is in use. */
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void *__real_gt_mem_alloc(size_t size_bytes);
 void *__real_gt_mem_array(size_t count, size_t elem_bytes);
@@ -53,19 +57,28 @@ static size_t find_room(size_t size) {
 }
 
 static void *take(size_t size) {
-    size_t i = size >= GRAIN && size <= LARGEST ? find_room(size) : BLOCKS_MAX;
-    if (i == BLOCKS_MAX)
+    if (size < GRAIN || size > LARGEST)
         return NULL;
-    blocks[i].size = size;
-    ASAN_UNPOISON_MEMORY_REGION(blocks[i].bytes, size);
-    return blocks[i].bytes;
+    pthread_mutex_lock(&blocks_lock);
+    size_t i = find_room(size);
+    char *bytes = i == BLOCKS_MAX ? NULL : blocks[i].bytes;
+    if (bytes) {
+        blocks[i].size = size;
+        ASAN_UNPOISON_MEMORY_REGION(bytes, size);
+    }
+    pthread_mutex_unlock(&blocks_lock);
+    return bytes;
 }
 
 static size_t number_of(const void *block) {
     size_t i = 0;
+    pthread_mutex_lock(&blocks_lock);
     while (i < BLOCKS_MAX && blocks[i].bytes && blocks[i].bytes != block)
         i++;
-    return i < BLOCKS_MAX && blocks[i].bytes ? i : BLOCKS_MAX;
+    if (i < BLOCKS_MAX && !blocks[i].bytes)
+        i = BLOCKS_MAX;
+    pthread_mutex_unlock(&blocks_lock);
+    return i;
 }
 
 void *__wrap_gt_mem_alloc(size_t size_bytes) {
@@ -116,6 +129,8 @@ void __wrap_gt_mem_free(void *block) {
         __real_gt_mem_free(block);
         return;
     }
+    pthread_mutex_lock(&blocks_lock);
     ASAN_POISON_MEMORY_REGION(blocks[i].bytes, blocks[i].capacity);
     blocks[i].size = 0;
+    pthread_mutex_unlock(&blocks_lock);
 }

@@ -14,6 +14,8 @@
 static inline void fuzz_same_column(struct gt_store *a, struct gt_store *b, const struct gt_column_info *info) {
     size_t rows = *gt_store_row_count(a, info->table), size = info->elem_bytes;
     const char *in_a = *gt_store_column(a, info), *in_b = *gt_store_column(b, info);
+    if (rows != *gt_store_row_count(b, info->table))
+        fprintf(stderr, "%s: %zu and %zu rows\n", info->table_name, rows, *gt_store_row_count(b, info->table));
     fuzz_expect(rows == *gt_store_row_count(b, info->table));
     for (size_t i = 0; i < rows; i++)
         if (memcmp(in_a + i * size, in_b + i * size, size) != 0) {

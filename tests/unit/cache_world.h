@@ -149,6 +149,10 @@ static inline void add_rows(struct gt_builder *builder, size_t rows) {
         gt_builder_driver_work(builder, &(struct gt_driver_work_row){start, end, name, GT_NO_TRACK});
         gt_builder_kernel_config(builder, &(struct gt_kernel_configs_row){.grid_x = (uint32_t)i});
         gt_builder_operator_args(builder, &(struct gt_operator_args_row){.dims = name});
+        gt_builder_call_arg(builder, &(struct gt_call_args_row){.position = (int64_t)i,
+                                                                .name = name,
+                                                                .call = i % 2 ? GT_NO_ROW : 0,
+                                                                .range = i % 2 ? 0 : GT_NO_ROW});
         gt_builder_graph_op(builder, &(struct gt_graph_ops_row){.graph = (uint32_t)i});
         gt_builder_range_category(builder, &(struct gt_range_categories_row){.name = name});
         gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = name, .text = draw_string(builder)});

@@ -301,8 +301,29 @@ static inline void print_groups(FILE *out, const struct gt_store *store) {
         fprintf(out, "host '%s'\n", text_of(store, store->meta.host));
 }
 
+static inline void print_python(FILE *out, const struct gt_store *store) {
+    for (size_t i = 0; i < store->python_calls.count; i++) {
+        uint32_t thread = store->python_calls.thread[i];
+        int64_t start_ns = store->python_calls.start_ns[i];
+        fprintf(out, "python %" PRId64 "+%" PRId64 " '%s' of %" PRId64 "\n", start_ns,
+                store->python_calls.end_ns[i] - start_ns, text_of(store, store->python_calls.name[i]),
+                store->threads.tid[thread]);
+    }
+}
+
+static inline void print_host_calls(FILE *out, const struct gt_store *store) {
+    for (size_t i = 0; i < store->host_calls.count; i++) {
+        int64_t start_ns = store->host_calls.start_ns[i];
+        fprintf(out, "%s call %" PRId64 "+%" PRId64 " '%s' of %" PRId64 "\n",
+                text_of(store, store->host_calls.domain[i]), start_ns, store->host_calls.end_ns[i] - start_ns,
+                text_of(store, store->host_calls.name[i]), store->threads.tid[store->host_calls.thread[i]]);
+    }
+}
+
 /* What is read only when it is asked for. */
 static inline void print_asked(FILE *out, const struct gt_store *store) {
+    print_host_calls(out, store);
+    print_python(out, store);
     print_launches(out, store);
     print_waits(out, store);
     print_memory(out, store);

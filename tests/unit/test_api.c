@@ -28,6 +28,20 @@ static int open_trace(void **state) {
     return 0;
 }
 
+/* One of each format that a trace can be. */
+static const char *const formats[] = {
+    "tests/data/devices.json",
+    "tests/data/nsys/graph_whole.nsys-rep",
+    "tests/fuzz/seeds/fuzz_nsys_sqlite/small.sqlite",
+    "tests/data/nsys-csv/mini_cuda_gpu_trace.csv",
+    "tests/fuzz/seeds/fuzz_pftrace/pytorch.pftrace",
+    "tests/data/xla/jax.xplane.pb",
+    "tests/fuzz/seeds/fuzz_nccl_inspector/small.log",
+    "tests/data/rocm/train.json",
+    "tests/data/rocm/train.db",
+    "tests/data/rocm/train_kernel_trace.csv",
+};
+
 static int free_trace(void **state) {
     gputime_trace_free(*state);
     return 0;
@@ -43,6 +57,58 @@ static enum gputime_status report_of(struct gputime_trace *trace, const char *an
 
 static bool is_text(struct gputime_text text, const char *expected) {
     return text.bytes && text.size == strlen(expected) && memcmp(text.bytes, expected, text.size) == 0;
+}
+
+/* ---- formats ---- */
+
+struct progress {
+    uint64_t done_bytes, total_bytes;
+    size_t calls;
+    bool is_right;
+};
+
+static void take_progress(void *context, uint64_t done_bytes, uint64_t total_bytes) {
+    struct progress *progress = context;
+    progress->is_right &= done_bytes >= progress->done_bytes && (total_bytes == 0 || done_bytes <= total_bytes);
+    progress->done_bytes = done_bytes;
+    progress->total_bytes = total_bytes;
+    progress->calls++;
+}
+
+static void progress_never_goes_back(void **state) {
+    size_t calls = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct progress progress = {.is_right = true};
+        struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+        struct gputime_trace *trace;
+        options.no_cache = 1;
+        options.progress = take_progress;
+        options.progress_context = &progress;
+        assert_int_equal(gputime_trace_open(&formats[i], 1, &options, NULL, &trace, NULL), GPUTIME_OK);
+        gputime_trace_free(trace);
+        assert_true(progress.is_right);
+        calls += progress.calls;
+    }
+    assert_true(calls > 0);
+}
+
+/* Only some tables of a capture are several files. */
+static void two_traces_are_not_one(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const char *paths[] = {formats[i], formats[i]};
+        struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+        struct gputime_trace *trace;
+        struct gputime_error err = {0};
+        options.no_cache = 1;
+        enum gputime_status status = gputime_trace_open(paths, 2, &options, NULL, &trace, &err);
+        size_t length = strlen(formats[i]);
+        bool is_csv = strcmp(formats[i] + length - 4, ".csv") == 0;
+        if ((status == GPUTIME_OK) != is_csv || (!is_csv && !strstr(err.message, "one file")))
+            fail_msg("%s twice: status %d, '%s'", formats[i], (int)status, err.message);
+        gputime_trace_free(trace);
+    }
 }
 
 /* ---- what makes no sense ---- */
@@ -644,6 +710,8 @@ static void copies_of_a_capture_are_known_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(progress_never_goes_back),
+        cmocka_unit_test(two_traces_are_not_one),
         cmocka_unit_test(choices_are_checked),
         cmocka_unit_test(null_is_refused_or_nothing),
         cmocka_unit_test(limits_name_their_tables),

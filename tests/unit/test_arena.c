@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -232,6 +233,33 @@ static void arrays_make_room_and_keep_what_they_hold(void **state) {
     gt_arena_release(&arena);
 }
 
+/* What is taken after a large array that is not zeroed still is. */
+static void arrays_that_are_not_zeroed_lie_apart(void **state) {
+    enum { LARGE = 2 << 20 };
+    struct gt_arena arena = {0};
+    unsigned char *garbage = gt_mem_alloc(LARGE), *large, *small;
+    (void)state;
+
+    assert_non_null(garbage);
+    memset(garbage, 0xff, LARGE);
+    gt_mem_free(garbage);
+    for (int round = 0; round < 3; round++) {
+        large = gt_arena_uninitialised(&arena, LARGE, 1);
+        assert_non_null(large);
+        memset(large, 0xee, LARGE);
+        small = gt_arena_uninitialised(&arena, 10, 8);
+        for (size_t i = 0; i < 80; i++)
+            assert_int_equal(small[i], 0);
+        memset(small, 0xdd, 80);
+        for (size_t i = 0; i < LARGE; i++)
+            assert_int_equal(large[i], 0xee);
+    }
+    assert_null(gt_arena_uninitialised(&arena, SIZE_MAX / 2, 3));
+    assert_true(gt_arena_failed(&arena));
+    assert_null(gt_arena_uninitialised(&arena, LARGE, 1));
+    gt_arena_release(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heap_blocks_refuse_what_overflows),
@@ -246,6 +274,7 @@ int main(void) {
         cmocka_unit_test(an_arena_takes_the_memory_of_another),
         cmocka_unit_test(a_reset_arena_gives_zeroed_memory_again),
         cmocka_unit_test(arrays_make_room_and_keep_what_they_hold),
+        cmocka_unit_test(arrays_that_are_not_zeroed_lie_apart),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

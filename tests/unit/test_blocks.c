@@ -137,7 +137,7 @@ static void reads_alike(void) {
 static bool inflates_all(size_t packed_bytes) {
     struct gt_source *source;
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    struct gt_blocks *blocks = gt_blocks_open(source, THREADS);
+    struct gt_blocks *blocks = gt_blocks_open(source, THREADS, 0);
     assert_non_null(blocks);
     unsigned char *found = malloc(PLAIN_BYTES + 1);
     assert_non_null(found);
@@ -168,6 +168,33 @@ static void members_of_any_writer(void **state) {
         size_t size = pack(&ways[i], packed);
         write_file(packed, size);
         assert_true(inflates_all(size));
+    }
+}
+
+/* Fields of the header that others write, and one that is longer than what is looked at. */
+static void headers_of_any_writer(void **state) {
+    (void)state;
+    static unsigned char extra[60000];
+    static char name[80000];
+    memset(extra, 'e', sizeof extra);
+    memset(name, 'n', sizeof name - 1);
+    fill_with_lines(5, 60);
+    for (int i = 0; i < 5; i++) {
+        z_stream stream = {
+            .next_in = plain, .avail_in = PLAIN_BYTES, .next_out = packed, .avail_out = (unsigned)PACKED_ROOM};
+        gz_header header = {.hcrc = i == 1 || i == 2, .name = i == 3 ? (unsigned char *)name : NULL};
+        header.extra = i == 0 || i == 2 || i == 4 ? extra : NULL;
+        header.extra_len = i == 4 ? sizeof extra : 20;
+        assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        assert_int_equal(deflateSetHeader(&stream, &header), Z_OK);
+        assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+        size_t size = stream.total_out;
+        deflateEnd(&stream);
+        write_file(packed, size);
+        if (i < 3)
+            assert_true(inflates_all(size));
+        else
+            reads_alike();
     }
 }
 
@@ -248,15 +275,15 @@ static void small_files_and_few_threads_are_not_divided(void **state) {
     size_t size = pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed);
     write_file(packed, size);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_null(gt_blocks_open(source, 2));
+    assert_null(gt_blocks_open(source, 2, 0));
     gt_source_close(source);
     write_file(packed, 100000);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_null(gt_blocks_open(source, THREADS));
+    assert_null(gt_blocks_open(source, THREADS, 0));
     gt_source_close(source);
     write_file(plain, PLAIN_BYTES);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_null(gt_blocks_open(source, THREADS));
+    assert_null(gt_blocks_open(source, THREADS, 0));
     gt_source_close(source);
     gt_blocks_close(NULL);
 }
@@ -270,7 +297,7 @@ static void blocks_may_be_closed_at_any_time(void **state) {
     for (size_t bytes = 0; bytes < PLAIN_BYTES; bytes += PLAIN_BYTES / 5) {
         struct gt_source *source;
         assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-        struct gt_blocks *blocks = gt_blocks_open(source, THREADS);
+        struct gt_blocks *blocks = gt_blocks_open(source, THREADS, 0);
         assert_int_equal(gt_blocks_read(blocks, found, bytes), bytes);
         gt_blocks_close(blocks);
         gt_source_close(source);
@@ -360,6 +387,7 @@ static void checksums_of_parts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_of_any_writer),
+        cmocka_unit_test(headers_of_any_writer),
         cmocka_unit_test(members_that_cannot_be_divided),
         cmocka_unit_test(packed_files_inside_packed_files),
         cmocka_unit_test(what_follows_the_member),

@@ -121,6 +121,8 @@ static void test_wrong_values(void **state) {
     assert_value_refused(kernel_configs.op[0], 8);
     assert_value_refused(operator_args.cpu_op[8], 0);
     assert_value_refused(range_texts.range[8], 0);
+    assert_value_refused(call_args.call[0], 10000);
+    assert_value_refused(call_args.range[1], 10000);
     assert_value_refused(threads.process[0], 2);
     assert_value_refused(lanes.device[0], GT_NO_TRACK);
     assert_value_refused(lanes.process[0], 2);

@@ -23,7 +23,7 @@ static void failures_set_code_and_message(void **state) {
     assert_int_equal(err.code, GT_ERR_USAGE);
     assert_string_equal(err.message, "bad step 7");
     assert_int_equal(gt_fail_memory(&err), GT_ERR);
-    assert_string_equal(err.message, "out of memory");
+    assert_string_equal(err.message, "out of memory; free some, or raise the limit (ulimit -v, container, job)");
 }
 
 static void context_goes_in_front_and_keeps_the_code(void **state) {

@@ -20,7 +20,7 @@
 
 static const char train[] = "tests/data/torch/llama_train_compiled.json.gz";
 
-enum { ALL_FACTS = (GPUTIME_FACT_HOST_CALLS << 1) - 1 };
+enum { ALL_FACTS = (GPUTIME_FACT_CALL_ARGS << 1) - 1 };
 
 static struct gputime_trace *open_with(const char *path, uint64_t facts) {
     struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;

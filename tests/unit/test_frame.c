@@ -126,13 +126,14 @@ static void check_gaps(struct gt_frames *frames, const struct world *world) {
                            queued = column(frames, "ops", "gap_queued_ns");
     __int128 all_ns = 0, before_ops_ns = 0;
     for (size_t d = 0; d < idle->device_count; d++) {
-        struct gt_idle_sums sums = gt_idle_sums_of(idle, d);
+        struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT];
+        gt_idle_sum_causes(idle, d, sums);
         __int128 by_cause[GT_IDLE_CAUSE_COUNT] = {0};
         for (size_t i = 0; i < length.count; i++)
             if (gt_frame_int(&device, i) == world->view->devices[d].id)
                 by_cause[gt_frame_int(&cause, i)] += gt_frame_int(&length, i);
         for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
-            assert_true(by_cause[c] == sums.causes[c].gaps.sum);
+            assert_true(by_cause[c] == sums[c].gaps.sum);
         all_ns += idle->devices[d].total_ns;
     }
     for (size_t i = 0; i < before.count; i++)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "decode/torch/json_scan.h"
+#include "decode/json/json_scan.h"
 
 typedef enum gt_json_status scan_text(const char **p, const char *end, struct gt_json_value_text *text);
 

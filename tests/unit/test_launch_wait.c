@@ -181,7 +181,8 @@ static void check_calls(uint64_t seed) {
     world_seal(&world);
     make_spans(&it, &world.random);
     const struct gt_view view = {.store = world.store, .labels = world.labels};
-    assert_true(gt_launch_wait_calls(&view, &it.set, note_calls, note_waits, &reported));
+    assert_true(gt_launch_wait_calls(&view, &it.set, false, note_calls, &reported));
+    assert_true(gt_launch_wait_calls(&view, &it.set, true, note_waits, &reported));
     for (size_t s = 0; s < it.set.count; s++) {
         const struct gt_host_span *span = &it.set.items[s];
         assert_true(reported.calls.count[s] >= 1 && reported.waits.count[s] >= 1);

@@ -186,38 +186,6 @@ static void test_causes(void **state) {
     }
 }
 
-/* ---- causes alone ---- */
-
-/* Both searches find the same gaps; where the larger was made, there is no second one. */
-static void test_causes_alone(void **state) {
-    (void)state;
-    size_t gaps = 0;
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct world world;
-        struct gt_error err = {0};
-        world_random(&world, seed);
-        if (world_try(&world, "streams", &err) != GT_OK) {
-            world_end(&world);
-            continue;
-        }
-        const struct gt_idle *alone = gt_results_idle_causes(world.view, &err)->idle;
-        assert_ptr_not_equal(alone, gt_results_made(world.view, GT_RESULT_IDLE));
-        const struct gt_idle *all = gt_results_idle(world.view, &err);
-        assert_int_equal(alone->count, all->count);
-        for (size_t i = 0; i < all->count; i++) {
-            assert_int_equal(alone->gaps[i].start_ns, all->gaps[i].start_ns);
-            assert_int_equal(alone->gaps[i].end_ns, all->gaps[i].end_ns);
-            assert_int_equal(alone->gaps[i].cause, all->gaps[i].cause);
-        }
-        gaps += all->count;
-        gt_view_slots_clear(world.view->slots);
-        all = gt_results_idle(world.view, &err);
-        assert_ptr_equal(gt_results_idle_causes(world.view, &err)->idle, all);
-        world_end(&world);
-    }
-    assert_true(gaps > SEEDS);
-}
-
 /* ---- hand-made gaps ---- */
 
 static void put_op(struct world *world, int64_t start, int64_t end, uint64_t correlation) {
@@ -403,9 +371,8 @@ static void test_wild_times(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_causes),        cmocka_unit_test(test_causes_alone), cmocka_unit_test(test_each_cause),
-        cmocka_unit_test(test_end_of_window), cmocka_unit_test(test_call_names),   cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_causes),     cmocka_unit_test(test_each_cause), cmocka_unit_test(test_end_of_window),
+        cmocka_unit_test(test_call_names), cmocka_unit_test(test_empty),      cmocka_unit_test(test_wild_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,6 +200,52 @@ static struct bytes nccl_schemas(void) {
         SCHEMA(44, 3, ENTRY(5, 0, "Rank")), ENUM(60, 3, 4, VALUE(0, "Sum"), VALUE(2, "Max")));
 }
 
+/* ---- samples of Python ---- */
+
+#define FRAMES(type, offset) sub(4, JOIN(num(1, type), num(2, 48), num(3, offset), str(7, "Frames")))
+#define STACK(start, bytes)                                                                                            \
+    NVTX(34, num(2, start), num(13, 3), sub(8, sub(9, JOIN(num(1, 50), sub(2, take_bytes(bytes, sizeof bytes - 1))))))
+#define HEAD(count)                                                                                                    \
+    "\1\0\0\0\0\0\0\0"                                                                                                 \
+    "\3\0\0\0" count "\0\0\0"
+#define FRAME(function, file)                                                                                          \
+    function "\0\0\0\0\0\0\0" file "\0\0\0\0\0\0\0"                                                                    \
+             "\x2a\0\0\0\0\0\0\0"
+
+static struct report sampled_report(struct bytes entries, uint64_t count) {
+    return (struct report){
+        .events = chunk(entries),
+        .event_count = count,
+        .strings = JOIN(usual_strings(), str(1, "&lt;module&gt;"), str(1, "train.py"), str(1, "step")),
+        .schemas =
+            OF_PROCESS(SCHEMA(50, 3, ENTRY(18, 0, "Thread state ID"), ENTRY(16, 12, "Frames count"), FRAMES(51, 16)),
+                       SCHEMA(51, 3, ENTRY(80, 0, "Function"), ENTRY(80, 8, "File"), ENTRY(15, 16, "Line")))};
+}
+
+static void samples_of_python_become_calls(void **state) {
+    (void)state;
+    struct bytes domain = NVTX(75, num(2, 1), str(7, "Python Periodic Sampling"), num(13, 3));
+    struct bytes entries =
+        JOIN(domain, STACK(110, HEAD("\2") FRAME("\x08", "\x07") FRAME("\x06", "\x07")),
+             STACK(100, HEAD("\1") FRAME("\x06", "\x07")),
+             STACK(120, HEAD("\2") FRAME("\x08", "\x07") FRAME("\x06", "\x07")),
+             STACK(130, HEAD("\1") FRAME("\x06", "\x07")), STACK(990, HEAD("\1") FRAME("\x06", "\x63")));
+    struct report report = sampled_report(entries, 6);
+    rep_facts_give(&report, GT_FACT_STACKS,
+                   "python 110+20 'train.py: step' of 6\npython 100+40 'train.py: <module>' of 6\n"
+                   "python 990+10 '?: <module>' of 6\n");
+    /* They are no marks, whoever asks. */
+    rep_facts_give(&report, GT_FACTS_USUAL, "skipped 5\n");
+    /* Stacks that are cut, of another domain, and none at all. */
+    entries = JOIN(domain, STACK(100, HEAD("\3") FRAME("\x06", "\x07")), STACK(110, "\1\0"),
+                   NVTX(34, num(2, 120), num(13, 3)));
+    report = sampled_report(entries, 4);
+    rep_facts_give(&report, GT_FACT_STACKS,
+                   "issue payload_unreadable 2\nissue samples_not_read 2\npython 100+0 'train.py: <module>' of 6\n");
+    report = sampled_report(STACK(100, HEAD("\1") FRAME("\x06", "\x07")), 1);
+    rep_facts_give(&report, GT_FACT_STACKS, "");
+}
+
 static void payloads_describe_collectives(void **state) {
     (void)state;
     struct bytes entries = JOIN(PAYLOAD(10, 40, "\x07\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\2\0\0\0\xfd\x7f\0\0", 24),
@@ -260,6 +306,27 @@ static void mpi_gives_ranks(void **state) {
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\4\0\0\0\4\0\0\0"),
                                 sub(3, JOIN(num(2, 3), num(3, 50), sub(4, take_bytes("\0\0\0\0\1\0\0\0", 8)))));
     rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\n");
+}
+
+/* Ranges of Nsight's own domain for MPI are its calls; those of other domains and processes are not. */
+static void ranges_of_mpi_are_host_calls(void **state) {
+    (void)state;
+    struct bytes team = sub(2, JOIN(num(1, 50), str(5, "NsysMpiTeam"), num(9, 3)));
+    struct bytes bcast = SCHEMA(51, 3, ENTRY(18, 0, "Communicator"), ENTRY(15, 8, "Root"));
+    struct bytes entries = JOIN(
+        NVTX(75, num(2, 1), str(7, "MPI"), num(13, 3)), PAYLOAD(10, 51, "\x07\0\0\0\0\0\0\0\2\0\0\0", 12),
+        NVTX(60, num(2, 20), num(10, 90), str(7, "MPI_Wait"), num(13, 3)), NVTX(59, num(2, 30), num(12, 5), num(13, 3)),
+        NVTX(59, num(2, 40), num(10, 45), num(12, 4), num(13, 4)), NVTX(59, num(2, 50), num(10, 55), num(12, 4)),
+        EVENT(59, 102, num(1, 59), num(9, TID(7, 8)), num(2, 60), num(10, 65), num(12, 4), num(13, 3)),
+        NVTX(34, num(2, 70), str(7, "mark"), num(13, 3)), NVTX(59, num(10, 80), num(12, 5), num(13, 3)));
+    struct report report = {.events = chunk(entries), .event_count = 9, .schemas = OF_PROCESS(team, bcast)};
+#define CALLS  "mpi call 10+5 'registered' of 6\nmpi call 20+70 'MPI_Wait' of 6\nmpi call 30+0 'registered' of 6\n"
+#define RANGES "range 40+5 'main' 5/6\nrange 50+5 'main' 5/6\nrange 60+5 'main' 7/8\nrange 70+0 'mark' 5/6\n"
+#define DOMAINS                                                                                                        \
+    "range 0 nested domain ''\nrange 1 nested domain ''\nrange 2 nested domain ''\nrange 3 mark domain 'MPI'\n"
+    rep_facts_give(&report, GT_FACT_HOST_CALLS, "skipped 5\nissue event_damaged 1\n" CALLS);
+    rep_facts_give(&report, GT_FACT_COMMS, RANGES "skipped 4\n" DOMAINS);
+    rep_facts_give(&report, GT_FACT_COMMS | GT_FACT_HOST_CALLS, RANGES "issue event_damaged 1\n" DOMAINS CALLS);
 }
 
 static struct bytes environment(const void *text, size_t size) {
@@ -533,8 +600,10 @@ int main(void) {
         cmocka_unit_test_setup(memory_in_use_is_a_counter, clear_pool),
         cmocka_unit_test_setup(pools_have_counters, clear_pool),
         cmocka_unit_test_setup(payloads_describe_collectives, clear_pool),
+        cmocka_unit_test_setup(samples_of_python_become_calls, clear_pool),
         cmocka_unit_test_setup(communicators_give_ranks, clear_pool),
         cmocka_unit_test_setup(mpi_gives_ranks, clear_pool),
+        cmocka_unit_test_setup(ranges_of_mpi_are_host_calls, clear_pool),
         cmocka_unit_test_setup(environments_give_ranks, clear_pool),
         cmocka_unit_test_setup(large_environments_take_little_time, clear_pool),
         cmocka_unit_test_setup(machines_have_names, clear_pool),

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -265,6 +266,56 @@ static void test_names_of_stdout(void **state) {
     assert_file_is(path, "log\n-\n/dev/stdout\n/dev/fd/1\n");
 }
 
+static void test_name_of_stderr(void **state) {
+    (void)state;
+    write_file(path, "log\n", 0644);
+    int fd = open(path, O_WRONLY | O_APPEND), before = dup(STDERR_FILENO);
+    const char *names[] = {"/dev/stderr", NULL};
+    assert_int_equal(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+    write_by_names(names);
+    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    close(before);
+    close(fd);
+    assert_file_is(path, "log\n/dev/stderr\n");
+}
+
+/* In another process: whether so many bytes come. */
+static _Noreturn void read_slowly(int fd, size_t expected) {
+    char bytes[4096];
+    size_t total = 0;
+    usleep(20000); /* the pipe is full by then, most of the time */
+    for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0;)
+        total += (size_t)got;
+    _exit(total == expected ? 0 : 1);
+}
+
+/* A descriptor that we were given may be set not to block. */
+static void test_pipe_that_does_not_block(void **state) {
+    (void)state;
+    int ends[2];
+    char name[32], *text = calloc(1, 300000);
+    struct gt_error err = {0};
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    pid_t reader = fork();
+    assert_true(reader >= 0);
+    if (reader == 0) {
+        close(ends[1]);
+        read_slowly(ends[0], 300000);
+    }
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    struct gt_out *out = open_out(name);
+    gt_out_write(out, text, 300000);
+    assert_int_equal(gt_out_commit(out, &err), GT_OK);
+    gt_out_close(out);
+    close(ends[1]);
+    int status = -1;
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+    free(text);
+}
+
 static void test_pipe_is_written_in_place(void **state) {
     (void)state;
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -331,6 +382,8 @@ int main(void) {
         cmocka_unit_test_setup(test_full_device, empty_folder),
         cmocka_unit_test_setup(test_stdout_failures, empty_folder),
         cmocka_unit_test_setup(test_names_of_stdout, empty_folder),
+        cmocka_unit_test_setup(test_name_of_stderr, empty_folder),
+        cmocka_unit_test_setup(test_pipe_that_does_not_block, empty_folder),
         cmocka_unit_test_setup(test_pipe_is_written_in_place, empty_folder),
         cmocka_unit_test_setup(test_memory_equals_file, empty_folder),
     };

@@ -25,11 +25,6 @@ static void read_row(const void *data, size_t first, size_t count, struct gt_spa
         out[i] = row->spans[first + i];
 }
 
-static uint32_t number_of(void *data, size_t index) {
-    (void)data;
-    return (uint32_t)index;
-}
-
 static int by_start(const void *a, const void *b) {
     const struct gt_span *x = a, *y = b;
     if (x->start_ns != y->start_ns)
@@ -100,7 +95,7 @@ static void windows_show_what_all_spans_give(void **unused) {
     for (int turn = 0; turn < 60; turn++) {
         int64_t zero_ns = (int64_t)random_below(&random, 100000) - 1000;
         struct row row = random_row(&random, sizes[turn % 10], zero_ns);
-        struct gt_spans spans = {&row, read_row, number_of, zero_ns};
+        struct gt_spans spans = {&row, read_row, zero_ns};
         struct gt_pyramid pyramid;
         assert_true(gt_pyramid_init(&pyramid, &spans, (struct gt_span_row){0, row.count}));
         int64_t room_ns = row.count ? pyramid.end_ns - pyramid.start_ns + 1 : 1;
@@ -122,7 +117,7 @@ static void sums_are_those_of_the_spans(void **unused) {
     uint64_t random = 5;
     for (int turn = 0; turn < 20; turn++) {
         struct row row = random_row(&random, 1 + random_below(&random, 3000), 0);
-        struct gt_spans spans = {&row, read_row, number_of, 0};
+        struct gt_spans spans = {&row, read_row, 0};
         struct gt_pyramid pyramid;
         int64_t reached_ns = INT64_MIN, busy_ns = 0, longest_ns = 0;
         assert_true(gt_pyramid_init(&pyramid, &spans, (struct gt_span_row){0, row.count}));
@@ -154,7 +149,7 @@ static void damaged_times_are_bounded(void **unused) {
             row.spans[i] = (struct gt_span){a < b ? a : b, a < b ? b : a, 0};
         }
         qsort(row.spans, COUNT, sizeof *row.spans, by_start);
-        struct gt_spans spans = {&row, read_row, number_of, edges[turn % 7]};
+        struct gt_spans spans = {&row, read_row, edges[turn % 7]};
         struct gt_pyramid pyramid;
         assert_true(gt_pyramid_init(&pyramid, &spans, (struct gt_span_row){0, COUNT}));
         for (int shift = 0; shift < 63; shift += 6) {
@@ -177,7 +172,7 @@ static void what_reaches_in_is_bounded(void **unused) {
     struct row row = {malloc(COUNT * sizeof(struct gt_span)), COUNT};
     for (int64_t i = 0; i < COUNT; i++)
         row.spans[i] = (struct gt_span){10 * i, 1000000, 0};
-    struct gt_spans spans = {&row, read_row, number_of, 0};
+    struct gt_spans spans = {&row, read_row, 0};
     struct gt_pyramid pyramid;
     struct gt_pyramid_items items = {0};
     bool is_cut;

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "serve/serve_clients.h"
 #include "serve/serve_guard.h"
 #include "serve/serve_life.h"
+#include "serve/serve_listen.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -87,6 +89,103 @@ static void a_long_host_is_nobody(void **state) {
     assert_false(gt_serve_guard_knows(&all, host));
 }
 
+/* Browsers leave out the port where it is 80, and only there. */
+static void the_usual_port(void **state) {
+    (void)state;
+    struct gt_serve_guard guard;
+    assert_int_equal(gt_serve_guard_init(&guard, "127.0.0.1", false, 80, NULL), GT_OK);
+    assert_true(gt_serve_guard_knows(&guard, "localhost") && gt_serve_guard_knows(&guard, "localhost:80"));
+    assert_false(gt_serve_guard_knows(&guard, "a.example") || gt_serve_guard_knows(&guard, "localhost:81"));
+}
+
+static void the_name_of_the_machine(void **state) {
+    (void)state;
+    struct gt_serve_guard all = guard_of("0.0.0.0", true), one = guard_of("[fe80::1]", false);
+    char host[GT_SERVE_GUARD_NAME + 8];
+    snprintf(host, sizeof host, "%s:8000", all.machine);
+    assert_true(gt_serve_guard_knows(&all, host));
+    assert_string_equal(one.address, "[fe80::1]");
+    assert_string_equal(one.machine, "");
+}
+
+static void a_long_address_is_refused(void **state) {
+    (void)state;
+    struct gt_serve_guard guard;
+    struct gt_error err = {0};
+    char address[sizeof guard.address + 1];
+    memset(address, '1', sizeof address);
+    address[sizeof address - 1] = '\0';
+    assert_int_equal(gt_serve_guard_init(&guard, address, false, 8000, &err), GT_ERR_USAGE);
+    assert_string_equal(err.message, "the address is too long");
+}
+
+/* ---- sockets ---- */
+
+static void listens(void **state) {
+    (void)state;
+    struct gt_serve_listen first, second;
+    struct gt_error err = {0};
+    assert_int_equal(gt_serve_listen_open("0.0.0.0", 0, &first, &err), GT_OK);
+    assert_true(first.is_wildcard && first.port != 0);
+    assert_int_equal(gt_serve_listen_open("0.0.0.0", first.port, &second, &err), GT_ERR);
+    assert_non_null(strstr(err.message, "is in use; choose another with --port"));
+    close(first.socket);
+    assert_int_equal(gt_serve_listen_open("127.0.0.1", 0, &first, &err), GT_OK);
+    assert_false(first.is_wildcard);
+    close(first.socket);
+    assert_int_equal(gt_serve_listen_open("192.0.2.1", 0, &first, &err), GT_ERR); /* nobody's address */
+    assert_non_null(strstr(err.message, "cannot listen on 192.0.2.1, port 0: "));
+    assert_int_equal(gt_serve_listen_open("no address", 0, &first, &err), GT_ERR_USAGE);
+}
+
+/* Some machines have no IPv6, which is a reason that is given. */
+static void listens_to_six(void **state) {
+    (void)state;
+    struct gt_serve_listen wide, narrow;
+    struct gt_error err = {0};
+    if (gt_serve_listen_open("::", 0, &wide, &err) != GT_OK) {
+        assert_non_null(strstr(err.message, "cannot listen on ::, port 0: "));
+        return;
+    }
+    assert_true(wide.is_wildcard && wide.port != 0);
+    close(wide.socket);
+    if (gt_serve_listen_open("::1", 0, &narrow, &err) == GT_OK) {
+        assert_true(!narrow.is_wildcard && narrow.port != 0);
+        close(narrow.socket);
+    }
+}
+
+/* With so many descriptors more than there are now; -1: as many as before. */
+static void allow_descriptors(int more) {
+    static rlim_t before;
+    struct rlimit limit;
+    int next = dup(0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    before = before ? before : limit.rlim_cur;
+    limit.rlim_cur = more < 0 ? before : (rlim_t)(next + more);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void no_descriptor_is_left(void **state) {
+    (void)state;
+    struct gt_error err = {0};
+    const struct gt_serve_how how = {.idle_seconds = -1, .stop_fd = -1};
+    if (!gt_serve_is_built())
+        skip();
+    allow_descriptors(0);
+    enum gt_status no_socket = gt_serve_run(&how, &err);
+    allow_descriptors(-1);
+    allow_descriptors(1);
+    struct gt_error other = {0};
+    enum gt_status no_daemon = gt_serve_run(&how, &other);
+    allow_descriptors(-1);
+    assert_int_equal(no_socket, GT_ERR);
+    assert_non_null(strstr(err.message, "cannot listen on 127.0.0.1, port 0: "));
+    assert_int_equal(no_daemon, GT_ERR);
+    assert_string_equal(other.message, "cannot start the server");
+}
+
 static bool trusts(const char *origin, const char *site, const char *mode, const char *destination, bool is_page) {
     const struct gt_serve_guard_asker asker = {"127.0.0.1:8000", origin, site, mode, destination, is_page};
     return gt_serve_guard_trusts(&asker);
@@ -102,6 +201,10 @@ static void pages_that_ask(void **state) {
     assert_true(trusts(NULL, "cross-site", "navigate", "document", true));
     assert_false(trusts(NULL, "cross-site", "navigate", "document", false));
     assert_false(trusts(NULL, "cross-site", "navigate", "iframe", true));
+    assert_false(trusts(NULL, "cross-site", "navigate", NULL, true));
+    assert_false(trusts(NULL, "cross-site", NULL, "document", true));
+    assert_true(trusts(NULL, "none", "navigate", "document", true));
+    assert_false(gt_serve_guard_trusts(&(struct gt_serve_guard_asker){.origin = "http://127.0.0.1:8000"}));
 }
 
 /* ---- life ---- */
@@ -131,6 +234,8 @@ static void life_as_asked(void **state) {
     assert_true(gt_serve_life_end_ns(&life) == GT_SERVE_LIFE_FOREVER);
     gt_serve_life_init(&life, INT64_MAX, SECOND);
     assert_true(gt_serve_life_end_ns(&life) == GT_SERVE_LIFE_FOREVER);
+    gt_serve_life_init(&life, INT64_MAX / SECOND, SECOND);
+    assert_true(gt_serve_life_end_ns(&life) == GT_SERVE_LIFE_FOREVER);
 }
 
 /* ---- slow clients ---- */
@@ -138,6 +243,32 @@ static void life_as_asked(void **state) {
 static bool is_cut(int socket) {
     char byte;
     return recv(socket, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+/* Whoever asks for longest makes room; who waits for an answer or reads one does not. */
+static void many_clients_keep_nobody_out(void **state) {
+    (void)state;
+    enum { MANY = GT_SERVE_CLIENTS_ASKERS + 4, LATE = 2 };
+    struct gt_serve_clients clients;
+    static int ends[MANY][2];
+    static struct gt_serve_client *client[MANY];
+    gt_serve_clients_init(&clients);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
+        client[i] = gt_serve_clients_add(&clients, ends[i][0], i);
+        if (i < LATE) /* the first two are being answered */
+            gt_serve_clients_enter(&clients, client[i], i ? GT_SERVE_CLIENTS_READING : GT_SERVE_CLIENTS_WAITING, i);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(is_cut(ends[i][1]), i == LATE || i == LATE + 1);
+    gt_serve_clients_enter(&clients, client[LATE], GT_SERVE_CLIENTS_READING, 0);
+    assert_int_equal(client[LATE]->phase, GT_SERVE_CLIENTS_CUT);
+    for (int i = 0; i < MANY; i++) {
+        gt_serve_clients_remove(&clients, client[i]);
+        close(ends[i][0]);
+        close(ends[i][1]);
+    }
+    gt_serve_clients_release(&clients);
 }
 
 static void slow_clients_are_cut_off(void **state) {
@@ -178,37 +309,60 @@ struct world {
     int port;
     pthread_t askers[ASKERS];
     atomic_int good;
+    int wrong;
 };
 
 static void answer(void *context, const char *path, int (*is_gone)(void *asker), void *asker,
                    struct gt_serve_answer *out) {
     (void)context;
     assert_false(is_gone(asker));
+    if (strcmp(path, "no-memory") == 0)
+        return;
     *out = (struct gt_serve_answer){.status = 200, .content_type = "text/plain", .size = strlen(path)};
     out->bytes = gt_mem_alloc(out->size + 1);
     if (out->bytes)
         memcpy(out->bytes, path, out->size + 1);
 }
 
-/* One request on a connection of its own; whether the answer ends in the text. */
-static bool ask(const struct world *world, const char *target, const char *expected) {
+/* One request on a connection of its own, with more headers; whether the answer has the text, or ends in it. */
+static bool ask_with(const struct world *world, const char *target, const char *headers, const char *expected,
+                     bool is_end) {
     char text[600];
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons((uint16_t)world->port)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     size_t got = 0;
     place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     bool is_good = connect(fd, (struct sockaddr *)&place, sizeof place) == 0;
-    int bytes = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n",
-                         target, world->port);
+    int bytes = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: localhost:%d\r\n%sConnection: close\r\n\r\n",
+                         target, world->port, headers);
     is_good = is_good && write(fd, text, (size_t)bytes) == bytes;
     static const size_t room = 4096;
     char *received = calloc(1, room);
     for (ssize_t more = 1; is_good && received && more > 0; got += more > 0 ? (size_t)more : 0)
         more = read(fd, received + got, room - 1 - got);
     close(fd);
-    is_good = is_good && received && got > strlen(expected) && strcmp(received + got - strlen(expected), expected) == 0;
+    is_good = is_good && received && got > strlen(expected) &&
+              (is_end ? strcmp(received + got - strlen(expected), expected) == 0 : strstr(received, expected) != NULL);
     free(received);
     return is_good;
+}
+
+static bool ask(const struct world *world, const char *target, const char *expected) {
+    return ask_with(world, target, "", expected, true);
+}
+
+/* What is refused, and how; how many of them are not. */
+static int ask_wrongly(const struct world *world) {
+    char token[300], broken[310], good[310];
+    snprintf(token, sizeof token, "%s", strchr(world->url + strlen("http://"), '/'));
+    snprintf(broken, sizeof broken, "%sno-memory", token);
+    snprintf(good, sizeof good, "%squestion", token);
+    return !ask_with(world, broken, "", "HTTP/1.1 500 ", false) +
+           !ask_with(world, good, "Host: localhost\r\n", "HTTP/1.1 400 ", false) +
+           !ask_with(world, good, "Origin: http://a.example\r\n", "HTTP/1.1 403 ", false) +
+           !ask_with(world, good, "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: none\r\n", "HTTP/1.1 400 ", false) +
+           !ask_with(world, good, "Content-Length: 2\r\n", "HTTP/1.1 413 ", false) +
+           !ask_with(world, good, "Content-Length: 0\r\n", "question", true);
 }
 
 static void *ask_often(void *context) {
@@ -230,6 +384,7 @@ static void *ask_and_stop(void *context) {
     for (int i = 0; i < ASKERS; i++)
         pthread_join(world->askers[i], NULL);
     world->good += !ask(world, "/wrong/", "question");
+    world->wrong = ask_wrongly(world);
     if (write(world->stop[1], "", 1) != 1)
         abort();
     return NULL;
@@ -257,6 +412,7 @@ static void many_ask_at_once(void **state) {
     assert_int_equal(gt_serve_run(&how, &err), GT_OK);
     pthread_join(asking, NULL);
     assert_int_equal(world.good, ASKERS * QUESTIONS + 1);
+    assert_int_equal(world.wrong, 0);
     close(world.stop[0]);
     close(world.stop[1]);
 }
@@ -267,9 +423,16 @@ int main(void) {
         cmocka_unit_test(only_the_token_opens),
         cmocka_unit_test(hosts),
         cmocka_unit_test(a_long_host_is_nobody),
+        cmocka_unit_test(the_usual_port),
+        cmocka_unit_test(the_name_of_the_machine),
+        cmocka_unit_test(a_long_address_is_refused),
+        cmocka_unit_test(listens),
+        cmocka_unit_test(listens_to_six),
+        cmocka_unit_test(no_descriptor_is_left),
         cmocka_unit_test(pages_that_ask),
         cmocka_unit_test(life_without_a_wish),
         cmocka_unit_test(life_as_asked),
+        cmocka_unit_test(many_clients_keep_nobody_out),
         cmocka_unit_test(slow_clients_are_cut_off),
         cmocka_unit_test(many_ask_at_once),
     };

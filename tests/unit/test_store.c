@@ -236,6 +236,20 @@ static void rows_may_have_names_that_came_after_them(void **unused) {
     gt_store_free(store);
 }
 
+static void kinds_are_counted_in_arrays_of_any_length(void **unused) {
+    enum { MOST = 700 };
+    uint8_t kinds[MOST];
+    uint64_t expected[MOST + 1] = {0};
+    (void)unused;
+    state = 11;
+    for (size_t i = 0; i < MOST; i++) {
+        kinds[i] = (uint8_t)(i < 300 ? GT_OP_KERNEL : random_below(3));
+        expected[i + 1] = expected[i] + (kinds[i] == GT_OP_KERNEL);
+    }
+    for (size_t count = 0; count <= MOST; count++)
+        assert_int_equal(gt_store_count_kind(kinds, count, GT_OP_KERNEL), expected[count]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_may_have_names_that_came_after_them),
@@ -244,6 +258,7 @@ int main(void) {
         cmocka_unit_test(chunks_of_one_builder_come_out_in_their_order),
         cmocka_unit_test(problems_belong_to_facts),
         cmocka_unit_test(an_empty_store_seals),
+        cmocka_unit_test(kinds_are_counted_in_arrays_of_any_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

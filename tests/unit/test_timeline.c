@@ -8,7 +8,7 @@
 
 /* ---- items of one row ---- */
 
-enum { SPANS = 400 };
+enum { SPANS = 400, ROWS = 4 };
 
 struct row {
     struct gt_interval spans[SPANS];
@@ -20,11 +20,6 @@ static void read_row(const void *data, size_t first, size_t count, struct gt_spa
     const struct row *row = data;
     for (size_t i = first; i < first + count; i++)
         *out++ = (struct gt_span){row->spans[i].start_ns, row->spans[i].end_ns, row->categories[i]};
-}
-
-static uint32_t row_name(void *data, size_t index) {
-    (void)data;
-    return (uint32_t)index;
 }
 
 static int by_start(const void *a, const void *b) {
@@ -43,7 +38,7 @@ static struct gt_spans random_row(struct row *row, uint64_t *random, size_t coun
         row->categories[i] = (uint8_t)random_below(random, 3);
     }
     qsort(row->spans, count, sizeof *row->spans, by_start);
-    return (struct gt_spans){row, read_row, row_name, zero_ns};
+    return (struct gt_spans){row, read_row, zero_ns};
 }
 
 static int64_t naive_busy_ns(const struct row *row) {
@@ -105,23 +100,34 @@ static void items_are_exact_at_any_grain(void **unused) {
     }
 }
 
+/* Of rows of one list of spans. Gives how many items they have together. */
+static size_t choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count, size_t most,
+                           size_t threads, int64_t *grain_ns) {
+    struct gt_timeline_item items[SPANS];
+    size_t counts[ROWS], sum = 0;
+    assert_true(gt_tiles_choose_grain(spans, rows, row_count, most, threads, grain_ns, counts));
+    for (size_t r = 0; r < row_count; r++) {
+        assert_int_equal(gt_tiles_make(spans, rows[r], *grain_ns, items), counts[r]);
+        sum += counts[r];
+    }
+    return sum;
+}
+
 static void the_grain_is_the_smallest_that_fits(void **unused) {
     (void)unused;
     uint64_t random = 11;
     struct row row;
     struct gt_timeline_item items[SPANS];
-    size_t count;
+    int64_t grain_ns;
     struct gt_spans spans = random_row(&row, &random, SPANS, 0, 100000, 30);
-    struct gt_span_row rows[2] = {{0, SPANS / 2}, {SPANS / 2, SPANS / 2}};
-    assert_int_equal(gt_tiles_choose_grain(&spans, rows, 2, SPANS, &count), 0);
-    assert_int_equal(count, SPANS);
-    for (size_t most = 2 * GT_TILES_ROW_LEAST; most < SPANS; most += 7) {
-        int64_t grain_ns = gt_tiles_choose_grain(&spans, rows, 2, most, &count);
+    struct gt_span_row rows[ROWS] = {{0, SPANS / 2}, {SPANS / 2, 0}, {SPANS / 2, SPANS / 2 - 20}, {SPANS - 20, 20}};
+    assert_int_equal(choose_grain(&spans, rows, ROWS, SPANS, 1, &grain_ns), SPANS);
+    assert_int_equal(grain_ns, 0);
+    for (size_t most = ROWS * GT_TILES_ROW_LEAST; most < SPANS; most += 7) {
+        size_t count = choose_grain(&spans, rows, ROWS, most, 1 + most % 3, &grain_ns);
         size_t finer = 0;
         assert_true(grain_ns > 0 && count <= most);
-        assert_int_equal(
-            gt_tiles_make(&spans, rows[0], grain_ns, items) + gt_tiles_make(&spans, rows[1], grain_ns, items), count);
-        for (size_t r = 0; r < 2 && grain_ns > 1; r++)
+        for (size_t r = 0; r < ROWS && grain_ns > 1; r++)
             finer += gt_tiles_make(&spans, rows[r], grain_ns / 2, items);
         assert_true(grain_ns == 1 || finer > most);
     }
@@ -131,20 +137,16 @@ static void the_grain_is_the_smallest_that_fits(void **unused) {
 static void damaged_times_are_few_items(void **unused) {
     (void)unused;
     struct row row = {.count = SPANS};
-    struct gt_timeline_item items[SPANS];
-    size_t count;
-    struct gt_spans spans = {&row, read_row, row_name, INT64_MIN};
+    struct gt_spans spans = {&row, read_row, INT64_MIN};
+    int64_t grain_ns;
     for (size_t i = 0; i < SPANS; i++)
         row.spans[i] = (struct gt_interval){i < SPANS / 2 ? INT64_MIN : INT64_MAX - 10, INT64_MAX - 5};
     struct gt_span_row all = {0, SPANS};
-    int64_t grain_ns = gt_tiles_choose_grain(&spans, &all, 1, GT_TILES_ROW_LEAST, &count);
-    assert_true(count <= GT_TILES_ROW_LEAST);
-    assert_int_equal(gt_tiles_make(&spans, all, grain_ns, items), count);
+    assert_true(choose_grain(&spans, &all, 1, GT_TILES_ROW_LEAST, 1, &grain_ns) <= GT_TILES_ROW_LEAST);
     for (size_t i = 0; i < SPANS; i++)
         row.spans[i] = (struct gt_interval){(int64_t)i, 1000000};
     spans.zero_ns = 0;
-    gt_tiles_choose_grain(&spans, &all, 1, GT_TILES_ROW_LEAST, &count);
-    assert_true(count <= GT_TILES_ROW_LEAST);
+    assert_true(choose_grain(&spans, &all, 1, GT_TILES_ROW_LEAST, 1, &grain_ns) <= GT_TILES_ROW_LEAST);
 }
 
 /* ---- the analysis ---- */

@@ -1,6 +1,7 @@
 /* Torture of jobs: every call for memory fails in turn while a trace is reduced and its ranks are analysed. */
 #include "faults.h"
 #include "rank_world.h"
+#include "ranks/rank_apart.h"
 #include "ranks/rank_report.h"
 
 static void expect_lack(enum gt_status status, const struct gt_error *err, const char *what) {
@@ -40,6 +41,28 @@ static void run_analysing(const void *context, const char *what) {
     gt_rank_job_release(&job);
 }
 
+/* Both of them twice, in two runs. */
+static void run_dividing(const void *context, const char *what) {
+    const struct rank_world *world = context;
+    const struct gt_str names[4] = {GT_STR("a"), GT_STR("a"), GT_STR("b"), GT_STR("b")};
+    struct gt_rank_summary all[4], *list[4];
+    struct gt_rank_apart apart;
+    (void)what;
+    for (size_t i = 0; i < 4; i++) {
+        list[i] = &all[i];
+        all[i] = world->summaries[i % 2];
+        all[i].head.source = GT_RANK_OF_TRACE;
+        all[i].head.rank = (int64_t)i % 2;
+        all[i].head.input_number = (uint32_t)i;
+        all[i].head.first_ns += (int64_t)i;
+    }
+    if (gt_rank_apart_init(&apart, list, names, 4))
+        assert_true(apart.job_count == 2 && apart.job_of[1] == 0 && apart.job_of[2] == 1);
+    else
+        assert_int_not_equal(system_state.fault, FAULT_NONE);
+    gt_rank_apart_release(&apart);
+}
+
 static void run_reporting(const void *context, const char *what) {
     const struct gt_rank_job *job = context;
     struct gt_error err = {0};
@@ -64,6 +87,7 @@ static void test_jobs(void **state) {
     world.summaries[1].head.host = gt_rank_summary_put_text(&world.summaries[1], GT_STR("node1"));
     torture(run_reducing, &world, "reducing");
     torture(run_analysing, &world, "analysing");
+    torture(run_dividing, &world, "dividing");
     world_analyse(&world, &job);
     torture(run_reporting, &job, "reporting");
     gt_rank_job_release(&job);

@@ -63,6 +63,8 @@ static void databases(void **state) {
     check((struct reading){{SEED("small.db")}, 1, gt_rocpd_decode, 1, NULL});
     check((struct reading){{SEED("small.db")}, 1, gt_rocpd_decode, 3, NULL});
     check((struct reading){{SEED("schema4.db")}, 1, gt_rocpd_decode, 1, NULL});
+    check((struct reading){{SEED("args.db")}, 1, gt_rocpd_decode, 1, NULL});
+    check((struct reading){{SEED("args.db")}, 1, gt_rocpd_decode, 3, NULL});
 }
 
 static void texts(void **state) {

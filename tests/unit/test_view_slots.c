@@ -88,15 +88,6 @@ static void who_asks_after_a_failure_has_it_made(void **state) {
     assert_int_equal(get(*state, 0)->number, 1);
 }
 
-static void what_is_made_can_be_had_without_making_it(void **state) {
-    assert_null(gt_view_slots_made(*state, 5));
-    assert_int_equal(made, 0);
-    const struct result *result = get(*state, 5);
-    assert_ptr_equal(gt_view_slots_made(*state, 5), result);
-    assert_null(gt_view_slots_made(*state, 6));
-    assert_int_equal(made, 1);
-}
-
 static void ask(void *context, size_t index) {
     wrong += !get(context, index % 2);
 }
@@ -110,8 +101,9 @@ static void threads_that_ask_at_once_get_one_result(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(each_slot_has_a_result_of_its_own),       TEST(what_is_cleared_is_made_again),
-        TEST(who_asks_after_a_failure_has_it_made),    TEST(what_is_made_can_be_had_without_making_it),
+        TEST(each_slot_has_a_result_of_its_own),
+        TEST(what_is_cleared_is_made_again),
+        TEST(who_asks_after_a_failure_has_it_made),
         TEST(threads_that_ask_at_once_get_one_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

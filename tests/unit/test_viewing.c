@@ -8,6 +8,9 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "base/mem.h"
 #include "viewing.h"
 
@@ -82,6 +85,95 @@ static void routes(void **state) {
     gputime_view_free(view);
 }
 
+/* What is wrong with a question is said, whichever of its parts it is. */
+static void wrong_questions(void **state) {
+    static const struct {
+        const char *address, *words;
+    } wrong[] = {
+        {"item?input=0&lane=x&start_ns=0&end_ns=1", "'lane' must be"},
+        {"item?input=0&lane=0&start_ns=x&end_ns=1", "'start_ns' must be"},
+        {"item?input=0&lane=0&start_ns=0&end_ns=x", "'end_ns' must be"},
+        {"item?input=0&lane=0&start_ns=0&end_ns=1&nth=-1", "'nth' must be"},
+        {"item?input=0&start_ns=0&end_ns=1", "are needed"},
+        {"item?input=0&lane=0&end_ns=1", "are needed"},
+        {"item?input=0&lane=0&start_ns=0", "are needed"},
+        {"item?input=9&lane=0&start_ns=0&end_ns=1", "'input' must be"},
+        {"search?input=9&text=a", "'input' must be"},
+        {"search?input=0&text=a&from_ns=x", "'from_ns' must be"},
+        {"search?input=0&text=a&from_ns=0&before_ns=1", "before_ns"},
+        {"search?input=0&text=a&limit=x", "'limit' must be"},
+        {"flame?input=9", "'input' must be"},
+        {"flame?input=0&of=x", "'of' must be"},
+        {"flame?input=0&by=x", "'by' must be"},
+        {"flame?input=0&from_ns=x", "'from_ns' must be"},
+        {"window?input=0&from_ns=x", "'from_ns' must be"},
+        {"window?input=0&to_ns=x", "'to_ns' must be"},
+        {"window?input=0&from_ns=2&to_ns=1", "to_ns"},
+        {"window?input=0&lanes=1,x", "whole numbers"},
+        {"window?input=0&lanes=4294967296", "whole numbers"},
+        {"diff?analyses=nothing", "unknown analysis"},
+        {"diff?analyses=kernels&a=2", "'a' must be"},
+        {"diff?analyses=kernels&b=x", "'b' must be"},
+        {"diff?analyses=kernels&name=re:(", "bad pattern"},
+        {"report?analyses=kernels&input=0&device=x", "'device'"},
+        {"report?analyses=kernels&input=0&name=re:(", "bad pattern"},
+    };
+    struct gputime_view *view = view_of(2);
+    bool is_right = true;
+    (void)state;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(wrong); i++)
+        is_right &= says(view, wrong[i].address, 400, wrong[i].words);
+    assert_true(is_right);
+    gputime_view_free(view);
+}
+
+static void comparisons_of_parts(void **state) {
+    struct gputime_view *view = view_of(2);
+    (void)state;
+    assert_true(says(view, "diff?analyses=kernels&a=0&b=0&from_ns=0", 200, "delta_total_ns"));
+    assert_true(says(view, "diff?analyses=kernels&a=0&b=0&to_ns=1000000000", 200, "delta_total_ns"));
+    assert_true(says(view, "diff?analyses=kernels&a=0&b=0&step=0-1000", 200, "delta_total_ns"));
+    gputime_view_free(view);
+}
+
+static void a_title_is_shown(void **state) {
+    struct gputime_view_options options = GPUTIME_VIEW_OPTIONS_INIT;
+    struct gputime_view *view;
+    (void)state;
+    options.title = "nightly run";
+    assert_int_equal(gputime_view_new(traces, 1, &options, &view, NULL), GPUTIME_OK);
+    assert_true(says(view, "", 200, "\"title\": \"nightly run\""));
+    gputime_view_free(view);
+}
+
+static void no_pipe_is_left(void **state) {
+    struct gputime_view *view;
+    struct gputime_error err;
+    struct rlimit before, none;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    enum gputime_status status = gputime_view_new(traces, 1, NULL, &view, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(status, GPUTIME_FAILED);
+    assert_string_equal(err.message, "no pipe is left");
+    assert_null(view);
+}
+
+/* The pipe is full long before the last of them. */
+static void stopping_often(void **state) {
+    struct gputime_view *view = view_of(1);
+    (void)state;
+    for (int i = 0; i < 1 << 17; i++) {
+        errno = 7;
+        gputime_view_stop(view);
+        assert_int_equal(errno, 7);
+    }
+    gputime_view_free(view);
+}
+
 static void what_is_wrong_with_a_view(void **state) {
     struct gputime_view *view;
     struct gputime_error err;
@@ -101,6 +193,11 @@ static void wrong_ways_to_serve(void **state) {
     struct gputime_serve_options options = GPUTIME_SERVE_OPTIONS_INIT;
     struct gputime_error err;
     (void)state;
+    options.port = -1;
+    assert_int_equal(gputime_view_serve(view, &options, &err), GPUTIME_USAGE);
+    options.size = 3;
+    assert_int_equal(gputime_view_serve(view, &options, &err), GPUTIME_USAGE);
+    options.size = sizeof options;
     options.port = 65536;
     assert_int_equal(gputime_view_serve(view, &options, &err), GPUTIME_USAGE);
     options.port = 0;
@@ -147,7 +244,8 @@ static void parameters(void **state) {
 }
 
 static void broken_parameters(void **state) {
-    static const char *const texts[] = {"x=1", "a=1&a=2", "a=%", "a=%1", "a=%1x", "a=%00", "%00=1", "=1", "a%3d=1"};
+    static const char *const texts[] = {"x=1",   "a=1&a=2", "a=%",   "a=%1", "a=%1x", "a=%/0",
+                                        "a=%G0", "a=%00",   "%00=1", "=1",   "a%3d=1"};
     (void)state;
     for (size_t i = 0; i < GT_ARRAY_COUNT(texts); i++) {
         struct gt_viewing_query query;
@@ -155,6 +253,32 @@ static void broken_parameters(void **state) {
         assert_int_equal(gt_viewing_query_parse(&query, gt_str_of(texts[i]), "a,b", &err), GT_ERR_USAGE);
         gt_viewing_query_release(&query);
     }
+}
+
+static void too_many_parameters(void **state) {
+    static const char letters[] = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q";
+    struct gt_viewing_query query;
+    struct gt_error err = {0};
+    (void)state;
+    assert_int_equal(
+        gt_viewing_query_parse(&query, GT_STR("a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1&j=1&k=1&l=1&m=1&n=1&o=1&p=1&q=1"),
+                               letters, &err),
+        GT_ERR_USAGE);
+    assert_string_equal(err.message, "too many parameters");
+    gt_viewing_query_release(&query);
+}
+
+static void empty_items(void **state) {
+    struct gt_viewing_query query;
+    struct gt_error err = {0};
+    const char *const *keys;
+    size_t count;
+    (void)state;
+    assert_int_equal(gt_viewing_query_parse(&query, GT_STR("a=,x,,y,&b"), "a,b", &err), GT_OK);
+    assert_int_equal(gt_viewing_query_keys(&query, "a", &keys, &count, &err), GT_OK);
+    assert_true(count == 2 && strcmp(keys[0], "x") == 0 && strcmp(keys[1], "y") == 0);
+    assert_null(gt_viewing_query_text(&query, "b"));
+    gt_viewing_query_release(&query);
 }
 
 /* ---- what is kept ---- */
@@ -282,10 +406,17 @@ static void everybody_gets_the_same_answer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(routes),
+        cmocka_unit_test(wrong_questions),
+        cmocka_unit_test(comparisons_of_parts),
+        cmocka_unit_test(a_title_is_shown),
+        cmocka_unit_test(no_pipe_is_left),
+        cmocka_unit_test(stopping_often),
         cmocka_unit_test(what_is_wrong_with_a_view),
         cmocka_unit_test(wrong_ways_to_serve),
         cmocka_unit_test(parameters),
         cmocka_unit_test(broken_parameters),
+        cmocka_unit_test(too_many_parameters),
+        cmocka_unit_test(empty_items),
         cmocka_unit_test(the_cache_is_bounded),
         cmocka_unit_test(who_is_gone_waits_no_longer),
         cmocka_unit_test(queries_are_abandoned),

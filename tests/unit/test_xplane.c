@@ -154,6 +154,8 @@ static void names(void **state) {
     assert_true(gt_xla_names_number(GT_STR("resize:4"), GT_STR("size")) == UINT64_MAX);
     assert_int_equal(gt_xla_scopes_of(GT_STR("alone")).len, 0);
     assert_true(gt_str_eq(gt_xla_scopes_of(GT_STR("a/b/c")), GT_STR("a/b")));
+    assert_true(gt_str_eq(gt_xla_scopes_of(GT_STR("jit(f)")), GT_STR("jit(f)")));
+    assert_true(gt_str_eq(gt_xla_scopes_of(GT_STR("jit(f)/jvp(layer0)")), GT_STR("jit(f)/jvp(layer0)")));
 }
 
 static void python_names(void **state) {

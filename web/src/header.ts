@@ -41,20 +41,26 @@ function describe(input: Input): string[] {
   ].flatMap((text) => (text ? [visible(text)] : []));
 }
 
+/** What a note of a job begins with, or says of a trace, where ranks are missing or several jobs are shown. */
+const OF_JOBS =
+  /^Left out: |' was only partly read \(|^These traces are of \d+ jobs|^\d+ of \d+ traces say |^No trace of rank/;
+
 /** A note that names a problem by which data are lost is a warning; all others are only worth knowing. */
-function noteView(report: Report, note: string): HTMLElement {
-  const isLoss = report.issues.some((issue) => issue.loss && note.includes(`(${issue.id}`));
-  return element('p', { class: isLoss ? 'note warning' : 'note' }, note);
+function noteView(report: Report, input: Input, note: string, whole: Input | undefined): HTMLElement {
+  const isLoss =
+    report.issues.some((issue) => issue.loss && note.includes(`(${issue.id}`)) ||
+    (input.format === 'job' && OF_JOBS.test(note));
+  const shown = visible(input === whole ? note : `${input.input}: ${note}`);
+  return element('p', { class: isLoss ? 'note warning' : 'note' }, shown);
 }
 
 function notesView(report: Report, whole: Input | undefined): HTMLElement | null {
-  const notes = report.inputs.flatMap((input) =>
-    input.notes.map((note) => noteView(report, visible(input === whole ? note : `${input.input}: ${note}`))),
-  );
+  const notes = report.inputs.flatMap((input) => input.notes.map((note) => noteView(report, input, note, whole)));
   if (notes.length === 0) return null;
   const isWarning = (note: HTMLElement): boolean => note.classList.contains('warning');
   const quiet = notes.filter((note) => !isWarning(note));
-  const shown = whole ? quiet.slice(0, 1) : []; // of several traces none speaks for all
+  const areJobs = report.inputs.every(({ format }) => format === 'job'); // each has a verdict
+  const shown = whole ? quiet.slice(0, 1) : areJobs ? quiet : []; // of several traces none speaks for all
   const rest = quiet.slice(shown.length);
   const more = shown.length > 0 ? ' more' : '';
   return element(
@@ -79,7 +85,8 @@ function wholeOf({ inputs }: Report): Input | undefined {
 
 export function titleOf(report: Report): string {
   // An arrow of two characters would be broken between them.
-  return visible(report.heading ?? wholeOf(report)?.input ?? `${report.inputs.length} traces`).replace(
+  const what = report.inputs.every(({ format }) => format === 'job') ? 'jobs' : 'traces';
+  return visible(report.heading ?? wholeOf(report)?.input ?? `${report.inputs.length} ${what}`).replace(
     ' -> ',
     ' \u2192 ',
   );

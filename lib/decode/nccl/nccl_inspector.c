@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decode/json/json_scan.h"
+#include "decode/json/json_window.h"
 #include "decode/nccl/nccl_record.h"
-#include "decode/torch/torch_window.h"
 
 enum { WINDOW_BYTES = 1 << 20, MAX_RECORD_BYTES = 16 << 20, FIRST_BYTES = 64 };
 
@@ -18,15 +19,11 @@ enum { MOST_VAIN_LOOKS = 4 };
 struct decoding {
     struct gt_builder builder;
     struct gt_nccl_record_sink sink;
-    struct gt_torch_window window;
+    struct gt_json_window window;
     uint64_t vain_bytes; /* looked through for ends that were not there */
 };
 
 /* ---- sniffing ---- */
-
-static bool contains(struct gt_str text, struct gt_str part) {
-    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
-}
 
 /* Whether the object at p begins with a member that records have. */
 static bool is_record_start(const char *p, const char *end) {
@@ -45,8 +42,8 @@ int gt_nccl_inspector_sniff(struct gt_str head, const char *path) {
     const char *p = head.ptr, *end = p + head.len;
     if (memchr(head.ptr, '\0', head.len < FIRST_BYTES ? head.len : FIRST_BYTES)) /* looked through for nothing */
         return 0;
-    bool has_records = contains(head, GT_STR("\"coll_perf\"")) || contains(head, GT_STR("\"p2p_perf\""));
-    if (!has_records && !contains(head, GT_STR("\"inspector_output_format_version\"")))
+    bool has_records = gt_str_contains(head, GT_STR("\"coll_perf\"")) || gt_str_contains(head, GT_STR("\"p2p_perf\""));
+    if (!has_records && !gt_str_contains(head, GT_STR("\"inspector_output_format_version\"")))
         return 0;
     for (bool is_first = true; p < end; is_first = false) {
         const char *line_end = memchr(p, '\n', (size_t)(end - p));
@@ -72,16 +69,16 @@ static bool is_blank(struct gt_str text) {
 }
 
 /* Passes over what is between records: white space, and what makes a list of them. */
-static void skip_between(struct gt_torch_bytes *bytes) {
+static void skip_between(struct gt_json_bytes *bytes) {
     const char *p = bytes->p;
     while (p < bytes->end && (gt_json_scan_is_space(*p) || *p == ',' || *p == '[' || *p == ']'))
         p++;
-    gt_torch_region_bytes_move(bytes, p);
+    gt_json_window_move(bytes, p);
 }
 
 /* Where the object at the current place ends. NULL: it is cut or damaged. *needs_more: its line goes on. */
 static const char *find_end(struct decoding *decoding, const char *line_end, bool *needs_more) {
-    const struct gt_torch_bytes *bytes = &decoding->window.bytes;
+    const struct gt_json_bytes *bytes = &decoding->window.bytes;
     const char *p = bytes->p;
     *needs_more = false;
     if (*p != '{')
@@ -93,7 +90,7 @@ static const char *find_end(struct decoding *decoding, const char *line_end, boo
         return NULL;
     p = bytes->p; /* a brace alone in its line */
     enum gt_json_status status = gt_json_scan_skip_nested(&p, bytes->end);
-    *needs_more = status == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p);
+    *needs_more = status == GT_JSON_MORE && !gt_json_window_is_final(bytes, bytes->p);
     if (status == GT_JSON_OK)
         return p;
     decoding->vain_bytes += (uint64_t)(bytes->end - bytes->p);
@@ -102,7 +99,7 @@ static const char *find_end(struct decoding *decoding, const char *line_end, boo
 
 /* A line that holds no record, or what is left of one. */
 static void count_other(struct decoding *decoding, bool is_last) {
-    struct gt_torch_bytes *bytes = &decoding->window.bytes;
+    struct gt_json_bytes *bytes = &decoding->window.bytes;
     if (*bytes->p != '{') /* what the program printed itself */
         gt_builder_skip(&decoding->builder);
     else
@@ -112,9 +109,9 @@ static void count_other(struct decoding *decoding, bool is_last) {
 
 /* Reads what begins at the current place and moves after it. false: more bytes are needed. */
 static bool read_next(struct decoding *decoding) {
-    struct gt_torch_bytes *bytes = &decoding->window.bytes;
+    struct gt_json_bytes *bytes = &decoding->window.bytes;
     const char *line_end = memchr(bytes->p, '\n', (size_t)(bytes->end - bytes->p));
-    bool needs_more, is_final = gt_torch_region_bytes_are_final(bytes, bytes->p);
+    bool needs_more, is_final = gt_json_window_is_final(bytes, bytes->p);
     if (!line_end && !is_final)
         return false;
     bool is_last = !line_end && bytes->is_all;
@@ -127,19 +124,19 @@ static bool read_next(struct decoding *decoding) {
     else if (!gt_nccl_record_take(&decoding->sink, (struct gt_str){bytes->p, (size_t)(after - bytes->p)},
                                   bytes->offset))
         gt_builder_skip(&decoding->builder);
-    gt_torch_region_bytes_move(bytes, after ? after : line_end);
+    gt_json_window_move(bytes, after ? after : line_end);
     return true;
 }
 
 static enum gt_status read_all(struct decoding *decoding, struct gt_error *err) {
-    struct gt_torch_bytes *bytes = &decoding->window.bytes;
+    struct gt_json_bytes *bytes = &decoding->window.bytes;
     for (;;) {
         skip_between(bytes);
         if (bytes->p < bytes->end && read_next(decoding))
             continue;
         if (bytes->is_all)
             return GT_OK;
-        if (gt_torch_window_fill(&decoding->window, err) != GT_OK)
+        if (gt_json_window_fill(&decoding->window, err) != GT_OK)
             return GT_ERR;
     }
 }
@@ -150,7 +147,7 @@ static enum gt_status finish(struct decoding *decoding, const struct gt_source *
                              struct gt_error *err) {
     struct gt_builder *builder = &decoding->builder;
     struct gt_nccl_record_sink *sink = &decoding->sink;
-    gt_torch_window_drain(&decoding->window);
+    gt_json_window_drain(&decoding->window);
     if (sink->record_count == 0 && !builder->failed)
         return gt_fail(err, "'%s': JSON, but no record of NCCL Inspector is in it", gt_source_path(source));
     builder->store.meta.producer = gt_builder_string(builder, GT_STR("NCCL Inspector"));
@@ -161,7 +158,7 @@ static enum gt_status finish(struct decoding *decoding, const struct gt_source *
 
 enum gt_status gt_nccl_inspector_decode_sized(struct gt_source *source, const struct gt_decode_options *options,
                                               size_t window_bytes, struct gt_store **out, struct gt_error *err) {
-    const struct gt_torch_sizes sizes = {window_bytes, window_bytes, MAX_RECORD_BYTES, GT_TORCH_PORTABLE};
+    const struct gt_json_sizes sizes = {window_bytes, MAX_RECORD_BYTES};
     struct decoding *decoding = gt_mem_array(1, sizeof *decoding);
     *out = NULL;
     if (!decoding)
@@ -169,13 +166,13 @@ enum gt_status gt_nccl_inspector_decode_sized(struct gt_source *source, const st
     enum gt_status status = gt_builder_init(&decoding->builder, GT_NCCL_INSPECTOR_KEY, err);
     if (status == GT_OK) {
         decoding->sink.builder = &decoding->builder;
-        status = gt_torch_window_init(&decoding->window, source, &sizes, options, err);
+        status = gt_json_window_init(&decoding->window, source, &sizes, options, err);
         gt_builder_begin(&decoding->builder, 0);
         if (status == GT_OK)
             status = read_all(decoding, err);
         if (status == GT_OK)
             status = finish(decoding, source, out, err);
-        gt_torch_window_release(&decoding->window);
+        gt_json_window_release(&decoding->window);
         gt_builder_release(&decoding->builder);
     }
     gt_mem_free(decoding);

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/num.h"
-#include "decode/torch/torch_args.h"
-#include "decode/torch/torch_value.h"
+#include "decode/json/json_member.h"
+#include "decode/json/json_number.h"
 
 enum part { HEADER, METADATA, COLLECTIVE, MESSAGE, PART_COUNT };
 
@@ -88,17 +88,17 @@ struct record {
     uint64_t offset;
     uint32_t seen;       /* bits of enum field */
     uint32_t seen_parts; /* bits of enum part */
-    struct gt_torch_value values[FIELD_COUNT];
+    struct gt_json_value values[FIELD_COUNT];
 };
 
 /* ---- members ---- */
 
 static void read_members(struct record *record, struct gt_str text, const struct key *keys, size_t count) {
-    struct gt_torch_member member;
+    struct gt_json_member member;
     if (text.len == 0 || *text.ptr != '{')
         return;
     const char *p = text.ptr + 1, *end = text.ptr + text.len;
-    while (gt_torch_args_next(&p, end, false, &member) == GT_JSON_OK)
+    while (gt_json_member_next(&p, end, false, &member) == GT_JSON_OK)
         for (size_t i = 0; i < count; i++)
             if (gt_str_eq(member.key.raw, keys[i].key)) {
                 if (!(record->seen >> keys[i].field & 1))
@@ -110,9 +110,9 @@ static void read_members(struct record *record, struct gt_str text, const struct
 
 /* false: its members are not those of an object. */
 static bool read_parts(struct record *record, struct gt_str text) {
-    struct gt_torch_member member;
+    struct gt_json_member member;
     const char *p = text.ptr + 1, *end = text.ptr + text.len;
-    while (gt_torch_args_next(&p, end, false, &member) == GT_JSON_OK)
+    while (gt_json_member_next(&p, end, false, &member) == GT_JSON_OK)
         for (size_t part = 0; part < PART_COUNT; part++)
             if (gt_str_eq(member.key.raw, parts[part].key) && !(record->seen_parts >> part & 1)) {
                 record->seen_parts |= UINT32_C(1) << part;
@@ -135,7 +135,7 @@ static void count_unreadable(const struct record *record) {
 
 static int64_t natural_of(const struct record *record, enum field field) {
     int64_t number = -1;
-    if (has(record, field) && (gt_torch_value_to_int(&record->values[field], &number) == GT_TORCH_UNREADABLE))
+    if (has(record, field) && (gt_json_number_to_int(&record->values[field], &number) == GT_JSON_UNREADABLE))
         count_unreadable(record);
     return number < 0 ? -1 : number;
 }
@@ -154,13 +154,13 @@ static int64_t micros_of(const struct record *record, enum field field) {
 /* Plugins write "nan" and inf where a collective took no time that they could measure. */
 static double rate_of(const struct record *record, enum field field) {
     double rate = -1;
-    if (has(record, field) && gt_torch_value_to_real(&record->values[field], &rate) == GT_TORCH_UNREADABLE)
+    if (has(record, field) && gt_json_number_to_real(&record->values[field], &rate) == GT_JSON_UNREADABLE)
         count_unreadable(record);
     return isfinite(rate) && rate >= 0 ? rate : -1;
 }
 
 static gt_strid text_of(const struct record *record, enum field field) {
-    return has(record, field) ? gt_torch_args_intern(record->sink->builder, &record->values[field]) : GT_STRID_EMPTY;
+    return has(record, field) ? gt_json_member_intern(record->sink->builder, &record->values[field]) : GT_STRID_EMPTY;
 }
 
 /* ---- whose it is ---- */

@@ -77,6 +77,8 @@ void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     gt_mem_free(sink->interned);
     gt_mem_free(sink->comm_ranks);
     gt_mem_free(sink->suspected);
+    gt_mem_free(sink->python.samples);
+    gt_mem_free(sink->python.frames);
     for (int kind = 0; kind < GT_NSYS_LABEL_KINDS; kind++)
         gt_nsys_label_release(&sink->labels[kind]);
     memset(sink, 0, sizeof *sink);
@@ -118,7 +120,7 @@ static size_t slot_of(uint64_t a, uint64_t b, uint64_t c) {
     return (size_t)(hash >> 32) & (GT_NSYS_CACHE_SLOTS - 1);
 }
 
-static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
+uint32_t gt_nsys_thread(struct gt_nsys_sink *sink, uint64_t global_tid) {
     if (global_tid == GT_NSYS_NO_ID)
         return GT_NO_TRACK;
     struct gt_nsys_thread_slot *slot = &sink->threads[slot_of(global_tid, 0, 0)];
@@ -237,7 +239,7 @@ void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call
                                        .end_ns = call->end_ns == GT_NO_TIME ? call->start_ns : call->end_ns,
                                        .correlation = call->correlation,
                                        .name = name_of(sink, call->name_id, call->name, &is_known),
-                                       .thread = thread_of(sink, call->global_tid),
+                                       .thread = gt_nsys_thread(sink, call->global_tid),
                                    });
 }
 
@@ -310,7 +312,7 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         .end_ns = event->end_ns,
         .name = nvtx_name(sink, event),
         .domain = domain_of(sink, event),
-        .thread = thread_of(sink, event->global_tid),
+        .thread = gt_nsys_thread(sink, event->global_tid),
         .end_thread = GT_NO_TRACK,
         .lane = GT_NO_TRACK,
         .kind = (uint8_t)kind,
@@ -324,10 +326,22 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
     /* Exports of 2019 to 2021 have 0 where there is no other thread. */
     if (event->end_global_tid != GT_NSYS_NO_ID && event->end_global_tid != 0 &&
         event->end_global_tid != event->global_tid)
-        row.end_thread = thread_of(sink, event->end_global_tid);
+        row.end_thread = gt_nsys_thread(sink, event->end_global_tid);
     gt_builder_range(sink->builder, &row);
     if (has_category(event) && sink->facts & GT_FACT_RANGE_TEXTS)
         add_category(sink, event);
+}
+
+/* A mark without a text is a carrier of its payload: Nsight's own samples are such marks. */
+static void add_mark(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    if (event->text.ptr || event->text_id != GT_NSYS_NO_ID || event->start_ns == GT_NO_TIME) {
+        add_range(sink, event, GT_RANGE_MARK);
+        return;
+    }
+    if (sink->facts & GT_FACT_STACKS)
+        gt_nsys_add_python_sample(sink, event, sink->python.frame_count);
+    else
+        gt_builder_skip(sink->builder);
 }
 
 void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
@@ -342,7 +356,7 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         add_range(sink, event, GT_RANGE_START_END);
         break;
     case NVTX_MARK:
-        add_range(sink, event, GT_RANGE_MARK);
+        add_mark(sink, event);
         break;
     case NVTX_DOMAIN:
         give_name(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(event->global_tid), domain_id(event), event);
@@ -367,7 +381,7 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhe
         return;
     }
     gt_strid name = name_of(sink, overhead->name_id, overhead->name, &is_known);
-    uint32_t thread = thread_of(sink, overhead->global_tid);
+    uint32_t thread = gt_nsys_thread(sink, overhead->global_tid);
     if (overhead->is_driver)
         gt_builder_driver_work(sink->builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
     else
@@ -383,6 +397,6 @@ void gt_nsys_add_host_call(struct gt_nsys_sink *sink, const struct gt_nsys_host_
     }
     gt_strid name = name_of(sink, call->name_id, call->name, &is_known);
     gt_strid domain = gt_builder_string(sink->builder, call->is_mpi ? GT_STR("mpi") : GT_STR("os"));
-    gt_builder_host_call(
-        sink->builder, &(struct gt_host_calls_row){start_ns, end_ns, name, domain, thread_of(sink, call->global_tid)});
+    gt_builder_host_call(sink->builder, &(struct gt_host_calls_row){start_ns, end_ns, name, domain,
+                                                                    gt_nsys_thread(sink, call->global_tid)});
 }

@@ -72,6 +72,23 @@ struct gt_nsys_thread_slot {
 };
 
 /* One for each builder, so for each thread. Call gt_builder_begin before the first row of each chunk. */
+/* Stacks of Python that were sampled, until all are there: nsys_python.h. */
+struct gt_nsys_python_frame {
+    uint64_t function, file; /* strings */
+};
+struct gt_nsys_python_sample {
+    int64_t time_ns;
+    uint64_t global_tid, domain;
+    uint64_t order;      /* of its segment in the file */
+    size_t first, count; /* frames, the innermost first; none: the file leaves them out */
+};
+struct gt_nsys_python {
+    struct gt_nsys_python_sample *samples;
+    struct gt_nsys_python_frame *frames;
+    size_t count, capacity, frame_count, frame_capacity;
+    bool has_failed; /* memory was short */
+};
+
 struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
@@ -86,6 +103,7 @@ struct gt_nsys_sink {
     size_t comm_rank_count, comm_rank_capacity;
     uint64_t *suspected; /* processes of which the profiler may have lost events, once for each time it says so */
     size_t suspected_count, suspected_capacity;
+    struct gt_nsys_python python;
 };
 
 enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NSYS_GRAPH };
@@ -241,6 +259,16 @@ struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text, uint64_t global_id);
 bool gt_nsys_finish_losses(struct gt_nsys_sink *sinks, size_t count); /* false: memory is short */
 
+/* A mark that may be a sample of a Python stack, whose frames are those from first_frame on; and what becomes of all of
+   them: Python functions. false: memory is short. */
+void gt_nsys_add_python_sample(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, size_t first_frame);
+bool gt_nsys_finish_python(struct gt_nsys_sink *sinks, size_t count);
+
+/* Facts that are read of the file: samples of Python are among the ranges. */
+static inline uint32_t gt_nsys_facts_of(uint32_t facts) {
+    return facts & GT_FACT_STACKS ? facts | GT_FACT_RANGES : facts;
+}
+
 /* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
 const char *gt_nsys_copy_name(uint64_t copy_kind);
 
@@ -249,6 +277,7 @@ gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);
 
 /* Tracks by NVIDIA's ids, made on first use; GT_NO_TRACK for GT_NSYS_NO_ID. */
 uint32_t gt_nsys_process(struct gt_nsys_sink *sink, uint64_t global_id);
+uint32_t gt_nsys_thread(struct gt_nsys_sink *sink, uint64_t global_tid);
 /* The physical GPU that a process refers to by this number. */
 int64_t gt_nsys_device(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal);
 uint8_t gt_nsys_memory_kind(uint64_t number); /* enum gt_memory_kind */

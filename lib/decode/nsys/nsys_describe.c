@@ -1,6 +1,6 @@
 /* What an export of Nsight Systems is made of: the tables of a database come in, rows of source_columns go out. */
 #include "decode/nsys/nsys_sqlite.h"
-#include "events/builder.h"
+#include "decode/sqlite/sqlite_input.h"
 
 static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_STRINGS] = "strings",
@@ -45,7 +45,8 @@ static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_SAMPLES] = "samples",
 };
 
-static const char *role_of(const struct gt_nsys_schema *schema, const struct gt_sqlite_table *table) {
+static const char *role_of(const void *context, const struct gt_sqlite_table *table) {
+    const struct gt_nsys_schema *schema = context;
     for (size_t i = 0; i < schema->count; i++)
         if (schema->tables[i].table == table && schema->tables[i].is_read)
             return role_names[schema->tables[i].role];
@@ -54,21 +55,5 @@ static const char *role_of(const struct gt_nsys_schema *schema, const struct gt_
 
 enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
                                        const struct gt_nsys_schema *schema, struct gt_error *err) {
-    for (size_t t = 0; t < db->table_count; t++) {
-        const struct gt_sqlite_table *table = &db->tables[t];
-        struct gt_source_columns_row row = {
-            .table = gt_builder_string(builder, table->name),
-            .role = gt_builder_string(builder, gt_str_of(role_of(schema, table))),
-        };
-        if (gt_sqlite_db_table_rows(db, table, &row.rows, err) != GT_OK)
-            return GT_ERR;
-        if (table->column_count == 0)
-            gt_builder_source_column(builder, &row);
-        for (size_t c = 0; c < table->column_count; c++) {
-            row.name = gt_builder_string(builder, table->columns[c].name);
-            row.type = gt_builder_string(builder, table->columns[c].type);
-            gt_builder_source_column(builder, &row);
-        }
-    }
-    return GT_OK;
+    return gt_sqlite_input_describe(builder, db, role_of, schema, err);
 }

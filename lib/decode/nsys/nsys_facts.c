@@ -196,14 +196,15 @@ static void take_card_id(void *context, const struct gt_sqlite_row *row) {
 /* Of payloads, numbers that are 0 are NULL. */
 static void take_payload_entry(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    gt_nsys_comm_add_entry(&gathering->facts->payloads, (uint64_t)gt_sqlite_record_int(row, 0, 0),
-                           (uint64_t)gt_sqlite_record_int(row, 1, 0),
-                           &(struct gt_nsys_comm_entry){
-                               .name = gt_sqlite_record_text(row, 2),
-                               .type = (uint64_t)gt_sqlite_record_int(row, 3, 0),
-                               .offset = (uint64_t)gt_sqlite_record_int(row, 4, 0),
-                               .flags = (uint64_t)gt_sqlite_record_int(row, 5, 0),
-                           });
+    uint64_t domain = (uint64_t)gt_sqlite_record_int(row, 0, 0), schema = (uint64_t)gt_sqlite_record_int(row, 1, 0);
+    struct gt_nsys_comm_entry entry = {
+        .name = gt_sqlite_record_text(row, 2),
+        .type = (uint64_t)gt_sqlite_record_int(row, 3, 0),
+        .offset = (uint64_t)gt_sqlite_record_int(row, 4, 0),
+        .flags = (uint64_t)gt_sqlite_record_int(row, 5, 0),
+    };
+    gt_nsys_comm_add_entry(&gathering->facts->payloads, domain, schema, &entry);
+    gt_nsys_python_add_entry(&gathering->facts->python, domain, schema, &entry);
 }
 
 static void take_payload_enum(void *context, const struct gt_sqlite_row *row) {
@@ -257,16 +258,11 @@ static bool place_strings(struct gathering *gathering) {
 static enum gt_status read_table(struct gathering *gathering, const struct gt_sqlite_db *db,
                                  const struct gt_nsys_table *from, struct gt_sqlite_reader *reader,
                                  gt_sqlite_pages_row_fn *take, struct gt_error *err) {
-    struct gt_sqlite_scan scan;
-    enum gt_status status = gt_sqlite_db_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
-    for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
-        status = gt_sqlite_db_scan_part(&scan, part, reader, take, gathering, err);
-    reader->damaged += scan.tree.damaged;
-    reader->missing += scan.tree.missing;
-    reader->pages += scan.tree.pages;
-    gt_sqlite_db_scan_release(&scan);
+    enum gt_status status =
+        gt_sqlite_db_read_table(db, from->table, from->columns, from->column_count, reader, take, gathering, err);
     bool has_failed = gathering->has_failed || gathering->ranks.has_failed || gathering->facts->metrics.has_failed ||
-                      gathering->facts->network.has_failed || gathering->facts->payloads.has_failed;
+                      gathering->facts->network.has_failed || gathering->facts->payloads.has_failed ||
+                      gathering->facts->python.has_failed;
     return status == GT_OK && has_failed ? gt_fail_memory(err) : status;
 }
 
@@ -365,6 +361,7 @@ void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts) {
     gt_nsys_sqlite_metrics_release(&facts->metrics);
     gt_nsys_sqlite_network_release(&facts->network);
     gt_nsys_comm_release(&facts->payloads);
+    gt_nsys_python_release(&facts->python);
     gt_map_release(&facts->sparse);
     gt_nsys_capture_release(&facts->capture);
 }

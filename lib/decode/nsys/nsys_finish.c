@@ -369,8 +369,9 @@ void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_ns
     fill_meta(&finish);
     bool is_done = find_clashes(&finish) && name_labels(&finish, GT_NSYS_DOMAINS) &&
                    name_labels(&finish, GT_NSYS_CATEGORIES) && gt_nsys_finish_graphs(sinks, count) &&
-                   name_threads(&finish) && count_shared_devices(&finish) && gt_nsys_finish_losses(sinks, count) &&
-                   gt_nsys_finish_memory(sinks, count) && gt_nsys_finish_syncs(sinks, count);
+                   gt_nsys_finish_python(sinks, count) && name_threads(&finish) && count_shared_devices(&finish) &&
+                   gt_nsys_finish_losses(sinks, count) && gt_nsys_finish_memory(sinks, count) &&
+                   gt_nsys_finish_syncs(sinks, count);
     is_done = gt_nsys_finish_ranks(sinks, count, capture) && is_done;
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)

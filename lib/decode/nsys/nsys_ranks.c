@@ -61,7 +61,7 @@ static int64_t only_user(const struct gt_nsys_sink *sinks, size_t count) {
 }
 
 static void set_rank(struct gt_nsys_sink *sinks, size_t count, int64_t key, const struct gt_nsys_rank *rank) {
-    /* The largest communicator need not have all ranks; and exports have no sizes of MPI's. */
+    /* The largest communicator need not have all ranks; and not every export has sizes of MPI's. */
     bool knows_all = gt_store_is_environment(rank->source);
     for (size_t s = 0; s < count; s++) {
         uint32_t process = gt_map_get(&sinks[s].builder->process_ids, GT_STRID_EMPTY, (uint64_t)key);

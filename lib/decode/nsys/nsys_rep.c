@@ -141,7 +141,8 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
         struct gt_nsys_sink *model = &decoding->models[decoding->count];
         if (gt_builder_init(builder, GT_NSYS_REP_KEY, err) != GT_OK)
             return GT_ERR;
-        if (!gt_nsys_sink_init(model, builder, &decoding->facts.capture, gt_decoder_facts(decoding->options))) {
+        if (!gt_nsys_sink_init(model, builder, &decoding->facts.capture,
+                               gt_nsys_facts_of(gt_decoder_facts(decoding->options)))) {
             gt_builder_release(builder);
             return gt_fail_memory(err);
         }
@@ -241,7 +242,7 @@ static enum gt_status decode_native(struct decoding *decoding, const char *packi
         bool knows_strings = decoding->file.strings != GT_NSYS_REP_NOWHERE;
         status = gt_nsys_rep_facts_init(&decoding->facts, &decoding->file,
                                         knows_strings ? decoding->file.strings : decoding->batches.end,
-                                        gt_decoder_facts(decoding->options), err);
+                                        gt_nsys_facts_of(gt_decoder_facts(decoding->options)), err);
     }
     if (status == GT_OK)
         status = read_events(decoding, err);

@@ -1,10 +1,10 @@
 /* NVTX: the sub-message of an event comes in, the model gets ranges, marks and names, and what a program attached to
-   them: texts and what is known about collectives. */
+   them: texts and what is known about collectives. Nsight traces MPI with ranges, too: they become host calls. */
 #include "decode/nsys/nsys_rep_sink.h"
 #include "decode/proto/proto.h"
 #include "events/builder.h"
 
-enum { TYPE_THREAD_NAME = 39 };
+enum { TYPE_MARK = 34, TYPE_THREAD_NAME = 39, TYPE_PUSH_POP = 59, TYPE_START_END = 60 };
 
 static void add_text(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_text *text, struct gt_str bytes) {
     struct gt_builder *builder = sink->model->builder;
@@ -43,6 +43,56 @@ static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvt
     }
     if (sink->model->facts & GT_FACT_COMMS)
         add_comm(sink, &payload, event->global_tid);
+}
+
+/* Whether the event was a sample of a Python stack. */
+static bool take_python(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str message) {
+    const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
+    uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
+    struct gt_nsys_rep_payload payload;
+    return message.ptr && schemas->python.count &&
+           gt_nsys_rep_payload_find(schemas, gt_nsys_global_pid(event->global_tid), domain, message, &payload) &&
+           gt_nsys_python_take(sink->model, &schemas->python, payload.scope, payload.schema, payload.bytes, event);
+}
+
+static bool is_mpi_call(const struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event) {
+    return (event->type == TYPE_PUSH_POP || event->type == TYPE_START_END) && event->domain_id != GT_NSYS_NO_ID &&
+           gt_nsys_rep_payload_is_mpi(&sink->facts->schemas, gt_nsys_global_pid(event->global_tid), event->domain_id);
+}
+
+/* Whether its payload names a communicator of NCCL: then it is a range in any domain. */
+static bool is_of_nccl(const struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str message) {
+    const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
+    struct gt_nsys_rep_payload payload;
+    if (!message.ptr ||
+        !gt_nsys_rep_payload_find(schemas, gt_nsys_global_pid(event->global_tid), event->domain_id, message, &payload))
+        return false;
+    uint32_t layout = gt_map_get(&schemas->comms.layout_of, payload.scope, payload.schema);
+    return layout != GT_MAP_NONE && schemas->comms.layouts[layout].types[GT_NSYS_COMM_COMMUNICATOR];
+}
+
+/* Its payload is not looked at: host calls have neither sizes nor peers. */
+static void take_mpi_call(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event) {
+    if (sink->model->facts & GT_FACT_HOST_CALLS)
+        gt_nsys_add_host_call(sink->model, &(struct gt_nsys_host_call){.is_mpi = true,
+                                                                       .start_ns = event->start_ns,
+                                                                       .end_ns = event->end_ns,
+                                                                       .global_tid = event->global_tid,
+                                                                       .name_id = event->text_id,
+                                                                       .name = event->text});
+    else
+        gt_builder_skip(sink->model->builder);
+}
+
+static void take_range(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload) {
+    const struct gt_ranges *ranges = &sink->model->builder->store.ranges;
+    size_t ranges_before = ranges->count;
+    if (event->type == TYPE_MARK && take_python(sink, event, payload))
+        return;
+    gt_nsys_add_nvtx(sink->model, event);
+    bool reads_payloads = sink->model->facts & (GT_FACT_RANGE_TEXTS | GT_FACT_COMMS);
+    if (reads_payloads && payload.ptr && ranges->count > ranges_before)
+        take_payload(sink, event, payload);
 }
 
 bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
@@ -94,14 +144,11 @@ bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str mes
     }
     if (fields.is_damaged)
         return false;
-    if (!(sink->model->facts & GT_FACT_RANGES) && event.type != TYPE_THREAD_NAME) {
+    if (is_mpi_call(sink, &event) && !is_of_nccl(sink, &event, payload))
+        take_mpi_call(sink, &event);
+    else if (sink->model->facts & GT_FACT_RANGES || event.type == TYPE_THREAD_NAME)
+        take_range(sink, &event, payload);
+    else
         gt_builder_skip(sink->model->builder);
-        return true;
-    }
-    size_t ranges_before = sink->model->builder->store.ranges.count;
-    gt_nsys_add_nvtx(sink->model, &event);
-    bool reads_payloads = sink->model->facts & (GT_FACT_RANGE_TEXTS | GT_FACT_COMMS);
-    if (reads_payloads && payload.ptr && sink->model->builder->store.ranges.count > ranges_before)
-        take_payload(sink, &event, payload);
     return true;
 }

@@ -43,6 +43,11 @@ static void take_enumeration(struct gt_nsys_rep_schemas *schemas, uint32_t proce
 
 /* ---- schemas ---- */
 
+/* Only Nsight's own domain for MPI describes communicators so, whatever programs call theirs. */
+static bool is_of_mpi_team(struct gt_str message) {
+    return gt_str_eq(gt_proto_find_bytes(message, GT_PROTO_BYTES(5)), GT_STR("NsysMpiTeam"));
+}
+
 static struct gt_nsys_comm_entry read_entry(struct gt_str message) {
     struct gt_str name = gt_proto_find_bytes(message, GT_PROTO_BYTES(7));
     return (struct gt_nsys_comm_entry){
@@ -92,11 +97,26 @@ static bool take_entries(struct gt_nsys_rep_schemas *schemas, uint64_t scope, ui
     return true;
 }
 
+static void take_python(struct gt_nsys_rep_schemas *schemas, uint64_t scope, uint64_t number, struct gt_str message) {
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field)) {
+        struct gt_nsys_comm_entry entry = read_entry(field.bytes);
+        if (field.tag == GT_PROTO_BYTES(4))
+            gt_nsys_python_add_entry(&schemas->python, scope, number, &entry);
+    }
+}
+
 static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, struct gt_str message) {
     struct gt_nsys_rep_schema schema = {.first_text = schemas->text_count};
     uint64_t domain = gt_proto_find_value(message, GT_PROTO_VARINT(9), 0), scope = scope_of(process, domain);
     uint64_t number = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0);
-    if (domain > UINT32_MAX || !has_fixed_places(message) || !take_one(schemas))
+    if (domain > UINT32_MAX || !take_one(schemas))
+        return true;
+    if (is_of_mpi_team(message))
+        gt_map_put(&schemas->mpi_domains, 0, scope, 1);
+    take_python(schemas, scope, number, message);
+    if (!has_fixed_places(message))
         return true;
     if (!take_entries(schemas, scope, number, message))
         return false;
@@ -124,8 +144,7 @@ static void take_team_layout(struct team_layout *layout, struct gt_str message) 
     enum { TYPE_INT = 5, TYPE_INT32 = 15, TYPE_UINT32 = 16 };
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
-    if (!gt_str_eq(gt_proto_find_bytes(message, GT_PROTO_BYTES(5)), GT_STR("NsysMpiTeam")) ||
-        !has_fixed_places(message))
+    if (!is_of_mpi_team(message) || !has_fixed_places(message))
         return;
     *layout = (struct team_layout){.domain = gt_proto_find_value(message, GT_PROTO_VARINT(9), 0),
                                    .schema = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0)};
@@ -198,14 +217,17 @@ bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struc
             return false;
         number++;
     }
-    return !schemas->process_of.failed && !schemas->comms.has_failed;
+    return !schemas->process_of.failed && !schemas->mpi_domains.failed && !schemas->comms.has_failed &&
+           !schemas->python.has_failed;
 }
 
 void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas) {
     gt_arena_release(&schemas->arena);
     gt_map_release(&schemas->process_of);
     gt_map_release(&schemas->index_of);
+    gt_map_release(&schemas->mpi_domains);
     gt_nsys_comm_release(&schemas->comms);
+    gt_nsys_python_release(&schemas->python);
     gt_mem_free(schemas->list);
     gt_mem_free(schemas->texts);
     gt_mem_free(schemas->ranks);
@@ -213,6 +235,13 @@ void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas) {
 }
 
 /* ---- payloads ---- */
+
+bool gt_nsys_rep_payload_is_mpi(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain) {
+    if (schemas->mpi_domains.count == 0 || domain > UINT32_MAX)
+        return false;
+    uint32_t process = gt_map_get(&schemas->process_of, 0, global_pid);
+    return process != GT_MAP_NONE && gt_map_get(&schemas->mpi_domains, 0, scope_of(process, domain)) != GT_MAP_NONE;
+}
 
 bool gt_nsys_rep_payload_find(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain,
                               struct gt_str message, struct gt_nsys_rep_payload *payload) {

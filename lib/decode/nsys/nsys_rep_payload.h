@@ -1,5 +1,5 @@
 /* NVTX payloads: what a program attached to its ranges, of which texts and what NCCL says about its collectives are
-   kept, and the ranks that MPI gave to processes. */
+   kept, the ranks that MPI gave to processes, and which domains have the calls of MPI. */
 #ifndef GT_DECODE_NSYS_NSYS_REP_PAYLOAD_H
 #define GT_DECODE_NSYS_NSYS_REP_PAYLOAD_H
 
@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "decode/nsys/nsys_comm.h"
+#include "decode/nsys/nsys_python.h"
 
 /* Where in the payloads of a schema the number of a string is. */
 struct gt_nsys_rep_text {
@@ -31,6 +32,8 @@ struct gt_nsys_rep_schemas {
     size_t count, capacity, text_count, text_capacity;
     size_t left_count; /* processes, schemas and values of enumerations that are still taken */
     struct gt_nsys_comm_schemas comms;
+    struct gt_nsys_python_schemas python;
+    struct gt_map mpi_domains;  /* scopes whose ranges are calls of MPI */
     struct gt_nsys_rank *ranks; /* of processes, as MPI gave them */
     size_t rank_count, rank_capacity;
 };
@@ -44,6 +47,9 @@ struct gt_nsys_rep_payload {
 /* Takes the message of the schema chunk. false: memory is short. */
 bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message);
 void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas);
+
+/* Whether the ranges of a domain are calls of MPI that Nsight traced. */
+bool gt_nsys_rep_payload_is_mpi(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain);
 
 /* The payload in field 8 of an NVTX event. false: there is none of a schema. */
 bool gt_nsys_rep_payload_find(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain,

@@ -146,7 +146,7 @@ static void take_text(const struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     }
 }
 
-static inline void add_range(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
+static inline struct gt_nsys_nvtx nvtx_of(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
     struct gt_nsys_nvtx event = {
         .type = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_TYPE),
         .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_RANGE_START),
@@ -158,20 +158,25 @@ static inline void add_range(const struct gt_nsys_rows *rows, const struct gt_sq
         .text_id = GT_NSYS_NO_ID,
     };
     take_text(rows, row, &event);
-    gt_nsys_add_nvtx(rows->sink, &event);
+    return event;
 }
 
 static void take_range(void *context, const struct gt_sqlite_row *row) {
-    add_range(context, row);
+    const struct gt_nsys_rows *rows = context;
+    struct gt_nsys_nvtx event = nvtx_of(rows, row);
+    gt_nsys_add_nvtx(rows->sink, &event);
 }
 
 static void take_range_and_payload(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
-    size_t range_count = rows->sink->builder->store.ranges.count;
-    add_range(rows, row);
+    struct gt_nsys_nvtx event = nvtx_of(rows, row);
     struct gt_str payload = gt_nsys_sqlite_bytes(row, GT_NSYS_RANGE_PAYLOAD);
-    if (payload.ptr && rows->sink->builder->store.ranges.count > range_count)
-        gt_nsys_sqlite_take_payload(rows, gt_nsys_sqlite_id(row, GT_NSYS_RANGE_GLOBAL_TID), payload);
+    if (payload.ptr && gt_nsys_sqlite_take_python(rows, &event, payload))
+        return;
+    size_t range_count = rows->sink->builder->store.ranges.count;
+    gt_nsys_add_nvtx(rows->sink, &event);
+    if (payload.ptr && rows->sink->facts & GT_FACT_COMMS && rows->sink->builder->store.ranges.count > range_count)
+        gt_nsys_sqlite_take_payload(rows, event.global_tid, payload);
 }
 
 static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_driver) {
@@ -193,23 +198,32 @@ static void take_driver_overhead(void *context, const struct gt_sqlite_row *row)
     take_overhead(context, row, true);
 }
 
-static void take_host_call(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_mpi) {
-    struct gt_nsys_host_call call = {
+static struct gt_nsys_host_call host_call_of(const struct gt_sqlite_row *row, bool is_mpi) {
+    return (struct gt_nsys_host_call){
         .is_mpi = is_mpi,
         .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_OVERHEAD_START),
         .end_ns = gt_nsys_sqlite_time(row, GT_NSYS_OVERHEAD_END),
         .global_tid = gt_nsys_sqlite_id(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
     };
+}
+
+static void take_os_call(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    struct gt_nsys_host_call call = host_call_of(row, false);
     take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &call.name_id, &call.name);
     gt_nsys_add_host_call(rows->sink, &call);
 }
 
-static void take_os_call(void *context, const struct gt_sqlite_row *row) {
-    take_host_call(context, row, false);
-}
-
+/* One that waits for several requests has a row for each of them, one after the other: it is one call. */
 static void take_mpi_call(void *context, const struct gt_sqlite_row *row) {
-    take_host_call(context, row, true);
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_host_call call = host_call_of(row, true), last = rows->last_call;
+    take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &call.name_id, &call.name);
+    bool is_same = last.is_mpi && call.name_id != GT_NSYS_NO_ID && call.name_id == last.name_id &&
+                   call.start_ns == last.start_ns && call.end_ns == last.end_ns && call.global_tid == last.global_tid;
+    rows->last_call = call;
+    if (!is_same)
+        gt_nsys_add_host_call(rows->sink, &call);
 }
 
 static void take_clone(void *context, const struct gt_sqlite_row *row) {
@@ -248,7 +262,7 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uin
     };
     if (role == GT_NSYS_KERNELS && facts & GT_FACT_CONFIGS)
         return take_kernel_and_config;
-    if (role == GT_NSYS_RANGES && facts & GT_FACT_COMMS)
+    if (role == GT_NSYS_RANGES && facts & (GT_FACT_COMMS | GT_FACT_STACKS))
         return take_range_and_payload;
     return functions[role] ? functions[role] : gt_nsys_sqlite_asked_function(role);
 }

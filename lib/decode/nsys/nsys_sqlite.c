@@ -3,11 +3,9 @@
    threads. */
 #include "decode/nsys/nsys_sqlite.h"
 
-#include <unistd.h>
-
 #include "base/mem.h"
-#include "base/spool.h"
 #include "base/threads.h"
+#include "decode/sqlite/sqlite_input.h"
 #include "events/builder.h"
 
 struct worker {
@@ -19,10 +17,10 @@ struct worker {
     struct gt_error err;
 };
 
-/* A part of an event table. */
+/* Parts of an event table. */
 struct job {
     size_t table; /* of the schema */
-    size_t part;
+    size_t part, end;
 };
 
 struct decoding {
@@ -47,6 +45,11 @@ int gt_nsys_sqlite_sniff(struct gt_str head, const char *path) {
     return gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}) ? 100 : 0;
 }
 
+/* A call of MPI has a row for each of its requests, which must stay together. */
+static size_t parts_each(const struct decoding *decoding, size_t table) {
+    return decoding->schema.tables[table].role == GT_NSYS_MPI_CALLS ? decoding->scans[table].part_count : 1;
+}
+
 static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
     const struct gt_nsys_schema *schema = &decoding->schema;
     size_t total = 0;
@@ -62,8 +65,8 @@ static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
     if (!decoding->jobs)
         return gt_fail_memory(err);
     for (size_t i = 0; i < schema->count; i++)
-        for (size_t part = 0; part < decoding->scans[i].part_count; part++)
-            decoding->jobs[decoding->job_count++] = (struct job){i, part};
+        for (size_t part = 0; part < decoding->scans[i].part_count; part += parts_each(decoding, i))
+            decoding->jobs[decoding->job_count++] = (struct job){i, part, part + parts_each(decoding, i)};
     return GT_OK;
 }
 
@@ -95,8 +98,10 @@ static void work(void *context, size_t index) {
         uint64_t damaged_before = worker->reader.damaged, missing_before = worker->reader.missing;
         uint32_t facts = facts_of_table(decoding, job->table);
         gt_builder_begin(&decoding->builders[index], next + 1);
-        worker->status =
-            gt_sqlite_db_scan_part(&decoding->scans[job->table], job->part, &worker->reader, take, &rows, &worker->err);
+        rows.last_call = (struct gt_nsys_host_call){0};
+        for (size_t part = job->part; part < job->end && worker->status == GT_OK; part++)
+            worker->status =
+                gt_sqlite_db_scan_part(&decoding->scans[job->table], part, &worker->reader, take, &rows, &worker->err);
         if (worker->reader.damaged > damaged_before)
             gt_builder_issue_of(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED, facts,
                                 worker->reader.damaged - damaged_before, GT_NO_OFFSET);
@@ -117,7 +122,7 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
         if (gt_builder_init(&decoding->builders[i], GT_NSYS_SQLITE_KEY, err) != GT_OK)
             return GT_ERR;
         if (!gt_nsys_sink_init(&decoding->sinks[i], &decoding->builders[i], &decoding->facts.capture,
-                               gt_decoder_facts(decoding->options)) ||
+                               gt_nsys_facts_of(gt_decoder_facts(decoding->options))) ||
             !gt_sqlite_pages_reader_init(&decoding->workers[i].reader, &decoding->db.file) ||
             !(decoding->workers[i].metric_tracks = gt_nsys_sqlite_metrics_tracks(&decoding->facts.metrics)))
             return gt_fail_memory(err);
@@ -242,7 +247,8 @@ static enum gt_status decode_database(struct gt_source *source, const char *subj
     enum gt_status status = is_copy ? gt_sqlite_db_open_copy(&decoding->db, source, subject, err)
                                     : gt_sqlite_db_open(&decoding->db, source, err);
     if (status == GT_OK)
-        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_decoder_facts(options), subject, err);
+        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_nsys_facts_of(gt_decoder_facts(options)),
+                                     subject, err);
     if (status == GT_OK && !gt_sqlite_pages_reader_init(&facts_reader, &decoding->db.file))
         status = gt_fail_memory(err);
     if (status == GT_OK)
@@ -255,31 +261,10 @@ static enum gt_status decode_database(struct gt_source *source, const char *subj
     return status;
 }
 
-/* Pages are read from any place, and libsqlite3 wants a path: packed files and pipes are copied first. */
-static enum gt_status decode_copy(struct gt_source *source, const struct gt_decode_options *options,
-                                  struct gt_store **out, struct gt_error *err) {
-    struct gt_spool *spool;
-    uint64_t size_bytes;
-    enum gt_status status = gt_spool_open(source, &spool, err);
-    if (status != GT_OK)
-        return status;
-    if (gt_source_is_seekable(gt_spool_source(spool), &size_bytes))
-        status = decode_database(gt_spool_source(spool), gt_source_path(source), gt_source_damage(source), options, out,
-                                 err);
-    else
-        status = gt_fail(err, "'%s' is empty", gt_source_path(source));
-    gt_spool_close(spool);
-    return status;
-}
-
 enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t count,
                                      const struct gt_decode_options *options, struct gt_store **out,
                                      struct gt_error *err) {
-    uint64_t size_bytes;
     if (count != 1)
         return gt_fail(err, "an export of Nsight Systems is one file, not %zu", count);
-    bool is_file = gt_source_is_seekable(sources[0], &size_bytes) && access(gt_source_path(sources[0]), F_OK) == 0;
-    if (is_file)
-        return decode_database(sources[0], gt_source_path(sources[0]), NULL, options, out, err);
-    return decode_copy(sources[0], options, out, err);
+    return gt_sqlite_input_decode(sources[0], decode_database, options, out, err);
 }

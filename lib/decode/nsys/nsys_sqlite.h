@@ -6,6 +6,7 @@
 #include "decode/decoder.h"
 #include "decode/nsys/nsys.h"
 #include "decode/nsys/nsys_comm.h"
+#include "decode/nsys/nsys_python.h"
 #include "decode/nsys/nsys_schema.h"
 #include "decode/nsys/nsys_sqlite_metrics.h"
 #include "decode/nsys/nsys_sqlite_network.h"
@@ -27,6 +28,7 @@ struct gt_nsys_facts {
     struct gt_nsys_sqlite_metrics metrics;
     struct gt_nsys_sqlite_network network;
     struct gt_nsys_comm_schemas payloads;                              /* by domain */
+    struct gt_nsys_python_schemas python;                              /* likewise */
     uint64_t damaged[GT_NSYS_ROLE_COUNT], missing[GT_NSYS_ROLE_COUNT]; /* pages and rows lost, by role */
 };
 
@@ -62,7 +64,8 @@ struct gt_nsys_rows {
     char id_text[24];                  /* its name where only an id is known */
     uint32_t *metric_tracks;           /* by metric: its track in the builder; GT_NO_TRACK: none yet */
     struct gt_nsys_sqlite_network_tracks *network_tracks;
-    size_t metric; /* that of the next row, if they follow each other as in other samples */
+    size_t metric;                      /* that of the next row, if they follow each other as in other samples */
+    struct gt_nsys_host_call last_call; /* of MPI, in this table; zeroed: none */
 };
 
 /* The function that takes the rows of an event table for these facts (enum gt_fact); context: struct gt_nsys_rows. */
@@ -70,6 +73,9 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uin
 /* The same for those that are read only when they are asked for; NULL for others. */
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role);
 
+/* Whether an event with this payload was a sample of a Python stack. */
+bool gt_nsys_sqlite_take_python(const struct gt_nsys_rows *rows, const struct gt_nsys_nvtx *event,
+                                struct gt_str payload);
 /* What the payload of the range that was added last says about a collective. */
 void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t global_tid, struct gt_str payload);
 

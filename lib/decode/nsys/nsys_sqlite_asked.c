@@ -148,16 +148,31 @@ static uint64_t number_at(struct gt_str bytes, size_t place) {
     return le64toh(word);
 }
 
-void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t global_tid, struct gt_str payload) {
+/* What follows the header; false: it is cut. */
+static bool find_payload(struct gt_str blob, struct gt_str *payload) {
+    if (blob.len < PAYLOAD_HEADER)
+        return false;
+    uint64_t size = number_at(blob, 2), room = blob.len - PAYLOAD_HEADER;
+    size_t at = PAYLOAD_HEADER + (size < room ? (size_t)(room - size) : 0);
+    *payload = (struct gt_str){blob.ptr + at, blob.len - at};
+    return true;
+}
+
+bool gt_nsys_sqlite_take_python(const struct gt_nsys_rows *rows, const struct gt_nsys_nvtx *event, struct gt_str blob) {
+    enum { MARK = 34 };
+    struct gt_str payload;
+    return event->type == MARK && find_payload(blob, &payload) &&
+           gt_nsys_python_take(rows->sink, &rows->facts->python, number_at(blob, 0), number_at(blob, 1), payload,
+                               event);
+}
+
+void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, uint64_t global_tid, struct gt_str blob) {
     struct gt_nsys_comm comm;
+    struct gt_str payload;
     enum gt_nsys_comm_outcome outcome = GT_NSYS_COMM_SHORT;
-    bool has_header = payload.len >= PAYLOAD_HEADER;
-    if (has_header) {
-        uint64_t size = number_at(payload, 2), room = payload.len - PAYLOAD_HEADER;
-        size_t at = PAYLOAD_HEADER + (size < room ? (size_t)(room - size) : 0);
-        outcome = gt_nsys_comm_read(&rows->facts->payloads, number_at(payload, 0), number_at(payload, 1),
-                                    (struct gt_str){payload.ptr + at, payload.len - at}, &comm);
-    }
+    bool has_header = find_payload(blob, &payload);
+    if (has_header)
+        outcome = gt_nsys_comm_read(&rows->facts->payloads, number_at(blob, 0), number_at(blob, 1), payload, &comm);
     if (outcome == GT_NSYS_COMM_SHORT)
         gt_builder_issue_of(rows->sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_COMMS, 1, GT_NO_OFFSET);
     if (has_header && outcome != GT_NSYS_COMM_NONE && gt_nsys_comm_is_known(&comm))

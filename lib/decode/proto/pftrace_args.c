@@ -214,12 +214,23 @@ bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
 
 /* ---- launches of render stages ---- */
 
+/* Whether the name, which writers put first, is one that means something here. */
+static bool is_needed(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                      struct gt_proto message) {
+    if (message.p >= message.end || *message.p != PF_ARG_NAME_IID)
+        return true;
+    struct gt_proto_number iid = gt_proto_read(message.p + 1, message.end);
+    return !iid.p || gt_pftrace_reading_name(reading, sequence, PF_COMPUTE_ARG_NAMES, iid.value) != GT_PF_ARG_NONE;
+}
+
 static void read_arg(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                      struct gt_str bytes, struct gt_pftrace_details *details) {
     struct gt_proto message = gt_proto_of(bytes);
     struct gt_proto_field field;
     struct value value = {.text = {"", 0}};
     uint32_t arg = GT_PF_ARG_NONE;
+    if (!is_needed(reading, sequence, message))
+        return;
     while (gt_proto_next(&message, &field))
         switch (field.tag) {
         case PF_ARG_NAME_IID:

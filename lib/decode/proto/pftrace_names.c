@@ -82,6 +82,11 @@ static uint32_t kernel_name(struct gt_pftrace_reading *reading, struct gt_str en
     return gt_builder_string(reading->builder, name.ptr ? name : GT_LOST_NAME);
 }
 
+/* Most arguments are of launches. Where nobody asks for these, their names mean nothing. */
+static enum gt_pftrace_arg needed(const struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg) {
+    return arg >= GT_PF_ARG_EXTERNAL && !(reading->facts & GT_FACT_CONFIGS) ? GT_PF_ARG_NONE : arg;
+}
+
 /* GT_PFTRACE_NONE: it is not needed. */
 static uint32_t value_of(struct gt_pftrace_reading *reading, uint32_t field, struct gt_str entry) {
     struct gt_str text = gt_proto_find_bytes(entry, PF_INTERNED_TEXT);
@@ -93,7 +98,7 @@ static uint32_t value_of(struct gt_pftrace_reading *reading, uint32_t field, str
         return gt_pftrace_reading_kind_of(text);
     case PF_ANNOTATION_NAMES:
     case PF_COMPUTE_ARG_NAMES:
-        return gt_pftrace_reading_arg_of(text);
+        return needed(reading, gt_pftrace_reading_arg_of(text));
     case PF_GRAPHICS_CONTEXTS:
         return (uint32_t)gt_proto_find_value(entry, GT_PROTO_VARINT(2), 0);
     case PF_GPU_SPECIFICATIONS:
@@ -107,17 +112,6 @@ static uint32_t value_of(struct gt_pftrace_reading *reading, uint32_t field, str
 
 /* ---- the table ---- */
 
-/* Numbers have all 64 bits, so that fields go with the state: only the known ones come here, and a file has fewer than
-   2^48 packets. */
-static uint64_t table_of(const struct gt_pftrace_sequence *sequence, uint32_t field) {
-    return sequence->names << 16 | field;
-}
-
-static struct gt_pftrace_cached *cached(struct gt_pftrace_reading *reading, uint64_t table, uint64_t iid) {
-    uint64_t hash = (iid + table * 0x9e37) * UINT64_C(0x9E3779B97F4A7C15);
-    return &reading->cache[hash >> 52 & (GT_PFTRACE_CACHE - 1)];
-}
-
 void gt_pftrace_reading_intern(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                                struct gt_str data) {
     struct gt_proto message = gt_proto_of(data);
@@ -129,9 +123,9 @@ void gt_pftrace_reading_intern(struct gt_pftrace_reading *reading, const struct 
         uint32_t value = value_of(reading, field.tag >> 3, field.bytes);
         if (value == GT_PFTRACE_NONE)
             continue;
-        uint64_t table = table_of(sequence, field.tag >> 3);
+        uint64_t table = gt_pftrace_reading_table(sequence, field.tag >> 3);
         gt_map_put(&reading->names, table, iid, value);
-        *cached(reading, table, iid) = (struct gt_pftrace_cached){table, iid, value};
+        *gt_pftrace_reading_cached(reading, table, iid) = (struct gt_pftrace_cached){table, iid, value};
     }
     if (message.is_damaged)
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
@@ -156,13 +150,10 @@ static size_t count_of(const struct gt_pftrace_reading *reading, uint32_t field)
     }
 }
 
-uint32_t gt_pftrace_reading_name(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
-                                 uint32_t field, uint64_t iid) {
-    uint64_t table = table_of(sequence, field);
-    struct gt_pftrace_cached *slot = cached(reading, table, iid);
-    if (slot->table != table || slot->iid != iid) {
-        uint32_t value = gt_map_get(&reading->names, table, iid);
-        *slot = (struct gt_pftrace_cached){table, iid, value < count_of(reading, field) ? value : GT_PFTRACE_NONE};
-    }
-    return slot->value;
+uint32_t gt_pftrace_reading_find(struct gt_pftrace_reading *reading, uint64_t table, uint64_t iid) {
+    uint32_t value = gt_map_get(&reading->names, table, iid);
+    if (value >= count_of(reading, table & UINT16_MAX))
+        value = GT_PFTRACE_NONE;
+    *gt_pftrace_reading_cached(reading, table, iid) = (struct gt_pftrace_cached){table, iid, value};
+    return value;
 }

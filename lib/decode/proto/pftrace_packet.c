@@ -1,6 +1,5 @@
 /* Packets: bytes of one come in, its sequence's state is updated, and its payload goes to those who know it. */
 #include "base/mem.h"
-#include "base/ns.h"
 #include "decode/proto/pftrace_fields.h"
 #include "decode/proto/pftrace_reading.h"
 
@@ -54,85 +53,11 @@ static void read_defaults(struct gt_pftrace_sequence *sequence, struct gt_str de
     sequence->track = gt_proto_find_value(events, GT_PROTO_VARINT(11), sequence->track);
 }
 
-/* ---- clocks ---- */
-
-static struct gt_pftrace_clock *find_clock(struct gt_pftrace_clock *clocks, size_t count, uint32_t id) {
-    for (size_t i = 0; i < count; i++)
-        if (clocks[i].id == id)
-            return &clocks[i];
-    return NULL;
-}
-
-static void keep_clock(struct gt_pftrace_clock *clocks, size_t *count, const struct gt_pftrace_clock *clock) {
-    struct gt_pftrace_clock *known = find_clock(clocks, *count, clock->id);
-    if (known)
-        *known = *clock;
-    else if (*count < GT_PFTRACE_CLOCKS)
-        clocks[(*count)++] = *clock;
-}
-
-static uint64_t time_in(struct gt_str snapshot, uint32_t id) {
-    struct gt_proto message = gt_proto_of(snapshot);
-    struct gt_proto_field field;
-    while (gt_proto_next(&message, &field))
-        if (field.tag == GT_PROTO_BYTES(1) && gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0) == id)
-            return gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0);
-    return 0;
-}
-
-/* Numbers from 64 on are a sequence's own. */
-static void read_snapshot(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
-                          struct gt_str snapshot) {
-    enum { FIRST_OWN = 64 };
-    uint64_t trace_ns = time_in(snapshot, PF_CLOCK_TRACE), real_ns = time_in(snapshot, PF_CLOCK_REALTIME);
-    int64_t *base_ns = &reading->builder->store.meta.base_ns;
-    struct gt_proto message = gt_proto_of(snapshot);
-    struct gt_proto_field field;
-    if (trace_ns && real_ns && !*base_ns)
-        *base_ns = gt_ns_between((int64_t)trace_ns, (int64_t)real_ns);
-    while (gt_proto_next(&message, &field)) {
-        if (field.tag != GT_PROTO_BYTES(1))
-            continue;
-        uint64_t multiplier = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(4), 1);
-        struct gt_pftrace_clock clock = {.id = (uint32_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0),
-                                         .is_incremental = gt_proto_find_value(field.bytes, GT_PROTO_VARINT(3), 0),
-                                         .multiplier = multiplier && multiplier <= 1000000000 ? multiplier : 1,
-                                         .from = (int64_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0),
-                                         .trace_ns = (int64_t)trace_ns};
-        clock.now = clock.from;
-        if (clock.id >= FIRST_OWN)
-            keep_clock(sequence->clocks, &sequence->clock_count, &clock);
-        else if (clock.id != PF_CLOCK_TRACE && trace_ns)
-            keep_clock(reading->clocks, &reading->clock_count, &clock);
-    }
-}
-
-/* Sums wrap like those of the writer: damaged ones give any time. */
-static int64_t sum_of(int64_t a, uint64_t b) {
-    return (int64_t)((uint64_t)a + b);
-}
-
 static int64_t time_of(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
                        const struct packet *packet) {
-    uint32_t id = packet->has_clock ? packet->clock : sequence->clock;
-    if (!id || id == PF_CLOCK_TRACE)
-        return (int64_t)packet->timestamp;
-    struct gt_pftrace_clock *clock = find_clock(sequence->clocks, sequence->clock_count, id);
-    if (!clock)
-        clock = find_clock(reading->clocks, reading->clock_count, id);
-    if (!clock)
-        return (int64_t)packet->timestamp;
-    int64_t now = (int64_t)packet->timestamp;
-    if (clock->is_incremental)
-        now = clock->now = sum_of(clock->now, packet->timestamp);
-    if (!clock->trace_ns && clock->is_incremental)
-        return sum_of(0, (uint64_t)now * clock->multiplier);
-    return sum_of(clock->trace_ns, ((uint64_t)now - (uint64_t)clock->from) * clock->multiplier);
-}
-
-int64_t gt_pftrace_reading_legacy_time(struct gt_pftrace_reading *reading, int64_t time_ns) {
-    const struct gt_pftrace_clock *clock = find_clock(reading->clocks, reading->clock_count, PF_CLOCK_MONOTONIC);
-    return clock ? sum_of(clock->trace_ns, (uint64_t)time_ns - (uint64_t)clock->from) : time_ns;
+    return gt_pftrace_reading_time(
+        gt_pftrace_reading_clock(reading, sequence, packet->has_clock ? packet->clock : sequence->clock),
+        packet->timestamp);
 }
 
 /* ---- attributes ---- */
@@ -274,7 +199,7 @@ static void update_state(struct gt_pftrace_reading *reading, struct gt_pftrace_s
     if (packet->defaults.ptr)
         read_defaults(sequence, packet->defaults);
     if (packet->snapshot.ptr)
-        read_snapshot(reading, sequence, packet->snapshot);
+        gt_pftrace_reading_snapshot(reading, sequence, packet->snapshot);
     if (packet->interned.ptr)
         gt_pftrace_reading_intern(reading, sequence, packet->interned);
     if (packet->thread.ptr) {
@@ -311,11 +236,12 @@ static void take_payload(struct gt_pftrace_reading *reading, struct gt_pftrace_s
         gt_pftrace_reading_stage(reading, sequence, packet->stage, time_ns, packet->machine);
 }
 
+enum { STAGE_LOW = (PF_PACKET_STAGE & 0x7f) | 0x80, STAGE_HIGH = PF_PACKET_STAGE >> 7 }; /* bytes of its tag */
+
 /* The fields that most packets begin with, by the bytes of their tags: p is after them then, at the first other field
    or at one that is damaged, which take_field() sees. */
 static inline __attribute__((always_inline)) const unsigned char *
 take_usual(struct packet *packet, const unsigned char *p, const unsigned char *end) {
-    enum { STAGE_LOW = (PF_PACKET_STAGE & 0x7f) | 0x80, STAGE_HIGH = PF_PACKET_STAGE >> 7 };
     while (p < end) {
         struct gt_str *bytes = &packet->event;
         const unsigned char *after_tag = p + 1;
@@ -357,11 +283,68 @@ take_usual(struct packet *packet, const unsigned char *p, const unsigned char *e
     return p;
 }
 
-void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
+/* Keeps the fields that the next packets of the sequence will have, too: those before the time. */
+static void remember_head(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                          const struct packet *packet, struct gt_str bytes) {
+    struct gt_pftrace_head *head = &reading->head;
+    struct gt_proto message = gt_proto_of(bytes);
+    struct gt_proto_field field;
+    const unsigned char *begin = message.p, *end = message.p;
+    bool is_usable = !packet->is_rare && !(packet->flags & PF_FLAG_CLEARED) &&
+                     (sequence->is_valid || !(packet->flags & PF_FLAG_NEEDS_STATE));
+    head->length = 0;
+    if (!is_usable || !bytes.len || *begin != PF_PACKET_SEQUENCE)
+        return;
+    while (gt_proto_next(&message, &field) && (size_t)(message.p - begin) <= sizeof head->bytes &&
+           (field.tag == PF_PACKET_SEQUENCE || field.tag == PF_PACKET_FLAGS || field.tag == PF_PACKET_MACHINE))
+        end = message.p;
+    struct gt_str known = {bytes.ptr, (size_t)(end - begin)};
+    if (!known.len || gt_proto_find_value(known, PF_PACKET_SEQUENCE, 0) != packet->sequence)
+        return;
+    head->length = known.len;
+    head->mask = UINT64_MAX >> (64 - 8 * head->length);
+    memcpy(&head->bytes, begin, sizeof head->bytes);
+    head->bytes = le64toh(head->bytes) & head->mask;
+    head->sequence = sequence;
+    head->clock = gt_pftrace_reading_clock(reading, sequence, sequence->clock);
+    head->machine = (uint32_t)gt_proto_find_value(known, PF_PACKET_MACHINE, 0);
+}
+
+/* A packet that begins like the one before and has a time and a payload, like nearly all. false: it is another one, of
+   which nothing has been done. */
+static inline bool take_alike(struct gt_pftrace_reading *reading, struct gt_str bytes) {
+    const struct gt_pftrace_head *head = &reading->head;
+    const unsigned char *p = (const unsigned char *)bytes.ptr, *end = p + bytes.len;
+    uint64_t word;
+    if (!head->length || bytes.len <= head->length)
+        return false;
+    memcpy(&word, p, sizeof word); /* so many bytes after the end may be read */
+    if ((le64toh(word) & head->mask) != head->bytes || p[head->length] != PF_PACKET_TIMESTAMP)
+        return false;
+    struct gt_proto_number time = gt_proto_read(p + head->length + 1, end);
+    if (!time.p || time.p >= end)
+        return false;
+    bool is_event = *time.p == PF_PACKET_TRACK_EVENT;
+    if (!is_event && (time.p[0] != STAGE_LOW || time.p[1] != STAGE_HIGH))
+        return false;
+    struct gt_proto_number length = gt_proto_read(time.p + (is_event ? 1 : 2), end);
+    if (!length.p || length.value != (size_t)(end - length.p))
+        return false;
+    struct gt_str payload = {(const char *)length.p, (size_t)length.value};
+    int64_t time_ns = gt_pftrace_reading_time(head->clock, time.value);
+    if (is_event)
+        gt_pftrace_reading_event(reading, head->sequence, payload, time_ns);
+    else
+        gt_pftrace_reading_stage(reading, head->sequence, payload, time_ns, head->machine);
+    return true;
+}
+
+static void read_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
     struct gt_proto message = gt_proto_of(bytes);
     struct gt_proto_field field;
     struct packet packet;
     begin_packet(&packet);
+    reading->head.length = 0;
     while ((message.p = take_usual(&packet, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(reading, &packet, &field);
     if (message.is_damaged) {
@@ -373,8 +356,18 @@ void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str
         return;
     if (packet.is_rare || packet.flags & PF_FLAG_CLEARED)
         update_state(reading, sequence, &packet);
+    if (packet.is_rare)
+        reading->last_place.names = 0;
     if (packet.event.ptr || packet.stage.ptr)
         take_payload(reading, sequence, &packet);
-    if (packet.is_rare)
+    if (packet.is_rare) {
         take_descriptions(reading, &packet);
+        reading->last_place.names = 0;
+    }
+    remember_head(reading, sequence, &packet, bytes);
+}
+
+void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str bytes) {
+    if (!take_alike(reading, bytes))
+        read_packet(reading, bytes);
 }

@@ -41,7 +41,7 @@ enum gt_pftrace_arg {
     GT_PF_ARG_DST,
     GT_PF_ARG_GRAPH,
     GT_PF_ARG_IN_GRAPH,
-    GT_PF_ARG_EXTERNAL,
+    GT_PF_ARG_EXTERNAL, /* this and those after it are of launches */
     GT_PF_ARG_GRID,
     GT_PF_ARG_BLOCK,
     GT_PF_ARG_REGISTERS,
@@ -104,16 +104,19 @@ struct gt_pftrace_track {
     /* Rows of the store, once they are looked up; GT_PFTRACE_NONE. */
     uint32_t thread, lane, counter;
 
-    struct gt_pftrace_event *events; /* in the order of the file, until they are matched */
+    struct gt_pftrace_event *events; /* in the order of the file, until they become rows */
     uint32_t event_count, event_capacity;
-    int64_t last_ns;  /* of the last of them */
-    bool is_unsorted; /* one of them is before the one before it */
+    uint32_t open;    /* the innermost slice that has not ended; GT_PFTRACE_NONE */
+    int64_t last_ns;  /* of the last event */
+    bool is_unsorted; /* an event came after a later one: from there on, nothing is matched before all are there */
 };
 
-enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER };
+/* GT_PF_SLICE: a begin and its end. */
+enum gt_pftrace_type { GT_PF_BEGIN = 1, GT_PF_END, GT_PF_INSTANT, GT_PF_COUNTER, GT_PF_SLICE };
 
 struct gt_pftrace_event {
     int64_t time_ns;
+    int64_t end_ns;       /* of a slice; of one that is open: the one around it, as `open` */
     uint64_t correlation; /* GT_NO_CORRELATION */
     gt_strid name;
     uint32_t details; /* GT_PFTRACE_NONE: none */
@@ -126,7 +129,23 @@ struct gt_pftrace_cached {
     uint32_t value;
 };
 enum { GT_PFTRACE_CACHE = 4096 };
+
+/* The first bytes of the packet before, which the next ones of a sequence usually share, and what they say. */
+struct gt_pftrace_head {
+    uint64_t bytes, mask;
+    size_t length; /* 0: nothing is known */
+    struct gt_pftrace_sequence *sequence;
+    struct gt_pftrace_clock *clock; /* NULL: that of the trace */
+    uint32_t machine;
+};
 #define GT_PFTRACE_NO_RANK (GT_MAP_NONE - 1)
+
+/* Where a render stage was: what it says about it, and the lane. */
+struct gt_pftrace_place {
+    uint64_t names, queue_iid, context; /* names 0: nothing is known */
+    int64_t queue_id, gpu;
+    uint32_t machine, lane;
+};
 
 struct gt_pftrace_spec {
     int64_t stream, pid; /* INT64_MIN: the text does not say */
@@ -139,7 +158,9 @@ struct gt_pftrace_reading {
     uint32_t facts;
     struct gt_map names; /* by state of a sequence with the field, and number */
     struct gt_pftrace_cached cache[GT_PFTRACE_CACHE];
-    uint64_t states; /* of sequences so far */
+    struct gt_pftrace_head head;
+    struct gt_pftrace_place last_place; /* until a packet says anything else than what happened */
+    uint64_t states;                    /* of sequences so far */
 
     struct gt_map sequence_ids;
     struct gt_pftrace_sequence *sequences;
@@ -171,6 +192,28 @@ struct gt_pftrace_reading {
 /* pftrace_packet.c: one packet. Damage is counted. */
 void gt_pftrace_reading_packet(struct gt_pftrace_reading *reading, struct gt_str packet);
 
+/* pftrace_clocks.c: what a snapshot says; a clock of a sequence, NULL: that of the trace. */
+void gt_pftrace_reading_snapshot(struct gt_pftrace_reading *reading, struct gt_pftrace_sequence *sequence,
+                                 struct gt_str snapshot);
+struct gt_pftrace_clock *gt_pftrace_reading_clock(struct gt_pftrace_reading *reading,
+                                                  struct gt_pftrace_sequence *sequence, uint32_t id);
+
+/* Sums wrap like those of the writer: damaged ones give any time. */
+static inline int64_t gt_pftrace_reading_sum(int64_t a, uint64_t b) {
+    return (int64_t)((uint64_t)a + b);
+}
+
+static inline int64_t gt_pftrace_reading_time(struct gt_pftrace_clock *clock, uint64_t timestamp) {
+    if (!clock)
+        return (int64_t)timestamp;
+    int64_t now = (int64_t)timestamp;
+    if (clock->is_incremental)
+        now = clock->now = gt_pftrace_reading_sum(clock->now, timestamp);
+    if (!clock->trace_ns && clock->is_incremental)
+        return gt_pftrace_reading_sum(0, (uint64_t)now * clock->multiplier);
+    return gt_pftrace_reading_sum(clock->trace_ns, ((uint64_t)now - (uint64_t)clock->from) * clock->multiplier);
+}
+
 /* The time of the trace at a time of the clock that old writers use. */
 int64_t gt_pftrace_reading_legacy_time(struct gt_pftrace_reading *reading, int64_t time_ns);
 
@@ -181,8 +224,29 @@ void gt_pftrace_reading_packed_free(struct gt_pftrace_reading *reading);
 /* pftrace_names.c: adds what an InternedData message says; the value of a name. */
 void gt_pftrace_reading_intern(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
                                struct gt_str data);
-uint32_t gt_pftrace_reading_name(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
-                                 uint32_t field, uint64_t iid); /* GT_PFTRACE_NONE: it is not there */
+/* Of a name that was not looked up lately. */
+uint32_t gt_pftrace_reading_find(struct gt_pftrace_reading *reading, uint64_t table, uint64_t iid);
+
+/* Numbers have all 64 bits, so that fields go with the state: only the known ones come here, and a file has fewer than
+   2^48 packets. */
+static inline uint64_t gt_pftrace_reading_table(const struct gt_pftrace_sequence *sequence, uint32_t field) {
+    return sequence->names << 16 | field;
+}
+
+/* Writers count from 1: neighbours have places of their own. */
+static inline struct gt_pftrace_cached *gt_pftrace_reading_cached(struct gt_pftrace_reading *reading, uint64_t table,
+                                                                  uint64_t iid) {
+    return &reading->cache[(iid + table * 0x9e37) & (GT_PFTRACE_CACHE - 1)];
+}
+
+/* GT_PFTRACE_NONE: it is not there. */
+static inline uint32_t gt_pftrace_reading_name(struct gt_pftrace_reading *reading,
+                                               const struct gt_pftrace_sequence *sequence, uint32_t field,
+                                               uint64_t iid) {
+    uint64_t table = gt_pftrace_reading_table(sequence, field);
+    const struct gt_pftrace_cached *slot = gt_pftrace_reading_cached(reading, table, iid);
+    return slot->table == table && slot->iid == iid ? slot->value : gt_pftrace_reading_find(reading, table, iid);
+}
 enum gt_pftrace_kind gt_pftrace_reading_kind_of(struct gt_str category);
 enum gt_pftrace_arg gt_pftrace_reading_arg_of(struct gt_str name);
 

@@ -187,64 +187,91 @@ static void end_slice(struct matching *it, int64_t end_ns) {
     add_slice(it, &it->events[it->open[--it->open_count]], end_ns);
 }
 
-static bool take_event(struct matching *it, uint32_t index) {
-    const struct gt_pftrace_event *event = &it->events[index];
-    if (event->type == GT_PF_BEGIN)
-        return begin_slice(it, index);
-    if (event->type == GT_PF_END)
-        end_slice(it, event->time_ns);
-    else
-        add_slice(it, event, event->time_ns);
-    return true;
+/* Ends of slices, among the numbers of events. */
+#define IS_END ((uint32_t)1 << 31)
+
+static bool is_end(const struct matching *it, uint32_t value) {
+    return value & IS_END || it->events[value].type == GT_PF_END;
 }
 
 /* Events of one moment that were not written in order: what began before ends first. */
-static bool take_moment(struct matching *it, const struct gt_radix_item *items, size_t count) {
+static bool take_moment(struct matching *it, int64_t now_ns, const struct gt_radix_item *items, size_t count) {
     const struct gt_pftrace_event *events = it->events;
     size_t ends = 0;
     for (size_t i = 0; i < count; i++)
-        ends += events[items[i].value].type == GT_PF_END;
-    int64_t now_ns = events[items[0].value].time_ns;
+        ends += is_end(it, items[i].value);
     for (; ends && it->open_count && events[it->open[it->open_count - 1]].time_ns < now_ns; ends--)
         end_slice(it, now_ns);
-    for (size_t i = 0; i < count; i++)
-        if (events[items[i].value].type != GT_PF_END && !take_event(it, items[i].value))
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = items[i].value;
+        if (is_end(it, value))
+            continue;
+        if (events[value].type == GT_PF_INSTANT)
+            add_slice(it, &events[value], now_ns);
+        else if (!begin_slice(it, value))
             return false;
+    }
     for (; ends; ends--)
         end_slice(it, now_ns);
     return true;
 }
 
-static bool match_unsorted(struct matching *it, uint32_t count) {
-    struct gt_radix_item *items = gt_mem_uninitialised(count, sizeof *items);
-    bool is_done = items != NULL;
-    for (uint32_t i = 0; is_done && i < count; i++)
-        items[i] = (struct gt_radix_item){gt_radix_key(it->events[i].time_ns), i};
-    is_done = is_done && gt_radix_sort(items, count);
-    for (size_t first = 0, end; is_done && first < count; first = end) {
-        for (end = first + 1; end < count && items[end].key == items[first].key;)
-            end++;
-        is_done = take_moment(it, items + first, end - first);
+/* What was matched before the first event out of order is matched anew. */
+static size_t list_moments(const struct matching *it, uint32_t count, struct gt_radix_item *items) {
+    size_t listed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        items[listed++] = (struct gt_radix_item){gt_radix_key(it->events[i].time_ns), i};
+        if (it->events[i].type == GT_PF_SLICE)
+            items[listed++] = (struct gt_radix_item){gt_radix_key(it->events[i].end_ns), i | IS_END};
     }
-    gt_mem_free(items);
-    return is_done;
+    return listed;
 }
 
-static bool match_track(struct matching *it, uint32_t number) {
-    const struct gt_pftrace_track *track = &it->reading->tracks[number];
-    uint32_t count = track->event_count;
-    bool is_sorted = !track->is_unsorted, is_done = true;
-    it->track = number;
-    it->events = track->events;
-    if (!is_sorted)
-        is_done = match_unsorted(it, count);
-    for (uint32_t i = 0; is_sorted && is_done && i < count; i++)
-        is_done = take_event(it, i);
+static bool match_unsorted(struct matching *it, uint32_t count) {
+    struct gt_radix_item *items = gt_mem_uninitialised(2 * (size_t)count, sizeof *items);
+    size_t listed = items ? list_moments(it, count, items) : 0;
+    bool is_done = items && gt_radix_sort(items, listed);
+    for (size_t first = 0, end; is_done && first < listed; first = end) {
+        for (end = first + 1; end < listed && items[end].key == items[first].key;)
+            end++;
+        int64_t now_ns = (int64_t)(items[first].key ^ gt_radix_key(0));
+        is_done = take_moment(it, now_ns, items + first, end - first);
+    }
+    gt_mem_free(items);
     if (it->open_count)
         gt_builder_issue_of(it->reading->builder, GT_ISSUE_RANGE_OPEN, GT_FACT_RANGES, it->open_count, GT_NO_OFFSET);
     while (it->open_count)
         end_slice(it, it->reading->last_ns);
     return is_done;
+}
+
+/* Slices in the order of their begins, like those of most profilers. */
+static void take_matched(const struct matching *it, uint32_t count) {
+    uint64_t open = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_pftrace_event *event = &it->events[i];
+        if (event->type == GT_PF_END) {
+            gt_builder_skip(it->reading->builder);
+            continue;
+        }
+        open += event->type == GT_PF_BEGIN;
+        add_slice(it, event,
+                  event->type == GT_PF_SLICE   ? event->end_ns
+                  : event->type == GT_PF_BEGIN ? it->reading->last_ns
+                                               : event->time_ns);
+    }
+    if (open)
+        gt_builder_issue_of(it->reading->builder, GT_ISSUE_RANGE_OPEN, GT_FACT_RANGES, open, GT_NO_OFFSET);
+}
+
+static bool match_track(struct matching *it, uint32_t number) {
+    const struct gt_pftrace_track *track = &it->reading->tracks[number];
+    it->track = number;
+    it->events = track->events;
+    if (track->is_unsorted)
+        return match_unsorted(it, track->event_count);
+    take_matched(it, track->event_count);
+    return true;
 }
 
 /* Ops of one call have one number; without calls that name their ops, numbers say nothing. */

@@ -50,6 +50,42 @@ static void take_field(struct stage *stage, const struct gt_proto_field *field) 
     }
 }
 
+/* The numbers that most stages begin with, by the bytes of their tags: gives the first other field, or one that is
+   damaged. */
+static inline __attribute__((always_inline)) const unsigned char *
+take_usual(struct stage *stage, const unsigned char *p, const unsigned char *end) {
+    while (p < end) {
+        struct gt_proto_number number = gt_proto_read(p + 1, end);
+        if (!number.p)
+            return p;
+        switch (*p) {
+        case PF_STAGE_EVENT_ID:
+            stage->event_id = number.value;
+            break;
+        case PF_STAGE_DURATION:
+            stage->length_ns = number.value;
+            break;
+        case PF_STAGE_CONTEXT:
+            stage->context = number.value;
+            break;
+        case PF_STAGE_GPU:
+            stage->gpu = (int32_t)number.value;
+            stage->has_gpu = true;
+            break;
+        case PF_STAGE_QUEUE_IID:
+            stage->queue_iid = number.value;
+            break;
+        case PF_STAGE_STAGE_IID:
+            stage->stage_iid = number.value;
+            break;
+        default:
+            return p;
+        }
+        p = number.p;
+    }
+    return p;
+}
+
 /* NULL: there is none of that number. */
 static const struct gt_pftrace_spec *spec_of(struct gt_pftrace_reading *reading,
                                              const struct gt_pftrace_sequence *sequence, uint64_t iid) {
@@ -82,8 +118,8 @@ static uint8_t kind_of(const struct gt_pftrace_reading *reading, const struct st
 }
 
 /* gputime says in the queue whether its process is known; of others the context has it. */
-static uint32_t lane_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
-                        const struct stage *stage, uint32_t machine) {
+static uint32_t find_lane(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                          const struct stage *stage, uint32_t machine) {
     const struct gt_pftrace_spec *queue = spec_of(reading, sequence, stage->queue_iid);
     int64_t stream = queue && queue->stream != INT64_MIN ? queue->stream : (int64_t)stage->queue_iid;
     int64_t pid = queue ? queue->pid : INT64_MIN;
@@ -95,6 +131,20 @@ static uint32_t lane_of(struct gt_pftrace_reading *reading, const struct gt_pftr
     }
     uint32_t process = pid == INT64_MIN ? GT_NO_TRACK : gt_pftrace_reading_process_of(reading, pid, machine);
     return gt_builder_lane(reading->builder, process, stage->has_gpu ? stage->gpu : 0, stream < 0 ? -1 : stream);
+}
+
+/* Most stages are where the one before was. */
+static uint32_t lane_of(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                        const struct stage *stage, uint32_t machine) {
+    struct gt_pftrace_place *last = &reading->last_place;
+    int64_t gpu = stage->has_gpu ? stage->gpu : 0;
+    if (last->names == sequence->names && last->queue_iid == stage->queue_iid && last->queue_id == stage->queue_id &&
+        last->context == stage->context && last->gpu == gpu && last->machine == machine)
+        return last->lane;
+    uint32_t lane = find_lane(reading, sequence, stage, machine);
+    *last = (struct gt_pftrace_place){
+        sequence->names, stage->queue_iid, stage->context, stage->queue_id, gpu, machine, lane};
+    return lane;
 }
 
 void gt_pftrace_reading_op_details(struct gt_pftrace_reading *reading, const struct gt_pftrace_details *details) {
@@ -114,13 +164,14 @@ void gt_pftrace_reading_stage(struct gt_pftrace_reading *reading, const struct g
     struct stage stage = {0};
     if (!(reading->facts & GT_FACT_OPS))
         return;
-    while (gt_proto_next(&message, &field))
+    while ((message.p = take_usual(&stage, message.p, message.end)) < message.end && gt_proto_next(&message, &field))
         take_field(&stage, &field);
     if (message.is_damaged) {
         gt_builder_issue(reading->builder, GT_ISSUE_EVENT_DAMAGED, 1, reading->offset);
         return;
     }
-    struct gt_pftrace_details details = gt_pftrace_no_details;
+    struct gt_pftrace_details details;
+    memcpy(&details, &gt_pftrace_no_details, reading->details_bytes);
     if (stage.launch.ptr)
         gt_pftrace_reading_launch(reading, sequence, (struct gt_str){stage.launch.ptr, stage.launch.len}, &details);
     gt_strid name = name_of(reading, sequence, &stage);

@@ -30,7 +30,8 @@ uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t u
                                                              .last_ns = INT64_MIN,
                                                              .thread = GT_PFTRACE_NONE,
                                                              .lane = GT_PFTRACE_NONE,
-                                                             .counter = GT_PFTRACE_NONE};
+                                                             .counter = GT_PFTRACE_NONE,
+                                                             .open = GT_PFTRACE_NONE};
     gt_map_put(&reading->track_ids, 0, uuid, (uint32_t)reading->track_count);
     reading->failed |= reading->track_ids.failed;
     return (uint32_t)reading->track_count++;

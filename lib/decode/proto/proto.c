@@ -12,15 +12,6 @@ struct gt_proto_number gt_proto_read_long(const unsigned char *p, const unsigned
     return (struct gt_proto_number){NULL, 0};
 }
 
-struct gt_proto_number gt_proto_read_fixed(const unsigned char *p, const unsigned char *end, unsigned wire_type) {
-    size_t length = wire_type == 1 ? 8 : wire_type == 5 ? 4 : 0;
-    uint64_t word = 0;
-    if (length == 0 || length > (size_t)(end - p))
-        return (struct gt_proto_number){NULL, 0};
-    memcpy(&word, p, length);
-    return (struct gt_proto_number){p + length, le64toh(word)};
-}
-
 bool gt_proto_find(struct gt_str message, uint32_t tag, struct gt_proto_field *field) {
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field next;

@@ -44,7 +44,18 @@ struct gt_proto_number {
 
 /* Byte by byte: for numbers of nine and ten bytes. */
 struct gt_proto_number gt_proto_read_long(const unsigned char *p, const unsigned char *end);
-struct gt_proto_number gt_proto_read_fixed(const unsigned char *p, const unsigned char *end, unsigned wire_type);
+
+/* p NULL likewise, and of every other wire type. */
+static inline struct gt_proto_number gt_proto_read_fixed(const unsigned char *p, const unsigned char *end,
+                                                         unsigned wire_type) {
+    size_t length = wire_type == 1 ? 8 : wire_type == 5 ? 4 : 0;
+    uint64_t word;
+    if (length == 0 || length > (size_t)(end - p))
+        return (struct gt_proto_number){NULL, 0};
+    memcpy(&word, p, sizeof word);
+    word = le64toh(word);
+    return (struct gt_proto_number){p + length, length == 8 ? word : word & UINT32_MAX};
+}
 
 static inline struct gt_proto_number gt_proto_read(const unsigned char *p, const unsigned char *end) {
     uint64_t word;

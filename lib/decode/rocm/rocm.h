@@ -206,6 +206,14 @@ void gt_rocm_add_span(struct gt_rocm_sink *sink, const struct gt_rocm_span *span
 void gt_rocm_add_value(struct gt_rocm_sink *sink, const struct gt_rocm_value *value);
 bool gt_rocm_finish_counters(struct gt_rocm_sink *sinks, size_t count); /* false: memory is short */
 
+/* Segments whose kernels are those that counters were read of: where the trace has them itself, they are not needed. */
+struct gt_rocm_segments {
+    size_t *list;
+    size_t count, capacity;
+};
+void gt_rocm_segments_add(struct gt_rocm_segments *segments, struct gt_builder *builder, size_t segment);
+void gt_rocm_segments_drop(const struct gt_rocm_segments *segments, struct gt_builder *builder);
+
 /* After all records: names of processes, threads and devices, and what the trace says about itself. Begins one more
    segment in each builder. */
 void gt_rocm_finish(struct gt_rocm_sink *sinks, size_t count, const struct gt_rocm_capture *capture);

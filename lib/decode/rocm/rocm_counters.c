@@ -153,3 +153,17 @@ bool gt_rocm_finish_counters(struct gt_rocm_sink *sinks, size_t count) {
     gt_mem_free(states);
     return is_done;
 }
+
+void gt_rocm_segments_add(struct gt_rocm_segments *segments, struct gt_builder *builder, size_t segment) {
+    size_t *grown = gt_mem_room(segments->list, segments->count, &segments->capacity, sizeof *grown);
+    builder->failed |= !grown;
+    if (!grown)
+        return;
+    segments->list = grown;
+    grown[segments->count++] = segment;
+}
+
+void gt_rocm_segments_drop(const struct gt_rocm_segments *segments, struct gt_builder *builder) {
+    for (size_t i = 0; i < segments->count && !builder->failed; i++)
+        gt_builder_drop(builder, segments->list[i]);
+}

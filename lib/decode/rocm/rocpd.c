@@ -3,11 +3,9 @@
    number of threads. */
 #include "decode/rocm/rocpd.h"
 
-#include <unistd.h>
-
 #include "base/mem.h"
-#include "base/spool.h"
 #include "base/threads.h"
+#include "decode/sqlite/sqlite_input.h"
 
 struct worker {
     struct gt_sqlite_reader reader;
@@ -110,6 +108,11 @@ static void do_job(struct decoding *decoding, size_t index, size_t number) {
     const struct job *job = &decoding->jobs[number];
     const struct scanned *scanned = &decoding->scanned[job->scanned];
     struct gt_rocpd_set *set = &decoding->schema.sets[scanned->set];
+    if (scanned->role == GT_ROCPD_ARGS) {
+        worker->status = gt_sqlite_db_scan_part(&scanned->scan, job->part, &worker->reader, gt_rocpd_args_take,
+                                                &set->args.pieces[job->part], &worker->err);
+        return;
+    }
     if (scanned->role < GT_ROCPD_DISPATCHES) {
         struct gt_rocpd_refer refer = {&set->entries[scanned->role].pieces[job->part], set};
         worker->status = gt_sqlite_db_scan_part(&scanned->scan, job->part, &worker->reader,
@@ -155,7 +158,13 @@ static enum gt_status run(struct decoding *decoding, struct gt_error *err) {
 static enum gt_status make_pieces(struct decoding *decoding, struct gt_error *err) {
     for (size_t i = 0; i < decoding->scanned_count; i++) {
         const struct scanned *scanned = &decoding->scanned[i];
-        struct gt_rocpd_entries *entries = &decoding->schema.sets[scanned->set].entries[scanned->role];
+        struct gt_rocpd_set *set = &decoding->schema.sets[scanned->set];
+        if (scanned->role == GT_ROCPD_ARGS) {
+            if (!gt_rocpd_args_begin(&set->args, scanned->scan.part_count))
+                return gt_fail_memory(err);
+            continue;
+        }
+        struct gt_rocpd_entries *entries = &set->entries[scanned->role];
         gt_rocpd_entries_release(entries);
         entries->pieces = gt_mem_array(scanned->scan.part_count + 1, sizeof *entries->pieces);
         if (!entries->pieces)
@@ -207,7 +216,10 @@ static enum gt_status read_referred(struct decoding *decoding, int first, int en
         status = read_other_links(decoding, err);
     for (size_t i = 0; i < decoding->scanned_count && status == GT_OK; i++) {
         const struct scanned *scanned = &decoding->scanned[i];
-        if (!gt_rocpd_entries_seal(&decoding->schema.sets[scanned->set].entries[scanned->role]))
+        struct gt_rocpd_set *set = &decoding->schema.sets[scanned->set];
+        bool is_sealed = scanned->role == GT_ROCPD_ARGS ? gt_rocpd_args_seal(&set->args)
+                                                        : gt_rocpd_entries_seal(&set->entries[scanned->role]);
+        if (!is_sealed)
             status = gt_fail_memory(err);
     }
     release_scans(decoding);
@@ -330,6 +342,10 @@ static enum gt_status read_rows(struct decoding *decoding, const struct gt_sqlit
         return status;
     gt_rocm_finish(decoding->sinks, decoding->worker_count, &decoding->capture);
     count_losses(decoding);
+    uint64_t pc_samples;
+    if (gt_rocpd_schema_pc_samples(&decoding->db, &pc_samples, err) != GT_OK)
+        return GT_ERR;
+    count_loss(decoding, GT_ISSUE_PC_SAMPLES_NOT_READ, GT_FACT_OPS, pc_samples);
     count_reading(decoding, facts_reader);
     return gt_store_seal(decoding->builders, decoding->worker_count, out, err);
 }
@@ -374,30 +390,9 @@ static enum gt_status decode_database(struct gt_source *source, const char *subj
     return status;
 }
 
-/* Pages are read from any place, and libsqlite3 wants a path: packed files and pipes are copied first. */
-static enum gt_status decode_copy(struct gt_source *source, const struct gt_decode_options *options,
-                                  struct gt_store **out, struct gt_error *err) {
-    struct gt_spool *spool;
-    uint64_t size_bytes;
-    enum gt_status status = gt_spool_open(source, &spool, err);
-    if (status != GT_OK)
-        return status;
-    if (gt_source_is_seekable(gt_spool_source(spool), &size_bytes))
-        status = decode_database(gt_spool_source(spool), gt_source_path(source), gt_source_damage(source), options, out,
-                                 err);
-    else
-        status = gt_fail(err, "'%s' is empty", gt_source_path(source));
-    gt_spool_close(spool);
-    return status;
-}
-
 enum gt_status gt_rocpd_decode(struct gt_source *const *sources, size_t count, const struct gt_decode_options *options,
                                struct gt_store **out, struct gt_error *err) {
-    uint64_t size_bytes;
     if (count != 1)
         return gt_fail(err, "a rocpd database is one file, not %zu", count);
-    bool is_file = gt_source_is_seekable(sources[0], &size_bytes) && access(gt_source_path(sources[0]), F_OK) == 0;
-    if (is_file)
-        return decode_database(sources[0], gt_source_path(sources[0]), NULL, options, out, err);
-    return decode_copy(sources[0], options, out, err);
+    return gt_sqlite_input_decode(sources[0], decode_database, options, out, err);
 }

@@ -29,7 +29,8 @@ enum gt_rocpd_role {
     GT_ROCPD_EVENTS,
     GT_ROCPD_TIMESTAMPS,
     GT_ROCPD_LINKS,     /* schema 2: which call launched an op */
-    GT_ROCPD_TRANSFERS, /* schema 2: what a call copied; the last of those that rows refer to */
+    GT_ROCPD_TRANSFERS, /* schema 2: what a call copied */
+    GT_ROCPD_ARGS,      /* arguments by event; the last of those that rows refer to */
     GT_ROCPD_DISPATCHES,
     GT_ROCPD_COPIES,
     GT_ROCPD_OPS, /* schema 2 */
@@ -100,6 +101,7 @@ enum {
 enum { GT_ROCPD_TIMESTAMP_ID, GT_ROCPD_TIMESTAMP_VALUE };
 enum { GT_ROCPD_LINK_OP, GT_ROCPD_LINK_CALL };
 enum { GT_ROCPD_TRANSFER_CALL, GT_ROCPD_TRANSFER_BYTES };
+enum { GT_ROCPD_ARG_EVENT, GT_ROCPD_ARG_POSITION, GT_ROCPD_ARG_TYPE, GT_ROCPD_ARG_NAME, GT_ROCPD_ARG_VALUE };
 /* Rows of all tables of ops, regions and allocations begin with these. */
 enum {
     GT_ROCPD_ROW_START,
@@ -198,6 +200,26 @@ struct gt_rocpd_entries {
     size_t count;
 };
 
+/* Arguments of calls, in pieces as they were read, then all of them by event and position. */
+struct gt_rocpd_arg {
+    uint64_t event;
+    int64_t position; /* INT64_MIN: not known */
+    uint32_t piece, place;
+    gt_strid name, type, value; /* in the texts of the piece */
+};
+struct gt_rocpd_args_piece {
+    struct gt_rocpd_arg *list;
+    size_t count, capacity;
+    struct gt_strtab texts;
+    bool has_texts, has_failed;
+};
+struct gt_rocpd_args {
+    struct gt_rocpd_args_piece *pieces;
+    size_t piece_count;
+    struct gt_rocpd_arg *list; /* after sealing */
+    size_t count;
+};
+
 /* Tables of one process, or of all in schema 2. */
 struct gt_rocpd_symbol {
     uint64_t lds_bytes, vgprs, scratch_bytes;
@@ -229,7 +251,8 @@ struct gt_rocpd_set {
     struct gt_rocpd_track *tracks;
     size_t thread_count, thread_capacity, track_count, track_capacity;
     uint32_t only_process; /* the process of rows that do not say; GT_ROCM_NO_PROCESS: there are several */
-    struct gt_rocpd_entries entries[GT_ROCPD_DISPATCHES]; /* by role */
+    struct gt_rocpd_entries entries[GT_ROCPD_ARGS]; /* by role */
+    struct gt_rocpd_args args;
 };
 
 /* All of a database. */
@@ -248,6 +271,8 @@ enum gt_status gt_rocpd_schema_find(struct gt_rocpd_schema *schema, const struct
 void gt_rocpd_schema_release(struct gt_rocpd_schema *schema);
 uint32_t gt_rocpd_schema_facts(enum gt_rocpd_role role); /* that its rows are read for; 0: all */
 const char *gt_rocpd_schema_role_name(enum gt_rocpd_role role);
+/* How many PC samples it has, in which table whatever. */
+enum gt_status gt_rocpd_schema_pc_samples(const struct gt_sqlite_db *db, uint64_t *count, struct gt_error *err);
 /* Whether it is the name of a table of rocpd. */
 bool gt_rocpd_is_table(struct gt_str name);
 
@@ -297,7 +322,8 @@ struct gt_rocpd_rows {
     const struct gt_rocpd_set *set; /* the current one */
     uint64_t set_number;
     gt_strid *strings, *symbols; /* by place and base of the set: id in the builder + 1 */
-    size_t hints[GT_ROCPD_DISPATCHES];
+    size_t hints[GT_ROCPD_ARGS];
+    size_t args_hint; /* where the arguments of the next call may be */
     /* What was looked up last in this set; GT_ROCM_NONE: nothing. */
     uint64_t last_process_id;
     uint32_t last_process;
@@ -315,6 +341,15 @@ struct gt_rocpd_refer {
     const struct gt_rocpd_set *set;
 };
 gt_sqlite_pages_row_fn *gt_rocpd_refer_function(enum gt_rocpd_role role);
+
+/* ---- rocpd_args.c ---- */
+bool gt_rocpd_args_begin(struct gt_rocpd_args *args, size_t pieces); /* false: memory was short */
+/* Takes a row; context: struct gt_rocpd_args_piece. */
+void gt_rocpd_args_take(void *context, const struct gt_sqlite_row *row);
+bool gt_rocpd_args_seal(struct gt_rocpd_args *args); /* false: memory was short */
+void gt_rocpd_args_release(struct gt_rocpd_args *args);
+/* The arguments of an event to the row that was added last; is_call: of calls, else of ranges. */
+void gt_rocpd_args_add(struct gt_rocpd_rows *rows, uint64_t event, bool is_call);
 
 /* ---- rocpd_link.c ---- */
 void gt_rocpd_link_note(struct gt_rocpd_piece *piece, uint64_t stack, uint64_t parent, uint64_t correlation);

@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "decode/json/json_scan.h"
 #include "decode/nsys/nsys.h"
 #include "decode/rocm/rocpd.h"
-#include "decode/torch/json_scan.h"
 
 enum { TEXT_SPARE = 1 << 20, DEVICES_MAX = 1 << 20 };
 
@@ -273,14 +273,8 @@ static void take_counter(void *context, const struct gt_sqlite_row *row) {
 static enum gt_status read_table(struct gathering *gathering, const struct gt_sqlite_db *db,
                                  const struct gt_rocpd_table *from, struct gt_sqlite_reader *reader,
                                  gt_sqlite_pages_row_fn *take, struct gt_error *err) {
-    struct gt_sqlite_scan scan;
-    enum gt_status status = gt_sqlite_db_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
-    for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
-        status = gt_sqlite_db_scan_part(&scan, part, reader, take, gathering, err);
-    reader->damaged += scan.tree.damaged;
-    reader->missing += scan.tree.missing;
-    reader->pages += scan.tree.pages;
-    gt_sqlite_db_scan_release(&scan);
+    enum gt_status status =
+        gt_sqlite_db_read_table(db, from->table, from->columns, from->column_count, reader, take, gathering, err);
     return status == GT_OK && gathering->has_failed ? gt_fail_memory(err) : status;
 }
 

@@ -1,6 +1,6 @@
 /* JSON objects that columns of a rocpd database hold. */
+#include "decode/json/json_scan.h"
 #include "decode/rocm/rocpd.h"
-#include "decode/torch/json_scan.h"
 
 bool gt_rocpd_member(struct gt_str object, struct gt_str key, struct gt_json_value_text *value) {
     const char *p = object.ptr, *end = object.ptr ? p + object.len : p;

@@ -1,7 +1,7 @@
 /* Rows that other rows refer to by id: events, timestamps, and in schema 2 which call launched which op. */
 #include "base/mem.h"
+#include "decode/json/json_scan.h"
 #include "decode/rocm/rocpd.h"
-#include "decode/torch/json_scan.h"
 
 /* The message of a marker: {"message": "..."}. */
 static uint32_t message_of(const struct gt_rocpd_refer *refer, struct gt_str data) {

@@ -10,7 +10,8 @@ void gt_rocpd_rows_begin(struct gt_rocpd_rows *rows, size_t set) {
     rows->set = &rows->schema->sets[set];
     rows->set_number = set;
     rows->last_process_id = rows->last_thread_id = GT_ROCM_NONE;
-    for (size_t i = 0; i < GT_ROCPD_DISPATCHES; i++)
+    rows->args_hint = 0;
+    for (size_t i = 0; i < GT_ROCPD_ARGS; i++)
         rows->hints[i] = 0;
 }
 
@@ -236,6 +237,10 @@ static struct gt_str message_of(const struct gt_rocpd_rows *rows, const struct r
     return entries->pieces[rows->hints[GT_ROCPD_EVENTS]].messages[row->event->message - 1];
 }
 
+static size_t rows_of_regions(const struct gt_rocpd_rows *rows) {
+    return rows->sink->builder->store.calls.count + rows->sink->builder->store.ranges.count;
+}
+
 static void add_region(struct gt_rocpd_rows *rows, const struct row *row, uint64_t name_id) {
     struct gt_str function = text_of(rows, name_id), message = message_of(rows, row);
     enum gt_rocm_domain domain = domain_of(rows, row, function);
@@ -245,6 +250,7 @@ static void add_region(struct gt_rocpd_rows *rows, const struct row *row, uint64
         gt_builder_skip(rows->sink->builder);
         return;
     }
+    size_t before = rows_of_regions(rows);
     gt_rocm_add_region(rows->sink,
                        &(struct gt_rocm_region){
                            .start_ns = row->start_ns,
@@ -257,6 +263,8 @@ static void add_region(struct gt_rocpd_rows *rows, const struct row *row, uint64
                            .domain = domain,
                            .function = is_marker ? function : GT_STR(""),
                        });
+    if (gt_rocm_reads(rows->sink, GT_FACT_CALL_ARGS) && rows_of_regions(rows) > before)
+        gt_rocpd_args_add(rows, row->event_id, domain == GT_ROCM_CALL);
 }
 
 static void take_region(void *context, const struct gt_sqlite_row *from) {

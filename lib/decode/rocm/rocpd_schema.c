@@ -69,6 +69,12 @@ static const struct role roles[GT_ROCPD_ROLE_COUNT] = {
         {"links", "rocpd_api_ops", GT_FACT_CORRELATION | GT_FACT_OPS, {"op_id", "api_id"}, {"op_id", "api_id"}, {{0}}},
     [GT_ROCPD_TRANSFERS] =
         {"transfers", "rocpd_copyapi", GT_FACT_BYTES, {"api_ptr_id", "size"}, {"api_ptr_id", "size"}, {{0}}},
+    [GT_ROCPD_ARGS] = {"arguments",
+                       "rocpd_arg",
+                       GT_FACT_CALL_ARGS,
+                       {"event_id", "name"},
+                       {"event_id", "position", "type", "name", "value"},
+                       {{0}}},
     [GT_ROCPD_DISPATCHES] =
         {"dispatches",
          "rocpd_kernel_dispatch",
@@ -125,13 +131,15 @@ static const struct role roles[GT_ROCPD_ROLE_COUNT] = {
                         {{0}}},
 };
 
+#define PC_SAMPLES "rocpd_pc_sampling"
+
 /* Tables whose names begin like those of others, and that are not read. */
 static const char *const others[] = {
     "rocpd_event_operation",
     "rocpd_metadata",
     "rocpd_info_queue",
     "rocpd_info_stream",
-    "rocpd_arg",
+    PC_SAMPLES,
     "rocpd_info_code_object",
     "rocpd_info_address_range",
     "rocpd_info_source_code",
@@ -193,6 +201,20 @@ bool gt_rocpd_is_table(struct gt_str name) {
     bool is_known;
     role_of(name, &suffix, &is_known);
     return is_known;
+}
+
+enum gt_status gt_rocpd_schema_pc_samples(const struct gt_sqlite_db *db, uint64_t *count, struct gt_error *err) {
+    *count = 0;
+    for (size_t i = 0; i < db->table_count; i++) {
+        struct gt_str suffix;
+        uint64_t rows;
+        if (!has_word(db->tables[i].name, GT_STR(PC_SAMPLES), &suffix))
+            continue;
+        if (gt_sqlite_db_table_rows(db, &db->tables[i], &rows, err) != GT_OK)
+            return GT_ERR;
+        *count += rows == UINT64_MAX ? 1 : rows; /* there are some, it is not known how many */
+    }
+    return GT_OK;
 }
 
 /* The first of the alternatives that the table has. */
@@ -307,6 +329,7 @@ void gt_rocpd_schema_release(struct gt_rocpd_schema *schema) {
             gt_map_release(maps[m]);
         for (size_t role = 0; role < GT_ARRAY_COUNT(set->entries); role++)
             gt_rocpd_entries_release(&set->entries[role]);
+        gt_rocpd_args_release(&set->args);
     }
     gt_mem_free(schema->sets);
     schema->sets = NULL;

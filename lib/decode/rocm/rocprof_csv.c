@@ -14,8 +14,7 @@ struct decoding {
     struct gt_rocm_sink sink;
     struct gt_rocprof_csv_rows rows;
     uint64_t next_order, kernels; /* kernels: of their own file */
-    size_t *counter_segments;
-    size_t counter_count, counter_capacity;
+    struct gt_rocm_segments counter_segments;
     bool has_table, is_old;
 };
 
@@ -62,23 +61,13 @@ int gt_rocprof_csv_sniff(struct gt_str head, const char *path) {
     return header.table == GT_ROCPROF_CSV_OTHER ? 50 : 95;
 }
 
-static void note_counters(struct decoding *decoding, size_t segment) {
-    size_t *grown =
-        gt_mem_room(decoding->counter_segments, decoding->counter_count, &decoding->counter_capacity, sizeof *grown);
-    decoding->builder.failed |= !grown;
-    if (!grown)
-        return;
-    decoding->counter_segments = grown;
-    grown[decoding->counter_count++] = segment;
-}
-
 static void open_table(struct decoding *decoding, const struct gt_rocprof_csv_header *header) {
     size_t segment = gt_builder_begin(&decoding->builder, decoding->next_order++);
     decoding->has_table |= header->table != GT_ROCPROF_CSV_OTHER;
     decoding->is_old |= header->is_old;
     decoding->rows.part++;
     if (header->table == GT_ROCPROF_CSV_COUNTERS)
-        note_counters(decoding, segment);
+        gt_rocm_segments_add(&decoding->counter_segments, &decoding->builder, segment);
 }
 
 static bool is_blank(const struct gt_csv_row *row) {
@@ -184,8 +173,8 @@ static enum gt_status read_all(struct decoding *decoding, struct gt_source *cons
 static void finish(struct decoding *decoding) {
     decoding->capture.producer = decoding->is_old ? GT_STR("rocprof") : GT_STR("rocprofv3");
     gt_rocm_finish(&decoding->sink, 1, &decoding->capture);
-    for (size_t i = 0; i < decoding->counter_count && decoding->kernels && !decoding->builder.failed; i++)
-        gt_builder_drop(&decoding->builder, decoding->counter_segments[i]);
+    if (decoding->kernels)
+        gt_rocm_segments_drop(&decoding->counter_segments, &decoding->builder);
     decoding->builder.failed |= gt_arena_failed(&decoding->capture.arena);
 }
 
@@ -219,7 +208,7 @@ enum gt_status gt_rocprof_csv_decode_sized(struct gt_source *const *sources, siz
     gt_rocprof_csv_rows_release(&decoding.rows);
     gt_rocm_sink_release(&decoding.sink);
     gt_rocm_capture_release(&decoding.capture);
-    gt_mem_free(decoding.counter_segments);
+    gt_mem_free(decoding.counter_segments.list);
     gt_builder_release(&decoding.builder);
     return status;
 }

@@ -340,5 +340,10 @@ bool gt_rocprof_csv_rows_take(struct gt_rocprof_csv_rows *rows, const struct gt_
         [GT_ROCPROF_CSV_KERNELS] = take_kernel,         [GT_ROCPROF_CSV_COPIES] = take_copy,
         [GT_ROCPROF_CSV_ALLOCATIONS] = take_allocation, [GT_ROCPROF_CSV_COUNTERS] = take_counter,
     };
-    return functions[header->table](&(struct cells){rows, header, row});
+    const struct cells cells = {rows, header, row};
+    int64_t start_ns;
+    /* What has no start may be another header, of which nothing is a number that cannot be read. */
+    if (header->table != GT_ROCPROF_CSV_AGENTS && !time_of(&cells, GT_ROCPROF_CSV_START, &start_ns))
+        return false;
+    return functions[header->table](&cells);
 }

@@ -19,17 +19,12 @@ struct decoding {
     struct gt_rocprof_json_process *processes;
     size_t process_count, process_capacity;
     size_t next_process; /* of this pass */
-    size_t *counter_segments;
-    size_t counter_count, counter_capacity;
+    struct gt_rocm_segments counter_segments;
     uint64_t next_order;
     bool is_second;  /* names are known, only records are read */
     bool has_facts;  /* something of the profiler was met */
     bool needs_more; /* records came before names */
 };
-
-static bool contains(struct gt_str text, struct gt_str part) {
-    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
-}
 
 int gt_rocprof_json_sniff(struct gt_str head, const char *path) {
     (void)path;
@@ -38,7 +33,7 @@ int gt_rocprof_json_sniff(struct gt_str head, const char *path) {
         p = gt_json_scan_skip_space(head.ptr + 3, head.ptr + head.len);
     if (p == head.ptr + head.len || *p != '{')
         return 0;
-    return contains(head, GT_STR("\"rocprofiler-sdk-tool\"")) ? 99 : 0;
+    return gt_str_contains(head, GT_STR("\"rocprofiler-sdk-tool\"")) ? 99 : 0;
 }
 
 /* ---- arrays ---- */
@@ -147,16 +142,6 @@ static void take_record(struct decoding *decoding, enum gt_rocprof_json_array ar
                             decoding->text.window.bytes.offset - value.len);
 }
 
-static void note_counters(struct decoding *decoding, size_t segment) {
-    size_t *grown =
-        gt_mem_room(decoding->counter_segments, decoding->counter_count, &decoding->counter_capacity, sizeof *grown);
-    decoding->builder.failed |= !grown;
-    if (!grown)
-        return;
-    decoding->counter_segments = grown;
-    grown[decoding->counter_count++] = segment;
-}
-
 /* An array of records of one kind. */
 static void read_records(struct decoding *decoding, const char *key) {
     struct gt_rocprof_json_text *text = &decoding->text;
@@ -171,7 +156,7 @@ static void read_records(struct decoding *decoding, const char *key) {
     bool is_ready = decoding->is_second || has_names;
     size_t segment = gt_builder_begin(&decoding->builder, decoding->next_order++);
     if (array == GT_ROCPROF_JSON_COUNTERS)
-        note_counters(decoding, segment);
+        gt_rocm_segments_add(&decoding->counter_segments, &decoding->builder, segment);
     gt_rocprof_json_seal_names(&decoding->facts);
     decoding->rows.domain = gt_rocm_domain_of(gt_str_of(key));
     for (bool is_first = true; gt_rocprof_json_text_next(text, ']', is_first); is_first = false) {
@@ -239,9 +224,9 @@ static void read_process(struct decoding *decoding) {
 static void read_document(struct decoding *decoding) {
     struct gt_rocprof_json_text *text = &decoding->text;
     char key[KEY_MAX];
-    const struct gt_torch_bytes *bytes = &text->window.bytes;
+    const struct gt_json_bytes *bytes = &text->window.bytes;
     if (gt_rocprof_json_text_peek(text) == '\xef' && bytes->end - bytes->p >= 3)
-        gt_torch_region_bytes_move(&text->window.bytes, bytes->p + 3);
+        gt_json_window_move(&text->window.bytes, bytes->p + 3);
     if (!gt_rocprof_json_text_take(text, '{')) {
         text->is_damaged |= !gt_rocprof_json_text_ends(text);
         return;
@@ -266,10 +251,14 @@ static void read_document(struct decoding *decoding) {
 
 /* ---- the decoder ---- */
 
-/* Records that came before the names of what they are: once more, from the beginning. */
-static void read_again(struct decoding *decoding) {
-    gt_builder_forget(&decoding->builder, 0);
+/* Records that came before the names of what they are: once more, from the beginning, and into a new builder. The old
+   one has records of processes whose names came first; it would give their strings and tracks the same numbers again,
+   which are gone with these records. */
+static enum gt_status read_again(struct decoding *decoding, struct gt_error *err) {
+    gt_builder_release(&decoding->builder);
     gt_rocm_sink_release(&decoding->sink);
+    if (gt_builder_init(&decoding->builder, GT_ROCPROF_JSON_KEY, err) != GT_OK)
+        return GT_ERR;
     gt_rocm_sink_init(&decoding->sink, &decoding->builder, &decoding->capture, gt_decoder_facts(decoding->options));
     for (size_t i = 0; i < decoding->process_count; i++) {
         decoding->facts.process = &decoding->processes[i];
@@ -278,13 +267,14 @@ static void read_again(struct decoding *decoding) {
             gt_rocpd_names_unseal(names[n]);
         gt_rocprof_json_seal_names(&decoding->facts);
     }
-    decoding->counter_count = decoding->next_process = 0;
+    decoding->counter_segments.count = decoding->next_process = 0;
     decoding->rows.kernels = 0;
     decoding->text.is_cut = decoding->text.is_damaged = false;
     decoding->is_second = true;
-    gt_torch_window_seek(&decoding->text.window, 0);
+    gt_json_window_seek(&decoding->text.window, 0);
     gt_builder_begin(&decoding->builder, decoding->next_order++);
     read_document(decoding);
+    return decoding->text.status;
 }
 
 static void finish(struct decoding *decoding, const char *packing_damage) {
@@ -298,30 +288,31 @@ static void finish(struct decoding *decoding, const char *packing_damage) {
     if (packing_damage)
         gt_builder_issue(&decoding->builder, GT_ISSUE_PACKING_DAMAGED, 1, GT_NO_OFFSET);
     /* Kernels of counters are those of the trace, where there is one. */
-    for (size_t i = 0; i < decoding->counter_count && decoding->rows.kernels && !decoding->builder.failed; i++)
-        gt_builder_drop(&decoding->builder, decoding->counter_segments[i]);
+    if (decoding->rows.kernels)
+        gt_rocm_segments_drop(&decoding->counter_segments, &decoding->builder);
     decoding->builder.failed |= gt_arena_failed(&decoding->capture.arena) || decoding->facts.has_failed;
 }
 
-static enum gt_status decode(struct decoding *decoding, struct gt_source *source, const struct gt_torch_sizes *sizes,
+static enum gt_status decode(struct decoding *decoding, struct gt_source *source, const struct gt_json_sizes *sizes,
                              const char *subject, const char *packing_damage, struct gt_store **out,
                              struct gt_error *err) {
-    if (gt_torch_window_init(&decoding->text.window, source, sizes, decoding->options, err) != GT_OK)
+    if (gt_json_window_init(&decoding->text.window, source, sizes, decoding->options, err) != GT_OK)
         return GT_ERR;
     decoding->text.err = err;
     gt_builder_begin(&decoding->builder, decoding->next_order++);
     read_document(decoding);
-    if (decoding->needs_more && decoding->text.status == GT_OK && !decoding->builder.failed)
-        read_again(decoding);
-    if (decoding->text.status != GT_OK)
-        return decoding->text.status;
+    enum gt_status status = decoding->text.status;
+    if (decoding->needs_more && status == GT_OK && !decoding->builder.failed)
+        status = read_again(decoding, err);
+    if (status != GT_OK)
+        return status;
     if (!decoding->has_facts && !decoding->builder.failed)
         return gt_fail(err, "'%s': no records of rocprofv3 ('rocprofiler-sdk-tool') in it", subject);
     finish(decoding, packing_damage);
     return gt_store_seal(&decoding->builder, 1, out, err);
 }
 
-static enum gt_status decode_file(struct gt_source *source, const struct gt_torch_sizes *sizes,
+static enum gt_status decode_file(struct gt_source *source, const struct gt_json_sizes *sizes,
                                   const struct gt_decode_options *options, const char *subject,
                                   const char *packing_damage, struct gt_store **out, struct gt_error *err) {
     struct decoding *decoding = gt_mem_array(1, sizeof *decoding);
@@ -343,16 +334,16 @@ static enum gt_status decode_file(struct gt_source *source, const struct gt_torc
     for (size_t i = 0; i < decoding->process_count; i++)
         gt_rocprof_json_process_release(&decoding->processes[i]);
     gt_mem_free(decoding->processes);
-    gt_mem_free(decoding->counter_segments);
+    gt_mem_free(decoding->counter_segments.list);
     gt_mem_free(decoding->facts.room);
-    gt_torch_window_release(&decoding->text.window);
+    gt_json_window_release(&decoding->text.window);
     gt_mem_free(decoding);
     return status;
 }
 
 /* Packed files and pipes are copied: they may have to be read twice. */
 enum gt_status gt_rocprof_json_decode_sized(struct gt_source *source, const struct gt_decode_options *options,
-                                            const struct gt_torch_sizes *sizes, struct gt_store **out,
+                                            const struct gt_json_sizes *sizes, struct gt_store **out,
                                             struct gt_error *err) {
     struct gt_spool *spool;
     uint64_t size_bytes;
@@ -369,7 +360,7 @@ enum gt_status gt_rocprof_json_decode_sized(struct gt_source *source, const stru
 enum gt_status gt_rocprof_json_decode(struct gt_source *const *sources, size_t count,
                                       const struct gt_decode_options *options, struct gt_store **out,
                                       struct gt_error *err) {
-    static const struct gt_torch_sizes sizes = {.window_bytes = 1 << 20, .max_bytes = 64 << 20};
+    static const struct gt_json_sizes sizes = {.window_bytes = 1 << 20, .max_bytes = 64 << 20};
     if (count != 1)
         return gt_fail(err, "a trace of rocprofv3 as JSON is one file, not %zu", count);
     return gt_rocprof_json_decode_sized(sources[0], options, &sizes, out, err);

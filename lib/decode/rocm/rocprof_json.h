@@ -4,10 +4,10 @@
 #define GT_DECODE_ROCM_ROCPROF_JSON_H
 
 #include "decode/decoder.h"
+#include "decode/json/json_scan.h"
+#include "decode/json/json_window.h"
 #include "decode/rocm/rocm.h"
 #include "decode/rocm/rocpd.h"
-#include "decode/torch/json_scan.h"
-#include "decode/torch/torch_window.h"
 
 #define GT_ROCPROF_JSON_KEY "rocprof-json"
 
@@ -17,13 +17,13 @@ enum gt_status gt_rocprof_json_decode(struct gt_source *const *sources, size_t c
                                       struct gt_error *err);
 /* The same with other buffers, for tests. */
 enum gt_status gt_rocprof_json_decode_sized(struct gt_source *source, const struct gt_decode_options *options,
-                                            const struct gt_torch_sizes *sizes, struct gt_store **out,
+                                            const struct gt_json_sizes *sizes, struct gt_store **out,
                                             struct gt_error *err);
 
 /* ---- rocprof_json_text.c: the document as a stream ---- */
 
 struct gt_rocprof_json_text {
-    struct gt_torch_window window;
+    struct gt_json_window window;
     enum gt_status status; /* of the input */
     struct gt_error *err;
     bool is_cut;     /* the document ends before it should */

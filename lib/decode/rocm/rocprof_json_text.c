@@ -8,10 +8,10 @@ enum { DEPTH_MAX = 24 };
 
 /* More bytes after the current ones. false: there are none, or no room for them. */
 static bool fill(struct gt_rocprof_json_text *text) {
-    struct gt_torch_bytes *bytes = &text->window.bytes;
-    if (text->status != GT_OK || gt_torch_region_bytes_are_final(bytes, bytes->p))
+    struct gt_json_bytes *bytes = &text->window.bytes;
+    if (text->status != GT_OK || gt_json_window_is_final(bytes, bytes->p))
         return false;
-    text->status = gt_torch_window_fill(&text->window, text->err);
+    text->status = gt_json_window_fill(&text->window, text->err);
     return text->status == GT_OK;
 }
 
@@ -25,11 +25,11 @@ static bool fail_at_end(struct gt_rocprof_json_text *text) {
 }
 
 char gt_rocprof_json_text_peek(struct gt_rocprof_json_text *text) {
-    struct gt_torch_bytes *bytes = &text->window.bytes;
+    struct gt_json_bytes *bytes = &text->window.bytes;
     do {
         if (gt_rocprof_json_text_ends(text))
             return '\0';
-        gt_torch_region_bytes_move(bytes, gt_json_scan_skip_space(bytes->p, bytes->end));
+        gt_json_window_move(bytes, gt_json_scan_skip_space(bytes->p, bytes->end));
         if (bytes->p < bytes->end)
             return *bytes->p;
     } while (fill(text));
@@ -40,7 +40,7 @@ char gt_rocprof_json_text_peek(struct gt_rocprof_json_text *text) {
 bool gt_rocprof_json_text_take(struct gt_rocprof_json_text *text, char sign) {
     bool is_there = gt_rocprof_json_text_peek(text) == sign && sign;
     if (is_there)
-        gt_torch_region_bytes_move(&text->window.bytes, text->window.bytes.p + 1);
+        gt_json_window_move(&text->window.bytes, text->window.bytes.p + 1);
     return is_there;
 }
 
@@ -55,7 +55,7 @@ bool gt_rocprof_json_text_next(struct gt_rocprof_json_text *text, char closing, 
 }
 
 bool gt_rocprof_json_text_whole(struct gt_rocprof_json_text *text, struct gt_str *value) {
-    struct gt_torch_bytes *bytes = &text->window.bytes;
+    struct gt_json_bytes *bytes = &text->window.bytes;
     if (gt_rocprof_json_text_peek(text) == '\0')
         return false;
     for (;;) {
@@ -66,7 +66,7 @@ bool gt_rocprof_json_text_whole(struct gt_rocprof_json_text *text, struct gt_str
             status = GT_JSON_BAD; /* nothing at all */
         if (status == GT_JSON_OK) {
             *value = (struct gt_str){bytes->p, (size_t)(p - bytes->p)};
-            gt_torch_region_bytes_move(bytes, p);
+            gt_json_window_move(bytes, p);
             return true;
         }
         if (status == GT_JSON_BAD) {

@@ -173,6 +173,11 @@ const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db) {
     return db->checks_left ? sqlite3_errmsg(db->connection) : "links between its pages form a cycle";
 }
 
+bool gt_sqlite_db_is_to_blame(const struct gt_sqlite_db *db) {
+    int code = sqlite3_errcode(db->connection);
+    return code != SQLITE_NOMEM && code != SQLITE_IOERR && code != SQLITE_CANTOPEN;
+}
+
 void gt_sqlite_db_close(struct gt_sqlite_db *db) {
     sqlite3_close(db->connection);
     gt_mem_free(db->tables);

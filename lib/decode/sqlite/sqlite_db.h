@@ -35,6 +35,9 @@ enum gt_status gt_sqlite_db_connect(struct gt_sqlite_db *db, struct gt_error *er
 /* Why the last query failed, in words. */
 const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db);
 
+/* Whether that problem is the file's, not the machine's. */
+bool gt_sqlite_db_is_to_blame(const struct gt_sqlite_db *db);
+
 /* Whether the page reader knows what a column is in records from before it was added. Text comes as the file encodes
    it. */
 static inline bool gt_sqlite_db_knows_default(const struct gt_sqlite_column *column, enum gt_sqlite_encoding encoding) {
@@ -67,5 +70,10 @@ void gt_sqlite_db_scan_release(struct gt_sqlite_scan *scan);
 /* Rows of one part, in order; all parts in order give the rows as libsqlite3 does. Loss is counted in the reader. */
 enum gt_status gt_sqlite_db_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
                                       gt_sqlite_pages_row_fn *take, void *context, struct gt_error *err);
+
+/* All rows of a table, by this thread, with the losses of the table itself. */
+enum gt_status gt_sqlite_db_read_table(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table,
+                                       const uint16_t *columns, size_t count, struct gt_sqlite_reader *reader,
+                                       gt_sqlite_pages_row_fn *take, void *context, struct gt_error *err);
 
 #endif

@@ -166,3 +166,17 @@ enum gt_status gt_sqlite_db_scan_part(const struct gt_sqlite_scan *scan, size_t 
     gt_mem_free(utf16.text);
     return status == GT_OK && utf16.has_failed ? gt_fail_memory(err) : status;
 }
+
+enum gt_status gt_sqlite_db_read_table(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table,
+                                       const uint16_t *columns, size_t count, struct gt_sqlite_reader *reader,
+                                       gt_sqlite_pages_row_fn *take, void *context, struct gt_error *err) {
+    struct gt_sqlite_scan scan;
+    enum gt_status status = gt_sqlite_db_scan_init(&scan, db, table, columns, count, err);
+    for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
+        status = gt_sqlite_db_scan_part(&scan, part, reader, take, context, err);
+    reader->damaged += scan.tree.damaged;
+    reader->missing += scan.tree.missing;
+    reader->pages += scan.tree.pages;
+    gt_sqlite_db_scan_release(&scan);
+    return status;
+}

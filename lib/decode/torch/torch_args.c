@@ -1,73 +1,10 @@
-/* Takes the text of an object apart, member by member, and reads the values that a table names. */
+/* Reads the values that a table names out of the text of an object. */
 #include "decode/torch/torch_args.h"
 
-#include "base/mem.h"
+#include "decode/json/json_member.h"
 #include "decode/torch/torch_value.h"
-#include "events/builder.h"
 
-static enum gt_json_status scan_value(const char **p, const char *end, bool is_second_try,
-                                      struct gt_torch_value *value) {
-    *value = (struct gt_torch_value){{{*p, 0}, 0}, **p == '"'};
-    if (value->is_string)
-        return is_second_try ? gt_json_scan_member_string(p, end, &value->text)
-                             : gt_json_scan_string(p, end, &value->text);
-    if (**p != '{' && **p != '[')
-        return gt_json_scan_bare(p, end, &value->text.raw);
-    enum gt_json_status status = gt_json_scan_skip_nested(p, end);
-    value->text.raw.len = (size_t)(*p - value->text.raw.ptr);
-    return status;
-}
-
-static void skip_commas(const char **p, const char *end) {
-    while (*p < end && (gt_json_scan_is_space(**p) || **p == ','))
-        ++*p;
-}
-
-enum gt_json_status gt_torch_args_next(const char **p, const char *end, bool is_second_try,
-                                       struct gt_torch_member *member) {
-    skip_commas(p, end);
-    if (*p < end && **p != '"')
-        return GT_JSON_BAD;
-    if (*p == end || gt_json_scan_string(p, end, &member->key) != GT_JSON_OK)
-        return GT_JSON_MORE;
-    *p = gt_json_scan_skip_space(*p, end);
-    if (*p == end)
-        return GT_JSON_MORE;
-    if (**p != ':')
-        return GT_JSON_BAD;
-    *p = gt_json_scan_skip_space(*p + 1, end);
-    if (*p == end)
-        return GT_JSON_MORE;
-    return scan_value(p, end, is_second_try, &member->value);
-}
-
-enum gt_json_status gt_torch_args_next_item(const char **p, const char *end, struct gt_torch_value *item) {
-    skip_commas(p, end);
-    if (*p == end)
-        return GT_JSON_MORE;
-    if (**p == ']' || **p == '}' || **p == ':')
-        return GT_JSON_BAD;
-    return scan_value(p, end, false, item);
-}
-
-gt_strid gt_torch_args_intern(struct gt_builder *builder, const struct gt_torch_value *value) {
-    struct gt_json_value_text text = value->text;
-    if (!value->is_string && gt_str_eq(text.raw, GT_STR("null")))
-        return GT_STRID_EMPTY;
-    if (text.marks == 0)
-        return gt_builder_string(builder, text.raw);
-    char *decoded = gt_mem_alloc(text.raw.len);
-    bool repaired = false;
-    if (!decoded) {
-        builder->failed = true;
-        return GT_STRID_EMPTY;
-    }
-    gt_strid id = gt_builder_string(builder, (struct gt_str){decoded, gt_json_scan_decode(text, decoded, &repaired)});
-    gt_mem_free(decoded);
-    return id;
-}
-
-static void keep(struct gt_torch_args *args, const struct gt_torch_member *member, const struct gt_torch_args_key *keys,
+static void keep(struct gt_torch_args *args, const struct gt_json_member *member, const struct gt_torch_args_key *keys,
                  size_t count) {
     for (size_t i = 0; i < count; i++)
         if (gt_str_eq(member->key.raw, keys[i].key)) {
@@ -80,13 +17,13 @@ static void keep(struct gt_torch_args *args, const struct gt_torch_member *membe
 
 void gt_torch_args_read(struct gt_torch_args *args, const struct gt_torch_event *event,
                         const struct gt_torch_args_key *keys, size_t count) {
-    struct gt_torch_member member;
+    struct gt_json_member member;
     args->seen = 0;
     args->is_damaged = false;
     if (event->args.len == 0)
         return;
     const char *p = event->args.ptr + 1, *end = event->args.ptr + event->args.len;
-    while (gt_torch_args_next(&p, end, event->is_second_try, &member) == GT_JSON_OK)
+    while (gt_json_member_next(&p, end, event->is_second_try, &member) == GT_JSON_OK)
         keep(args, &member, keys, count);
     args->is_damaged = p == end || *p != '}';
 }
@@ -100,12 +37,12 @@ void gt_torch_args_read_object(struct gt_torch_args *args, struct gt_str object,
 bool gt_torch_args_read_members(struct gt_torch_args *args, struct gt_str text, const struct gt_torch_args_key *keys,
                                 size_t count) {
     const char *p = text.ptr, *end = text.ptr + text.len;
-    struct gt_torch_member member;
+    struct gt_json_member member;
     args->seen = 0;
     args->is_damaged = false;
     for (;;) {
         uint32_t seen = args->seen;
-        if (p == end || *p != '"' || gt_torch_args_next(&p, end, false, &member) != GT_JSON_OK)
+        if (p == end || *p != '"' || gt_json_member_next(&p, end, false, &member) != GT_JSON_OK)
             return false;
         keep(args, &member, keys, count);
         if (args->seen == seen)
@@ -127,31 +64,31 @@ void gt_torch_args_take(struct gt_torch_args *args, const struct gt_torch_subjec
 }
 
 /* Whether the value is there; counts one that cannot be read. */
-static bool is_number(const struct gt_torch_subject *at, enum gt_torch_number found) {
-    if (found == GT_TORCH_UNREADABLE)
+static bool is_number(const struct gt_torch_subject *at, enum gt_json_number found) {
+    if (found == GT_JSON_UNREADABLE)
         gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
-    return found == GT_TORCH_NUMBER;
+    return found == GT_JSON_NUMBER;
 }
 
 int64_t gt_torch_args_int(const struct gt_torch_subject *at, const struct gt_torch_args *args, unsigned field,
                           int64_t absent) {
     int64_t value;
     bool is_there =
-        gt_torch_args_has(args, field) && is_number(at, gt_torch_value_to_int(&args->values[field], &value));
+        gt_torch_args_has(args, field) && is_number(at, gt_json_number_to_int(&args->values[field], &value));
     return is_there ? value : absent;
 }
 
 uint64_t gt_torch_args_uint(const struct gt_torch_subject *at, const struct gt_torch_args *args, unsigned field) {
     uint64_t value;
     bool is_there =
-        gt_torch_args_has(args, field) && is_number(at, gt_torch_value_to_uint(&args->values[field], &value));
+        gt_torch_args_has(args, field) && is_number(at, gt_json_number_to_uint(&args->values[field], &value));
     return is_there ? value : UINT64_MAX;
 }
 
 double gt_torch_args_real(const struct gt_torch_subject *at, const struct gt_torch_args *args, unsigned field) {
     double value;
     bool is_there =
-        gt_torch_args_has(args, field) && is_number(at, gt_torch_value_to_real(&args->values[field], &value));
+        gt_torch_args_has(args, field) && is_number(at, gt_json_number_to_real(&args->values[field], &value));
     return is_there ? value : -1;
 }
 

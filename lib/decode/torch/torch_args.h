@@ -5,22 +5,6 @@
 
 #include "decode/torch/torch_subject.h"
 
-struct gt_torch_member {
-    struct gt_json_value_text key;
-    struct gt_torch_value value; /* of a nested one: all of its text */
-};
-
-/* The next member; *p is after the object's brace or after the member before. BAD: there is none, or nothing sensible,
-   and *p is where that showed. is_second_try: as for events. */
-enum gt_json_status gt_torch_args_next(const char **p, const char *end, bool is_second_try,
-                                       struct gt_torch_member *member);
-
-/* The same for the items of an array; *p is after its bracket or after the item before. */
-enum gt_json_status gt_torch_args_next_item(const char **p, const char *end, struct gt_torch_value *item);
-
-/* The text of a value outside events, decoded. */
-gt_strid gt_torch_args_intern(struct gt_builder *builder, const struct gt_torch_value *value);
-
 /* A key and the number of its value. Several keys may have the same: of these the first one in the text counts. */
 struct gt_torch_args_key {
     struct gt_str key;
@@ -32,7 +16,7 @@ enum { GT_TORCH_ARGS_MAX = 32 };
 struct gt_torch_args {
     uint32_t seen;
     bool is_damaged; /* members may be missing */
-    struct gt_torch_value values[GT_TORCH_ARGS_MAX];
+    struct gt_json_value values[GT_TORCH_ARGS_MAX];
 };
 
 void gt_torch_args_read(struct gt_torch_args *args, const struct gt_torch_event *event,

@@ -1,6 +1,7 @@
 /* Collectives and the groups they run in: what PyTorch writes into the args of kernels and CPU operators, and what the
    header of a document says about groups. */
 #include "base/num.h"
+#include "decode/json/json_member.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_value.h"
@@ -137,7 +138,7 @@ void gt_torch_facts_take_comm(const struct gt_torch_subject *at, bool is_kernel)
 /* ---- groups of the header ---- */
 
 /* The first value of equal keys counts. */
-static void take_member(struct gt_builder *builder, const struct gt_torch_member *member,
+static void take_member(struct gt_builder *builder, const struct gt_json_member *member,
                         struct gt_comm_groups_row *row) {
     const struct {
         struct gt_str key;
@@ -149,24 +150,24 @@ static void take_member(struct gt_builder *builder, const struct gt_torch_member
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (gt_str_eq(member->key.raw, texts[i].key) && *texts[i].text == GT_STRID_EMPTY)
-            *texts[i].text = gt_torch_args_intern(builder, &member->value);
+            *texts[i].text = gt_json_member_intern(builder, &member->value);
     int64_t size;
     if (gt_str_eq(member->key.raw, GT_STR("pg_size")) && row->size < 0 &&
-        gt_torch_value_to_int(&member->value, &size) == GT_TORCH_NUMBER && size >= 0)
+        gt_json_number_to_int(&member->value, &size) == GT_JSON_NUMBER && size >= 0)
         row->size = size;
 }
 
 void gt_torch_facts_take_groups(struct gt_builder *builder, struct gt_str config) {
     const char *p = config.ptr + 1, *end = config.ptr + config.len;
-    struct gt_torch_value item;
-    while (config.len && gt_torch_args_next_item(&p, end, &item) == GT_JSON_OK) {
+    struct gt_json_value item;
+    while (config.len && gt_json_member_next_item(&p, end, &item) == GT_JSON_OK) {
         struct gt_comm_groups_row row = GT_COMM_GROUP_UNKNOWN;
-        struct gt_torch_member member;
+        struct gt_json_member member;
         const char *at = item.text.raw.ptr + 1, *after = item.text.raw.ptr + item.text.raw.len;
         if (item.is_string || item.text.raw.len == 0 || item.text.raw.ptr[0] != '{')
             continue;
         row.source = GT_GROUP_OF_CONFIG;
-        while (gt_torch_args_next(&at, after, false, &member) == GT_JSON_OK)
+        while (gt_json_member_next(&at, after, false, &member) == GT_JSON_OK)
             take_member(builder, &member, &row);
         gt_builder_comm_group(builder, &row);
     }

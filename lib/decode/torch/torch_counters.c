@@ -1,6 +1,7 @@
 /* Counters and memory: counter events, and the instants that PyTorch's allocators write. */
 #include "base/mem.h"
 #include "base/num.h"
+#include "decode/json/json_member.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_value.h"
@@ -48,7 +49,7 @@ static int64_t counter_device(const struct gt_torch_subject *at) {
    is not repeated for each series: both are as long as the file likes. */
 static gt_strid series_of(const struct gt_torch_subject *at, gt_strid name, const struct gt_json_value_text *key) {
     struct gt_builder *builder = at->sink->builder;
-    struct gt_str series = gt_torch_subject_decode(at, &(struct gt_torch_value){*key, true});
+    struct gt_str series = gt_torch_subject_decode(at, &(struct gt_json_value){*key, true});
     bool is_new = !gt_str_eq(series, GT_STR("value")) && !gt_str_eq(series, gt_store_string(&builder->store, name));
     return is_new ? gt_builder_string(builder, series) : GT_STRID_EMPTY;
 }
@@ -57,7 +58,7 @@ bool gt_torch_facts_take_counter(const struct gt_torch_subject *at) {
     struct gt_builder *builder = at->sink->builder;
     const struct gt_torch_event *event = at->event;
     struct gt_counter_tracks_row track = {.process = GT_NO_TRACK, .kind = GT_COUNTER_STATE};
-    struct gt_torch_member member;
+    struct gt_json_member member;
     int64_t time_ns;
     bool has_values = false;
     if (event->args.len == 0)
@@ -69,13 +70,13 @@ bool gt_torch_facts_take_counter(const struct gt_torch_subject *at) {
         track.process = gt_torch_subject_process(at);
     track.name = gt_torch_subject_name(at);
     const char *p = event->args.ptr + 1, *end = event->args.ptr + event->args.len;
-    while (gt_torch_args_next(&p, end, event->is_second_try, &member) == GT_JSON_OK) {
+    while (gt_json_member_next(&p, end, event->is_second_try, &member) == GT_JSON_OK) {
         double value;
-        enum gt_torch_number found =
-            is_place(member.key.raw) ? GT_TORCH_ABSENT : gt_torch_value_to_real(&member.value, &value);
-        if (found == GT_TORCH_UNREADABLE)
+        enum gt_json_number found =
+            is_place(member.key.raw) ? GT_JSON_ABSENT : gt_json_number_to_real(&member.value, &value);
+        if (found == GT_JSON_UNREADABLE)
             gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
-        if (found != GT_TORCH_NUMBER)
+        if (found != GT_JSON_NUMBER)
             continue;
         track.series = series_of(at, track.name, &member.key);
         gt_builder_counter(builder, gt_builder_counter_track(builder, &track), time_ns, value);
@@ -140,7 +141,7 @@ static bool add_totals(const struct gt_torch_subject *at, const struct gt_torch_
     bool has_values = false;
     for (unsigned field = ALLOCATED; field <= RESERVED; field++) {
         double value;
-        if (!gt_torch_args_has(args, field) || gt_torch_value_to_real(&args->values[field], &value) != GT_TORCH_NUMBER)
+        if (!gt_torch_args_has(args, field) || gt_json_number_to_real(&args->values[field], &value) != GT_JSON_NUMBER)
             continue;
         struct gt_counter_tracks_row track = {
             .process = gt_torch_subject_process(at),

@@ -42,7 +42,7 @@ bool gt_torch_details_read_limits(struct gt_str object, struct gt_torch_limits *
         uint64_t number;
         if (!gt_torch_args_has(&args, i))
             continue;
-        if (gt_torch_value_to_uint(&args.values[i], &number) == GT_TORCH_NUMBER && number < UINT32_MAX)
+        if (gt_json_number_to_uint(&args.values[i], &number) == GT_JSON_NUMBER && number < UINT32_MAX)
             *numbers[i] = (uint32_t)number;
         else
             is_whole = false;
@@ -54,7 +54,7 @@ bool gt_torch_details_read_limits(struct gt_str object, struct gt_torch_limits *
     return is_whole;
 }
 
-void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct gt_torch_value *object,
+void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct gt_json_value *object,
                                 const struct gt_launch_details_row *others) {
     struct gt_torch_limits limits = {.row = *others};
     bool is_known =

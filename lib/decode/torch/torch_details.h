@@ -7,7 +7,7 @@
 /* The `occupancy` of a kernel, an object: how many blocks fit, and what limits them. */
 struct gt_torch_limits {
     struct gt_launch_details_row row; /* only what the object has; without the text */
-    struct gt_torch_value limiters;
+    struct gt_json_value limiters;
     bool is_known; /* it has a member of these */
 };
 
@@ -16,7 +16,7 @@ bool gt_torch_details_read_limits(struct gt_str object, struct gt_torch_limits *
 
 /* About the kernel that was added last. object: its `occupancy`; NULL: it has none. others: all that is not in there.
  */
-void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct gt_torch_value *object,
+void gt_torch_details_of_launch(const struct gt_torch_subject *at, const struct gt_json_value *object,
                                 const struct gt_launch_details_row *others);
 
 /* About the operator that was added last. */

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "decode/json/json_member.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_facts.h"
 #include "events/builder.h"
@@ -50,7 +51,7 @@ enum {
     DEVICE_NUMBERS,
 };
 
-static void take_device_number(uint64_t numbers[DEVICE_NUMBERS], const struct gt_torch_member *member) {
+static void take_device_number(uint64_t numbers[DEVICE_NUMBERS], const struct gt_json_member *member) {
     static const struct {
         struct gt_str key;
         unsigned number;
@@ -77,10 +78,10 @@ static void keep_limit(uint32_t *into, uint64_t number) {
 
 static void take_device(struct gt_builder *builder, const char *p, const char *end) {
     struct gt_json_value_text name = {{"", 0}, 0};
-    struct gt_torch_member member;
+    struct gt_json_member member;
     int64_t id = -1;
     uint64_t numbers[DEVICE_NUMBERS] = {0};
-    while (gt_torch_args_next(&p, end, false, &member) == GT_JSON_OK) {
+    while (gt_json_member_next(&p, end, false, &member) == GT_JSON_OK) {
         if (gt_str_eq(member.key.raw, GT_STR("id")))
             keep_int(&id, -1, member.value.text.raw);
         else if (gt_str_eq(member.key.raw, GT_STR("name")))
@@ -107,8 +108,8 @@ static void take_device(struct gt_builder *builder, const char *p, const char *e
 
 static void take_devices(struct gt_builder *builder, struct gt_str value) {
     const char *p = value.ptr + 1, *end = value.ptr + value.len;
-    struct gt_torch_value item;
-    while (value.len && gt_torch_args_next_item(&p, end, &item) == GT_JSON_OK) {
+    struct gt_json_value item;
+    while (value.len && gt_json_member_next_item(&p, end, &item) == GT_JSON_OK) {
         struct gt_str device = item.text.raw;
         if (!item.is_string && device.len && device.ptr[0] == '{')
             take_device(builder, device.ptr + 1, device.ptr + device.len);
@@ -116,7 +117,7 @@ static void take_devices(struct gt_builder *builder, struct gt_str value) {
 }
 
 /* A list, or the text of one in quotes. */
-static void take_groups(struct gt_builder *builder, const struct gt_torch_value *value) {
+static void take_groups(struct gt_builder *builder, const struct gt_json_value *value) {
     struct gt_json_value_text text = value->text;
     char *decoded = text.marks ? gt_mem_alloc(text.raw.len) : NULL;
     bool repaired = false;
@@ -132,8 +133,8 @@ static void take_groups(struct gt_builder *builder, const struct gt_torch_value 
 static void take_distributed(struct gt_torch_document *document, struct gt_str value) {
     struct gt_builder *builder = document->builder;
     const char *p = value.ptr + 1, *end = value.ptr + value.len;
-    struct gt_torch_member member;
-    while (gt_torch_args_next(&p, end, false, &member) == GT_JSON_OK) {
+    struct gt_json_member member;
+    while (gt_json_member_next(&p, end, false, &member) == GT_JSON_OK) {
         if (gt_str_eq(member.key.raw, GT_STR("rank")))
             keep_int(&builder->store.meta.rank, -1, member.value.text.raw);
         else if (gt_str_eq(member.key.raw, GT_STR("world_size")))
@@ -149,12 +150,12 @@ static bool is_header_key(struct gt_str key) {
            gt_str_eq(key, GT_STR("host_name")) || gt_str_eq(key, GT_STR("record_shapes"));
 }
 
-static void take_header(struct gt_torch_document *document, const struct gt_torch_member *member) {
+static void take_header(struct gt_torch_document *document, const struct gt_json_member *member) {
     struct gt_builder *builder = document->builder;
     struct gt_str value = member->value.text.raw;
     if (gt_str_eq(member->key.raw, GT_STR("host_name"))) {
         if (builder->store.meta.host == GT_STRID_EMPTY)
-            builder->store.meta.host = gt_torch_args_intern(builder, &member->value);
+            builder->store.meta.host = gt_json_member_intern(builder, &member->value);
         return;
     }
     if (gt_str_eq(member->key.raw, GT_STR("baseTimeNanoseconds")))
@@ -170,74 +171,74 @@ static void take_header(struct gt_torch_document *document, const struct gt_torc
         builder->store.meta.producer = gt_builder_string(builder, GT_STR("PyTorch profiler"));
 }
 
-static enum gt_torch_stop enter_array(struct gt_torch_document *document, struct gt_torch_bytes *bytes,
+static enum gt_torch_stop enter_array(struct gt_torch_document *document, struct gt_json_bytes *bytes,
                                       const char *bracket) {
     if (document->array_count++ > 0)
         gt_builder_issue(document->builder, GT_ISSUE_DOCUMENTS_JOINED, 1, bytes->offset);
-    gt_torch_region_bytes_move(bytes, bracket + 1);
+    gt_json_window_move(bytes, bracket + 1);
     return GT_TORCH_STOP_END;
 }
 
 /* The value of a key, at `value`: *bytes still is at the key. */
-static enum gt_torch_stop read_value(struct gt_torch_document *document, struct gt_torch_bytes *bytes,
-                                     struct gt_str key, const char *value) {
+static enum gt_torch_stop read_value(struct gt_torch_document *document, struct gt_json_bytes *bytes, struct gt_str key,
+                                     const char *value) {
     if (gt_str_eq(key, GT_STR("traceEvents"))) {
         document->has_trace_events = true;
         if (*value == '[')
             return enter_array(document, bytes, value);
     } else if (document->depth == 1 && is_header_key(key)) {
         const char *p = bytes->p;
-        struct gt_torch_member member;
-        enum gt_json_status status = gt_torch_args_next(&p, bytes->end, false, &member);
-        if (status == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p))
+        struct gt_json_member member;
+        enum gt_json_status status = gt_json_member_next(&p, bytes->end, false, &member);
+        if (status == GT_JSON_MORE && !gt_json_window_is_final(bytes, bytes->p))
             return GT_TORCH_STOP_MORE;
         if (status == GT_JSON_OK) {
             take_header(document, &member);
-            gt_torch_region_bytes_move(bytes, p);
+            gt_json_window_move(bytes, p);
             return GT_TORCH_STOP_NOT;
         }
     }
-    gt_torch_region_bytes_move(bytes, value);
+    gt_json_window_move(bytes, value);
     document->is_after_colon = true;
     return GT_TORCH_STOP_NOT;
 }
 
 /* A string: a key if a colon follows. */
-static enum gt_torch_stop read_string(struct gt_torch_document *document, struct gt_torch_bytes *bytes) {
+static enum gt_torch_stop read_string(struct gt_torch_document *document, struct gt_json_bytes *bytes) {
     const char *p = bytes->p;
     struct gt_json_value_text text;
     if (gt_json_scan_string(&p, bytes->end, &text) == GT_JSON_OK) {
         const char *colon = gt_json_scan_skip_space(p, bytes->end);
         const char *value = *colon == ':' ? gt_json_scan_skip_space(colon + 1, bytes->end) : NULL;
         if (!value) {
-            gt_torch_region_bytes_move(bytes, p);
+            gt_json_window_move(bytes, p);
             return GT_TORCH_STOP_NOT;
         }
         if (value < bytes->end)
             return read_value(document, bytes, text.raw, value);
     }
-    if (!gt_torch_region_bytes_are_final(bytes, bytes->p))
+    if (!gt_json_window_is_final(bytes, bytes->p))
         return GT_TORCH_STOP_MORE;
-    gt_torch_region_bytes_move(bytes, bytes->p + 1);
+    gt_json_window_move(bytes, bytes->p + 1);
     return GT_TORCH_STOP_NOT;
 }
 
 /* A brace: a document, some value in it, or an event that lost its array. */
-static enum gt_torch_stop open_object(struct gt_torch_document *document, struct gt_torch_bytes *bytes,
+static enum gt_torch_stop open_object(struct gt_torch_document *document, struct gt_json_bytes *bytes,
                                       bool is_after_colon) {
     if (!is_after_colon && (document->depth == 0 || document->looks_for_events)) {
         enum gt_json_status starts = gt_torch_event_starts(bytes->p, bytes->end);
         if (starts == GT_JSON_OK)
             return GT_TORCH_STOP_END;
-        if (starts == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p))
+        if (starts == GT_JSON_MORE && !gt_json_window_is_final(bytes, bytes->p))
             return GT_TORCH_STOP_MORE;
     }
     document->depth++;
-    gt_torch_region_bytes_move(bytes, bytes->p + 1);
+    gt_json_window_move(bytes, bytes->p + 1);
     return GT_TORCH_STOP_NOT;
 }
 
-static enum gt_torch_stop read_token(struct gt_torch_document *document, struct gt_torch_bytes *bytes) {
+static enum gt_torch_stop read_token(struct gt_torch_document *document, struct gt_json_bytes *bytes) {
     bool is_after_colon = document->is_after_colon;
     const char *p = bytes->p;
     document->is_after_colon = false;
@@ -263,14 +264,14 @@ static enum gt_torch_stop read_token(struct gt_torch_document *document, struct 
     default:
         break; /* numbers and words mean nothing here, one byte of them is as good as all */
     }
-    gt_torch_region_bytes_move(bytes, p + 1);
+    gt_json_window_move(bytes, p + 1);
     return GT_TORCH_STOP_NOT;
 }
 
-enum gt_torch_stop gt_torch_document_run(struct gt_torch_document *document, struct gt_torch_bytes *bytes) {
+enum gt_torch_stop gt_torch_document_run(struct gt_torch_document *document, struct gt_json_bytes *bytes) {
     enum gt_torch_stop stop = GT_TORCH_STOP_NOT;
     while (stop == GT_TORCH_STOP_NOT) {
-        gt_torch_region_bytes_move(bytes, gt_json_scan_skip_space(bytes->p, bytes->end));
+        gt_json_window_move(bytes, gt_json_scan_skip_space(bytes->p, bytes->end));
         if (bytes->p == bytes->end)
             return GT_TORCH_STOP_MORE;
         stop = read_token(document, bytes);

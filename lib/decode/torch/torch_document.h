@@ -24,6 +24,6 @@ void gt_torch_document_open(struct gt_torch_document *document);
 /* Reads up to the next array of events: GT_TORCH_STOP_END, bytes->p is after its bracket, or at an event that is
    outside any array. GT_TORCH_STOP_MORE as for regions. Reading is loose, token by token: what cannot be understood is
    passed over, and nothing but the header members it knows is held together in memory. */
-enum gt_torch_stop gt_torch_document_run(struct gt_torch_document *document, struct gt_torch_bytes *bytes);
+enum gt_torch_stop gt_torch_document_run(struct gt_torch_document *document, struct gt_json_bytes *bytes);
 
 #endif

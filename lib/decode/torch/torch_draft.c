@@ -88,7 +88,7 @@ static bool draft_nested(struct gt_torch_draft *draft, const char *p, const char
         return draft_lines(draft, p, last);
     for (const char *at = inside; at < last; at++)
         if (*at == '"' || *at == '[' || *at == '{' || *at == '}' || (unsigned char)*at < ' ')
-            return add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_OTHER, p, after);
+            return add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_OTHER, inside, after);
     if (*p == '{')
         return true; /* empty, or as good as that */
     return add_step(draft, GT_TORCH_SLOT_LIST, GT_TORCH_OTHER, inside, last);
@@ -142,7 +142,7 @@ static bool extend_repeated(struct gt_torch_draft *draft, const char *key, const
 static bool draft_limits(struct gt_torch_draft *draft, const char **p, const char *end) {
     const char *object = *p;
     return *object == '{' && gt_json_scan_skip_nested(p, end) == GT_JSON_OK &&
-           add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_LIMITS, object, *p);
+           add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_LIMITS, object + 1, *p);
 }
 
 /* A member that gt_torch_facts.h reads from the text; *p is at its value. Twice the same is for the portable reader. */

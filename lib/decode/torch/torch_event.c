@@ -80,7 +80,7 @@ static inline enum gt_torch_parse scan_key(const char **p, const char *end, stru
 }
 
 static inline enum gt_torch_parse scan_value(const char **p, const char *end, bool is_second_try,
-                                             struct gt_torch_value *value) {
+                                             struct gt_json_value *value) {
     switch (**p) {
     case '"':
         value->is_string = true;
@@ -115,7 +115,7 @@ static inline enum gt_torch_parse scan_separator(const char **p, const char *end
 /* One member's value into the event, unless an equal key came before. */
 static inline enum gt_torch_parse keep_value(struct gt_torch_event *event, enum gt_torch_field field, const char **p,
                                              const char *end, bool is_second_try) {
-    struct gt_torch_value ignored;
+    struct gt_json_value ignored;
     bool is_wanted = field < GT_TORCH_FIELD_COUNT && !gt_torch_event_has(event, field);
     enum gt_torch_parse result = scan_value(p, end, is_second_try, is_wanted ? &event->values[field] : &ignored);
     if (result == GT_TORCH_OK && is_wanted)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "decode/torch/json_scan.h"
+#include "decode/json/json_scan.h"
 
 enum gt_torch_field {
     GT_TORCH_PH,
@@ -56,16 +56,11 @@ enum gt_torch_category {
     GT_TORCH_CAT_EVENT_RECORD, /* a CUDA event as it was recorded */
 };
 
-struct gt_torch_value {
-    struct gt_json_value_text text; /* of a nested value: nothing */
-    bool is_string;
-};
-
 /* Only values whose bit in `seen` is set mean anything; of equal keys the first counts. */
 struct gt_torch_event {
     uint32_t seen;
     uint32_t args_wanted; /* set by the caller: a bit for each category whose args are taken apart */
-    struct gt_torch_value values[GT_TORCH_FIELD_COUNT];
+    struct gt_json_value values[GT_TORCH_FIELD_COUNT];
     enum gt_torch_category category;
     struct gt_str args; /* all of their text, if GT_TORCH_ARGS was seen and is an object */
     bool is_second_try;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decode/json/json_member.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_details.h"
 #include "decode/torch/torch_value.h"
@@ -66,10 +67,10 @@ static void read_extent(const struct gt_torch_subject *at, const struct gt_torch
         return;
     }
     const char *p = list.ptr + 1, *end = list.ptr + list.len;
-    struct gt_torch_value item;
-    for (size_t i = 0; i < 3 && gt_torch_args_next_item(&p, end, &item) == GT_JSON_OK; i++) {
+    struct gt_json_value item;
+    for (size_t i = 0; i < 3 && gt_json_member_next_item(&p, end, &item) == GT_JSON_OK; i++) {
         uint64_t number;
-        if (gt_torch_value_to_uint(&item, &number) == GT_TORCH_NUMBER)
+        if (gt_json_number_to_uint(&item, &number) == GT_JSON_NUMBER)
             *numbers[i] = narrow(at, number);
         else
             gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
@@ -213,11 +214,11 @@ struct gt_operator_args_row gt_torch_facts_arguments(struct gt_builder *builder,
 }
 
 static bool read_uint(const struct gt_torch_args *args, unsigned field, uint64_t *number) {
-    return !gt_torch_args_has(args, field) || gt_torch_value_to_uint(&args->values[field], number) == GT_TORCH_NUMBER;
+    return !gt_torch_args_has(args, field) || gt_json_number_to_uint(&args->values[field], number) == GT_JSON_NUMBER;
 }
 
 static bool read_real(const struct gt_torch_args *args, unsigned field, double *number) {
-    return !gt_torch_args_has(args, field) || gt_torch_value_to_real(&args->values[field], number) == GT_TORCH_NUMBER;
+    return !gt_torch_args_has(args, field) || gt_json_number_to_real(&args->values[field], number) == GT_JSON_NUMBER;
 }
 
 static bool read_small(const struct gt_torch_args *args, unsigned field, uint32_t *number) {
@@ -238,11 +239,11 @@ static bool read_three(const struct gt_torch_args *args, unsigned field, uint32_
     if (args->values[field].is_string || list.ptr[0] != '[')
         return false;
     const char *p = list.ptr + 1, *end = list.ptr + list.len;
-    struct gt_torch_value item;
+    struct gt_json_value item;
     for (size_t i = 0; i < 3; i++) {
         uint64_t number;
-        if (gt_torch_args_next_item(&p, end, &item) != GT_JSON_OK ||
-            gt_torch_value_to_uint(&item, &number) != GT_TORCH_NUMBER || number >= UINT32_MAX)
+        if (gt_json_member_next_item(&p, end, &item) != GT_JSON_OK ||
+            gt_json_number_to_uint(&item, &number) != GT_JSON_NUMBER || number >= UINT32_MAX)
             return false;
         *numbers[i] = (uint32_t)number;
     }
@@ -282,14 +283,14 @@ static const struct gt_torch_args_key sync_keys[] = {
 static int64_t known_int(const struct gt_torch_args *args, unsigned field) {
     int64_t value;
     bool is_known = gt_torch_args_has(args, field) &&
-                    gt_torch_value_to_int(&args->values[field], &value) == GT_TORCH_NUMBER && value >= 0;
+                    gt_json_number_to_int(&args->values[field], &value) == GT_JSON_NUMBER && value >= 0;
     return is_known ? value : -1;
 }
 
 static uint64_t known_id(const struct gt_torch_args *args, unsigned field) {
     uint64_t value;
     bool is_known =
-        gt_torch_args_has(args, field) && gt_torch_value_to_uint(&args->values[field], &value) == GT_TORCH_NUMBER;
+        gt_torch_args_has(args, field) && gt_json_number_to_uint(&args->values[field], &value) == GT_JSON_NUMBER;
     return is_known ? value : UINT64_MAX;
 }
 
@@ -297,14 +298,14 @@ static int64_t sync_device(const struct gt_torch_subject *at, const struct gt_to
     int64_t pid;
     if (gt_torch_args_has(args, DEVICE))
         return known_int(args, DEVICE);
-    return gt_torch_value_int(at->event, GT_TORCH_PID, &pid) == GT_TORCH_NUMBER && pid >= 0 ? pid : -1;
+    return gt_torch_value_int(at->event, GT_TORCH_PID, &pid) == GT_JSON_NUMBER && pid >= 0 ? pid : -1;
 }
 
 static int64_t sync_stream(const struct gt_torch_subject *at, const struct gt_torch_args *args) {
     int64_t tid;
     if (gt_torch_args_has(args, STREAM))
         return known_int(args, STREAM);
-    if (gt_torch_value_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER || tid < 0)
+    if (gt_torch_value_int(at->event, GT_TORCH_TID, &tid) != GT_JSON_NUMBER || tid < 0)
         return -1;
     return gt_torch_sink_stream_of_row(tid);
 }
@@ -389,7 +390,7 @@ bool gt_torch_facts_take_flow(const struct gt_torch_subject *at, enum gt_flow_ph
     if (!is_forward_to_backward(at->event))
         return false;
     if (!gt_torch_event_has(at->event, GT_TORCH_ID) ||
-        gt_torch_value_to_uint(&at->event->values[GT_TORCH_ID], &row.id) != GT_TORCH_NUMBER) {
+        gt_json_number_to_uint(&at->event->values[GT_TORCH_ID], &row.id) != GT_JSON_NUMBER) {
         gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
         return false;
     }

@@ -104,13 +104,14 @@ GT_SIMD const char *skip_nested(const struct simd_constants *k, const char *p, c
     if (after)
         return after;
     after = p;
-    return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
+    return gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
 }
 
+/* p: after the bracket. */
 GT_SIMD_TARGET __attribute__((noinline)) static const char *take_nested(const struct simd_constants *k,
                                                                         const struct gt_torch_node *node, const char *p,
                                                                         const char *end, struct reading *reading) {
-    const char *after = skip_nested(k, p, end);
+    const char *after = skip_nested(k, --p, end);
     if (node->field == GT_TORCH_LIMITS && after)
         reading->object = (struct gt_str){p, (size_t)(after - p)};
     return after;
@@ -338,7 +339,7 @@ static void add_config(struct gt_builder *builder, const struct gt_torch_path *p
 
 /* What limits the kernel; false: that is odd, and for the portable reader. */
 __attribute__((noinline)) static bool read_limits(const struct gt_torch_fast *fast, struct reading *reading) {
-    const struct gt_torch_value *limiters = &reading->new_limits.limiters;
+    const struct gt_json_value *limiters = &reading->new_limits.limiters;
     reading->limits = gt_torch_repeats_find(&fast->repeats, &fast->constants, reading->object);
     return reading->limits ? reading->limits->role == GT_TORCH_ROLE_LIMITS
                            : gt_torch_details_read_limits(reading->object, &reading->new_limits) &&
@@ -444,7 +445,7 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
 }
 
 GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
-                                          struct gt_torch_bytes *bytes, uint64_t limit) {
+                                          struct gt_json_bytes *bytes, uint64_t limit) {
     const char *p = bytes->p, *end = bytes->end, *stop = end;
     uint64_t count = 0;
     struct reading reading = {0};
@@ -461,12 +462,12 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
         count++;
     }
     sink->event_count += count;
-    gt_torch_region_bytes_move(bytes, p);
+    gt_json_window_move(bytes, p);
     return count;
 }
 
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes, const struct gt_torch_sink *sink) {
+                         const struct gt_json_bytes *bytes, const struct gt_torch_sink *sink) {
     struct gt_str repeated = gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end, sink->last_track);
     enum gt_torch_role role = event->category == GT_TORCH_CAT_KERNEL ? GT_TORCH_ROLE_CONFIG : GT_TORCH_ROLE_ARGUMENTS;
     gt_torch_repeats_learn(&fast->repeats, &fast->constants, role, repeated, &sink->builder->store);
@@ -483,14 +484,14 @@ void gt_torch_fast_free(struct gt_torch_fast *fast) {
     (void)fast;
 }
 
-uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
+uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_json_bytes *bytes,
                            uint64_t limit) {
     (void)fast, (void)sink, (void)bytes, (void)limit;
     return 0;
 }
 
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes, const struct gt_torch_sink *sink) {
+                         const struct gt_json_bytes *bytes, const struct gt_torch_sink *sink) {
     (void)fast, (void)event, (void)bytes, (void)sink;
 }
 

@@ -14,12 +14,12 @@ void gt_torch_fast_free(struct gt_torch_fast *fast); /* NULL is fine */
 
 /* Reads events from bytes->p on, which is at a brace, up to the first that begins at or after the limit or that it
    cannot read, and moves bytes after them. Returns how many. */
-uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
+uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_json_bytes *bytes,
                            uint64_t limit);
 
 /* Learns from an event at bytes->p that the portable reader has read at its first try, with nothing odd in it, and what
    the sink has made of it. */
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes, const struct gt_torch_sink *sink);
+                         const struct gt_json_bytes *bytes, const struct gt_torch_sink *sink);
 
 #endif

@@ -1,11 +1,15 @@
 /* Decoder of Chrome trace JSON as the PyTorch profiler (Kineto) writes it. Plain files are cut into chunks that threads
-   read at the same time; packed ones and pipes are read in one go. Either way gives the same store. */
+   read at the same time, and so is what several threads inflate; other packed ones and pipes are read in one go. Either
+   way gives the same store. */
 #include "decode/torch/torch_json.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/threads.h"
+#include "decode/torch/torch_chunk.h"
 #include "decode/torch/torch_reader.h"
 #include "events/builder.h"
 
@@ -15,27 +19,6 @@ enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD =
 /* What is read at once: long reads cost less, but the memory of a long one is worth its while only in long chunks. */
 enum { MIN_WINDOW_BYTES = 256 << 10, MAX_WINDOW_BYTES = 1 << 20, WINDOWS_PER_CHUNK = 8, MAX_EVENT_BYTES = 64 << 20 };
 
-/* Bytes before a chunk's nominal start that show what is before its first brace. */
-enum { LOOK_BACK_BYTES = 64 };
-
-#define NOWHERE UINT64_MAX
-
-/* A part of the file as one thread read it. begin and end say which bytes that were, or NOWHERE. */
-struct chunk {
-    uint64_t nominal, limit; /* events that begin in [nominal, limit) */
-    uint64_t begin, end;
-    bool ends_array; /* end is after the array */
-    uint64_t element_count, event_count;
-    size_t worker, segment;
-};
-
-struct worker {
-    struct gt_torch_sink *sink;
-    struct gt_torch_window window;
-    enum gt_status status;
-    struct gt_error error;
-};
-
 struct decoding {
     struct gt_source *source;
     const struct gt_decode_options *options;
@@ -44,10 +27,17 @@ struct decoding {
     struct gt_torch_sink *sinks; /* the same */
     size_t count;                /* of both */
     struct gt_torch_reader reader;
-    struct worker *workers;
-    struct chunk *chunks;
+    struct gt_torch_worker *workers;
+    struct gt_torch_chunk *chunks;
     size_t chunk_count;
     struct gt_deal deal; /* of the chunks: those in front to the first worker, whose rows then stay where they are */
+
+    /* Of a packed file, whose chunks are taken in order and are as many as it turns out to have. */
+    struct gt_tape *tape; /* read by the workers, then the reader; last comes the mark of the next chunk. NULL: none */
+    bool is_odd;          /* it has to be read in one go */
+    pthread_mutex_t lock; /* guards the chunks and what follows */
+    size_t chunk_room;
+    bool has_ended; /* somebody came to the end of the array or of the file */
 };
 
 static struct gt_builder *reader_builder(const struct decoding *decoding) {
@@ -58,67 +48,15 @@ static struct gt_torch_sink *reader_sink(const struct decoding *decoding) {
     return &decoding->sinks[decoding->count - 1];
 }
 
-/* Goes to where the first event of the chunk seems to begin. false: none does. */
-static bool find_begin(struct worker *worker, const struct chunk *chunk) {
-    struct gt_torch_window *window = &worker->window;
-    uint64_t back = chunk->nominal < LOOK_BACK_BYTES ? chunk->nominal : LOOK_BACK_BYTES;
-    char before = 0;
-    gt_torch_window_seek(window, chunk->nominal - back);
-    for (;;) {
-        enum gt_json_status found = gt_torch_region_find_event(&window->bytes, &before, false);
-        if (found == GT_JSON_OK && window->bytes.offset >= chunk->nominal)
-            return window->bytes.offset < chunk->limit;
-        if (found == GT_JSON_OK) {
-            before = '{';
-            gt_torch_region_bytes_move(&window->bytes, window->bytes.p + 1);
-            continue;
-        }
-        if (window->bytes.is_all || window->bytes.offset >= chunk->limit)
-            return false;
-        worker->status = gt_torch_window_fill(window, &worker->error);
-        if (worker->status != GT_OK)
-            return false;
-    }
-}
-
-/* Reads the events of a chunk. What needs mending is left to the reader. */
-static void read_chunk(struct worker *worker, struct chunk *chunk, bool is_first) {
-    struct gt_torch_window *window = &worker->window;
-    struct gt_torch_region region;
-    gt_torch_region_init(&region, worker->sink);
-    region.stops_at_damage = true;
-    chunk->begin = chunk->end = NOWHERE;
-    if (is_first)
-        gt_torch_window_seek(window, chunk->nominal);
-    else if (!find_begin(worker, chunk))
-        return;
-    uint64_t begin = window->bytes.offset, events_before = worker->sink->event_count;
-    enum gt_torch_stop stop;
-    while ((stop = gt_torch_region_run(&region, &window->bytes, chunk->limit)) == GT_TORCH_STOP_MORE) {
-        if (region.is_damaged)
-            return;
-        if (window->bytes.is_all)
-            break;
-        worker->status = gt_torch_window_fill(window, &worker->error);
-        if (worker->status != GT_OK)
-            return;
-    }
-    chunk->begin = begin;
-    chunk->end = window->bytes.offset;
-    chunk->ends_array = stop == GT_TORCH_STOP_END;
-    chunk->element_count = region.element_count;
-    chunk->event_count = worker->sink->event_count - events_before;
-}
-
 static void work(void *context, size_t index) {
     struct decoding *decoding = context;
-    struct worker *worker = &decoding->workers[index];
+    struct gt_torch_worker *worker = &decoding->workers[index];
     size_t i;
     while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &i)) {
-        struct chunk *chunk = &decoding->chunks[i];
+        struct gt_torch_chunk *chunk = &decoding->chunks[i];
         chunk->worker = index;
         chunk->segment = gt_builder_begin(worker->sink->builder, i + 1);
-        read_chunk(worker, chunk, i == 0);
+        gt_torch_chunk_read(worker, chunk, i == 0);
     }
 }
 
@@ -129,25 +67,29 @@ static enum gt_status make_chunks(struct decoding *decoding, uint64_t size_bytes
     if (!decoding->chunks)
         return gt_fail_memory(err);
     for (size_t i = 0; i < decoding->chunk_count; i++)
-        decoding->chunks[i] = (struct chunk){
-            .nominal = begin + i * step, .limit = begin + (i + 1) * step, .begin = NOWHERE, .end = NOWHERE};
+        decoding->chunks[i] = (struct gt_torch_chunk){.nominal = begin + i * step,
+                                                      .limit = begin + (i + 1) * step,
+                                                      .begin = GT_TORCH_NOWHERE,
+                                                      .end = GT_TORCH_NOWHERE};
     return GT_OK;
 }
 
-static enum gt_status run_workers(struct decoding *decoding, struct gt_error *err) {
+static enum gt_status run_workers(struct decoding *decoding, void (*task)(void *, size_t), struct gt_error *err) {
     enum gt_status status = GT_OK;
     size_t count = decoding->count - 1;
     decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
     if (!decoding->workers)
         return gt_fail_memory(err);
+    const struct gt_json_sizes sizes = {decoding->sizes->window_bytes, decoding->sizes->max_bytes};
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         decoding->workers[i].sink = &decoding->sinks[i];
-        status = gt_torch_window_init(&decoding->workers[i].window, decoding->source, decoding->sizes,
-                                      i == 0 ? decoding->options : NULL, err);
+        status = gt_json_window_init(&decoding->workers[i].window, decoding->source, &sizes,
+                                     i == 0 ? decoding->options : NULL, err);
+        if (decoding->tape)
+            gt_json_window_use_tape(&decoding->workers[i].window, decoding->tape, i);
     }
-    gt_threads_deal_init(&decoding->deal, decoding->chunk_count, count);
     if (status == GT_OK)
-        gt_threads_run(count, work, decoding);
+        gt_threads_run(count, task, decoding);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         status = decoding->workers[i].status;
         if (status != GT_OK && err)
@@ -157,7 +99,7 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
 }
 
 /* A builder that memory ran out on may have no segment for it. */
-static bool is_forgotten(const struct decoding *decoding, const struct chunk *chunk) {
+static bool is_forgotten(const struct decoding *decoding, const struct gt_torch_chunk *chunk) {
     const struct gt_builder *builder = &decoding->builders[chunk->worker];
     return chunk->segment >= builder->segment_count || builder->segments[chunk->segment].forgotten;
 }
@@ -167,7 +109,7 @@ static bool is_forgotten(const struct decoding *decoding, const struct chunk *ch
 static enum gt_status join_chunks(struct decoding *decoding, struct gt_error *err) {
     struct gt_torch_reader *reader = &decoding->reader;
     for (size_t i = 0; i < decoding->chunk_count; i++) {
-        const struct chunk *chunk = &decoding->chunks[i];
+        const struct gt_torch_chunk *chunk = &decoding->chunks[i];
         if (!is_forgotten(decoding, chunk) && gt_torch_reader_is_at_element(reader) &&
             chunk->begin == gt_torch_reader_offset(reader)) {
             gt_torch_reader_skip_to(reader, chunk->end, !chunk->ends_array);
@@ -190,9 +132,127 @@ static enum gt_status read_parallel(struct decoding *decoding, uint64_t size_byt
     if (decoding->reader.has_ended || decoding->reader.document.array_count == 0 ||
         gt_torch_reader_offset(&decoding->reader) >= size_bytes)
         return GT_OK;
-    if (make_chunks(decoding, size_bytes, err) != GT_OK || run_workers(decoding, err) != GT_OK)
+    if (make_chunks(decoding, size_bytes, err) != GT_OK)
+        return GT_ERR;
+    gt_threads_deal_init(&decoding->deal, decoding->chunk_count, decoding->count - 1);
+    if (run_workers(decoding, work, err) != GT_OK)
         return GT_ERR;
     return join_chunks(decoding, err);
+}
+
+/* ---- packed files ---- */
+
+static size_t tape_mark(const struct decoding *decoding) {
+    return decoding->count;
+}
+
+/* The tape keeps what is before a chunk, too. */
+static void keep_chunk(struct decoding *decoding, size_t reader, const struct gt_torch_chunk *chunk) {
+    uint64_t back = chunk->nominal < GT_TORCH_LOOK_BACK_BYTES ? chunk->nominal : GT_TORCH_LOOK_BACK_BYTES;
+    gt_tape_keep(decoding->tape, reader, chunk->nominal - back, reader == tape_mark(decoding));
+}
+
+static struct gt_torch_chunk packed_chunk(const struct decoding *decoding, size_t index) {
+    uint64_t step = decoding->sizes->chunk_bytes, begin = gt_torch_reader_offset(&decoding->reader) + index * step;
+    return (struct gt_torch_chunk){
+        .nominal = begin, .limit = begin + step, .begin = GT_TORCH_NOWHERE, .end = GT_TORCH_NOWHERE};
+}
+
+/* The next chunk is this worker's. false: there is none, or no memory for it. */
+static bool take_packed(struct decoding *decoding, size_t worker, size_t *index) {
+    pthread_mutex_lock(&decoding->lock);
+    struct gt_torch_chunk *room =
+        gt_mem_room(decoding->chunks, decoding->chunk_count, &decoding->chunk_room, sizeof *room);
+    bool is_good = room && !decoding->has_ended;
+    decoding->chunks = room ? room : decoding->chunks;
+    decoding->is_odd |= !room;
+    if (is_good) {
+        *index = decoding->chunk_count++;
+        struct gt_torch_chunk chunk = packed_chunk(decoding, *index), next = packed_chunk(decoding, *index + 1);
+        chunk.worker = worker;
+        decoding->chunks[*index] = chunk;
+        keep_chunk(decoding, worker, &chunk);
+        keep_chunk(decoding, tape_mark(decoding), &next);
+    }
+    pthread_mutex_unlock(&decoding->lock);
+    return is_good;
+}
+
+static void put_packed(struct decoding *decoding, size_t index, const struct gt_torch_chunk *chunk, bool has_ended) {
+    pthread_mutex_lock(&decoding->lock);
+    decoding->chunks[index] = *chunk;
+    decoding->has_ended |= has_ended;
+    pthread_mutex_unlock(&decoding->lock);
+}
+
+static void work_packed(void *context, size_t index) {
+    struct decoding *decoding = context;
+    struct gt_torch_worker *worker = &decoding->workers[index];
+    uint64_t needed = GT_TAPE_NOWHERE;
+    size_t i;
+    while (worker->status == GT_OK && needed == GT_TAPE_NOWHERE && take_packed(decoding, index, &i)) {
+        struct gt_torch_chunk chunk = packed_chunk(decoding, i);
+        chunk.worker = index;
+        chunk.segment = gt_builder_begin(worker->sink->builder, i + 1);
+        gt_torch_chunk_read(worker, &chunk, i == 0);
+        put_packed(decoding, i, &chunk, chunk.ends_array || worker->window.bytes.is_all);
+        if (chunk.ends_array) /* where the reader goes on */
+            needed = chunk.end;
+    }
+    gt_tape_keep(decoding->tape, index, needed, true);
+}
+
+/* Whether this chunk is where the reader is, or has nothing that would be read here. */
+static bool is_next(const struct gt_torch_chunk *chunk, uint64_t at, bool has_ended) {
+    if (chunk->is_spoilt)
+        return false;
+    if (chunk->begin == GT_TORCH_NOWHERE)
+        return has_ended || at >= chunk->limit;
+    return !has_ended && chunk->begin == at;
+}
+
+/* Are these all the events of the array, none twice and none left out? Then the reader goes on after it. */
+static bool join_packed(struct decoding *decoding) {
+    struct gt_torch_reader *reader = &decoding->reader;
+    uint64_t at = gt_torch_reader_offset(reader);
+    bool has_ended = false;
+    for (size_t i = 0; i < decoding->chunk_count; i++) {
+        const struct gt_torch_chunk *chunk = &decoding->chunks[i];
+        if (is_forgotten(decoding, chunk) || !is_next(chunk, at, has_ended))
+            return false;
+        at = chunk->begin == GT_TORCH_NOWHERE ? at : chunk->end;
+        has_ended |= chunk->ends_array;
+        reader->region.element_count += chunk->element_count;
+        reader_sink(decoding)->event_count += chunk->event_count;
+    }
+    if (has_ended)
+        gt_torch_reader_skip_to(reader, at, false);
+    return has_ended;
+}
+
+/* Nobody but the reader needs anything. */
+static void clear_tape(const struct decoding *decoding) {
+    for (size_t i = 0; i <= tape_mark(decoding); i++)
+        if (i != decoding->count - 1)
+            gt_tape_keep(decoding->tape, i, GT_TAPE_NOWHERE, true);
+}
+
+static enum gt_status read_packed(struct decoding *decoding, struct gt_error *err) {
+    struct gt_torch_reader *reader = &decoding->reader;
+    clear_tape(decoding);
+    if (gt_torch_reader_find_array(reader, err) != GT_OK)
+        return GT_ERR;
+    if (reader->has_ended || reader->document.array_count == 0)
+        return GT_OK;
+    /* A worker has no place before it takes a chunk: its thread may never start, and nobody may wait for it. */
+    const struct gt_torch_chunk first = packed_chunk(decoding, 0);
+    keep_chunk(decoding, tape_mark(decoding), &first);
+    gt_tape_keep(decoding->tape, decoding->count - 1, GT_TAPE_NOWHERE, true);
+    if (run_workers(decoding, work_packed, err) != GT_OK)
+        return GT_ERR;
+    decoding->is_odd |= !join_packed(decoding) || gt_tape_is_odd(decoding->tape);
+    clear_tape(decoding);
+    return decoding->is_odd ? GT_ERR : GT_OK;
 }
 
 /* As many threads as there are chunks for, or one that reads the file from front to back. */
@@ -221,7 +281,7 @@ static enum gt_status init_builders(struct decoding *decoding, size_t count, str
 
 static void release(struct decoding *decoding) {
     for (size_t i = 0; decoding->workers && i + 1 < decoding->count; i++)
-        gt_torch_window_release(&decoding->workers[i].window);
+        gt_json_window_release(&decoding->workers[i].window);
     for (size_t i = 0; i < decoding->count; i++) {
         gt_torch_sink_release(&decoding->sinks[i]);
         gt_builder_release(&decoding->builders[i]);
@@ -248,7 +308,10 @@ static enum gt_status fail_no_trace(const struct gt_source *source, struct gt_er
 }
 
 static enum gt_status finish(struct decoding *decoding, struct gt_store **out, struct gt_error *err) {
-    gt_torch_window_drain(&decoding->reader.window);
+    gt_json_window_drain(&decoding->reader.window);
+    decoding->is_odd = decoding->tape && gt_tape_is_odd(decoding->tape);
+    if (decoding->is_odd)
+        return GT_ERR;
     if (!is_trace(decoding))
         return fail_no_trace(decoding->source, err);
     gt_torch_reader_finish(&decoding->reader);
@@ -256,30 +319,60 @@ static enum gt_status finish(struct decoding *decoding, struct gt_store **out, s
     return gt_store_seal(decoding->builders, decoding->count, out, err);
 }
 
+/* With so many workers: none reads the file from front to back. */
+static enum gt_status decode(struct decoding *decoding, size_t workers, uint64_t size_bytes, struct gt_store **out,
+                             struct gt_error *err) {
+    if (init_builders(decoding, workers + 1, err) != GT_OK ||
+        gt_torch_reader_init(&decoding->reader, decoding->source, reader_sink(decoding), decoding->sizes,
+                             decoding->options, err) != GT_OK)
+        return GT_ERR;
+    if (decoding->tape)
+        gt_json_window_use_tape(&decoding->reader.window, decoding->tape, workers);
+    gt_builder_begin(reader_builder(decoding), 0);
+    if (decoding->tape ? read_packed(decoding, err) != GT_OK
+                       : workers && read_parallel(decoding, size_bytes, err) != GT_OK)
+        return GT_ERR;
+    /* What is left: all of it, or what follows the chunks. */
+    gt_builder_begin(reader_builder(decoding), decoding->chunk_count + 1);
+    if (gt_torch_reader_run(&decoding->reader, UINT64_MAX, err) != GT_OK)
+        return GT_ERR;
+    return finish(decoding, out, err);
+}
+
+/* Several threads inflate and several read. false: that cannot be done, or not with this file; nothing is out then. */
+static bool decode_packed(struct gt_source *source, const struct gt_decode_options *options,
+                          const struct gt_torch_sizes *sizes, struct gt_store **out, enum gt_status *status,
+                          struct gt_error *err) {
+    struct gt_torch_sizes small = *sizes;
+    struct decoding decoding = {.source = source, .options = options, .sizes = &small};
+    size_t threads = gt_threads_own(options->threads), workers = threads / 2;
+    if (workers == 0 || gt_source_packing(source) == GT_PACKING_NONE ||
+        !(decoding.tape = gt_tape_open(source, threads, workers + 2)))
+        return false;
+    small.chunk_bytes = small.chunk_bytes < MIN_CHUNK_BYTES ? small.chunk_bytes : MIN_CHUNK_BYTES;
+    small.window_bytes = small.window_bytes < MIN_WINDOW_BYTES ? small.window_bytes : MIN_WINDOW_BYTES;
+    pthread_mutex_init(&decoding.lock, NULL);
+    *status = decode(&decoding, workers, 0, out, err);
+    decoding.is_odd |= *status != GT_OK && gt_tape_is_odd(decoding.tape);
+    release(&decoding);
+    gt_tape_close(decoding.tape);
+    pthread_mutex_destroy(&decoding.lock);
+    if (decoding.is_odd)
+        gt_source_restart(source, 0, false);
+    return !decoding.is_odd;
+}
+
 enum gt_status gt_torch_json_decode_sized(struct gt_source *source, const struct gt_decode_options *options,
                                           const struct gt_torch_sizes *sizes, struct gt_store **out,
                                           struct gt_error *err) {
     struct decoding decoding = {.source = source, .options = options, .sizes = sizes};
     uint64_t size_bytes = 0;
-    size_t workers = choose_workers(&decoding, &size_bytes);
+    enum gt_status status;
     *out = NULL;
-    enum gt_status status = init_builders(&decoding, workers + 1, err);
-    if (status != GT_OK)
-        goto out;
-    status = gt_torch_reader_init(&decoding.reader, source, reader_sink(&decoding), sizes, options, err);
-    if (status != GT_OK)
-        goto out;
-    gt_builder_begin(reader_builder(&decoding), 0);
-    if (workers)
-        status = read_parallel(&decoding, size_bytes, err);
-    /* What is left: all of it, or what follows the chunks. */
-    if (status == GT_OK)
-        gt_builder_begin(reader_builder(&decoding), decoding.chunk_count + 1);
-    if (status == GT_OK)
-        status = gt_torch_reader_run(&decoding.reader, UINT64_MAX, err);
-    if (status == GT_OK)
-        status = finish(&decoding, out, err);
-out:
+    if (decode_packed(source, options, sizes, out, &status, err))
+        return status;
+    size_t workers = choose_workers(&decoding, &size_bytes);
+    status = decode(&decoding, workers, size_bytes, out, err);
     release(&decoding);
     return status;
 }
@@ -303,10 +396,6 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
     return gt_torch_json_decode_sized(sources[0], options, &sizes, out, err);
 }
 
-static bool contains(struct gt_str text, struct gt_str part) {
-    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
-}
-
 int gt_torch_json_sniff(struct gt_str head, const char *path) {
     (void)path;
     const char *p = head.ptr, *end = p + head.len;
@@ -319,9 +408,9 @@ int gt_torch_json_sniff(struct gt_str head, const char *path) {
         p = gt_json_scan_skip_space(p + 1, end);
         return p < end && *p == '{' && gt_torch_event_starts(p, end) == GT_JSON_OK ? 90 : 10;
     }
-    if (contains(head, GT_STR("\"traceEvents\"")))
+    if (gt_str_contains(head, GT_STR("\"traceEvents\"")))
         return 95;
-    if (contains(head, GT_STR("\"deviceProperties\"")) || contains(head, GT_STR("\"distributedInfo\"")))
+    if (gt_str_contains(head, GT_STR("\"deviceProperties\"")) || gt_str_contains(head, GT_STR("\"distributedInfo\"")))
         return 80;
     if (gt_torch_event_starts(p, end) == GT_JSON_OK)
         return 60;

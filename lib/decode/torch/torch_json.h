@@ -3,7 +3,7 @@
 #define GT_DECODE_TORCH_TORCH_JSON_H
 
 #include "decode/decoder.h"
-#include "decode/torch/torch_window.h"
+#include "decode/torch/torch_region.h"
 
 #define GT_TORCH_JSON_KEY "torch-json"
 

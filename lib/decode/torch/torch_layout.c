@@ -25,7 +25,7 @@ static struct gt_torch_node *find_child(const struct gt_torch_node *parent, cons
 }
 
 static struct gt_torch_node *new_node(struct gt_torch_layout *layout, struct gt_str literal) {
-    struct gt_torch_node *node = gt_arena_alloc(&layout->arena, sizeof *node + literal.len + GT_TORCH_PADDING);
+    struct gt_torch_node *node = gt_arena_alloc(&layout->arena, sizeof *node + literal.len + GT_JSON_PADDING);
     if (!node)
         return NULL;
     memcpy(node->literal, literal.ptr, literal.len);

@@ -27,7 +27,9 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
     GT_TORCH_SLOT_LIST,   /* the inside of brackets, without brackets or text */
     GT_TORCH_SLOT_LINES,  /* what is in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines() */
-    GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for, and that of GT_TORCH_LIMITS */
+    /* any other object or array nobody asks for, and that of GT_TORCH_LIMITS, after the first bracket. That is part of
+       the literal: args and traceEvents are another thing as an object than as an array. */
+    GT_TORCH_SLOT_NESTED,
     GT_TORCH_SLOT_REPEATED, /* members of args up to the last ] before a brace, for torch_repeats.h */
 };
 
@@ -74,7 +76,7 @@ struct gt_torch_node {
     uint32_t size_changes;    /* how often that was another one than before */
     uint32_t literal_bytes;   /* 1 or more */
     uint32_t last_bits;       /* one for each byte of the literal's last 32 or less */
-    char literal[];           /* no NUL in it, GT_TORCH_PADDING zero bytes after it */
+    char literal[];           /* no NUL in it, GT_JSON_PADDING zero bytes after it */
 };
 
 /* All that is known of an event by the path it takes. */

@@ -12,16 +12,17 @@ enum gt_status gt_torch_reader_init(struct gt_torch_reader *reader, struct gt_so
     reader->sink = sink;
     gt_torch_document_init(&reader->document, sink->builder, sink->facts);
     gt_torch_region_init(&reader->region, sink);
-    return gt_torch_window_init(&reader->window, source, sizes, options, err);
+    const struct gt_json_sizes window = {sizes->window_bytes, sizes->max_bytes};
+    return gt_json_window_init(&reader->window, source, &window, options, err);
 }
 
 void gt_torch_reader_release(struct gt_torch_reader *reader) {
-    gt_torch_window_release(&reader->window);
+    gt_json_window_release(&reader->window);
 }
 
 /* One run of whichever part is being read; STOP_LIMIT only from events. */
 static enum gt_torch_stop step(struct gt_torch_reader *reader, uint64_t limit) {
-    struct gt_torch_bytes *bytes = &reader->window.bytes;
+    struct gt_json_bytes *bytes = &reader->window.bytes;
     enum gt_torch_stop stop;
     if (reader->is_in_array) {
         reader->region.is_outside = reader->document.array_count == 0;
@@ -43,7 +44,7 @@ static enum gt_status fill(struct gt_torch_reader *reader, struct gt_error *err)
         reader->has_ended = true;
         return GT_OK;
     }
-    return gt_torch_window_fill(&reader->window, err);
+    return gt_json_window_fill(&reader->window, err);
 }
 
 enum gt_status gt_torch_reader_find_array(struct gt_torch_reader *reader, struct gt_error *err) {
@@ -74,7 +75,7 @@ bool gt_torch_reader_is_at_element(const struct gt_torch_reader *reader) {
 }
 
 void gt_torch_reader_skip_to(struct gt_torch_reader *reader, uint64_t offset, bool is_in_array) {
-    gt_torch_window_seek(&reader->window, offset);
+    gt_json_window_seek(&reader->window, offset);
     reader->is_in_array = is_in_array;
 }
 

@@ -3,11 +3,11 @@
 #ifndef GT_DECODE_TORCH_TORCH_READER_H
 #define GT_DECODE_TORCH_TORCH_READER_H
 
+#include "decode/json/json_window.h"
 #include "decode/torch/torch_document.h"
-#include "decode/torch/torch_window.h"
 
 struct gt_torch_reader {
-    struct gt_torch_window window;
+    struct gt_json_window window;
     struct gt_torch_document document;
     struct gt_torch_region region;
     struct gt_torch_sink *sink;

@@ -23,13 +23,13 @@ static bool ends_array(const char *p, char before) {
     return *p == ']' && before == '}';
 }
 
-enum gt_json_status gt_torch_region_find_event(struct gt_torch_bytes *bytes, char *before, bool finds_end) {
+enum gt_json_status gt_torch_region_find_event(struct gt_json_bytes *bytes, char *before, bool finds_end) {
     const char *p = bytes->p;
     enum gt_json_status found = GT_JSON_MORE;
     for (; p < bytes->end; p++) {
         if (*p == '{' && *before != ':') {
             found = gt_torch_event_starts(p, bytes->end);
-            if (found == GT_JSON_OK || (found == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, p)))
+            if (found == GT_JSON_OK || (found == GT_JSON_MORE && !gt_json_window_is_final(bytes, p)))
                 break;
             found = GT_JSON_MORE;
         } else if (finds_end && ends_array(p, *before)) {
@@ -39,14 +39,14 @@ enum gt_json_status gt_torch_region_find_event(struct gt_torch_bytes *bytes, cha
         if (!gt_json_scan_is_space(*p))
             *before = *p;
     }
-    gt_torch_region_bytes_move(bytes, p);
+    gt_json_window_move(bytes, p);
     return found;
 }
 
 /* An element begins at bytes->p and could not be read; the trouble showed at `at`. Looks on after its first byte,
    since a lost quote or bracket hides the next events in it; or after all that was tried, if that was done too often.
  */
-static enum gt_torch_stop begin_search(struct gt_torch_region *region, struct gt_torch_bytes *bytes, const char *at) {
+static enum gt_torch_stop begin_search(struct gt_torch_region *region, struct gt_json_bytes *bytes, const char *at) {
     uint64_t start = bytes->offset, failed = start + (uint64_t)(at - bytes->p);
     if (region->stops_at_damage) {
         region->is_damaged = true;
@@ -67,38 +67,38 @@ static enum gt_torch_stop begin_search(struct gt_torch_region *region, struct gt
         next = bytes->p + (region->furthest - start);
         region->before = 0;
     }
-    gt_torch_region_bytes_move(bytes, next);
+    gt_json_window_move(bytes, next);
     return GT_TORCH_STOP_NOT;
 }
 
 /* The bytes end inside the element at bytes->p. */
-static enum gt_torch_stop meet_end(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
-    if (!bytes->is_all && gt_torch_region_bytes_are_final(bytes, bytes->p))
+static enum gt_torch_stop meet_end(struct gt_torch_region *region, struct gt_json_bytes *bytes) {
+    if (!bytes->is_all && gt_json_window_is_final(bytes, bytes->p))
         return begin_search(region, bytes, bytes->end);
     if (!bytes->is_all || region->stops_at_damage)
         return GT_TORCH_STOP_MORE;
     /* A cut file, unless events follow: then this one was never closed. */
-    struct gt_torch_bytes rest = *bytes;
+    struct gt_json_bytes rest = *bytes;
     char before = *rest.p;
-    gt_torch_region_bytes_move(&rest, rest.p + 1);
+    gt_json_window_move(&rest, rest.p + 1);
     if (gt_torch_region_find_event(&rest, &before, false) == GT_JSON_OK)
         return begin_search(region, bytes, bytes->end);
     region->is_cut = true;
     region->cut_offset = bytes->offset;
-    gt_torch_region_bytes_move(bytes, bytes->end);
+    gt_json_window_move(bytes, bytes->end);
     return GT_TORCH_STOP_MORE;
 }
 
 /* Names with unescaped quotes in them: tries again with more care, up to where the next event begins. */
-static enum gt_torch_parse parse_again(struct gt_torch_region *region, const struct gt_torch_bytes *bytes,
+static enum gt_torch_parse parse_again(struct gt_torch_region *region, const struct gt_json_bytes *bytes,
                                        const char **p) {
-    struct gt_torch_bytes rest = *bytes;
+    struct gt_json_bytes rest = *bytes;
     rest.max_bytes = rest.max_bytes < SECOND_TRY_BYTES ? rest.max_bytes : SECOND_TRY_BYTES;
     if ((size_t)(rest.end - rest.p) > rest.max_bytes)
         rest.end = rest.p + rest.max_bytes;
-    bool is_final = gt_torch_region_bytes_are_final(&rest, rest.p);
+    bool is_final = gt_json_window_is_final(&rest, rest.p);
     char before = *rest.p;
-    gt_torch_region_bytes_move(&rest, rest.p + 1);
+    gt_json_window_move(&rest, rest.p + 1);
     if (gt_torch_region_find_event(&rest, &before, false) == GT_JSON_MORE && !is_final)
         return GT_TORCH_MORE;
     *p = bytes->p;
@@ -106,15 +106,15 @@ static enum gt_torch_parse parse_again(struct gt_torch_region *region, const str
 }
 
 /* Whether what follows an event at p may follow one. If not, a quote inside a string was taken for its end. */
-static enum gt_json_status may_end(const struct gt_torch_bytes *bytes, const char *p) {
+static enum gt_json_status may_end(const struct gt_json_bytes *bytes, const char *p) {
     p = gt_json_scan_skip_space(p, bytes->end);
     if (p == bytes->end)
-        return gt_torch_region_bytes_are_final(bytes, bytes->p) ? GT_JSON_OK : GT_JSON_MORE;
+        return gt_json_window_is_final(bytes, bytes->p) ? GT_JSON_OK : GT_JSON_MORE;
     return *p == ',' || *p == ']' || *p == '{' ? GT_JSON_OK : GT_JSON_BAD;
 }
 
 /* The event at bytes->p, twice if need be; *p is after it, or where the trouble showed. */
-static enum gt_torch_parse parse_event(struct gt_torch_region *region, const struct gt_torch_bytes *bytes,
+static enum gt_torch_parse parse_event(struct gt_torch_region *region, const struct gt_json_bytes *bytes,
                                        const char **p) {
     *p = bytes->p;
     enum gt_torch_parse result = gt_torch_event_parse(&region->event, p, bytes->end, false);
@@ -138,7 +138,7 @@ static enum gt_torch_parse parse_event(struct gt_torch_region *region, const str
 }
 
 /* Events as they should be are shown to the fast reader, which will know the next one like it. */
-static void take_event(struct gt_torch_region *region, const struct gt_torch_bytes *bytes) {
+static void take_event(struct gt_torch_region *region, const struct gt_json_bytes *bytes) {
     struct gt_torch_sink *sink = region->sink;
     uint64_t odd_before = sink->odd_count;
     gt_torch_sink_take(sink, &region->event, bytes->offset);
@@ -146,7 +146,7 @@ static void take_event(struct gt_torch_region *region, const struct gt_torch_byt
         gt_torch_fast_learn(sink->fast, &region->event, bytes, sink);
 }
 
-static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
+static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_json_bytes *bytes) {
     const char *p;
     switch (parse_event(region, bytes, &p)) {
     case GT_TORCH_BAD:
@@ -164,12 +164,12 @@ static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_t
         break;
     }
     region->element_count++;
-    gt_torch_region_bytes_move(bytes, p);
+    gt_json_window_move(bytes, p);
     return GT_TORCH_STOP_NOT;
 }
 
 /* Events, many at once where they are as usual. */
-static enum gt_torch_stop read_events(struct gt_torch_region *region, struct gt_torch_bytes *bytes, uint64_t limit) {
+static enum gt_torch_stop read_events(struct gt_torch_region *region, struct gt_json_bytes *bytes, uint64_t limit) {
     if (region->sink->fast) {
         uint64_t count = gt_torch_fast_run(region->sink->fast, region->sink, bytes, limit);
         region->element_count += count;
@@ -180,7 +180,7 @@ static enum gt_torch_stop read_events(struct gt_torch_region *region, struct gt_
 }
 
 /* An element of the array that is not an object. */
-static enum gt_torch_stop read_non_object(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
+static enum gt_torch_stop read_non_object(struct gt_torch_region *region, struct gt_json_bytes *bytes) {
     const char *p = bytes->p;
     struct gt_json_value_text text;
     enum gt_json_status status = GT_JSON_BAD;
@@ -196,11 +196,11 @@ static enum gt_torch_stop read_non_object(struct gt_torch_region *region, struct
         return meet_end(region, bytes);
     gt_builder_issue(region->sink->builder, GT_ISSUE_EVENT_DAMAGED, 1, bytes->offset);
     region->element_count++;
-    gt_torch_region_bytes_move(bytes, p);
+    gt_json_window_move(bytes, p);
     return GT_TORCH_STOP_NOT;
 }
 
-static enum gt_torch_stop search(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
+static enum gt_torch_stop search(struct gt_torch_region *region, struct gt_json_bytes *bytes) {
     if (gt_torch_region_find_event(bytes, &region->before, true) == GT_JSON_MORE)
         return GT_TORCH_STOP_MORE;
     region->is_searching = false;
@@ -213,14 +213,14 @@ static const char *skip_commas(const char *p, const char *end) {
     return p;
 }
 
-enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt_torch_bytes *bytes, uint64_t limit) {
+enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt_json_bytes *bytes, uint64_t limit) {
     enum gt_torch_stop stop = GT_TORCH_STOP_NOT;
     while (stop == GT_TORCH_STOP_NOT) {
         if (region->is_searching) {
             stop = search(region, bytes);
             continue;
         }
-        gt_torch_region_bytes_move(bytes, skip_commas(bytes->p, bytes->end));
+        gt_json_window_move(bytes, skip_commas(bytes->p, bytes->end));
         if (bytes->p == bytes->end)
             return GT_TORCH_STOP_MORE;
         if (bytes->offset >= limit && bytes->offset >= region->furthest)
@@ -228,7 +228,7 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
         if (*bytes->p == '{') {
             stop = read_events(region, bytes, limit);
         } else if (*bytes->p == ']') {
-            gt_torch_region_bytes_move(bytes, bytes->p + 1);
+            gt_json_window_move(bytes, bytes->p + 1);
             return GT_TORCH_STOP_END;
         } else {
             stop = read_non_object(region, bytes);

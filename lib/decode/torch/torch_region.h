@@ -4,7 +4,16 @@
 #ifndef GT_DECODE_TORCH_TORCH_REGION_H
 #define GT_DECODE_TORCH_TORCH_REGION_H
 
+#include "decode/json/json_window.h"
 #include "decode/torch/torch_sink.h"
+
+/* How a file is read. Tests use other values than usual. */
+struct gt_torch_sizes {
+    size_t chunk_bytes;  /* of the file, for one thread at a time */
+    size_t window_bytes; /* of the buffer at first */
+    size_t max_bytes;    /* ... and at most: an event that needs more is damaged */
+    enum gt_torch_mode mode;
+};
 
 struct gt_torch_region {
     struct gt_torch_sink *sink;
@@ -27,28 +36,7 @@ struct gt_torch_region {
     uint64_t retry_start, furthest, retry_work;
 };
 
-/* Zero bytes after all text, which may be read with it. */
-#define GT_TORCH_PADDING 64
-
 void gt_torch_region_init(struct gt_torch_region *region, struct gt_torch_sink *sink);
-
-/* Bytes of the current input: [p, end), p at `offset` of the input. GT_TORCH_PADDING zero bytes are after end. */
-struct gt_torch_bytes {
-    const char *p, *end;
-    uint64_t offset;
-    bool is_all;      /* the input ends at end */
-    size_t max_bytes; /* the most that will be had from any p on: what needs more is damaged */
-};
-
-static inline void gt_torch_region_bytes_move(struct gt_torch_bytes *bytes, const char *p) {
-    bytes->offset += (uint64_t)(p - bytes->p);
-    bytes->p = p;
-}
-
-/* Whether no call with more bytes from p on can come. */
-static inline bool gt_torch_region_bytes_are_final(const struct gt_torch_bytes *bytes, const char *p) {
-    return bytes->is_all || (size_t)(bytes->end - p) >= bytes->max_bytes;
-}
 
 enum gt_torch_stop {
     GT_TORCH_STOP_NOT,   /* it goes on; never an answer */
@@ -58,11 +46,11 @@ enum gt_torch_stop {
 };
 
 /* Reads elements of the array from bytes->p on, which is at one or between two, and moves bytes->p and offset. */
-enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt_torch_bytes *bytes, uint64_t limit);
+enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt_json_bytes *bytes, uint64_t limit);
 
 /* Moves to the next place that looks like the start of an event: OK; MORE: none in these bytes. *before: the last byte
    but white space before bytes->p, 0 if unknown; updated on the way. A colon before the brace means that it opens some
    event's args. BAD: at a place that looks like the end of the array instead; asked for with finds_end. */
-enum gt_json_status gt_torch_region_find_event(struct gt_torch_bytes *bytes, char *before, bool finds_end);
+enum gt_json_status gt_torch_region_find_event(struct gt_json_bytes *bytes, char *before, bool finds_end);
 
 #endif

@@ -106,7 +106,7 @@ GT_SIMD_TARGET void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, con
     uint64_t hash = simd_hash_bytes(k, text);
     struct gt_torch_repeats_slot *slot = find_slot(repeats, text, hash);
     struct gt_torch_repeat *repeat =
-        slot->repeat ? NULL : gt_arena_alloc(&repeats->arena, sizeof *repeat + text.len + GT_TORCH_PADDING);
+        slot->repeat ? NULL : gt_arena_alloc(&repeats->arena, sizeof *repeat + text.len + GT_JSON_PADDING);
     if (!repeat)
         return; /* it is known already, or memory was short: then it stays unknown */
     *repeat = learned;

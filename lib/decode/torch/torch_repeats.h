@@ -18,7 +18,7 @@ struct gt_torch_repeat {
     uint32_t number;     /* in the order of learning */
     uint32_t text_bytes; /* 1 or more */
     uint32_t last_bits;  /* one for each byte of the text's last 32 or less */
-    char text[];         /* GT_TORCH_PADDING zero bytes after it */
+    char text[];         /* GT_JSON_PADDING zero bytes after it */
 };
 
 struct gt_torch_repeats_slot {
@@ -64,7 +64,7 @@ static inline void gt_torch_repeats_met(struct gt_torch_repeats *repeats, const 
 }
 
 /* Learns what was made of the text: the last row of the builder, if it is of the op or operator that was added last.
-   text: in bytes that GT_TORCH_PADDING more may be read after. */
+   text: in bytes that GT_JSON_PADDING more may be read after. */
 void gt_torch_repeats_learn(struct gt_torch_repeats *repeats, const struct simd_constants *k, enum gt_torch_role role,
                             struct gt_str text, const struct gt_store *store);
 

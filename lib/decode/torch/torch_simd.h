@@ -1,5 +1,5 @@
 /* Pieces of an event's text at 16 to 64 bytes a step: literals, texts, numbers, objects to skip. All of them read up to
-   GT_TORCH_PADDING bytes after the current text, where zeros are; no piece goes on after a zero. NULL means that
+   GT_JSON_PADDING bytes after the current text, where zeros are; no piece goes on after a zero. NULL means that
    the text is not as plain as this code wants it: the portable code then decides what it is. */
 #ifndef GT_DECODE_TORCH_TORCH_SIMD_H
 #define GT_DECODE_TORCH_TORCH_SIMD_H

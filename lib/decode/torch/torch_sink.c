@@ -145,7 +145,7 @@ static void take_cpu_side(const struct gt_torch_subject *at, enum gt_torch_categ
         return;
     }
     /* The profiler's own work often is of no process: pid -1. */
-    if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_value_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
+    if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_value_int(at->event, GT_TORCH_PID, &pid) != GT_JSON_NUMBER ||
         pid >= 0)
         row.track = gt_torch_subject_thread(at);
     at->sink->last_track = row.track;

@@ -13,10 +13,10 @@ void gt_torch_subject_issue(const struct gt_torch_subject *at, enum gt_issue_id 
 
 int64_t gt_torch_subject_int(const struct gt_torch_subject *at, enum gt_torch_field field, int64_t absent) {
     int64_t value;
-    enum gt_torch_number found = gt_torch_value_int(at->event, field, &value);
-    if (found == GT_TORCH_UNREADABLE)
+    enum gt_json_number found = gt_torch_value_int(at->event, field, &value);
+    if (found == GT_JSON_UNREADABLE)
         gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
-    return found == GT_TORCH_NUMBER ? value : absent;
+    return found == GT_JSON_NUMBER ? value : absent;
 }
 
 uint64_t gt_torch_subject_correlation(const struct gt_torch_subject *at) {
@@ -26,10 +26,10 @@ uint64_t gt_torch_subject_correlation(const struct gt_torch_subject *at) {
 
 static int64_t find_micros(const struct gt_torch_subject *at, enum gt_torch_field field, int64_t absent_ns) {
     int64_t ns;
-    enum gt_torch_number found = gt_torch_value_micros(at->event, field, &ns);
-    if (found == GT_TORCH_UNREADABLE)
+    enum gt_json_number found = gt_torch_value_micros(at->event, field, &ns);
+    if (found == GT_JSON_UNREADABLE)
         gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
-    return found == GT_TORCH_NUMBER ? ns : absent_ns;
+    return found == GT_JSON_NUMBER ? ns : absent_ns;
 }
 
 bool gt_torch_subject_times(const struct gt_torch_subject *at, int64_t *start_ns, int64_t *end_ns) {
@@ -43,7 +43,7 @@ bool gt_torch_subject_times(const struct gt_torch_subject *at, int64_t *start_ns
     return true;
 }
 
-struct gt_str gt_torch_subject_decode(const struct gt_torch_subject *at, const struct gt_torch_value *value) {
+struct gt_str gt_torch_subject_decode(const struct gt_torch_subject *at, const struct gt_json_value *value) {
     struct gt_torch_sink *sink = at->sink;
     const struct gt_json_value_text *text = &value->text;
     if (!value->is_string && gt_str_eq(text->raw, GT_STR("null")))
@@ -78,7 +78,7 @@ gt_strid gt_torch_subject_name(const struct gt_torch_subject *at) {
 
 struct gt_str gt_torch_subject_label(const struct gt_torch_subject *at, enum gt_torch_field field, int64_t *number) {
     *number = -1;
-    if (gt_torch_value_int(at->event, field, number) == GT_TORCH_NUMBER)
+    if (gt_torch_value_int(at->event, field, number) == GT_JSON_NUMBER)
         return (struct gt_str){"", 0};
     *number = -1;
     return gt_torch_subject_text(at, field);
@@ -99,8 +99,8 @@ static uint32_t thread_by_label(const struct gt_torch_subject *at) {
 
 uint32_t gt_torch_subject_thread(const struct gt_torch_subject *at) {
     int64_t pid, tid;
-    if (gt_torch_value_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
-        gt_torch_value_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER)
+    if (gt_torch_value_int(at->event, GT_TORCH_PID, &pid) != GT_JSON_NUMBER ||
+        gt_torch_value_int(at->event, GT_TORCH_TID, &tid) != GT_JSON_NUMBER)
         return thread_by_label(at);
     return gt_torch_sink_thread(at->sink, pid, tid);
 }
@@ -111,7 +111,7 @@ static int64_t find_stream(const struct gt_torch_subject *at) {
     int64_t stream = gt_torch_subject_int(at, GT_TORCH_STREAM, INT64_MIN);
     if (stream != INT64_MIN)
         return stream;
-    if (gt_torch_value_int(at->event, GT_TORCH_TID, &stream) == GT_TORCH_NUMBER)
+    if (gt_torch_value_int(at->event, GT_TORCH_TID, &stream) == GT_JSON_NUMBER)
         return gt_torch_sink_stream_of_row(stream);
     if (!gt_torch_event_has(at->event, GT_TORCH_TID))
         return 0;
@@ -126,7 +126,7 @@ static int64_t find_stream(const struct gt_torch_subject *at) {
 
 uint32_t gt_torch_subject_lane(const struct gt_torch_subject *at) {
     int64_t device = gt_torch_subject_int(at, GT_TORCH_DEVICE, -1);
-    if (device < 0 && (gt_torch_value_int(at->event, GT_TORCH_PID, &device) != GT_TORCH_NUMBER || device < 0)) {
+    if (device < 0 && (gt_torch_value_int(at->event, GT_TORCH_PID, &device) != GT_JSON_NUMBER || device < 0)) {
         gt_torch_subject_issue(at, GT_ISSUE_OP_WITHOUT_DEVICE);
         device = 0;
     }

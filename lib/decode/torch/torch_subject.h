@@ -29,7 +29,7 @@ uint64_t gt_torch_subject_correlation(const struct gt_torch_subject *at);
 bool gt_torch_subject_times(const struct gt_torch_subject *at, int64_t *start_ns, int64_t *end_ns);
 
 /* The text of a value or member, decoded; valid until the next call. Nothing where it is absent, null or nested. */
-struct gt_str gt_torch_subject_decode(const struct gt_torch_subject *at, const struct gt_torch_value *value);
+struct gt_str gt_torch_subject_decode(const struct gt_torch_subject *at, const struct gt_json_value *value);
 struct gt_str gt_torch_subject_text(const struct gt_torch_subject *at, enum gt_torch_field field);
 gt_strid gt_torch_subject_name(const struct gt_torch_subject *at);
 

@@ -14,12 +14,12 @@ bool gt_torch_untyped_keep(const struct gt_torch_subject *at) {
     struct gt_builder *builder = sink->builder;
     struct gt_torch_untyped kept = {.stream = INT64_MIN, .offset = at->offset};
     if (!(sink->facts & GT_FACT_OPS) || gt_torch_event_has(at->event, GT_TORCH_CAT) || builder->segment_count == 0 ||
-        gt_torch_value_int(at->event, GT_TORCH_PID, &kept.pid) != GT_TORCH_NUMBER ||
-        gt_torch_value_int(at->event, GT_TORCH_TID, &kept.tid) != GT_TORCH_NUMBER ||
-        gt_torch_value_micros(at->event, GT_TORCH_TS, &kept.start_ns) != GT_TORCH_NUMBER)
+        gt_torch_value_int(at->event, GT_TORCH_PID, &kept.pid) != GT_JSON_NUMBER ||
+        gt_torch_value_int(at->event, GT_TORCH_TID, &kept.tid) != GT_JSON_NUMBER ||
+        gt_torch_value_micros(at->event, GT_TORCH_TS, &kept.start_ns) != GT_JSON_NUMBER)
         return false;
     int64_t length_ns = 0;
-    if (gt_torch_value_micros(at->event, GT_TORCH_DUR, &length_ns) != GT_TORCH_NUMBER ||
+    if (gt_torch_value_micros(at->event, GT_TORCH_DUR, &length_ns) != GT_JSON_NUMBER ||
         __builtin_add_overflow(kept.start_ns, length_ns, &kept.end_ns))
         return false;
     struct gt_torch_untyped *grown =

@@ -30,65 +30,17 @@ static bool parse_micros(struct gt_str text, int64_t *ns) {
     return gt_num_parse_decimal(text, 3, ns);
 }
 
-static bool parse_int(struct gt_str text, int64_t *value) {
-    const char *p = text.ptr, *end = p + text.len;
-    uint64_t fast = 0;
-    if (text.len - 1 < MAX_FAST_DIGITS && read_digits(p, end, &fast) == end) {
-        *value = (int64_t)fast;
-        return true;
-    }
-    return gt_num_parse_int(text, value) || gt_num_parse_decimal(text, 0, value);
+enum gt_json_number gt_torch_value_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value) {
+    return gt_torch_event_has(event, field) ? gt_json_number_to_int(&event->values[field], value) : GT_JSON_ABSENT;
 }
 
-/* The number's text; quoted ones may have white space around them. */
-static enum gt_torch_number number_text(const struct gt_torch_value *value, struct gt_str *text) {
-    *text = value->text.raw;
-    if (!value->is_string)
-        return gt_str_eq(*text, GT_STR("null")) ? GT_TORCH_ABSENT : GT_TORCH_NUMBER;
-    while (text->len && gt_json_scan_is_space(*text->ptr)) {
-        text->ptr++;
-        text->len--;
-    }
-    while (text->len && gt_json_scan_is_space(text->ptr[text->len - 1]))
-        text->len--;
-    return GT_TORCH_NUMBER;
-}
-
-enum gt_torch_number gt_torch_value_to_int(const struct gt_torch_value *value, int64_t *number) {
+enum gt_json_number gt_torch_value_micros(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *ns) {
     struct gt_str text;
-    enum gt_torch_number found = number_text(value, &text);
-    return found != GT_TORCH_NUMBER || parse_int(text, number) ? found : GT_TORCH_UNREADABLE;
-}
-
-enum gt_torch_number gt_torch_value_to_uint(const struct gt_torch_value *value, uint64_t *number) {
-    struct gt_str text;
-    int64_t number_signed;
-    enum gt_torch_number found = number_text(value, &text);
-    if (found != GT_TORCH_NUMBER || gt_num_parse_uint(text, number))
+    enum gt_json_number found =
+        gt_torch_event_has(event, field) ? gt_json_number_text(&event->values[field], &text) : GT_JSON_ABSENT;
+    if (found != GT_JSON_NUMBER)
         return found;
-    if (!parse_int(text, &number_signed))
-        return GT_TORCH_UNREADABLE;
-    *number = (uint64_t)number_signed;
-    return number_signed < 0 ? GT_TORCH_ABSENT : GT_TORCH_NUMBER;
-}
-
-enum gt_torch_number gt_torch_value_to_real(const struct gt_torch_value *value, double *number) {
-    struct gt_str text;
-    enum gt_torch_number found = number_text(value, &text);
-    return found != GT_TORCH_NUMBER || gt_num_parse_real(text, number) ? found : GT_TORCH_UNREADABLE;
-}
-
-enum gt_torch_number gt_torch_value_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value) {
-    return gt_torch_event_has(event, field) ? gt_torch_value_to_int(&event->values[field], value) : GT_TORCH_ABSENT;
-}
-
-enum gt_torch_number gt_torch_value_micros(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *ns) {
-    struct gt_str text;
-    enum gt_torch_number found =
-        gt_torch_event_has(event, field) ? number_text(&event->values[field], &text) : GT_TORCH_ABSENT;
-    if (found != GT_TORCH_NUMBER)
-        return found;
-    return parse_micros(text, ns) && *ns != GT_NO_TIME ? GT_TORCH_NUMBER : GT_TORCH_UNREADABLE;
+    return parse_micros(text, ns) && *ns != GT_NO_TIME ? GT_JSON_NUMBER : GT_JSON_UNREADABLE;
 }
 
 static uint8_t memory_kind(struct gt_str word) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decode/json/json_member.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_json.h"
 #include "decode/torch/torch_reader.h"
@@ -28,6 +29,7 @@ struct line {
     struct gt_xla_line track_line;
     uint32_t wanted;
     bool is_known, is_read;
+    bool is_unscoped; /* of the rows */
 };
 
 struct decoding {
@@ -88,7 +90,7 @@ static struct gt_str name_in_args(const struct gt_torch_event *event) {
 static bool read_ids(const struct gt_torch_event *event, int64_t *pid, int64_t *tid) {
     *tid = 0;
     gt_torch_value_int(event, GT_TORCH_TID, tid);
-    return gt_torch_value_int(event, GT_TORCH_PID, pid) == GT_TORCH_NUMBER;
+    return gt_torch_value_int(event, GT_TORCH_PID, pid) == GT_JSON_NUMBER;
 }
 
 static void take_name(struct decoding *decoding, const struct gt_torch_subject *at) {
@@ -121,18 +123,18 @@ static void learn_line(struct decoding *decoding, struct line *line, int64_t pid
 
 /* ---- events ---- */
 
-static void take_value(struct gt_xla_event *event, enum gt_xla_stat stat, const struct gt_torch_value *value) {
+static void take_value(struct gt_xla_event *event, enum gt_xla_stat stat, const struct gt_json_value *value) {
     bool is_text = GT_XLA_STAT_TEXTS >> stat & 1;
     int64_t number;
     uint64_t natural;
     double real;
     if (is_text)
         event->texts[stat] = value->text.raw;
-    else if (stat == GT_XLA_STAT_OCCUPANCY && gt_torch_value_to_real(value, &real) == GT_TORCH_NUMBER)
+    else if (stat == GT_XLA_STAT_OCCUPANCY && gt_json_number_to_real(value, &real) == GT_JSON_NUMBER)
         event->occupancy = real;
-    else if (stat == GT_XLA_STAT_STEP && gt_torch_value_to_int(value, &number) == GT_TORCH_NUMBER)
+    else if (stat == GT_XLA_STAT_STEP && gt_json_number_to_int(value, &number) == GT_JSON_NUMBER)
         event->numbers[stat] = (uint64_t)number;
-    else if (gt_torch_value_to_uint(value, &natural) == GT_TORCH_NUMBER)
+    else if (gt_json_number_to_uint(value, &natural) == GT_JSON_NUMBER)
         event->numbers[stat] = natural;
     else
         return;
@@ -140,18 +142,18 @@ static void take_value(struct gt_xla_event *event, enum gt_xla_stat stat, const 
 }
 
 static void take_args(struct gt_xla_event *into, const struct gt_torch_event *event, const struct line *line) {
-    struct gt_torch_member member;
+    struct gt_json_member member;
     into->seen = 0;
     into->has_value = false;
     if (event->args.len == 0)
         return;
     const char *p = event->args.ptr + 1, *end = event->args.ptr + event->args.len;
-    while (gt_torch_args_next(&p, end, event->is_second_try, &member) == GT_JSON_OK) {
+    while (gt_json_member_next(&p, end, event->is_second_try, &member) == GT_JSON_OK) {
         enum gt_xla_stat stat = gt_xla_names_stat(member.key.raw);
         if (line->wanted >> stat & 1)
             take_value(into, stat, &member.value);
         else if (line->track_line.kind == GT_XLA_LINE_COUNTERS &&
-                 gt_torch_value_to_real(&member.value, &into->value) == GT_TORCH_NUMBER)
+                 gt_json_number_to_real(&member.value, &into->value) == GT_JSON_NUMBER)
             into->has_value = true;
     }
 }
@@ -177,8 +179,10 @@ static void take_complete(struct decoding *decoding, const struct gt_torch_subje
     event->host = gt_xla_names_host(event->name);
     gt_xla_rows_begin(&decoding->rows, &line->track_line, (uint64_t)(line - decoding->lines));
     decoding->rows.track = line->track;
+    decoding->rows.is_unscoped = line->is_unscoped;
     gt_xla_rows_add(&decoding->rows, event, at->offset);
     line->track = decoding->rows.track;
+    line->is_unscoped = decoding->rows.is_unscoped;
 }
 
 static void take(void *context, const struct gt_torch_subject *at, char phase) {
@@ -212,7 +216,7 @@ static bool was_capped(uint64_t count) {
 static enum gt_status finish(struct decoding *decoding, const struct gt_source *source, struct gt_store **out,
                              struct gt_error *err) {
     struct gt_builder *builder = &decoding->builder;
-    gt_torch_window_drain(&decoding->reader.window);
+    gt_json_window_drain(&decoding->reader.window);
     if (decoding->sink.event_count == 0 && !decoding->reader.document.has_trace_events)
         return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"", gt_source_path(source));
     gt_torch_reader_finish(&decoding->reader);
@@ -262,15 +266,12 @@ enum gt_status gt_xla_json_decode(struct gt_source *const *sources, size_t count
     return status;
 }
 
-static bool contains(struct gt_str text, struct gt_str part) {
-    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
-}
-
 /* Names of planes where other traces have those of programs, and no event with a category. */
 int gt_xla_json_sniff(struct gt_str head, const char *path) {
     int json = gt_torch_json_sniff(head, path);
-    bool has_planes = contains(head, GT_STR("\"/device:GPU:")) || contains(head, GT_STR("\"/host:CPU\""));
-    return json >= 60 && has_planes && contains(head, GT_STR("\"process_name\"")) && !contains(head, GT_STR("\"cat\""))
+    bool has_planes = gt_str_contains(head, GT_STR("\"/device:GPU:")) || gt_str_contains(head, GT_STR("\"/host:CPU\""));
+    return json >= 60 && has_planes && gt_str_contains(head, GT_STR("\"process_name\"")) &&
+                   !gt_str_contains(head, GT_STR("\"cat\""))
                ? json + 1
                : 0;
 }

@@ -23,6 +23,7 @@ void gt_xla_rows_begin(struct gt_xla_rows *rows, const struct gt_xla_line *line,
     rows->line = line;
     rows->order = order;
     rows->track = GT_NO_TRACK;
+    rows->is_unscoped = false;
 }
 
 uint32_t gt_xla_rows_stats(const struct gt_xla_capture *capture, const struct gt_xla_line *line, bool *is_read) {
@@ -179,17 +180,21 @@ static void add_config(struct gt_xla_rows *rows, const struct gt_xla_event *even
 }
 
 static void add_scope(struct gt_xla_rows *rows, const struct gt_xla_event *event, const struct gt_ops_row *op) {
-    bool has_name = gt_xla_rows_has(event, GT_XLA_STAT_OPERATION);
-    gt_xla_scopes_add(&rows->scopes,
-                      &(struct gt_xla_scope_op){
-                          .order = rows->order,
-                          .device = rows->line->device,
-                          .stream = rows->line->number,
-                          .start_ns = op->start_ns,
-                          .end_ns = op->end_ns,
-                          .correlation = op->correlation,
-                          .scope = has_name ? gt_xla_scopes_of(event->texts[GT_XLA_STAT_OPERATION]) : GT_STR(""),
-                      });
+    struct gt_str operation = GT_STR("");
+    if (gt_xla_rows_has(event, GT_XLA_STAT_OPERATION))
+        operation = event->texts[GT_XLA_STAT_OPERATION];
+    if (operation.len == 0 && rows->is_unscoped)
+        return;
+    rows->is_unscoped = operation.len == 0;
+    gt_xla_scopes_add(&rows->scopes, &(struct gt_xla_scope_op){
+                                         .order = rows->order,
+                                         .device = rows->line->device,
+                                         .stream = rows->line->number,
+                                         .start_ns = op->start_ns,
+                                         .end_ns = op->end_ns,
+                                         .correlation = op->correlation,
+                                         .operation = operation,
+                                     });
 }
 
 static void add_op(struct gt_xla_rows *rows, const struct gt_xla_event *event, uint64_t offset) {
@@ -269,7 +274,7 @@ bool gt_xla_rows_join(struct gt_xla_rows *const *rows, size_t count) {
     for (size_t i = 0; is_done && i < count; i++) {
         scopes[i] = &rows[i]->scopes;
         builders[i] = rows[i]->builder;
-        has_scopes |= scopes[i]->count > 0 || scopes[i]->failed;
+        has_scopes |= gt_xla_scopes_has_any(scopes[i]) || scopes[i]->failed;
     }
     if (is_done && has_scopes)
         is_done = gt_xla_scopes_join(scopes, builders, count, gt_xla_rows_process(rows[0]));

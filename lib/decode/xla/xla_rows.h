@@ -33,6 +33,7 @@ struct gt_xla_rows {
     const struct gt_xla_line *line; /* that the next events are of */
     uint32_t track;                 /* of the line; GT_NO_TRACK until it is needed */
     uint64_t order;                 /* of the piece of the line */
+    bool is_unscoped;               /* scopes know that the last op of the piece is of no operation */
     struct gt_xla_scopes scopes;    /* of ops */
 };
 

@@ -9,23 +9,27 @@
 #include "base/mem.h"
 
 struct gt_str gt_xla_scopes_of(struct gt_str operation) {
+    if (gt_str_ends(operation, GT_STR(")")))
+        return operation;
     const char *slash = operation.len ? memrchr(operation.ptr, '/', operation.len) : NULL;
     return (struct gt_str){operation.ptr, slash ? (size_t)(slash - operation.ptr) : 0};
 }
 
-static struct gt_str keep(struct gt_xla_scopes *scopes, struct gt_str text) {
+static void keep(struct gt_xla_scopes *scopes, struct gt_xla_scope_op *op, struct gt_str operation) {
+    op->operation = op->scope = GT_STR("");
+    op->text = GT_STRID_EMPTY;
+    if (operation.len == 0)
+        return;
     if (!scopes->texts.strings && !gt_strtab_init(&scopes->texts)) {
         scopes->failed = true;
-        return (struct gt_str){"", 0};
+        return;
     }
-    gt_strid id = gt_strtab_intern(&scopes->texts, text);
+    op->text = gt_strtab_intern(&scopes->texts, operation);
+    op->operation = gt_strtab_get(&scopes->texts, op->text);
     scopes->failed |= scopes->texts.failed;
-    return gt_strtab_get(&scopes->texts, id);
 }
 
 void gt_xla_scopes_add(struct gt_xla_scopes *scopes, const struct gt_xla_scope_op *op) {
-    if (op->scope.len == 0 && (scopes->count == 0 || scopes->ops[scopes->count - 1].scope.len == 0))
-        return; /* most files have no scopes */
     struct gt_xla_scope_op *grown = gt_mem_room(scopes->ops, scopes->count, &scopes->capacity, sizeof *grown);
     if (!grown) {
         scopes->failed = true;
@@ -34,7 +38,7 @@ void gt_xla_scopes_add(struct gt_xla_scopes *scopes, const struct gt_xla_scope_o
     scopes->ops = grown;
     struct gt_xla_scope_op *kept = &scopes->ops[scopes->count++];
     *kept = *op;
-    kept->scope = op->scope.len ? keep(scopes, op->scope) : (struct gt_str){"", 0};
+    keep(scopes, kept, op->operation);
 }
 
 void gt_xla_scopes_release(struct gt_xla_scopes *scopes) {
@@ -42,6 +46,76 @@ void gt_xla_scopes_release(struct gt_xla_scopes *scopes) {
         gt_strtab_release(&scopes->texts);
     gt_mem_free(scopes->ops);
     *scopes = (struct gt_xla_scopes){0};
+}
+
+/* ---- scopes of fused operations ---- */
+
+/* The names of all operations, sorted. */
+struct operations {
+    struct gt_str *names;
+    size_t count;
+};
+
+static int by_text(const void *a, const void *b) {
+    return gt_str_cmp(*(const struct gt_str *)a, *(const struct gt_str *)b);
+}
+
+/* Whether a name comes before all that begin with "SCOPE/". */
+static bool is_before(struct gt_str name, struct gt_str scope) {
+    size_t shared = name.len < scope.len ? name.len : scope.len;
+    int order = shared ? memcmp(name.ptr, scope.ptr, shared) : 0;
+    return order < 0 || (order == 0 && (name.len <= scope.len || (unsigned char)name.ptr[scope.len] < '/'));
+}
+
+/* Whether another operation lies inside: then the name of this one, of several that were fused, is their scope. */
+static bool has_inside(const struct operations *all, struct gt_str scope) {
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_before(all->names[middle], scope))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < all->count && gt_str_starts(all->names[low], scope) && all->names[low].len > scope.len &&
+           all->names[low].ptr[scope.len] == '/';
+}
+
+static bool find_scopes_of(struct gt_xla_scopes *scopes, const struct operations *all) {
+    if (scopes->count == 0 || !scopes->texts.strings)
+        return true;
+    struct gt_str *found = gt_mem_array(scopes->texts.count, sizeof *found); /* by text */
+    if (!found)
+        return false;
+    for (size_t i = 0; i < scopes->texts.count; i++) {
+        struct gt_str name = gt_strtab_get(&scopes->texts, (gt_strid)i);
+        found[i] = name.len && has_inside(all, name) ? name : gt_xla_scopes_of(name);
+    }
+    for (size_t i = 0; i < scopes->count; i++)
+        scopes->ops[i].scope = found[scopes->ops[i].text];
+    gt_mem_free(found);
+    return true;
+}
+
+static bool find_scopes(struct gt_xla_scopes *const *scopes, size_t count) {
+    struct operations all = {0};
+    for (size_t i = 0; i < count; i++)
+        all.count += scopes[i]->texts.count;
+    if (all.count == 0)
+        return true;
+    all.names = gt_mem_array(all.count, sizeof *all.names);
+    if (!all.names)
+        return false;
+    size_t filled = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t t = 0; t < scopes[i]->texts.count; t++)
+            all.names[filled++] = gt_strtab_get(&scopes[i]->texts, (gt_strid)t);
+    qsort(all.names, filled, sizeof *all.names, by_text);
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < count; i++)
+        is_done = find_scopes_of(scopes[i], &all);
+    gt_mem_free(all.names);
+    return is_done;
 }
 
 /* ---- joining ---- */
@@ -169,7 +243,7 @@ static void add_on_gpu(const struct joining *joining, const struct gt_xla_scope_
 
 /* A line is read in pieces: what ends with one and begins with the next is one run. */
 static void join_ops(const struct joining *joining) {
-    struct gt_xla_scope_op run = {.scope = {"", 0}};
+    struct gt_xla_scope_op run = {.scope = GT_STR("")};
     for (size_t i = 0; i < joining->op_count; i++) {
         struct gt_xla_scope_op op = *joining->ops[i];
         if (has_call(joining, &op))
@@ -188,14 +262,16 @@ static void join_ops(const struct joining *joining) {
 bool gt_xla_scopes_join(struct gt_xla_scopes *const *scopes, struct gt_builder *const *builders, size_t count,
                         uint32_t process) {
     struct joining joining = {.builder = builders[0], .process = process};
-    bool is_done = true;
+    bool is_done = true, has_scopes = false;
     for (size_t i = 0; i < count; i++) {
         joining.op_count += scopes[i]->count;
+        has_scopes |= gt_xla_scopes_has_any(scopes[i]);
         is_done = is_done && !scopes[i]->failed;
     }
-    if (!is_done || joining.op_count == 0)
+    if (!is_done || !has_scopes)
         return is_done;
-    is_done = collect_ops(&joining, scopes, count) && collect_calls(&joining, builders, count);
+    is_done =
+        find_scopes(scopes, count) && collect_ops(&joining, scopes, count) && collect_calls(&joining, builders, count);
     if (is_done) {
         join_calls(&joining);
         join_ops(&joining);

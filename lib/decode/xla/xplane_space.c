@@ -317,6 +317,26 @@ static enum gt_status walk_plane(struct gt_xplane_space *space, struct gt_xplane
     return status;
 }
 
+/* A thread may have several lines, with names of their own: the first of them is the thread's, whichever line is read
+   first. */
+static enum gt_status name_threads(struct gt_xplane_space *space, struct gt_error *err) {
+    struct gt_map line_of = {0}; /* by thread: the first line with a name */
+    for (size_t i = 0; i < space->line_count; i++) {
+        const struct gt_xla_line *track = &space->lines[i].track;
+        if (track->kind == GT_XLA_LINE_THREAD && track->name.len)
+            gt_map_put_if_new(&line_of, 0, (uint64_t)track->number, (uint32_t)i);
+    }
+    for (size_t i = 0; i < space->line_count && !line_of.failed; i++) {
+        struct gt_xla_line *track = &space->lines[i].track;
+        uint32_t named = gt_map_get(&line_of, 0, (uint64_t)track->number);
+        if (track->kind == GT_XLA_LINE_THREAD && named != GT_MAP_NONE)
+            track->name = space->lines[named].track.name;
+    }
+    enum gt_status status = line_of.failed ? gt_fail_memory(err) : GT_OK;
+    gt_map_release(&line_of);
+    return status;
+}
+
 /* ---- the file ---- */
 
 static void take_warning(struct gt_xplane_space *space, struct gt_str text) {
@@ -352,7 +372,7 @@ enum gt_status gt_xplane_space_init(struct gt_xplane_space *space, struct gt_xpl
         if (status != GT_OK)
             return status;
     }
-    return step == GT_XPLANE_STEP_FAILED ? GT_ERR : GT_OK;
+    return step == GT_XPLANE_STEP_FAILED ? GT_ERR : name_threads(space, err);
 }
 
 void gt_xplane_space_release(struct gt_xplane_space *space) {

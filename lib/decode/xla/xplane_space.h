@@ -45,7 +45,7 @@ struct gt_xplane_plane {
 };
 
 struct gt_xplane_line {
-    struct gt_xla_line track;
+    struct gt_xla_line track; /* all lines of a thread have the thread's name */
     int64_t timestamp_ns;
     uint32_t plane;
 };

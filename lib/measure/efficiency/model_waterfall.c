@@ -76,9 +76,10 @@ void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view 
     struct dividing it = {.view = view, .set = set, .out = out, .spread = spread, .op = SIZE_MAX};
     *out = (struct gt_model_waterfall){.rest.span_ns = gt_ns_between(at->span_start_ns, at->span_end_ns)};
     gt_charging_device(view, at, charge, &it);
-    struct gt_idle_sums sums = gt_idle_sums_of(idle, device);
+    struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT];
+    gt_idle_sum_causes(idle, device, sums);
     for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
-        out->rest.idle_ns[c] = gt_ns_of_sum(sums.causes[c].gaps.sum);
+        out->rest.idle_ns[c] = gt_ns_of_sum(sums[c].gaps.sum);
     if (spread)
         note_gaps(&it, idle, device);
 }

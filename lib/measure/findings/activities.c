@@ -3,6 +3,7 @@
 #include "measure/findings/activities.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +178,7 @@ static void gather(struct gathering *it, const struct rows *rows) {
 }
 
 static bool is_long_launch(const struct gt_calls *calls, size_t call) {
-    return (double)gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= gt_thresholds.first_launch_ns;
+    return gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= (int64_t)ceil(gt_thresholds.first_launch_ns);
 }
 
 /* By name of an op: when it was first launched; NULL: memory was short. */

@@ -96,14 +96,19 @@ static void mark_compute_around(struct gathering *it, const struct gt_view_devic
 static void gather_device(struct gathering *it, uint32_t index) {
     const struct gt_view_device *device = &it->view->devices[index];
     size_t first_copy = it->series_first = it->copies->count;
-    for (size_t i = device->first; i < device->first + device->count && !it->copies->has_failed; i++) {
+    size_t last = SIZE_MAX; /* position of the copy before */
+    const uint8_t *kinds = it->view->kind;
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
         struct gt_bulk_copy copy;
-        if (gt_view_op_kind(it->view, i) == GT_OP_MEMCPY && read_copy(it, (uint32_t)i, &copy)) {
-            copy.device = index;
-            add_copy(it, &copy);
-        } else if (it->copies->count > it->series_first) {
+        if (kinds[i] != GT_OP_MEMCPY || !read_copy(it, (uint32_t)i, &copy))
+            continue;
+        if (last + 1 != i) /* another op ends a series */
             close_series(it);
-        }
+        last = i;
+        copy.device = index;
+        add_copy(it, &copy);
+        if (it->copies->has_failed)
+            return;
     }
     close_series(it);
     mark_compute_around(it, device, first_copy);
@@ -122,9 +127,15 @@ static bool is_copy(const struct gt_view *view, uint32_t position) {
     return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_MEMCPY;
 }
 
-/* NULL: the op is none of the copies. */
-static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, uint32_t position) {
-    size_t low = 0, high = copies->count;
+/* NULL: the op is none of the copies. Those that gaps ask for come nearly in order: *near is where the last one was. */
+static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, uint32_t position, size_t *near) {
+    enum { STEPS = 4 };
+    size_t low = *near, high = copies->count;
+    if (low > 0 && copies->items[low - 1].position >= position)
+        low = 0;
+    for (size_t i = 0; i < STEPS && low < high && copies->items[low].position < position; i++)
+        low++;
+    high = low < high && copies->items[low].position >= position ? low : high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (copies->items[middle].position < position)
@@ -132,14 +143,17 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
         else
             high = middle;
     }
+    *near = low;
     return low < copies->count && copies->items[low].position == position ? &copies->items[low] : NULL;
 }
 
 static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
-    for (size_t i = 0; i < idle->count && copies->count && !copies->has_failed; i++) {
+    size_t near = 0;
+    for (size_t i = 0; i < idle->count && copies->count; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
-        const struct gt_bulk_copy *before = is_copy(view, gap->previous) ? find_copy(copies, gap->previous) : NULL;
-        const struct gt_bulk_copy *after = is_copy(view, gap->next) ? find_copy(copies, gap->next) : NULL;
+        const struct gt_bulk_copy *before =
+            is_copy(view, gap->previous) ? find_copy(copies, gap->previous, &near) : NULL;
+        const struct gt_bulk_copy *after = is_copy(view, gap->next) ? find_copy(copies, gap->next, &near) : NULL;
         if (!before && !after)
             continue;
         struct gt_bulk_copies_gap *gaps =

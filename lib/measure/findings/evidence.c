@@ -5,6 +5,7 @@
 #include "base/ns.h"
 #include "base/threads.h"
 #include "measure/findings/thresholds.h"
+#include "measure/findings/waits.h"
 
 static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
     if (evidence->status == GT_OK)
@@ -81,12 +82,10 @@ const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
     return phases ? phases : &none;
 }
 
-const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence) {
-    static const struct gt_launch_rate none;
-    const struct gt_launch_rates *rates = gt_results_rates(evidence->view, evidence->err);
-    if (!rates)
-        keep_failure(evidence, evidence->err->code);
-    return rates ? &rates->items[rates->count - 1] : &none;
+struct gt_launch_rate gt_evidence_launch_rate(struct gt_evidence *evidence) {
+    struct gt_launch_rate rate = {0};
+    keep_failure(evidence, gt_launch_rates_of_all(&rate, evidence->view, evidence->err));
+    return rate;
 }
 
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
@@ -177,6 +176,14 @@ const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidenc
     return &evidence->bulk_copies;
 }
 
+const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence) {
+    if (!evidence->has_step_times &&
+        !gt_step_times_init(&evidence->step_times, evidence->view, gt_evidence_steps(evidence)))
+        gt_evidence_fail(evidence);
+    evidence->has_step_times = true;
+    return &evidence->step_times;
+}
+
 /* Steps of the selection that put ops on a device, on average over the devices that have any: processes count their
    steps each for themselves. */
 static size_t count_steps(struct gt_evidence *evidence) {
@@ -207,7 +214,7 @@ size_t gt_evidence_step_count(struct gt_evidence *evidence) {
 /* ---- all at once ---- */
 
 /* What nearly every trace needs, each made in a copy of the evidence with an error of its own. */
-enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, PART_COUNT };
+enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, COUNTS, STEP_TIMES, PART_COUNT };
 
 struct part {
     struct gt_evidence evidence;
@@ -217,6 +224,11 @@ struct part {
 static void make_ledger(struct gt_evidence *evidence) {
     if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns))
         gt_evidence_fail(evidence);
+}
+
+static void make_counts(struct gt_evidence *evidence) {
+    gt_waits_launch_count(evidence);
+    gt_evidence_step_count(evidence);
 }
 
 static void make_part(void *context, size_t index) {
@@ -230,8 +242,12 @@ static void make_part(void *context, size_t index) {
         gt_evidence_activity(&part->evidence, GT_ACTIVITY_COMPILATION);
     else if (index == UPDATES)
         gt_evidence_updates(&part->evidence);
-    else
+    else if (index == BULK_COPIES)
         gt_evidence_bulk_copies(&part->evidence);
+    else if (index == COUNTS)
+        make_counts(&part->evidence);
+    else
+        gt_evidence_step_times(&part->evidence);
 }
 
 static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
@@ -241,6 +257,11 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->traits = parts[UPDATES].evidence.traits;
     evidence->updates = parts[UPDATES].evidence.updates;
     evidence->bulk_copies = parts[BULK_COPIES].evidence.bulk_copies;
+    evidence->step_times = parts[STEP_TIMES].evidence.step_times;
+    evidence->has_step_times = true;
+    evidence->launch_count = parts[COUNTS].evidence.launch_count;
+    evidence->step_count = parts[COUNTS].evidence.step_count;
+    evidence->has_launch_count = evidence->has_step_count = evidence->has_parts = true;
     evidence->has_host_gaps = evidence->has_activities = true;
     evidence->has_traits = evidence->has_updates = evidence->has_bulk_copies = true;
     for (size_t i = 0; i < PART_COUNT; i++)
@@ -278,6 +299,10 @@ void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, 
         make_ledger(evidence);
 }
 
+bool gt_evidence_has_parts(const struct gt_evidence *evidence) {
+    return evidence->has_parts;
+}
+
 void gt_evidence_release(struct gt_evidence *evidence) {
     gt_ledger_release(&evidence->ledger);
     gt_host_gaps_release(&evidence->host_gaps);
@@ -286,4 +311,5 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_traits_release(&evidence->traits);
     gt_updates_release(&evidence->updates);
     gt_bulk_copies_release(&evidence->bulk_copies);
+    gt_step_times_release(&evidence->step_times);
 }

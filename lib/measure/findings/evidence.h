@@ -7,6 +7,7 @@
 #include "measure/findings/chains.h"
 #include "measure/findings/context.h"
 #include "measure/findings/ledger.h"
+#include "measure/findings/step_times.h"
 #include "measure/findings/updates.h"
 #include "measure/results/host_gaps.h"
 #include "measure/results/results.h"
@@ -41,15 +42,17 @@ struct gt_evidence {
     uint32_t lowered_gaps; /* bits of enum gt_host_gap: classes of which a simulation gave a part back */
 
     /* Made when they are asked for. */
-    bool has_step_count;
+    bool has_step_count, has_parts;
     size_t step_count;
-    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count;
+    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count,
+        has_step_times;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
     struct gt_traits traits;
     struct gt_updates updates;
     struct gt_bulk_copies bulk_copies;
+    struct gt_step_times step_times;
     size_t launch_count; /* of waits.h */
 };
 
@@ -57,6 +60,8 @@ struct gt_evidence {
 void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, struct gt_arena *arena,
                       struct gt_error *err);
 void gt_evidence_release(struct gt_evidence *evidence);
+/* Whether all that rules of GT_LEVEL_LOW ask for was made by then, so that several may look at the same time. */
+bool gt_evidence_has_parts(const struct gt_evidence *evidence);
 
 /* The shared results. After a failure they are empty, the accounts NULL. */
 const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
@@ -64,7 +69,7 @@ const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence); /* empty, 
 const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence); /* by device */
 const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
 const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
-const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence); /* over all */
+struct gt_launch_rate gt_evidence_launch_rate(struct gt_evidence *evidence); /* as gt_launch_rates_of_all has it */
 const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL after a failure */
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
@@ -73,6 +78,7 @@ const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by 
 const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence); /* by name; NULL after a failure */
 const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
+const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence);
 void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided

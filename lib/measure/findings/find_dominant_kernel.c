@@ -108,7 +108,8 @@ static int64_t slack_of(struct gt_evidence *evidence, const struct kernel *kerne
 enum { NOTHING_PART = 20 };
 
 static bool saves_nothing(const struct gt_saving *saving, const struct kernel *kernel) {
-    return saving && NOTHING_PART * (saving->base_ns - saving->predicted_ns) < kernel->steady_ns / 10;
+    int64_t all_ns = kernel->steady_ns / 10, nothing_ns = all_ns / NOTHING_PART + (all_ns % NOTHING_PART > 0);
+    return saving && gt_ns_between(saving->predicted_ns, saving->base_ns) < nothing_ns;
 }
 
 static void advise(struct gt_evidence *evidence, struct gt_finding *finding, bool is_awaited) {

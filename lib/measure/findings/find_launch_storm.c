@@ -2,7 +2,7 @@
 #include "measure/findings/waits.h"
 
 bool gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_launch_rate *rate = gt_evidence_launch_rate(evidence);
+    const struct gt_launch_rate all = gt_evidence_launch_rate(evidence), *rate = &all;
     /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
     bool is_high = rate->is_storm || rate->per_second >= gt_thresholds.storm_rate;
     if (!is_high || (double)rate->count < gt_thresholds.storm_launches ||

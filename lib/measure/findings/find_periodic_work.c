@@ -168,11 +168,10 @@ static bool find_work(struct extra_work *work, struct gt_evidence *evidence, con
 }
 
 bool gt_find_periodic_work(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct gt_step_times times;
+    const struct gt_step_times *times = gt_evidence_step_times(evidence);
     struct extra_work work = {0};
-    gt_step_times_init(&times, evidence);
-    if (find_work(&work, evidence, &times) && evidence->ledger.idle->device_count) {
-        struct sum sum = claim_all(evidence, &times, &work);
+    if (find_work(&work, evidence, times) && evidence->ledger.idle->device_count) {
+        struct sum sum = claim_all(evidence, times, &work);
         if (evidence->ledger.claimed_ns > 0 && sum.items && work.unnamed.runs)
             describe_unnamed(evidence, finding, &work, &sum);
         else if (evidence->ledger.claimed_ns > 0 && sum.items)
@@ -180,6 +179,5 @@ bool gt_find_periodic_work(struct gt_evidence *evidence, struct gt_finding *find
     }
     gt_step_surplus_release(&work.unnamed);
     gt_step_extras_release(&work.range);
-    gt_step_times_release(&times);
     return finding->evidence_count > 0;
 }

@@ -12,7 +12,7 @@ static const char *const kind_names[KINDS] = {"idle time", "compute", "communica
 
 struct looking {
     struct gt_evidence *evidence;
-    struct gt_step_times times;
+    const struct gt_step_times *times;
     int64_t (*left_ns)[KINDS]; /* by item: what nobody has claimed */
     int64_t *samples;
     struct gt_step_list slow;
@@ -24,7 +24,7 @@ struct looking {
 };
 
 static bool is_slow(const struct looking *it, const struct gt_step_time *time) {
-    const struct gt_step_loop *loop = &it->times.loops[time->loop];
+    const struct gt_step_loop *loop = &it->times->loops[time->loop];
     return (double)loop->count >= gt_thresholds.fewest_steps &&
            (double)gt_step_time_ns(time) > gt_thresholds.slow_step_ratio * (double)loop->usual_ns;
 }
@@ -45,7 +45,7 @@ static int kind_of_op(const struct gt_view *view, size_t position) {
 
 static bool has_slow(const struct looking *it, const struct gt_step_loop *loop) {
     for (size_t i = loop->first; i < loop->first + loop->count; i++)
-        if (is_slow(it, &it->times.items[i]))
+        if (is_slow(it, &it->times->items[i]))
             return true;
     return false;
 }
@@ -56,7 +56,7 @@ struct cursor {
 };
 
 static void sum_step(struct looking *it, size_t item, struct cursor *cursor) {
-    const struct gt_step_time *time = &it->times.items[item];
+    const struct gt_step_time *time = &it->times->items[item];
     const struct gt_view *view = it->evidence->view;
     const struct gt_ledger *ledger = &it->evidence->ledger;
     int64_t *sums_ns = it->left_ns[item];
@@ -81,7 +81,7 @@ static void sum_step(struct looking *it, size_t item, struct cursor *cursor) {
 static int64_t usual_left_ns(struct looking *it, const struct gt_step_loop *loop, int kind) {
     size_t count = 0;
     for (size_t i = loop->first; i < loop->first + loop->count; i++)
-        if (!is_slow(it, &it->times.items[i]))
+        if (!is_slow(it, &it->times->items[i]))
             it->samples[count++] = it->left_ns[i][kind];
     return gt_step_times_lower_median(it->samples, count);
 }
@@ -90,14 +90,14 @@ static int64_t usual_left_ns(struct looking *it, const struct gt_step_loop *loop
 
 /* More ops are other work, which a step may have for good reason. */
 static bool has_usual_ops(const struct looking *it, const struct gt_step_time *time) {
-    double usual = (double)it->times.loops[time->loop].usual_ops;
+    double usual = (double)it->times->loops[time->loop].usual_ops;
     return fabs((double)time->ops - usual) <= gt_thresholds.same_ops_share * usual;
 }
 
 /* How much of each kind a slow step may lose, up to its excess in all. */
 static void divide_excess(const struct looking *it, size_t item, const int64_t *usual_ns, int64_t *want_ns) {
-    const struct gt_step_time *time = &it->times.items[item];
-    int64_t left_ns = gt_ns_between(it->times.loops[time->loop].usual_ns, gt_step_time_ns(time));
+    const struct gt_step_time *time = &it->times->items[item];
+    int64_t left_ns = gt_ns_between(it->times->loops[time->loop].usual_ns, gt_step_time_ns(time));
     for (int kind = 0; kind < KINDS; kind++) {
         int64_t excess_ns = gt_ns_between(usual_ns[kind], it->left_ns[item][kind]);
         excess_ns = excess_ns < left_ns ? excess_ns : left_ns;
@@ -139,7 +139,7 @@ static void claim_loop(struct looking *it, const struct gt_step_loop *loop, stru
     for (int kind = 0; kind < KINDS; kind++)
         usual_ns[kind] = usual_left_ns(it, loop, kind);
     for (size_t i = loop->first; i < loop->first + loop->count; i++) {
-        const struct gt_step_time *time = &it->times.items[i];
+        const struct gt_step_time *time = &it->times->items[i];
         if (!is_slow(it, time))
             continue;
         divide_excess(it, i, usual_ns, want_ns);
@@ -154,11 +154,11 @@ static void claim_loop(struct looking *it, const struct gt_step_loop *loop, stru
 }
 
 static void claim_device(struct looking *it, size_t index) {
-    const struct gt_step_times_device *device = &it->times.devices[index];
+    const struct gt_step_times_device *device = &it->times->devices[index];
     struct cursor cursor = {it->evidence->view->devices[index].first, it->evidence->ledger.idle->devices[index].first};
     struct cursor summed = cursor;
     for (size_t i = device->first_loop; i < device->first_loop + device->loop_count; i++) {
-        const struct gt_step_loop *loop = &it->times.loops[i];
+        const struct gt_step_loop *loop = &it->times->loops[i];
         if (!has_slow(it, loop))
             continue;
         for (size_t item = loop->first; item < loop->first + loop->count; item++)
@@ -173,16 +173,16 @@ static void claim_device(struct looking *it, size_t index) {
 static bool find_kernel(struct looking *it, gt_strid *name, double *more_ns) {
     const struct gt_view *view = it->evidence->view;
     double *sums_ns = gt_mem_array(view->store->strings.count, sizeof *sums_ns);
-    double slow = (double)it->slow_count, others = (double)(it->times.count - it->slow_count);
+    double slow = (double)it->slow_count, others = (double)(it->times->count - it->slow_count);
     *more_ns = 0;
     for (size_t d = 0; d < view->device_count && sums_ns; d++) {
         const struct gt_view_device *device = &view->devices[d];
         size_t next = 0;
         for (size_t i = device->first; i < device->first + device->count; i++) {
-            size_t item = gt_step_times_at(&it->times, &it->times.devices[d], view->start_ns[i], &next);
+            size_t item = gt_step_times_at(it->times, &it->times->devices[d], view->start_ns[i], &next);
             if (item == SIZE_MAX)
                 continue;
-            bool in_slow = is_slow(it, &it->times.items[item]);
+            bool in_slow = is_slow(it, &it->times->items[item]);
             sums_ns[view->name[i]] += (double)gt_view_op_ns(view, i) / (in_slow ? slow : -others);
         }
     }
@@ -255,18 +255,20 @@ static void describe(struct looking *it, struct gt_finding *finding) {
 }
 
 static bool has_any_slow(const struct looking *it) {
-    for (size_t i = 0; i < it->times.loop_count; i++)
-        if (has_slow(it, &it->times.loops[i]))
+    for (size_t i = 0; i < it->times->loop_count; i++)
+        if (has_slow(it, &it->times->loops[i]))
             return true;
     return false;
 }
 
 bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct looking it = {.evidence = evidence, .slow = {.evidence = evidence}, .longest_gap = SIZE_MAX};
-    gt_step_times_init(&it.times, evidence);
+    struct looking it = {.evidence = evidence,
+                         .times = gt_evidence_step_times(evidence),
+                         .slow = {.evidence = evidence},
+                         .longest_gap = SIZE_MAX};
     if (has_any_slow(&it)) {
-        it.left_ns = gt_mem_array(it.times.count, sizeof *it.left_ns);
-        it.samples = gt_mem_uninitialised(it.times.count, sizeof *it.samples);
+        it.left_ns = gt_mem_array(it.times->count, sizeof *it.left_ns);
+        it.samples = gt_mem_uninitialised(it.times->count, sizeof *it.samples);
         if (!it.left_ns || !it.samples)
             gt_evidence_fail(evidence);
         for (size_t d = 0; d < evidence->ledger.idle->device_count && it.left_ns && it.samples; d++)
@@ -276,6 +278,5 @@ bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *find
         gt_mem_free(it.left_ns);
         gt_mem_free(it.samples);
     }
-    gt_step_times_release(&it.times);
     return finding->evidence_count > 0;
 }

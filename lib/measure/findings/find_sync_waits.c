@@ -1,5 +1,8 @@
 /* Sync waits: the launching thread waited in a synchronizing call, and the GPU was idle then or right after. */
+#include <stdatomic.h>
+
 #include "base/mem.h"
+#include "base/threads.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
@@ -10,38 +13,61 @@ static void leave_out_readbacks(struct gt_evidence *evidence, uint8_t *is_wait) 
         is_wait[readback->waits[i]] = 0;
 }
 
-/* By thread: whether it launched ops of the view. NULL: memory was short. */
-static uint8_t *launching_threads_new(const struct gt_view *view) {
+/* What slices of ops and of calls are looked through for. */
+struct search {
+    const struct gt_evidence *evidence;
+    _Atomic uint8_t *launches; /* by thread: whether it launched ops of the view */
+    bool *processes;           /* of the view */
+    const uint8_t *blocks;     /* by call; NULL: not known */
+    uint8_t *is_wait;          /* likewise: whether it is one that waits */
+};
+
+static void find_launching_threads(void *context, size_t slice, size_t begin, size_t end) {
+    const struct search *search = context;
+    const struct gt_view *view = search->evidence->view;
     const struct gt_calls *calls = &view->store->calls;
-    uint8_t *launches = gt_mem_array(view->store->threads.count, 1);
-    for (size_t i = 0; i < view->op_count && launches; i++) {
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
-        if (call != GT_NO_ROW && calls->thread[call] != GT_NO_TRACK)
-            launches[calls->thread[call]] = 1;
+        uint32_t thread = call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[call];
+        if (thread != GT_NO_TRACK && !atomic_load_explicit(&search->launches[thread], memory_order_relaxed))
+            atomic_store_explicit(&search->launches[thread], 1, memory_order_relaxed);
     }
-    return launches;
+}
+
+static void find_waits(void *context, size_t slice, size_t begin, size_t end) {
+    const struct search *search = context;
+    const struct gt_evidence *evidence = search->evidence;
+    const struct gt_calls *calls = &evidence->view->store->calls;
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        search->is_wait[i] =
+            search->blocks[i] && calls->start_ns[i] >= evidence->ledger.steady_ns && calls->thread[i] != GT_NO_TRACK &&
+            search->launches[calls->thread[i]] &&
+            gt_view_has_moment(evidence->view, search->processes, calls->start_ns[i], calls->thread[i]) &&
+            gt_str_find_nocase(gt_store_string(evidence->view->store, calls->name[i]), GT_STR("Synchronize"));
 }
 
 /* Copies block, too, but it is their data that the CPU waits for. */
 static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
-    const struct gt_calls *calls = &evidence->view->store->calls;
-    const uint8_t *blocks = gt_evidence_blocking_calls(evidence);
-    uint8_t *is_wait = gt_mem_array(calls->count, 1);
-    uint8_t *launches = launching_threads_new(evidence->view);
-    bool *processes = gt_view_processes(evidence->view);
-    bool ok = is_wait && launches && processes;
-    for (size_t i = 0; i < calls->count && ok && blocks; i++)
-        is_wait[i] = blocks[i] && calls->start_ns[i] >= evidence->ledger.steady_ns && calls->thread[i] != GT_NO_TRACK &&
-                     launches[calls->thread[i]] &&
-                     gt_view_has_moment(evidence->view, processes, calls->start_ns[i], calls->thread[i]) &&
-                     gt_str_find_nocase(gt_store_string(evidence->view->store, calls->name[i]), GT_STR("Synchronize"));
-    if (ok)
-        leave_out_readbacks(evidence, is_wait);
-    else
+    const struct gt_view *view = evidence->view;
+    size_t threads = gt_threads_count(view->request->threads), calls = view->store->calls.count;
+    struct search search = {.evidence = evidence,
+                            .launches = gt_mem_array(view->store->threads.count, 1),
+                            .processes = gt_view_processes(view),
+                            .blocks = gt_evidence_blocking_calls(evidence),
+                            .is_wait = gt_mem_array(calls, 1)};
+    if (search.is_wait && search.launches && search.processes) {
+        gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, find_launching_threads, &search);
+        if (search.blocks)
+            gt_threads_rows(gt_threads_slices(threads, calls, 0), calls, find_waits, &search);
+        leave_out_readbacks(evidence, search.is_wait);
+    } else {
         gt_evidence_fail(evidence);
-    gt_mem_free(launches);
-    gt_mem_free(processes);
-    return is_wait;
+    }
+    gt_mem_free(search.launches);
+    gt_mem_free(search.processes);
+    return search.is_wait;
 }
 
 static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, struct gt_lead_loss *losses,

@@ -12,6 +12,9 @@
 /* A need in addition to the facts: the rule uses what is not there (work of the GPU, ranges around a launch). Where
    something of the file was lost that may be the reason, so its finding says so and is one severity lower. */
 #define GT_NEEDS_WHOLE 0x80000000u
+/* The rule looks at what others left in the ledger. Those of GT_LEVEL_LOW that do not may look at any time. */
+#define GT_NEEDS_CLAIMS 0x40000000u
+#define GT_NEEDS_OTHERS (GT_NEEDS_WHOLE | GT_NEEDS_CLAIMS)
 
 /* How severe a finding is. */
 enum gt_finding_level {
@@ -30,7 +33,7 @@ struct gt_advice {
 /* One rule, a line of findings.def. */
 struct gt_finding_rule {
     const char *id;
-    uint32_t needs; /* enum gt_fact: without them the rule is not asked; or GT_NEEDS_WHOLE */
+    uint32_t needs; /* enum gt_fact: without them the rule is not asked; or GT_NEEDS_... */
     enum gt_finding_level level;
     const char *table;
     const char *what; /* what it looks for, in a sentence */

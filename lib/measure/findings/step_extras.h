@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_FINDINGS_STEP_EXTRAS_H
 #define GT_MEASURE_FINDINGS_STEP_EXTRAS_H
 
-#include "measure/findings/step_times.h"
+#include "measure/findings/evidence.h"
 
 struct gt_step_extra {
     gt_strid name;      /* GT_STRID_EMPTY: there is none */

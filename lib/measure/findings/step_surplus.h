@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_FINDINGS_STEP_SURPLUS_H
 #define GT_MEASURE_FINDINGS_STEP_SURPLUS_H
 
-#include "measure/findings/step_times.h"
+#include "measure/findings/evidence.h"
 
 enum { GT_STEP_SURPLUS_NAMES = 3 };
 

@@ -3,7 +3,8 @@
 #ifndef GT_MEASURE_FINDINGS_STEP_TIMES_H
 #define GT_MEASURE_FINDINGS_STEP_TIMES_H
 
-#include "measure/findings/evidence.h"
+#include "events/view.h"
+#include "measure/results/step_set.h"
 
 /* A step after the warm-up, on one device. */
 struct gt_step_time {
@@ -32,10 +33,10 @@ struct gt_step_times {
     struct gt_step_times_device *devices; /* those of the view */
     struct gt_step_loop *loops;
     size_t loop_count;
-    bool has_failed; /* memory was short: all is empty */
 };
 
-void gt_step_times_init(struct gt_step_times *times, struct gt_evidence *evidence);
+/* false: memory was short, and all is empty. */
+bool gt_step_times_init(struct gt_step_times *times, const struct gt_view *view, const struct gt_step_set *steps);
 void gt_step_times_release(struct gt_step_times *times);
 
 static inline int64_t gt_step_time_ns(const struct gt_step_time *time) {

@@ -97,13 +97,18 @@ static size_t count_launches(struct gt_evidence *evidence) {
     size_t count = 0;
     if (!seen)
         gt_evidence_fail(evidence);
-    for (size_t i = 0; i < view->op_count && seen; i++) {
-        uint32_t op = view->row[i], call = view->labels->op_call[op];
-        bool is_first = call == GT_NO_ROW || !seen[call];
-        if (call != GT_NO_ROW)
+    const uint32_t *op_call = view->labels->op_call, *row = view->row;
+    const uint8_t *flags = view->store->ops.flags;
+    int64_t steady_ns = evidence->ledger.steady_ns;
+    for (size_t i = 0, end = seen ? view->op_count : 0; i < end; i++) {
+        uint32_t call = op_call[row[i]];
+        if (call != GT_NO_ROW) {
+            if (seen[call])
+                continue;
             seen[call] = 1;
-        count += is_first && view->start_ns[i] >= evidence->ledger.steady_ns &&
-                 gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !(view->store->ops.flags[op] & GT_OP_IN_GRAPH);
+        }
+        count += view->start_ns[i] >= steady_ns && gt_store_kind_is_kernel(view->kind[i]) &&
+                 !(flags[row[i]] & GT_OP_IN_GRAPH);
     }
     gt_mem_free(seen);
     return count;

@@ -144,7 +144,7 @@ static const char *say_saving(struct gt_evidence *evidence, const struct gt_find
 }
 
 static const char *say_lacks(struct gt_evidence *evidence, const struct gt_finding_rule *rule) {
-    uint32_t missing = rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE;
+    uint32_t missing = rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_OTHERS;
     const char *list = "";
     for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
         if (missing & fact)

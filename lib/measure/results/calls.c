@@ -1,11 +1,13 @@
 /* Names of runtime and driver calls (CUDA and HIP), and the calls of a view that launch and that block. */
 #include "measure/results/calls.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 
 static bool strip_suffix(struct gt_str *name, struct gt_str suffix) {
@@ -38,10 +40,6 @@ struct gt_str gt_call_plain_name(struct gt_str name) {
     return strip(name, 4);
 }
 
-static bool contains(struct gt_str text, struct gt_str part) {
-    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
-}
-
 bool gt_call_is_blocking(struct gt_str name) {
     name = strip(name, 1);
     if (!gt_str_take_start(&name, GT_STR("cuda")) && !gt_str_take_start(&name, GT_STR("cu")) &&
@@ -51,66 +49,120 @@ bool gt_call_is_blocking(struct gt_str name) {
         gt_str_eq(name, GT_STR("EventSynchronize")) || gt_str_eq(name, GT_STR("CtxSynchronize")))
         return true;
     return (gt_str_starts(name, GT_STR("Memcpy")) || gt_str_starts(name, GT_STR("Memset"))) &&
-           !contains(name, GT_STR("Async"));
+           !gt_str_contains(name, GT_STR("Async"));
 }
 
 bool gt_call_is_launch(struct gt_str name) {
     /* cudaLaunchHostFunc puts CPU work into a stream. */
-    return contains(name, GT_STR("Launch")) && !contains(name, GT_STR("HostFunc"));
+    return gt_str_contains(name, GT_STR("Launch")) && !gt_str_contains(name, GT_STR("HostFunc"));
+}
+
+/* ---- calls that launch ---- */
+
+struct marking {
+    const struct gt_view *view;
+    uint8_t *marks;
+    uint8_t *is_launch_name;
+    size_t parts;       /* of the calls by id, a power of two */
+    uint8_t *maybe;     /* by the low bits of an id: whether a launch call without an op has it; most ids are of none */
+    size_t maybe_count; /* a power of two, so that ids of different parts have different ones */
+    atomic_bool failed;
+};
+
+static void mark_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct marking *marking = context;
+    const struct gt_view *view = marking->view;
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t call = view->labels->op_call[gt_view_any_op_row(view, i)];
+        if (call != GT_NO_ROW) /* ops of other slices may have the same */
+            __atomic_store_n(&marking->marks[call], 1, __ATOMIC_RELAXED);
+    }
+}
+
+static uint8_t *maybe_of(const struct marking *marking, uint64_t id) {
+    return &marking->maybe[id & (marking->maybe_count - 1)];
+}
+
+/* Ids that share all but the low bits, of any process, are in one part: CUPTI counts up. */
+static bool is_in_part(const struct marking *marking, size_t part, uint32_t call) {
+    return ((marking->view->store->calls.correlation[call] >> 6) & (marking->parts - 1)) == part;
 }
 
 /* Launch calls by name that launched nothing in the trace, by id. Some exports write a call as two nested rows with one
    correlation id: such a pair is one call. Few calls are asked about, so the others are only looked up. */
-static bool find_calls_without_ops(const struct gt_store *store, const uint8_t *marks, const uint8_t *is_launch_name,
-                                   struct gt_map *by_id) {
-    for (uint32_t i = 0; i < store->calls.count; i++)
-        if (!marks[i] && is_launch_name[store->calls.name[i]] && store->calls.correlation[i] != GT_NO_CORRELATION)
-            gt_map_put_if_new(by_id, gt_labels_call_process(store, i), store->calls.correlation[i], i);
-    return !by_id->failed;
+static void find_calls_without_ops(const struct marking *marking, size_t part, struct gt_map *by_id) {
+    const struct gt_store *store = marking->view->store;
+    const struct gt_calls *calls = &store->calls;
+    for (uint32_t i = 0; i < calls->count; i++)
+        if (is_in_part(marking, part, i) && !marking->marks[i] && marking->is_launch_name[calls->name[i]] &&
+            calls->correlation[i] != GT_NO_CORRELATION) {
+            gt_map_put_if_new(by_id, gt_labels_call_process(store, i), calls->correlation[i], i);
+            *maybe_of(marking, calls->correlation[i]) = 1;
+        }
+    for (uint32_t i = 0; i < calls->count && by_id->count && !by_id->failed; i++)
+        if (is_in_part(marking, part, i) && marking->marks[i] && *maybe_of(marking, calls->correlation[i]) &&
+            calls->correlation[i] != GT_NO_CORRELATION &&
+            gt_map_get(by_id, gt_labels_call_process(store, i), calls->correlation[i]) != GT_MAP_NONE)
+            gt_map_put(by_id, gt_labels_call_process(store, i), calls->correlation[i], i);
 }
 
-static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, const uint8_t *is_launch_name) {
-    const struct gt_store *store = view->store;
+static void mark_part(void *context, size_t part) {
+    struct marking *marking = context;
+    const struct gt_store *store = marking->view->store;
+    const struct gt_calls *calls = &store->calls;
     struct gt_map by_id = {0};
-    bool ok = find_calls_without_ops(store, marks, is_launch_name, &by_id);
-    for (uint32_t i = 0; i < store->calls.count && ok; i++)
-        if (marks[i] && by_id.count && store->calls.correlation[i] != GT_NO_CORRELATION &&
-            gt_map_get(&by_id, gt_labels_call_process(store, i), store->calls.correlation[i]) != GT_MAP_NONE)
-            gt_map_put(&by_id, gt_labels_call_process(store, i), store->calls.correlation[i], i);
-    for (uint32_t i = 0; i < store->calls.count && ok; i++)
-        if (!marks[i] && is_launch_name[store->calls.name[i]])
-            marks[i] = store->calls.correlation[i] == GT_NO_CORRELATION ||
-                       gt_map_get(&by_id, gt_labels_call_process(store, i), store->calls.correlation[i]) == i;
+    find_calls_without_ops(marking, part, &by_id);
+    for (uint32_t i = 0; i < calls->count && !by_id.failed; i++)
+        if (is_in_part(marking, part, i) && !marking->marks[i] && marking->is_launch_name[calls->name[i]])
+            marking->marks[i] = calls->correlation[i] == GT_NO_CORRELATION ||
+                                gt_map_get(&by_id, gt_labels_call_process(store, i), calls->correlation[i]) == i;
+    if (by_id.failed)
+        marking->failed = true;
     gt_map_release(&by_id);
-    return ok;
+}
+
+/* false: memory was short. */
+static bool mark_calls_without_ops(struct marking *marking, size_t threads) {
+    const struct gt_store *store = marking->view->store;
+    bool has_any = false;
+    for (size_t i = 0; i < store->strings.count; i++)
+        if (gt_call_is_launch(gt_store_string(store, (gt_strid)i)))
+            marking->is_launch_name[i] = 1;
+    for (size_t i = 0; i < store->calls.count && !has_any; i++)
+        has_any = !marking->marks[i] && marking->is_launch_name[store->calls.name[i]];
+    if (!has_any)
+        return true;
+    for (marking->maybe_count = 4096; marking->maybe_count < store->calls.count;)
+        marking->maybe_count *= 2;
+    marking->maybe = gt_mem_array(marking->maybe_count, 1);
+    if (!marking->maybe)
+        return false;
+    size_t most = gt_threads_slices(threads, store->calls.count, 0);
+    for (marking->parts = 1; marking->parts * 2 <= most;)
+        marking->parts *= 2;
+    gt_threads_run(marking->parts, mark_part, marking);
+    gt_mem_free(marking->maybe);
+    return !marking->failed;
 }
 
 enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view,
                                           struct gt_error *err) {
     const struct gt_store *store = view->store;
-    bool ok = false, has_launch_names = false;
-    uint8_t *marks = gt_mem_array(store->calls.count, 1);
-    uint8_t *is_launch_name = gt_mem_array(store->strings.count, 1);
-    if (!marks || !is_launch_name)
-        goto out;
-    for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t call = view->labels->op_call[gt_view_any_op_row(view, i)];
-        if (call != GT_NO_ROW)
-            marks[call] = 1;
-    }
-    for (size_t i = 0; i < store->strings.count; i++)
-        if (gt_call_is_launch(gt_store_string(store, (gt_strid)i)))
-            is_launch_name[i] = 1;
-    for (size_t i = 0; i < store->calls.count && !has_launch_names; i++)
-        has_launch_names = !marks[i] && is_launch_name[store->calls.name[i]];
-    ok = !view->is_whole || !has_launch_names || mark_calls_without_ops(view, marks, is_launch_name);
-out:
-    gt_mem_free(is_launch_name);
+    size_t threads = gt_threads_count(view->request->threads);
+    struct marking marking = {.view = view,
+                              .marks = gt_mem_array(store->calls.count, 1),
+                              .is_launch_name = gt_mem_array(store->strings.count, 1)};
+    bool ok = marking.marks && marking.is_launch_name;
+    if (ok)
+        gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, mark_slice, &marking);
+    ok = ok && (!view->is_whole || mark_calls_without_ops(&marking, threads));
+    gt_mem_free(marking.is_launch_name);
     if (!ok) {
-        gt_mem_free(marks);
+        gt_mem_free(marking.marks);
         return gt_fail_memory(err);
     }
-    out->of_call = marks;
+    out->of_call = marking.marks;
     return GT_OK;
 }
 

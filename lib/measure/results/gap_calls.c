@@ -125,7 +125,8 @@ uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, c
 }
 
 /* Launch waits are counted up to each listed gap, so the listed gaps are visited in the order of idle->gaps. */
-gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
+gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const struct gt_idle_code *found, const uint32_t *gaps,
+                            size_t count) {
     gt_strid *code = gt_mem_array(count, sizeof *code);
     struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
     for (uint32_t i = 0; i < count && order; i++)
@@ -135,7 +136,7 @@ gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const uint32_t *gaps, si
         for (; gap < order[i].key; gap++)
             wait += idle->gaps[gap].has_launch_wait;
         if (idle->gaps[gap].has_launch_wait && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
-            code[order[i].value] = idle->launch_wait_code[wait];
+            code[order[i].value] = found->of_wait[wait];
     }
     gt_mem_free(order);
     if (!ok) {

@@ -40,6 +40,8 @@ void gt_host_spans_release(struct gt_host_spans *spans);
    one before it ends begins another chain: of gaps of one device none does, for no launch call starts after the end of
    its op. false: memory was short. */
 bool gt_host_spans_add(struct gt_host_spans *spans, uint32_t thread, int64_t start_ns, int64_t end_ns, uint32_t gap);
+/* The same of all up to before `end` that are in items already, with their threads as `next`. */
+bool gt_host_spans_link(struct gt_host_spans *spans, size_t end);
 void gt_host_spans_rewind(struct gt_host_spans *spans);
 
 /* What the intervals have of one span. */

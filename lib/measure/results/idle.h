@@ -18,10 +18,6 @@ enum gt_idle_cause {
 };
 extern const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT];
 
-/* What the launching thread did during a host gap. */
-enum gt_host_activity { GT_HOST_API, GT_HOST_RANGE, GT_HOST_OUTSIDE, GT_HOST_ACTIVITY_COUNT };
-extern const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT];
-
 /* A late start, of an op that had been launched long before, is two gaps, one after the other: until the launch had
    reached the GPU, which has the cause found, and after that, in which the op was queued. */
 enum gt_gap_part { GT_GAP_WHOLE, GT_GAP_FIRST, GT_GAP_QUEUED };
@@ -31,10 +27,10 @@ struct gt_idle_gap {
     int64_t start_ns, end_ns;
     uint32_t previous, next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
     uint32_t call;           /* launch call of the next op; GT_NO_ROW */
-    uint8_t cause, activity; /* activity only counts for host gaps */
-    bool has_launch_wait;    /* the call starts after the start of the gap, on a known thread: the launch wait is the
-                                time in between, which the CPU spent on something else */
-    uint8_t part;            /* enum gt_gap_part */
+    uint8_t cause;
+    bool has_launch_wait; /* the call starts after the start of the gap, on a known thread: the launch wait is the
+                             time in between, which the CPU spent on something else */
+    uint8_t part;         /* enum gt_gap_part */
 };
 
 /* The gaps of one device. */
@@ -53,8 +49,6 @@ struct gt_idle {
     size_t late_starts;             /* how many of them are two */
     struct gt_idle_device *devices; /* those of the view */
     size_t device_count;
-    gt_strid *launch_wait_code; /* for each gap with a launch wait, in their order: the code that has the largest part
-                                   of it, if code has most of it, else GT_STRID_EMPTY; NULL: no gap has one */
 };
 
 struct gt_idle_sum {
@@ -62,25 +56,12 @@ struct gt_idle_sum {
     __int128 twice_recoverable_ns;
 };
 
-struct gt_idle_sums {
-    struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT];
-    struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]; /* of host gaps */
-};
-
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
 void gt_idle_release(struct gt_idle *idle);
 
-/* Gaps and their causes, without what the CPU did in host gaps: a third of the cost. */
-struct gt_idle_causes {
-    const struct gt_idle *idle; /* all that gt_idle_init finds where that was asked for, too; else its own */
-    struct gt_idle own;         /* launch_wait_code is NULL, and activity says nothing */
-};
-
-enum gt_status gt_idle_causes_init(struct gt_idle_causes *causes, const struct gt_view *view, struct gt_error *err);
-void gt_idle_causes_release(struct gt_idle_causes *causes);
-
-/* Of the gaps of one device; one pass over them. */
-struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device);
+/* Of the gaps of one device by cause; one pass over them. */
+void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT]);
+void gt_idle_sum_add(struct gt_idle_sum *sum, const struct gt_idle_gap *gap, const struct gt_idle_device *device);
 
 /* The device of a gap, by its number. */
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);

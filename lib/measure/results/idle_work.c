@@ -38,6 +38,7 @@ struct share {
 struct charging {
     const struct gt_view *view;
     const struct gt_idle *idle;
+    const struct gt_idle_code *code;
     struct gt_grouping shares;
     uint32_t *share_of; /* by gap; GT_NO_ROW: it has another cause than host; NULL: nobody asks */
     uint32_t *latest;   /* by name: the share of it that came last, + 1 */
@@ -64,7 +65,7 @@ static bool charge_device(struct charging *charging, uint32_t d, size_t *wait) {
     const struct gt_idle_device *device = &charging->idle->devices[d];
     for (size_t i = device->first; i < device->first + device->count; i++) {
         const struct gt_idle_gap *gap = &charging->idle->gaps[i];
-        gt_strid code = gap->has_launch_wait ? charging->idle->launch_wait_code[(*wait)++] : GT_STRID_EMPTY;
+        gt_strid code = gap->has_launch_wait ? charging->code->of_wait[(*wait)++] : GT_STRID_EMPTY;
         uint32_t share = GT_NO_ROW;
         if (gap->cause == GT_IDLE_HOST) {
             share = find_share(charging, d, code);
@@ -94,7 +95,7 @@ static bool take_gaps(struct gt_spread *spread, const struct charging *charged) 
             gt_spread_take(spread, idle->gaps[i].cause, ns);
             if (charged->share_of[i] == GT_NO_ROW)
                 continue;
-            gt_spread_take(spread, FIRST_ACTIVITY + idle->gaps[i].activity, ns);
+            gt_spread_take(spread, FIRST_ACTIVITY + charged->code->activity[i], ns);
             gt_spread_take(spread, FIRST_SHARE + charged->share_of[i], ns);
         }
     return true;
@@ -197,11 +198,12 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     return ok;
 }
 
-enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
-                                struct gt_error *err) {
+enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
+                                struct gt_section *section, struct gt_error *err) {
     bool has_spreads = gt_measure_table_is_wanted(view, "spreads");
     struct charging charging = {.view = view,
                                 .idle = idle,
+                                .code = code,
                                 .shares = {.elem_bytes = sizeof(struct share)},
                                 .share_of =
                                     has_spreads ? gt_mem_uninitialised(idle->count, sizeof *charging.share_of) : NULL,

@@ -4,7 +4,76 @@
 
 #include "base/mem.h"
 #include "base/spans.h"
+#include "base/threads.h"
 #include "measure/results/calls.h"
+
+/* ---- the waits ---- */
+
+/* Gaps are listed in slices, which count before they list. */
+struct listing {
+    const struct gt_calls *calls;
+    const struct gt_idle *idle;
+    struct gt_host_span *items;
+    size_t *first; /* by slice: places of its waits; one more than there are slices */
+};
+
+static void count_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct listing *listing = context;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++)
+        count += listing->idle->gaps[i].has_launch_wait;
+    listing->first[slice + 1] = count;
+}
+
+static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct listing *listing = context;
+    const struct gt_calls *calls = listing->calls;
+    struct gt_host_span *item = listing->items + listing->first[slice];
+    for (size_t i = begin; i < end; i++) {
+        const struct gt_idle_gap *gap = &listing->idle->gaps[i];
+        if (gap->has_launch_wait)
+            *item++ =
+                (struct gt_host_span){gap->start_ns, calls->start_ns[gap->call], calls->thread[gap->call], (uint32_t)i};
+    }
+}
+
+/* Those of each device come in order of start. */
+static bool link_devices(struct gt_host_spans *spans, const struct gt_idle *idle, size_t count) {
+    bool ok = true;
+    for (size_t d = 0; d < idle->device_count && ok; d++) {
+        size_t low = spans->count, high = count, gap_end = idle->devices[d].first + idle->devices[d].count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (spans->items[middle].gap < gap_end)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        gt_host_spans_rewind(spans);
+        ok = gt_host_spans_link(spans, low);
+    }
+    return ok;
+}
+
+bool gt_launch_wait_list(struct gt_host_spans *spans, const struct gt_view *view, const struct gt_idle *idle) {
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), idle->count, 0);
+    struct listing listing = {&view->store->calls, idle, NULL, gt_mem_array(slices + 1, sizeof *listing.first)};
+    *spans = (struct gt_host_spans){0};
+    if (!listing.first)
+        return false;
+    gt_threads_rows(slices, idle->count, count_slice, &listing);
+    for (size_t i = 0; i < slices; i++)
+        listing.first[i + 1] += listing.first[i];
+    size_t count = listing.first[slices];
+    bool ok = gt_host_spans_init(spans, count, view->store->threads.count);
+    if (ok) {
+        listing.items = spans->items;
+        gt_threads_rows(slices, idle->count, list_slice, &listing);
+        ok = link_devices(spans, idle, count);
+    }
+    gt_mem_free(listing.first);
+    return ok;
+}
 
 /* ---- tables ---- */
 
@@ -34,93 +103,79 @@ static uint32_t *new_sorted_rows(const struct gt_host_spans *spans, const struct
 
 /* How far the calls of a thread have come. */
 struct reach {
-    int64_t start_ns;            /* of the latest */
-    int64_t end_ns, wait_end_ns; /* of all, of those that wait: the latest */
+    int64_t start_ns; /* of the latest */
+    int64_t end_ns;   /* of all: the latest */
 };
 
-struct call_sweeps {
+struct call_sweep {
     const struct gt_calls *calls;
-    const uint8_t *waits; /* by name */
-    struct gt_host_spans_sweep all, waiting;
+    const uint8_t *waits; /* by name; NULL: all are looked at */
+    struct gt_host_spans_sweep sweep;
     struct reach *reach; /* by thread */
     size_t thread_count;
 };
 
-/* Gives an interval what of it is after the end of those before it. */
-static inline void take_after(struct gt_host_spans_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
-                              int64_t *reached_ns, gt_strid name) {
-    if (end_ns <= start_ns || end_ns <= *reached_ns)
-        return;
-    gt_host_spans_sweep_take(sweep, thread, start_ns > *reached_ns ? start_ns : *reached_ns, end_ns, name);
-    *reached_ns = end_ns;
-}
-
-/* false: it starts before the one before it. */
-static inline bool take_call(struct call_sweeps *it, size_t row) {
+/* Gives a call what of it is after the end of those before it. false: it starts before the one before it. */
+static inline bool take_call(struct call_sweep *it, size_t row) {
     const struct gt_calls *calls = it->calls;
     uint32_t thread = calls->thread[row];
     int64_t start_ns = calls->start_ns[row], end_ns = calls->end_ns[row];
-    if (!gt_host_spans_has(it->waiting.spans, thread))
+    if (!gt_host_spans_has(it->sweep.spans, thread))
         return true;
     struct reach *reach = &it->reach[thread];
     if (start_ns < reach->start_ns)
         return false;
     reach->start_ns = start_ns;
-    if (it->all.report)
-        take_after(&it->all, thread, start_ns, end_ns, &reach->end_ns, calls->name[row]);
-    if (it->waits[calls->name[row]])
-        take_after(&it->waiting, thread, start_ns, end_ns, &reach->wait_end_ns, calls->name[row]);
+    if (end_ns <= start_ns || end_ns <= reach->end_ns)
+        return true;
+    gt_host_spans_sweep_take(&it->sweep, thread, start_ns > reach->end_ns ? start_ns : reach->end_ns, end_ns,
+                             calls->name[row]);
+    reach->end_ns = end_ns;
     return true;
 }
 
-static void start_calls(struct call_sweeps *it) {
-    for (size_t i = 0; i < it->thread_count; i++)
-        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN, INT64_MIN};
+static bool is_looked_at(const struct call_sweep *it, size_t row) {
+    return !it->waits || it->waits[it->calls->name[row]];
 }
 
-static bool take_calls_as_they_are(struct call_sweeps *it) {
-    const gt_strid *name = it->calls->name;
-    bool takes_all = it->all.report;
+static void start_calls(struct call_sweep *it) {
+    for (size_t i = 0; i < it->thread_count; i++)
+        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN};
+}
+
+static bool take_calls_as_they_are(struct call_sweep *it) {
     start_calls(it);
     for (size_t row = 0; row < it->calls->count; row++)
-        if ((takes_all || it->waits[name[row]]) && !take_call(it, row))
+        if (is_looked_at(it, row) && !take_call(it, row))
             return false;
     return true;
 }
 
-static bool take_calls_sorted(struct call_sweeps *it) {
+static bool take_calls_sorted(struct call_sweep *it) {
     const struct gt_calls *calls = it->calls;
     const struct table table = {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL};
     size_t count;
-    uint32_t *rows = new_sorted_rows(it->waiting.spans, &table, &count);
+    uint32_t *rows = new_sorted_rows(it->sweep.spans, &table, &count);
     start_calls(it);
-    if (it->all.report)
-        gt_host_spans_sweep_restart(&it->all);
-    gt_host_spans_sweep_restart(&it->waiting);
+    gt_host_spans_sweep_restart(&it->sweep);
     for (size_t i = 0; i < count && rows; i++)
-        if (it->all.report || it->waits[calls->name[rows[i]]])
+        if (is_looked_at(it, rows[i]))
             take_call(it, rows[i]);
     gt_mem_free(rows);
     return rows;
 }
 
-bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans,
-                          void (*in_calls)(void *, uint32_t, const struct gt_host_span_part *),
-                          void (*in_waits)(void *, uint32_t, const struct gt_host_span_part *), void *context) {
-    uint8_t *waits = gt_calls_blocking_names_new(view->store);
-    struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = spans->thread_count};
+bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans, bool only_waits,
+                          void (*in_calls)(void *, uint32_t, const struct gt_host_span_part *), void *context) {
+    uint8_t *waits = only_waits ? gt_calls_blocking_names_new(view->store) : NULL;
+    struct call_sweep it = {.calls = &view->store->calls, .waits = waits, .thread_count = spans->thread_count};
     it.reach = gt_mem_uninitialised(it.thread_count, sizeof *it.reach);
-    bool ok = !in_calls || gt_host_spans_sweep_init(
-                               &it.all, spans, &(struct gt_host_spans_sweep){.report = in_calls, .context = context});
-    ok = gt_host_spans_sweep_init(&it.waiting, spans,
-                                  &(struct gt_host_spans_sweep){.report = in_waits, .context = context}) &&
-         ok && waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
-    if (ok && in_calls)
-        gt_host_spans_sweep_finish(&it.all);
+    bool ok = gt_host_spans_sweep_init(&it.sweep, spans,
+                                       &(struct gt_host_spans_sweep){.report = in_calls, .context = context}) &&
+              (waits || !only_waits) && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
     if (ok)
-        gt_host_spans_sweep_finish(&it.waiting);
-    gt_host_spans_sweep_release(&it.all);
-    gt_host_spans_sweep_release(&it.waiting);
+        gt_host_spans_sweep_finish(&it.sweep);
+    gt_host_spans_sweep_release(&it.sweep);
     gt_mem_free(it.reach);
     gt_mem_free(waits);
     return ok;

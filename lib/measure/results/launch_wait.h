@@ -4,13 +4,15 @@
 
 #include "events/view.h"
 #include "measure/results/host_spans.h"
+#include "measure/results/idle.h"
 
-/* In calls: `in_calls` is called for runtime and driver calls, `in_waits` of those that wait for the GPU. Both are
-   called once for each span, or again where calls turn out to be in no order. in_calls may be NULL, and then only calls
-   that wait are looked at. false: memory was short. */
-bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans,
-                          void (*in_calls)(void *, uint32_t, const struct gt_host_span_part *),
-                          void (*in_waits)(void *, uint32_t, const struct gt_host_span_part *), void *context);
+/* The launch waits of gaps, in their order. false: memory was short. Release in any case. */
+bool gt_launch_wait_list(struct gt_host_spans *spans, const struct gt_view *view, const struct gt_idle *idle);
+
+/* In calls of the runtime and the driver, all or those that wait for the GPU: `in_calls` is called once for each span,
+   or again where calls turn out to be in no order. false: memory was short. */
+bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans, bool only_waits,
+                          void (*in_calls)(void *, uint32_t, const struct gt_host_span_part *), void *context);
 
 /* The same in code: the ranges and operators that no other encloses; steps and marks are no code. */
 bool gt_launch_wait_code(const struct gt_view *view, const struct gt_host_spans *spans,

@@ -48,13 +48,26 @@ bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table) {
     return shape.absent <= 0 && !(view->request->for_screen && shape.hidden > 0);
 }
 
+/* Of so many rows in the order of the table, those that the screen shows. */
+static size_t shown_rows(const struct gt_view *view, const struct gt_table *table, const struct gt_shape *shape,
+                         size_t count) {
+    size_t shown = shape->screen_limit > 0 ? (size_t)shape->screen_limit : table->screen_limit; /* 0: all */
+    if (!view->request->for_screen || shape->screen_limit < 0 || shown == 0)
+        return count;
+    return shown < count ? shown : count;
+}
+
 size_t gt_measure_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
     struct gt_shape shape = gt_shape_of(table->key, view->request->shapes, view->request->shape_count);
     size_t wanted = gt_measure_rows_wanted(view, table->key, count);
-    size_t shown = shape.screen_limit > 0 ? (size_t)shape.screen_limit : table->screen_limit; /* 0: all */
-    if (!view->request->for_screen || needs_all_rows(&shape) || shape.screen_limit < 0 || shown == 0)
-        return wanted;
-    return shown < wanted ? shown : wanted;
+    return needs_all_rows(&shape) ? wanted : shown_rows(view, table, &shape, wanted);
+}
+
+const char *gt_measure_table_sort(const struct gt_view *view, const struct gt_table *table, size_t count,
+                                  size_t *wanted) {
+    struct gt_shape shape = gt_shape_of(table->key, view->request->shapes, view->request->shape_count);
+    *wanted = shape.joined || shape.pivot ? count : shown_rows(view, table, &shape, count);
+    return *wanted < count ? shape.sort : NULL;
 }
 
 void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *key, const char *title,

@@ -32,6 +32,10 @@ void gt_measure_table_for(struct gt_section *section, const struct gt_table *tab
    its order alone. Keeps tables of millions of gaps out of memory where ten are asked for. */
 size_t gt_measure_rows_wanted(const struct gt_view *view, const char *table, size_t count); /* table: its key */
 size_t gt_measure_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count);
+/* The column that a table is sorted by before the screen shows the first `wanted` of its rows; NULL if all of them, or
+   the first in its own order, are worth making. */
+const char *gt_measure_table_sort(const struct gt_view *view, const struct gt_table *table, size_t count,
+                                  size_t *wanted);
 /* false: nobody will look at it. For tables that cost more than the rest of their analysis. */
 bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table);
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 
@@ -173,4 +174,31 @@ struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const stru
     if (gt_sample_stats_complete(&stats))
         return stats;
     return gt_samples_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
+}
+
+/* So many tasks that a few long ones do not leave the other threads without work. */
+enum { MOST_STATS_TASKS = 1024 };
+
+struct listing {
+    const struct gt_named_set *set;
+    const struct gt_radix_item *order; /* NULL: as they are */
+    struct gt_sample_stats *stats;
+    size_t count, task_count;
+};
+
+static void list_stats(void *context, size_t task) {
+    const struct listing *list = context;
+    size_t end = gt_threads_slice_begin(list->count, list->task_count, task + 1);
+    for (size_t i = gt_threads_slice_begin(list->count, list->task_count, task); i < end; i++)
+        list->stats[i] = gt_named_stats(list->set, &list->set->items[list->order ? list->order[i].value : i]);
+}
+
+struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
+                                           size_t count, size_t thread_count) {
+    struct gt_sample_stats *stats = gt_mem_uninitialised(count, sizeof *stats);
+    size_t task_count = count < MOST_STATS_TASKS ? count : MOST_STATS_TASKS;
+    struct listing list = {.set = set, .order = order, .stats = stats, .count = count, .task_count = task_count};
+    if (stats)
+        gt_threads_deal(thread_count, task_count, list_stats, &list);
+    return stats;
 }

@@ -2,6 +2,7 @@
 #ifndef GT_MEASURE_RESULTS_NAMED_H
 #define GT_MEASURE_RESULTS_NAMED_H
 
+#include "base/radix.h"
 #include "events/view.h"
 #include "measure/results/op_groups.h"
 #include "measure/results/samples.h"
@@ -37,5 +38,9 @@ void gt_named_set_release(struct gt_named_set *set);
 /* Negative quantiles and deviations: the input does not say. A pass over the lengths of its ops: for those that are
    shown. */
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
+/* Those of the first ones in an order (NULL: as they are), made on several threads; to be freed. NULL: memory was
+   short. */
+struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
+                                           size_t count, size_t thread_count);
 
 #endif

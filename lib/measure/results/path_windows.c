@@ -2,6 +2,7 @@
    Steps tile a run: each begins where the one before ends, with its range or with its last op, whichever is later. */
 #include "measure/results/path_windows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -288,6 +289,31 @@ static bool has_steps(const struct groups *groups, size_t process) {
     return false;
 }
 
+struct numbered_process {
+    int64_t pid;
+    size_t process;
+};
+
+static int by_pid(const void *a, const void *b) {
+    const struct numbered_process *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+/* Rows of processes are in the order in which the reader met them, which depends on what else it was asked for. */
+static struct numbered_process *order_processes(struct maker *maker) {
+    const struct gt_processes *processes = &maker->view->store->processes;
+    struct numbered_process *order = gt_arena_array(&maker->paths->arena, processes->count + 1, sizeof *order);
+    for (size_t p = 0; p < processes->count && order; p++)
+        order[p] = (struct numbered_process){processes->pid[p], p};
+    if (order && processes->count)
+        qsort(order, processes->count, sizeof *order, by_pid);
+    if (order)
+        order[processes->count] = (struct numbered_process){-1, processes->count}; /* ops without a process */
+    return order;
+}
+
 static bool add_whole(struct maker *maker) {
     size_t processes = maker->view->store->processes.count;
     size_t ops = maker->view->store->ops.count;
@@ -295,7 +321,10 @@ static bool add_whole(struct maker *maker) {
     /* An op is of one step and of one process at most. */
     maker->paths->window_nodes = gt_arena_array(&maker->paths->arena, 2 * ops + 1, sizeof(uint32_t));
     bool ok = maker->paths->window_nodes && group_all(maker, &groups);
-    for (size_t p = 0; p <= processes && ok; p++) {
+    const struct numbered_process *order = order_processes(maker);
+    ok = ok && order;
+    for (size_t i = 0; i <= processes && ok; i++) {
+        size_t p = order[i].process;
         size_t first = groups.process_first[p], count = groups.process_first[p + 1] - first;
         uint32_t process = p == processes ? GT_NO_TRACK : (uint32_t)p;
         if (process != GT_NO_TRACK && has_steps(&groups, p))

@@ -35,7 +35,3 @@ static const void *get(const struct gt_view *view, enum gt_result kind, struct g
 enum gt_status gt_results_make(const struct gt_view *view, enum gt_result kind, struct gt_error *err) {
     return get(view, kind, err) ? GT_OK : err->code;
 }
-
-const void *gt_results_made(const struct gt_view *view, enum gt_result kind) {
-    return gt_view_slots_made(view, kind);
-}

@@ -8,6 +8,7 @@
 #include "measure/results/accounts.h"
 #include "measure/results/calls.h"
 #include "measure/results/idle.h"
+#include "measure/results/idle_code.h"
 #include "measure/results/launch_rates.h"
 #include "measure/results/named.h"
 #include "measure/results/op_groups.h"
@@ -31,9 +32,6 @@ enum gt_result {
     const type *accessor(const struct gt_view *view, struct gt_error *err);
 #include "measure/results/results.def"
 #undef GT_RESULT
-
-/* One that is there already; NULL: nobody has asked for it. */
-const void *gt_results_made(const struct gt_view *view, enum gt_result kind);
 
 /* Makes one before an analysis asks for it. */
 enum gt_status gt_results_make(const struct gt_view *view, enum gt_result kind, struct gt_error *err);

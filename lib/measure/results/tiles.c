@@ -2,7 +2,11 @@
    the items of the chosen one. */
 #include "measure/results/tiles.h"
 
+#include <stdatomic.h>
+
+#include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/span_mix.h"
 
 enum { BLOCK = 256 }; /* spans that are read at a time */
@@ -55,34 +59,71 @@ static size_t items_of(const struct census *census, int grain) {
     return count;
 }
 
-static void count_row(struct census *census, const struct gt_spans *spans, struct gt_span_row row) {
+/* The rows that are counted, each for itself. */
+struct counting {
+    const struct gt_spans *spans;
+    const struct gt_span_row *rows;
+    struct census *censuses; /* by row */
+    atomic_int finest;       /* all rows together have too many items below it */
+};
+
+static void count_row(void *context, size_t index) {
+    struct counting *counting = context;
+    const struct gt_spans *spans = counting->spans;
+    struct gt_span_row row = counting->rows[index];
+    struct census *census = &counting->censuses[index];
     struct gt_span block[BLOCK];
+    census->finest = atomic_load(&counting->finest);
     for (size_t done = 0, count; done < row.count; done += count) {
         count = row.count - done < BLOCK ? row.count - done : BLOCK;
         spans->read(spans->data, row.first + done, count, block);
-        if (done == 0) { /* the first span of a row begins an item at any grain */
-            census->is_long = 0;
+        if (done == 0) /* the first span of a row begins an item at any grain */
             census->before = ~((uint64_t)block[0].start_ns - (uint64_t)spans->zero_ns);
-        }
         count_spans(census, block, count, spans->zero_ns);
         while (census->finest < GRAINS - 1 && items_of(census, census->finest) > census->most)
             census->finest++;
     }
+    for (int finest = atomic_load(&counting->finest);
+         finest < census->finest && !atomic_compare_exchange_weak(&counting->finest, &finest, census->finest);)
+        ;
 }
 
-int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
-                              size_t most, size_t *item_count) {
-    struct census census = {.most = most};
+/* The smallest grain that is left. */
+static int choose(const struct census *censuses, size_t row_count, size_t most) {
+    int grain = 0;
+    for (size_t r = 0; r < row_count; r++)
+        grain = censuses[r].finest > grain ? censuses[r].finest : grain;
+    for (; grain < GRAINS - 1; grain++) {
+        size_t count = 0;
+        for (size_t r = 0; r < row_count; r++)
+            count += items_of(&censuses[r], grain);
+        if (count <= most)
+            break;
+    }
+    return grain;
+}
+
+bool gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count, size_t most,
+                           size_t threads, int64_t *grain_ns, size_t *item_counts) {
     size_t span_count = 0;
     for (size_t r = 0; r < row_count; r++)
-        span_count += rows[r].count;
-    *item_count = span_count;
+        span_count += item_counts[r] = rows[r].count;
+    *grain_ns = 0;
     if (span_count <= most)
-        return 0;
+        return true;
+    struct counting counting = {.spans = spans, .rows = rows};
+    struct census *censuses = counting.censuses = gt_mem_array(row_count, sizeof *censuses);
+    if (!censuses)
+        return false;
     for (size_t r = 0; r < row_count; r++)
-        count_row(&census, spans, rows[r]);
-    *item_count = items_of(&census, census.finest);
-    return (int64_t)1 << census.finest;
+        censuses[r].most = most;
+    gt_threads_deal(threads, row_count, count_row, &counting);
+    int grain = choose(censuses, row_count, most);
+    for (size_t r = 0; r < row_count; r++)
+        item_counts[r] = items_of(&censuses[r], grain);
+    *grain_ns = (int64_t)1 << grain;
+    gt_mem_free(censuses);
+    return true;
 }
 
 /* ---- items ---- */
@@ -120,7 +161,7 @@ static void close_item(struct walk *walk, size_t next_span) {
     struct gt_timeline_item *item = &walk->items[walk->count - 1];
     item->end_ns = walk->end_ns;
     item->count = (uint32_t)(next_span - walk->first);
-    item->name = walk->spans->name(walk->spans->data, gt_span_mix_take(&walk->mix, &item->busy_ns));
+    item->name = gt_span_mix_take(&walk->mix, &item->busy_ns);
 }
 
 static void take_span(struct walk *walk, const struct gt_span *span, size_t index) {

@@ -4,10 +4,12 @@ import json
 
 import oracle
 import tracegen
+from oracle_report import COMMANDS, compare_report, selections
 from python_package import package
-from test_oracle import COMMANDS, compare_report, selections
 
-SIMPLE = {"summary": "summary", "steps": "steps", "gaps": "gaps"}  # commands that need no options here
+# The commands of the oracle as the package calls them.
+CALLS = {"summary": ("summary", {}), "kernels": ("kernels", {"gaps": True, "launches": True}), "gaps": ("gaps", {}),
+         "device gaps": ("gaps", {"per": "device"}), "steps": ("steps", {}), "ranges": ("ranges", {})}
 
 
 def keywords(args):
@@ -21,19 +23,22 @@ def keywords(args):
     return given
 
 
+def report(opened, command, **selection):
+    name, options = CALLS[command]
+    return json.loads(opened.command(name, **options, **selection).to_string("json"))
+
+
 def judged(_, pick, folder):
     """Every number of a report is that of the oracle."""
     text, _ = tracegen.trace(pick.randrange(1 << 40))
     path = folder / "trace.json"
     path.write_text(text, encoding="utf-8")
     trace = oracle.load(path)
-    command = pick.choice(list(SIMPLE))
-    assert COMMANDS[command][:1] in ([], [command])
+    command = pick.choice(list(COMMANDS))
     with package.open(path, cache=False, threads=1) as opened:
-        compare_report(command, json.loads(opened.command(SIMPLE[command]).to_string("json")), oracle.View(trace))
+        compare_report(command, report(opened, command), oracle.View(trace))
         args, selection = pick.choice(list(selections(trace, pick)) or [([], oracle.Selection())])
         view = oracle.View(trace, selection)
         is_empty = view.window is not None and view.window[0] >= view.window[1]
         if view.ops and not is_empty:  # the program refuses a window that is empty
-            report = opened.command(SIMPLE[command], **keywords(args))
-            compare_report(command, json.loads(report.to_string("json")), view)
+            compare_report(command, report(opened, command, **keywords(args)), view)

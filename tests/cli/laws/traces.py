@@ -208,3 +208,14 @@ def without_ties(trace, pick):
         return None if key in seen or seen.add(key) else one
 
     return trace.changed(apart, apart, first)
+
+
+def in_line(trace):
+    """Each op of a stream begins after the one before it has ended, as on a GPU. Ops only move to later, so that none
+    begins before its call."""
+    ends, moved = {}, []
+    for op in sorted(trace.ops, key=lambda op: op.start):
+        start = max(op.start, ends.get((op.device, op.stream), op.start - 1) + 1)
+        ends[op.device, op.stream] = start + op.end - op.start
+        moved.append(dataclasses.replace(op, start=start, end=start + op.end - op.start))
+    return Trace(moved, trace.calls, trace.ranges)

@@ -4,6 +4,7 @@
 import { hasColumns, numberOf, reader, type Report, type Table } from '../data';
 import { button, element, visible } from '../dom';
 import { roundValue, withUnit } from '../format';
+import { jobsOf } from '../jobs';
 import { colorOf, tintOf } from '../theme';
 import { ticks } from '../timeline/span';
 import { panelView } from './parts';
@@ -258,7 +259,7 @@ class RankLanes {
   }
 }
 
-export function rankLanesView(report: Report, open: ((place: RankPlace) => void) | null): HTMLElement | null {
+function lanesOf(report: Report, open: ((place: RankPlace) => void) | null): HTMLElement | null {
   const { job_collectives: all, collective_ranks: members } = report.tables;
   if (!all || !members || all.rows.length === 0) return null;
   if (
@@ -268,4 +269,14 @@ export function rankLanesView(report: Report, open: ((place: RankPlace) => void)
     return null;
   const collectives = collectivesOf(all, members).filter((each) => each.members.length > 0);
   return collectives.length > 0 ? new RankLanes(collectives, open).root : null;
+}
+
+/** The ranks of each job. */
+export function rankLanesView(report: Report, open: ((place: RankPlace) => void) | null): HTMLElement | null {
+  const made = jobsOf(report).flatMap(({ name, report: own }) => {
+    const lanes = lanesOf(own, open);
+    if (!lanes) return [];
+    return name === null ? [lanes] : [element('div', {}, element('h3', {}, visible(name)), lanes)];
+  });
+  return made.length > 1 ? element('div', {}, ...made) : (made[0] ?? null);
 }

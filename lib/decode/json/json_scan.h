@@ -2,8 +2,8 @@
    without recursion and without copying. Broken text is met on purpose: see each function for what it forgives. Every
    function takes a position and the end of the current bytes and moves the position only on GT_JSON_OK; what it answers
    never depends on where the current bytes happen to end, except for GT_JSON_MORE. */
-#ifndef GT_DECODE_TORCH_JSON_SCAN_H
-#define GT_DECODE_TORCH_JSON_SCAN_H
+#ifndef GT_DECODE_JSON_JSON_SCAN_H
+#define GT_DECODE_JSON_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +26,11 @@ enum {
 struct gt_json_value_text {
     struct gt_str raw; /* between the quotes, as it is */
     unsigned marks;
+};
+
+struct gt_json_value {
+    struct gt_json_value_text text; /* of a nested value: nothing, or all of its text, as each reader says */
+    bool is_string;
 };
 
 /* Writers that crash leave NULs in the file; no control character means anything between tokens. */

@@ -1,6 +1,6 @@
 /* Strings, bare values and nested values of JSON text: bytes come in, slices of them go out. Eight bytes are looked at
    together wherever runs are long. */
-#include "decode/torch/json_scan.h"
+#include "decode/json/json_scan.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,0 +1,14 @@
+/* What is to be there after the power fails: bytes of a file, and the names in a folder, each by a sync of its own. */
+#ifndef GT_BASE_DURABLE_H
+#define GT_BASE_DURABLE_H
+
+/* The bytes of an open file. -1 with errno; a file system that cannot do it is no failure. */
+int gt_durable_sync(int fd);
+
+/* That a path names what it names now, or nothing. Done as well as the system allows. */
+void gt_durable_name(const char *path);
+
+/* As mkdir, for good. */
+int gt_durable_make_folder(const char *path);
+
+#endif

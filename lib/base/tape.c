@@ -1,0 +1,166 @@
+/* Pieces that threads of gt_blocks have inflated, borrowed in order by whoever needs the next one, and given back when
+   all readers are beyond them. */
+#include "base/tape.h"
+
+#include <pthread.h>
+
+#include "base/blocks.h"
+#include "base/mem.h"
+
+/* Pieces that are kept: one for each reader, which is about as long as what he has before him, and a few more. */
+enum { MORE_KEPT = 4, MAX_KEPT = 32 };
+
+struct place {
+    uint64_t offset;
+    bool is_mark;
+};
+
+struct piece {
+    uint64_t begin;
+    struct gt_str bytes;
+};
+
+struct gt_tape {
+    struct gt_blocks *blocks;
+    size_t most_kept, reader_count;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+
+    /* Guarded by the lock. */
+    struct place *places;
+    struct piece kept[MAX_KEPT]; /* a ring: those from `first` to `end`, counted from the beginning of the file */
+    uint64_t first, end;
+    uint64_t end_offset; /* of the bytes so far */
+    bool is_borrowing;   /* somebody waits for the next piece */
+    bool has_ended, is_odd;
+};
+
+struct gt_tape *gt_tape_open(struct gt_source *source, size_t threads, size_t readers) {
+    size_t wanted = readers + MORE_KEPT;
+    struct gt_tape *tape = gt_mem_array(1, sizeof *tape);
+    struct place *places = gt_mem_array(readers, sizeof *places);
+    struct gt_blocks *blocks =
+        tape && places ? gt_blocks_open(source, threads, wanted < MAX_KEPT ? wanted : MAX_KEPT) : NULL;
+    if (!blocks) {
+        gt_mem_free(places);
+        gt_mem_free(tape);
+        return NULL;
+    }
+    tape->blocks = blocks;
+    tape->places = places;
+    tape->reader_count = readers;
+    tape->most_kept = wanted < MAX_KEPT ? wanted : MAX_KEPT;
+    pthread_mutex_init(&tape->lock, NULL);
+    pthread_cond_init(&tape->changed, NULL);
+    return tape;
+}
+
+void gt_tape_close(struct gt_tape *tape) {
+    if (!tape)
+        return;
+    gt_blocks_close(tape->blocks);
+    pthread_cond_destroy(&tape->changed);
+    pthread_mutex_destroy(&tape->lock);
+    gt_mem_free(tape->places);
+    gt_mem_free(tape);
+}
+
+static struct piece *piece_of(struct gt_tape *tape, uint64_t number) {
+    return &tape->kept[number % MAX_KEPT];
+}
+
+/* Gives back the pieces that all are beyond. With the lock. */
+static void forget(struct gt_tape *tape) {
+    uint64_t lowest = GT_TAPE_NOWHERE;
+    for (size_t i = 0; i < tape->reader_count; i++)
+        lowest = tape->places[i].offset < lowest ? tape->places[i].offset : lowest;
+    for (; tape->first < tape->end; tape->first++) {
+        const struct piece *piece = piece_of(tape, tape->first);
+        if (piece->begin + piece->bytes.len > lowest)
+            break;
+        gt_blocks_take_back(tape->blocks);
+    }
+}
+
+void gt_tape_keep(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark) {
+    pthread_mutex_lock(&tape->lock);
+    tape->places[reader] = (struct place){offset, is_mark};
+    forget(tape);
+    pthread_cond_broadcast(&tape->changed);
+    pthread_mutex_unlock(&tape->lock);
+}
+
+/* Whether a reader who is behind this one may yet move on. With the lock. */
+static bool is_held_up(const struct gt_tape *tape, size_t reader) {
+    for (size_t i = 0; i < tape->reader_count; i++)
+        if (!tape->places[i].is_mark && tape->places[i].offset < tape->places[reader].offset)
+            return true;
+    return false;
+}
+
+/* Called and left with the lock, which it does not hold while it waits. */
+static void borrow(struct gt_tape *tape) {
+    struct gt_str bytes = {0};
+    tape->is_borrowing = true;
+    pthread_mutex_unlock(&tape->lock);
+    bool is_good = gt_blocks_lend(tape->blocks, &bytes);
+    pthread_mutex_lock(&tape->lock);
+    tape->is_borrowing = false;
+    tape->has_ended = !is_good;
+    if (is_good) {
+        *piece_of(tape, tape->end++) = (struct piece){tape->end_offset, bytes};
+        tape->end_offset += bytes.len;
+        forget(tape);
+    }
+    pthread_cond_broadcast(&tape->changed);
+}
+
+/* Waits until the byte at an offset is there. false: it never is. With the lock. */
+static bool wait_for(struct gt_tape *tape, size_t reader, uint64_t offset) {
+    while (offset >= tape->end_offset && !tape->has_ended && !tape->is_odd) {
+        bool is_full = tape->end - tape->first >= tape->most_kept;
+        if (!is_full && !tape->is_borrowing)
+            borrow(tape);
+        else if (is_full && !is_held_up(tape, reader))
+            tape->is_odd = true;
+        else
+            pthread_cond_wait(&tape->changed, &tape->lock);
+    }
+    if (tape->is_odd)
+        pthread_cond_broadcast(&tape->changed);
+    return offset < tape->end_offset && !tape->is_odd;
+}
+
+/* The piece that has the byte at an offset, which is kept. With the lock. */
+static struct piece piece_at(struct gt_tape *tape, uint64_t offset) {
+    uint64_t number = tape->first;
+    while (offset >= piece_of(tape, number)->begin + piece_of(tape, number)->bytes.len)
+        number++;
+    return *piece_of(tape, number);
+}
+
+size_t gt_tape_read(struct gt_tape *tape, size_t reader, void *buf, size_t size, uint64_t offset) {
+    size_t got = 0;
+    while (got < size) {
+        struct piece piece = {0};
+        pthread_mutex_lock(&tape->lock);
+        bool is_there = wait_for(tape, reader, offset + got);
+        if (is_there)
+            piece = piece_at(tape, offset + got);
+        pthread_mutex_unlock(&tape->lock);
+        if (!is_there)
+            break;
+        size_t skipped = (size_t)(offset + got - piece.begin), left = piece.bytes.len - skipped;
+        size_t part = size - got < left ? size - got : left;
+        memcpy((char *)buf + got, piece.bytes.ptr + skipped, part);
+        got += part;
+    }
+    return got;
+}
+
+bool gt_tape_is_odd(struct gt_tape *tape) {
+    pthread_mutex_lock(&tape->lock);
+    bool is_odd = tape->is_odd || (tape->has_ended && tape->first == tape->end && !gt_blocks_is_all(tape->blocks));
+    pthread_mutex_unlock(&tape->lock);
+    return is_odd;
+}

@@ -1,0 +1,30 @@
+/* The bytes of a gzip file that several threads inflate, for several threads that read each at a place of its own. A
+   part of them is kept: from the lowest place that anybody has on, so that the places must lie near each other and move
+   forward. */
+#ifndef GT_BASE_TAPE_H
+#define GT_BASE_TAPE_H
+
+#include "base/source.h"
+
+struct gt_tape;
+
+#define GT_TAPE_NOWHERE UINT64_MAX /* the place of a reader who needs nothing any more */
+
+/* So many readers, all at place 0. The source stays the caller's and must outlive this. NULL: the file cannot be
+   divided, or that does not pay, or there is no memory or thread for it; read it as one stream. */
+struct gt_tape *gt_tape_open(struct gt_source *source, size_t threads, size_t readers);
+void gt_tape_close(struct gt_tape *tape); /* NULL is fine */
+
+/* Where this reader is: it reads nothing before that again. A mark is the place of somebody who does not read himself,
+   and cannot move because others wait. */
+void gt_tape_keep(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark);
+
+/* Fills buf with the bytes from an offset on; fewer only at the end. It waits for those that others have to leave
+   behind first. What cannot be had (the tape is odd) ends it as well. */
+size_t gt_tape_read(struct gt_tape *tape, size_t reader, void *buf, size_t size, uint64_t offset);
+
+/* The file is damaged, has more than one member, or the places were too far apart: what was read is worth nothing, read
+   it again as one stream. Known for sure when a read has come to the end and everybody is nowhere. */
+bool gt_tape_is_odd(struct gt_tape *tape);
+
+#endif

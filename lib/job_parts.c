@@ -1,0 +1,146 @@
+/* The jobs that traces are of: summaries with the names of their files come in, jobs and sentences about them go out.
+ */
+#include "job_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "events/trace_rank.h"
+
+/* ---- dividing ---- */
+
+/* Traces first, then logs, each in the order of the arguments. */
+static void list_summaries(struct gputime_job *job) {
+    size_t next[2] = {0, job->rank_count};
+    for (size_t i = 0; i < job->input_count; i++)
+        for (size_t k = 0; k < job->inputs[i].count; k++) {
+            struct gt_rank_summary *summary = &job->inputs[i].summaries[k];
+            job->list[next[summary->head.ops == 0]++] = summary;
+        }
+}
+
+/* The input that a summary is of: summaries of an input are one array. */
+static size_t input_of(const struct gputime_job *job, const struct gt_rank_summary *summary) {
+    size_t number = summary->head.input_number;
+    return number < job->input_count ? number : 0;
+}
+
+static struct gt_str name_of(struct gputime_job *job, const struct gputime_input *input, size_t index) {
+    if (job->hides_names)
+        return gt_arena_printf(&job->arena, GT_REDACTED_PATH " %zu", index + 1);
+    struct gt_str path = gt_str_of(input->path_count ? input->paths[0] : "");
+    if (gt_str_eq(path, GT_STR("-")))
+        return GT_STR("standard input");
+    return gt_arena_copy(&job->arena, gt_str_path_tail(path, 1));
+}
+
+enum gt_status gt_job_parts_find(struct gputime_job *job, const struct gputime_input *inputs, bool hides_names,
+                                 struct gt_error *err) {
+    job->list = gt_mem_array(job->summary_count, sizeof(struct gt_rank_summary *));
+    job->patterns = gt_arena_array(&job->arena, job->summary_count, sizeof *job->patterns);
+    job->part_of = gt_arena_array(&job->arena, job->input_count, sizeof *job->part_of);
+    job->names = gt_arena_array(&job->arena, job->input_count, sizeof *job->names);
+    job->hides_names = hides_names;
+    if (!job->list || !job->patterns || !job->part_of || !job->names)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < job->input_count; i++)
+        job->names[i] = name_of(job, &inputs[i], i);
+    list_summaries(job);
+    for (size_t i = 0; i < job->summary_count; i++) {
+        const struct gputime_input *input = &inputs[input_of(job, job->list[i])];
+        const char *path = input->path_count ? input->paths[0] : "";
+        job->patterns[i] = gt_trace_rank_pattern(path, job->list[i]->head.rank, &job->arena);
+    }
+    bool ok =
+        !gt_arena_failed(&job->arena) && gt_rank_apart_init(&job->apart, job->list, job->patterns, job->summary_count);
+    for (size_t i = 0; ok && i < job->summary_count; i++) /* summaries of an input are of one job */
+        job->part_of[input_of(job, job->list[i])] = job->apart.job_of[i];
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_job_parts_release(struct gputime_job *job) {
+    gt_rank_apart_release(&job->apart);
+    gt_mem_free(job->list);
+    gt_arena_release(&job->arena);
+}
+
+size_t gt_job_parts_list(const struct gputime_job *job, size_t part, struct gt_rank_summary **list, size_t *traces) {
+    size_t count = 0;
+    *traces = 0;
+    for (size_t i = 0; i < job->summary_count; i++)
+        if (job->apart.job_of[i] == part) {
+            *traces += job->list[i]->head.ops > 0;
+            list[count++] = job->list[i];
+        }
+    return count;
+}
+
+/* ---- sentences ---- */
+
+static struct gt_str why_words(const struct gputime_job *job, struct gt_arena *arena) {
+    if (job->apart.why == GT_APART_WORLDS)
+        return gt_arena_printf(arena, "These traces are of %zu jobs, whose world sizes differ", job->apart.job_count);
+    if (job->apart.why == GT_APART_STRAYS)
+        return gt_arena_printf(
+            arena, "These traces are of %zu jobs, since some say no rank and have no place among those that do",
+            job->apart.job_count);
+    return gt_arena_printf(arena, "These traces are of %zu jobs or runs, since ranks are there more than once",
+                           job->apart.job_count);
+}
+
+static bool is_of_others(const struct gputime_job *job, size_t part, struct gt_str pattern) {
+    for (size_t i = 0; i < job->summary_count; i++)
+        if (job->apart.job_of[i] != part && gt_str_eq(pattern, job->patterns[i]))
+            return true;
+    return false;
+}
+
+/* "'job/a_rank*.json'" where all have that in common and no other has, else their names: "'a.json', 'b.json' and 6
+ * more". */
+static struct gt_str names_of(const struct gputime_job *job, size_t part, struct gt_arena *arena) {
+    enum { NAMED = 8 };
+    struct gt_str names = {"", 0}, pattern = {"", 0};
+    size_t count = 0;
+    bool is_common = true;
+    for (size_t i = 0; i < job->summary_count; i++) {
+        if (job->apart.job_of[i] != part || job->list[i]->head.ops == 0)
+            continue;
+        struct gt_str name = gt_rank_summary_text(job->list[i], job->list[i]->head.input);
+        pattern = count ? pattern : job->patterns[i];
+        is_common &= !job->hides_names && gt_str_eq(pattern, job->patterns[i]);
+        if (count++ < NAMED)
+            names = gt_arena_printf(arena, "%s%s'%.*s'", names.ptr, names.len ? ", " : "", (int)name.len, name.ptr);
+    }
+    if (is_common && count > 1 && !is_of_others(job, part, pattern))
+        return gt_arena_printf(arena, "'%s'", pattern.ptr);
+    return count > NAMED ? gt_arena_printf(arena, "%s and %zu more", names.ptr, count - NAMED) : names;
+}
+
+void gt_job_parts_note(const struct gputime_job *job, size_t part, struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    if (job->apart.job_count < 2)
+        return;
+    if (part == 0)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "%s: each is judged by itself. To judge one alone, name its traces.",
+                                        why_words(job, arena).ptr));
+    gt_section_note(
+        section, GT_FOR_ALL,
+        gt_arena_printf(arena, "Job %zu of %zu: %s.", part + 1, job->apart.job_count, names_of(job, part, arena).ptr));
+}
+
+size_t gt_job_parts_copies(const struct gputime_job *job, struct gt_str *notes, size_t capacity,
+                           struct gt_arena *arena) {
+    size_t count = 0;
+    for (size_t i = 0; i < job->summary_count; i++) {
+        uint32_t same = job->apart.same_as[i];
+        if (same == GT_RANK_NONE || count++ >= capacity)
+            continue;
+        struct gt_str name = gt_rank_summary_text(job->list[i], job->list[i]->head.input);
+        struct gt_str other = gt_rank_summary_text(job->list[same], job->list[same]->head.input);
+        notes[count - 1] = gt_arena_printf(arena, "Left out: '%.*s' has the same events as '%.*s', rank %" PRId64 ".",
+                                           (int)name.len, name.ptr, (int)other.len, other.ptr, job->list[i]->head.rank);
+    }
+    return count;
+}

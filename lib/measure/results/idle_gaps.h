@@ -1,0 +1,17 @@
+/* The gaps of every device, each with its cause as far as the launch call of the next op says it. */
+#ifndef GT_MEASURE_RESULTS_IDLE_GAPS_H
+#define GT_MEASURE_RESULTS_IDLE_GAPS_H
+
+#include "measure/results/idle.h"
+
+/* Host gaps may still turn out to be waits for the GPU, and late starts are not split yet. false: memory was short;
+   release the idle time in any case. */
+bool gt_idle_gaps_find(struct gt_idle *idle, const struct gt_view *view);
+
+/* When the launch of the op that ends a gap had reached the GPU. */
+static inline int64_t gt_idle_gaps_launched_ns(const struct gt_calls *calls, const struct gt_idle_gap *gap,
+                                               const struct gt_idle_device *device) {
+    return gt_ns_add(calls->end_ns[gap->call], device->launch_latency_ns);
+}
+
+#endif

@@ -1,7 +1,7 @@
 /* Reads a trace and does nothing else: what the benchmark compares with other readers. Prints what it found. With
    "open" launches are matched and ops classified as well, as for any report; with "keep" the trace is put into the
-   cache, with "cached" it comes from there; with "all" every fact is read, with "counters" nothing but those, with
-   "arguments" those of operators and launch configurations, too. */
+   cache, with "cached" it comes from there; with "ops" only what `kernels` needs is read, with "all" every fact, with
+   "counters" nothing but those, with "arguments" those of operators and launch configurations, too. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,27 +39,48 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
-enum how { USUAL, PORTABLE, OPEN, ALL, EXPORTED, COUNTERS, ARGUMENTS, KEEP, CACHED };
+enum how { USUAL, PORTABLE, OPEN, OPS, ALL, EXPORTED, COUNTERS, ARGUMENTS, KEEP, CACHED };
 
 static enum how parse_how(const char *word) {
-    const char *const words[] = {"usual",    "portable",  "open", "all",   "exported",
-                                 "counters", "arguments", "keep", "cached"};
+    const char *const words[] = {"usual",    "portable", "open",      "ops",  "all",
+                                 "exported", "counters", "arguments", "keep", "cached"};
     for (enum how how = USUAL; how <= CACHED; how++)
         if (strcmp(word, words[how]) == 0)
             return how;
-    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|all|exported|counters|arguments|keep|cached]\n");
+    fprintf(stderr,
+            "usage: read THREADS TRACE [usual|portable|open|ops|all|exported|counters|arguments|keep|cached]\n");
     exit(2);
+}
+
+static uint32_t facts_of_kernels(void) {
+    const char *const analyses[] = {"kernels"};
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.analyses = analyses;
+    options.analysis_count = 1;
+    return (uint32_t)gputime_report_facts(&options);
+}
+
+/* What is read; 0: what most reports need. */
+static uint32_t facts_of(enum how how) {
+    switch (how) {
+    case OPS:
+        return facts_of_kernels();
+    case ALL:
+        return GT_FACTS_ALL;
+    case EXPORTED:
+        return (uint32_t)gputime_export_facts(NULL, "to/");
+    case COUNTERS:
+        return GT_FACT_COUNTERS;
+    case ARGUMENTS:
+        return GT_FACTS_USUAL | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS;
+    default:
+        return 0;
+    }
 }
 
 static enum gt_status decode(const char *path, size_t threads, enum how how, struct gt_store **store,
                              struct gt_error *error) {
-    struct gt_decode_options options = {.threads = threads,
-                                        .facts = how == ALL        ? GT_FACTS_ALL
-                                                 : how == EXPORTED ? (uint32_t)gputime_export_facts(NULL, "to/")
-                                                 : how == COUNTERS ? GT_FACT_COUNTERS
-                                                 : how == ARGUMENTS
-                                                     ? GT_FACTS_USUAL | GT_FACT_ARGUMENTS | GT_FACT_CONFIGS
-                                                     : 0};
+    struct gt_decode_options options = {.threads = threads, .facts = facts_of(how)};
     const struct gt_decoder *decoder;
     struct gt_source *source = NULL;
     enum gt_status status = gt_source_open(path, &source, error);

@@ -296,6 +296,49 @@ def sqlite_case(bench, build, kernels):
     return Case("Nsight SQLite", path.stat().st_size, "sqlite3_step", contenders)
 
 
+def export_with_calls_case(bench, build, kernels):
+    """Kernels of eight GPUs with their launch calls and nested ranges: reading all of it beside step loops over the same
+    columns of all tables, and commands beside reading what they need."""
+    path = make_input(bench / f"calls-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-g", 8, "-k", kernels)
+    contenders = []
+    for threads in ("1 thread", "2 threads"):
+        options = [path, "--no-cache", "--threads", threads[0], "-o", "/dev/null"]
+        contenders += [
+            Contender(f"reading all, {threads}", [bench / "read", threads[0], path]),
+            Contender(f"reading ops, {threads}", [bench / "read", threads[0], path, "ops"]),
+            Contender(f"kernels, {threads}", [build / "gputime", "kernels", *options]),
+            Contender(f"summary, {threads}", [build / "gputime", "summary", *options]),
+        ]
+    contenders.append(Contender("sqlite3_step, all tables", [bench / "sqlite_step", 1, path, "all"]))
+    return Case("Nsight SQLite, 8 GPUs", path.stat().st_size, "sqlite3_step, all tables", contenders)
+
+
+def thread_counts():
+    """1, 2, 4 ... as far as this machine has cores."""
+    counts = [1]
+    while counts[-1] * 2 <= (os.cpu_count() or 1):
+        counts.append(counts[-1] * 2)
+    return counts
+
+
+def threads_case(name, path, build, command):
+    """One command with more and more threads."""
+    contenders = [Contender(f"{command}, {count} thread{'s' * (count > 1)}",
+                            [build / "gputime", command, path, "--no-cache", "--threads", count, "-o", "/dev/null"])
+                  for count in thread_counts()]
+    return Case(name, path.stat().st_size, contenders[0].name, contenders)
+
+
+def gzip_threads_case(bench, size, name):
+    """A gzip file of one member with more and more threads, beside ISA-L on one."""
+    trace = make_trace(bench, size, "multi")
+    path = pack(bench, trace, "gzip")
+    contenders = [Contender(f"gputime {count} thread{'s' * (count > 1)}", [bench / "read", count, path])
+                  for count in thread_counts()]
+    contenders.append(Contender("isal alone", [bench / "inflate", "isal", path]))
+    return Case(name, trace.stat().st_size, "isal alone", contenders)
+
+
 def rocpd_case(bench, build, kernels):
     """Kernels, calls and what joins them in a rocpd database, beside step loops over the same columns."""
     path = make_input(bench / f"rocpd-{kernels}.db", HERE / "rocpdgen.py", sys.executable, HERE / "rocpdgen.py", kernels)
@@ -447,6 +490,7 @@ def small_case(bench, build):
 def make_cases(bench, build, is_quick, only):
     """One after the other, so that the input of a case nobody asked for is not made."""
     size, packed_size = ("150M", "150M") if is_quick else ("1G", "2G")
+    calls, megabytes = (500000, 100) if is_quick else (5000000, 500)
     plain = make_trace(bench, size, "multi")
     makers = {
         "JSON as Kineto writes it": lambda name: json_case(bench, build, plain, name, extra=True),
@@ -457,6 +501,16 @@ def make_cases(bench, build, is_quick, only):
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "rocpd": lambda _: rocpd_case(bench, build, 300000 if is_quick else 1500000),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
+        "Nsight SQLite, 8 GPUs": lambda _: export_with_calls_case(bench, build, calls),
+        "JSON kernels by threads": lambda name: threads_case(name, plain, build, "kernels"),
+        "JSON summary by threads": lambda name: threads_case(name, plain, build, "summary"),
+        "SQLite summary by threads": lambda name: threads_case(
+            name, make_input(bench / f"calls-{calls}.sqlite", bench / "nsysgen", bench / "nsysgen", "-g", 8, "-k", calls),
+            build, "summary"),
+        "report kernels by threads": lambda name: threads_case(
+            name, make_input(bench / f"report-{megabytes}.nsys-rep", bench / "nsysrepgen", bench / "nsysrepgen", "-m",
+                             megabytes), build, "kernels"),
+        "gzip by threads": lambda name: gzip_threads_case(bench, packed_size, name),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "SQL": lambda _: sql_case(bench, build, 1000000 if is_quick else 10000000),
         "view": lambda _: view_case(bench, build, 1000000 if is_quick else 10000000),
@@ -465,7 +519,7 @@ def make_cases(bench, build, is_quick, only):
         "dependency graph": lambda _: graph_case(bench, 500000 if is_quick else 5000000),
         "path": lambda _: path_case(bench, build, 500000 if is_quick else 5000000),
         "diff": lambda _: diff_case(bench, build, size),
-        "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
+        "Nsight report": lambda _: report_case(bench, megabytes),
         "GPU metrics": lambda _: metrics_case(bench, 454546),
         "counters": lambda _: counters_case(bench, build, 454546),
         "the cache": lambda _: cache_case(bench, plain),

@@ -339,7 +339,7 @@ static void add_mark(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event
         return;
     }
     if (sink->facts & GT_FACT_STACKS)
-        gt_nsys_add_python_sample(sink, event, sink->python.frame_count);
+        gt_nsys_add_python_sample(sink, event);
     else
         gt_builder_skip(sink->builder);
 }

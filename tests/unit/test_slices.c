@@ -136,7 +136,7 @@ static struct texts report_of(const char *path, int64_t threads) {
     options.analysis_count = count;
     options.threads = threads;
     struct gputime_trace *trace;
-    struct gputime_report *report;
+    struct gputime_report *report = NULL;
     struct gputime_error err = {0};
     if (gputime_trace_open(&path, 1, &opening, NULL, &trace, &err) != GPUTIME_OK ||
         gputime_report_new(&trace, 1, &options, &report, &err) != GPUTIME_OK)

@@ -273,8 +273,8 @@ static inline uint32_t gt_nsys_facts_of(uint32_t facts) {
 /* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
 const char *gt_nsys_copy_name(uint64_t copy_kind);
 
-/* A name in the builder, by id or as text; the lost name for an id that the capture's strings do not have, and
-   *is_known says so. */
+/* A name in the builder, by id or as text. For an id that the capture's strings do not have it is the lost name, and
+   is_known becomes false. */
 gt_strid gt_nsys_name(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known);
 
 /* A string of the capture in the builder; GT_STRID_EMPTY where there is none. */

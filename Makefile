@@ -204,11 +204,12 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    serve threads timeline torch_broken torch_packed torch_facts torch_fast torch_json view view_slots viewing xplane xplane_dealt
+    serve slices threads timeline torch_broken torch_packed torch_facts torch_fast torch_json view view_slots viewing xplane xplane_dealt
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken torch_packed timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS) $(BUILD)/unit/test_torch_packed: OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
+$(BUILD)/unit/test_slices: $(BUILD)/obj/tests/unit/short_slices.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)

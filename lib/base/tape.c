@@ -7,7 +7,7 @@
 #include "base/blocks.h"
 #include "base/mem.h"
 
-/* Pieces that are kept: one for each reader, which is about as long as what he has before him, and a few more. */
+/* Pieces that are kept: one for each reader, about as long as what that reader needs at once, and a few more. */
 enum { MORE_KEPT = 4, MAX_KEPT = 32 };
 
 struct place {

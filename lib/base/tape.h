@@ -8,15 +8,15 @@
 
 struct gt_tape;
 
-#define GT_TAPE_NOWHERE UINT64_MAX /* the place of a reader who needs nothing any more */
+#define GT_TAPE_NOWHERE UINT64_MAX /* the place of a reader that needs nothing more */
 
 /* So many readers, all at place 0. The source stays the caller's and must outlive this. NULL: the file cannot be
    divided, or that does not pay, or there is no memory or thread for it; read it as one stream. */
 struct gt_tape *gt_tape_open(struct gt_source *source, size_t threads, size_t readers);
 void gt_tape_close(struct gt_tape *tape); /* NULL is fine */
 
-/* Where this reader is: it reads nothing before that again. A mark is the place of somebody who does not read himself,
-   and cannot move because others wait. */
+/* Where this reader is: it reads nothing before that again. A mark is a place that is kept without anybody who reads
+   there: it does not move because others wait. */
 void gt_tape_keep(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark);
 
 /* Fills buf with the bytes from an offset on; fewer only at the end. It waits for those that others have to leave

@@ -8,7 +8,10 @@
 
 #include "base/num.h"
 
-#define MIN_SLICE_ROWS 65536 /* what takes longer than starting a thread */
+/* What takes longer than starting a thread; tests have fewer (tests/unit/short_slices.c). */
+#ifndef GT_THREADS_LEAST_ROWS
+#define GT_THREADS_LEAST_ROWS 65536
+#endif
 
 static size_t clamp_count(uint64_t count) {
     return count < 1 ? 1 : count > GT_THREADS_MOST ? GT_THREADS_MOST : (size_t)count;
@@ -175,7 +178,7 @@ size_t gt_threads_own(size_t thread_count) {
 }
 
 size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {
-    size_t most_by_rows = rows / MIN_SLICE_ROWS, most_by_items = rows / (4 * (own_items ? own_items : 1));
+    size_t most_by_rows = rows / GT_THREADS_LEAST_ROWS, most_by_items = rows / (4 * (own_items ? own_items : 1));
     size_t most = most_by_rows < most_by_items ? most_by_rows : most_by_items;
 
     return clamp_count(thread_count < most ? thread_count : most);

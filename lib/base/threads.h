@@ -25,7 +25,7 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
 /* How many of so many threads are the caller's own: all of them, or in a task those that the other tasks of the
-   outermost call leave. For who starts threads himself, 1 or more. */
+   outermost call leave. For callers that start their own threads; 1 or more. */
 size_t gt_threads_own(size_t thread_count);
 
 /* Into how many slices to cut rows for so many threads: fewer where there are few rows, or where what each slice keeps

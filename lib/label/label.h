@@ -14,7 +14,7 @@ struct gt_label_scratch {
     size_t threads; /* that a pass may cut its ops into slices for */
     struct gt_arena range_arena, step_arena;
     struct gt_range_forest *ranges; /* attribute.c: the ranges of each thread and stream, to find those around a call */
-    struct gt_step_tree *steps;     /* steps.c: the steps of each process, likewise */
+    struct gt_step_tree *steps;     /* step_tree.h: the steps of each process, likewise */
 };
 
 /* Passes of a round need nothing of each other. The first needs the store alone: it leaves launch calls of ops, trees

@@ -1,36 +1,12 @@
 /* Steps of the program: in come ranges and launch calls, out go labels->steps and labels->op_step. An op belongs to the
    step that launched it, on whichever thread: backward kernels come from the autograd thread. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/threads.h"
 #include "label/label.h"
-
-/* A step as calls look it up: sorted by process, start, longer first, place in labels->steps. */
-struct span {
-    int64_t start_ns, end_ns;
-    uint32_t process, step;
-    uint32_t longer; /* the last one before it that ends later; NO_SPAN */
-};
-
-#define NO_SPAN UINT32_MAX
-
-/* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */
-struct gt_step_tree {
-    struct span *spans;
-    size_t count, leaf_count;
-    int64_t *latest_end_ns;
-    struct cursor *cursors; /* by process, the last for GT_NO_TRACK; each slice of ops has its own */
-};
-
-/* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
-   to_ns. Zeroed: nothing is known. */
-struct cursor {
-    int64_t from_ns, to_ns;
-    size_t begun;
-};
+#include "label/step_tree.h"
 
 /* ---- which ranges are steps ---- */
 
@@ -222,24 +198,6 @@ static int by_start(const void *a, const void *b) {
     return order ? order : compare(x->range, y->range);
 }
 
-static int by_process(const void *a, const void *b) {
-    const struct span *x = a, *y = b;
-    int order = compare(x->process, y->process);
-    order = order ? order : compare(x->start_ns, y->start_ns);
-    order = order ? order : compare(y->end_ns, x->end_ns);
-    return order ? order : compare(x->step, y->step);
-}
-
-/* Files mostly have them in order. */
-static void sort_unless_sorted(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
-    const char *bytes = items;
-    size_t sorted = 1;
-    while (sorted < count && order(bytes + (sorted - 1) * size, bytes + sorted * size) <= 0)
-        sorted++;
-    if (sorted < count)
-        qsort(items, count, size, order);
-}
-
 enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
 
 /* By name: whether ranges of it are steps, and their number. To be freed; NULL: memory was short. */
@@ -277,127 +235,16 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     gt_mem_free(answers);
     if (!labels->steps)
         return false;
-    sort_unless_sorted(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
+    gt_step_tree_sort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
     for (size_t i = 0; i < labels->step_count && kind && !has_numbers(kind); i++)
         labels->steps[i].number = (int64_t)i;
     return true;
 }
 
-/* Of what there is for each process: the last is for GT_NO_TRACK, which also sorts last. */
-static size_t place_of(const struct gt_store *store, uint32_t process) {
-    return process == GT_NO_TRACK ? store->processes.count : process;
-}
-
-/* Steps come in order of start: dealt to their processes they are nearly sorted. */
-static bool sort_spans(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels) {
-    size_t process_count = store->processes.count + 1;
-    size_t *places = gt_mem_array(process_count + 1, sizeof *places); /* where the next span of a process goes */
-    if (!places)
-        return false;
-    for (size_t i = 0; i < tree->count; i++)
-        places[place_of(store, labels->steps[i].process) + 1]++;
-    for (size_t i = 1; i < process_count; i++)
-        places[i] += places[i - 1];
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct gt_step *step = &labels->steps[i];
-        tree->spans[places[place_of(store, step->process)]++] =
-            (struct span){step->start_ns, step->end_ns, step->process, i, NO_SPAN};
-    }
-    gt_mem_free(places);
-    sort_unless_sorted(tree->spans, tree->count, sizeof *tree->spans, by_process);
-    return true;
-}
-
-static bool tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
-                      struct gt_arena *arena) {
-    *tree = (struct gt_step_tree){.count = labels->step_count, .leaf_count = 1};
-    while (tree->leaf_count < tree->count)
-        tree->leaf_count *= 2;
-    tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
-    tree->latest_end_ns = gt_arena_array(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
-    if (gt_arena_failed(arena))
-        return false;
-    if (!sort_spans(tree, store, labels))
-        return false;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        uint32_t longer = i - 1;
-        while (longer != NO_SPAN && tree->spans[longer].end_ns <= tree->spans[i].end_ns)
-            longer = tree->spans[longer].longer;
-        tree->spans[i].longer = longer;
-    }
-    for (size_t i = 0; i < tree->leaf_count; i++)
-        tree->latest_end_ns[tree->leaf_count + i] = i < tree->count ? tree->spans[i].end_ns : INT64_MIN;
-    for (size_t node = tree->leaf_count - 1; node > 0; node--) {
-        int64_t left = tree->latest_end_ns[2 * node], right = tree->latest_end_ns[2 * node + 1];
-        tree->latest_end_ns[node] = left > right ? left : right;
-    }
-    return true;
-}
-
-/* The last span at or before `at` that ends at or after end_ns; SIZE_MAX if none. Logarithmic even where steps nest. */
-static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t end_ns) {
-    enum { NEAR = 16 }; /* steps hardly nest deeper */
-    const int64_t *latest = tree->latest_end_ns;
-    for (size_t i = 0; i < NEAR; i++) {
-        if (tree->spans[at].end_ns >= end_ns)
-            return at;
-        if (tree->spans[at].longer == NO_SPAN)
-            return SIZE_MAX;
-        at = tree->spans[at].longer;
-    }
-    size_t node = tree->leaf_count + at + 1; /* those after this one end too early */
-    for (; node > 1; node /= 2) {
-        if (node % 2 == 0 || latest[node - 1] < end_ns)
-            continue;
-        for (node--; node < tree->leaf_count;)
-            node = latest[2 * node + 1] >= end_ns ? 2 * node + 1 : 2 * node;
-        return node - tree->leaf_count;
-    }
-    return SIZE_MAX;
-}
-
-static bool has_begun(const struct span *span, uint32_t process, int64_t time_ns) {
-    return span->process < process || (span->process == process && span->start_ns <= time_ns);
-}
-
-/* Calls of a process mostly come in order of time: the search sets out from where the last one ended, in growing
-   strides. */
-static struct cursor find_begun(const struct gt_step_tree *tree, size_t begun, uint32_t process, int64_t time_ns) {
-    size_t low = 0, high = tree->count;
-    if (begun > 0 && has_begun(&tree->spans[begun - 1], process, time_ns))
-        low = begun;
-    else if (begun > 0)
-        high = begun - 1;
-    for (size_t stride = 0; low < high; stride = 2 * stride + 1) {
-        size_t middle = low + (high - low) / 2, at = stride < middle - low ? low + stride : middle;
-        if (has_begun(&tree->spans[at], process, time_ns))
-            low = at + 1;
-        else
-            high = at;
-    }
-    const struct span *next = &tree->spans[low];
-    return (struct cursor){
-        .from_ns = low && next[-1].process == process ? next[-1].start_ns : INT64_MIN,
-        .to_ns = low < tree->count && next->process == process ? next->start_ns : INT64_MAX,
-        .begun = low,
-    };
-}
-
-/* The innermost step of the call's process that encloses it. Most calls are in the step of the one before. */
-static uint32_t step_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
-    uint32_t process = gt_labels_call_process(store, call);
-    int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
-    struct cursor *cursor = &tree->cursors[place_of(store, process)];
-    if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
-        *cursor = find_begun(tree, cursor->begun, process, start_ns);
-    size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
-    return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
-}
-
 static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels,
                                  struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_step_tree *tree = scratch->steps = gt_arena_alloc(&scratch->step_arena, sizeof *tree);
-    bool ok = tree && collect_steps(store, labels) && tree_init(tree, store, labels, &scratch->step_arena);
+    bool ok = tree && collect_steps(store, labels) && gt_step_tree_init(tree, store, labels, &scratch->step_arena);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
@@ -424,7 +271,7 @@ static void attribute_slice(void *context, size_t slice, size_t begin, size_t en
     for (uint32_t op = (uint32_t)begin; op < end; op++) {
         uint32_t call = labels->op_call[op];
         if (call != last_call) /* graph nodes come in runs of one call */
-            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(&tree, store, call);
+            step = call == GT_NO_ROW ? GT_NO_ROW : gt_step_tree_of_call(&tree, store, call);
         last_call = call;
         labels->op_step[op] = step;
         longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);

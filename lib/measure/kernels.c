@@ -95,15 +95,16 @@ static enum gt_status add_shown(const struct gt_view *view, struct gt_section *s
         return gt_fail_memory(err);
     }
     struct gt_sample_stats *stats = gt_named_stats_new(set, order, wanted, gt_threads_count(view->request->threads));
+    bool ok = stats != NULL;
     gt_row_reserve(table, wanted);
-    for (size_t i = 0; i < wanted && stats; i++) {
+    for (size_t i = 0; i < wanted && ok; i++) {
         size_t ahead = i + AHEAD < wanted ? i + AHEAD : i;
         ask_for(view, set, &set->items[order ? order[ahead].value : ahead]);
         add_row(view, section, table, set, &set->items[order ? order[i].value : i], stats[i]);
     }
     gt_mem_free(order);
     gt_mem_free(stats);
-    return stats ? GT_OK : gt_fail_memory(err);
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -123,14 +123,15 @@ static bool add_states(const struct gt_view *view, struct gt_section *section, c
     struct gt_table *table =
         gt_section_table(section, "step_states", "Step summary", state_columns, GT_ARRAY_COUNT(state_columns));
     struct sum *sums = new_sums(view, set);
-    for (uint32_t d = 0; d < view->device_count && sums; d++)
+    bool ok = sums != NULL;
+    for (uint32_t d = 0; d < view->device_count && ok; d++)
         for (int state = 0; state < GT_STEP_STATE_COUNT; state++) {
             const struct sum *sum = &sums[d * GT_STEP_STATE_COUNT + (uint32_t)state];
             if (sum->steps)
                 add_state(table, view->devices[d].id, gt_step_state_names[state], sum);
         }
     gt_mem_free(sums);
-    return sums != NULL;
+    return ok;
 }
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -1,7 +1,6 @@
 /* The timeline of a page: in come the ops, gaps, ranges and what CPU threads did of a view, out goes a block with a
    bounded number of items, however many those are. Linear except the sorting of names and spans. */
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
@@ -119,59 +118,6 @@ static uint32_t name_span(const struct source *source, size_t index) {
     return gt_timeline_names_add(&drawing->names, source->kind, name, gt_store_string(view->store, name), category);
 }
 
-/* ---- streams ---- */
-
-struct lane_busy {
-    int64_t busy_ns;
-    size_t lane;
-};
-
-static int by_busy(const void *a, const void *b) {
-    const struct lane_busy *x = a, *y = b;
-    if (x->busy_ns != y->busy_ns)
-        return x->busy_ns > y->busy_ns ? -1 : 1;
-    return (x->lane > y->lane) - (x->lane < y->lane);
-}
-
-static int by_lane(const void *a, const void *b) {
-    const struct lane_busy *x = a, *y = b;
-    return (x->lane > y->lane) - (x->lane < y->lane);
-}
-
-/* The busiest streams, in the order of the view. */
-static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, size_t most) {
-    bool is_crowded = view->lane_count > most;
-    for (size_t i = 0; i < view->lane_count; i++)
-        lanes[i] = (struct lane_busy){is_crowded ? gt_view_lane_busy_ns(view, &view->lanes[i]) : 0, i};
-    if (!is_crowded)
-        return view->lane_count;
-    qsort(lanes, view->lane_count, sizeof *lanes, by_busy);
-    qsort(lanes, most, sizeof *lanes, by_lane);
-    return most;
-}
-
-static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
-    const struct gt_store *store = drawing->view->store;
-    struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_OPS);
-    row.device = store->devices.id[store->lanes.device[lane->lane]];
-    row.pid = gt_lane_list_pid(store, store->lanes.process[lane->lane]);
-    row.stream = store->lanes.stream[lane->lane];
-    gt_lane_list_add(&drawing->list, &row, (struct gt_span_row){lane->first, lane->count}, lane->lane);
-}
-
-static bool list_ops(struct drawing *drawing) {
-    const struct gt_view *view = drawing->view;
-    struct lane_busy *lanes = gt_mem_array(view->lane_count, sizeof *lanes);
-    if (!lanes)
-        return false;
-    size_t count = choose_lanes(view, lanes, rows_for(drawing, GT_TIMELINE_OPS));
-    for (size_t i = 0; i < count; i++)
-        add_lane(drawing, &view->lanes[lanes[i].lane]);
-    drawing->list.left_out[GT_TIMELINE_OPS] = view->lane_count - count;
-    gt_mem_free(lanes);
-    return true;
-}
-
 /* ---- gaps and ranges ---- */
 
 static enum gt_status list_gaps(struct drawing *drawing, struct gt_error *err) {
@@ -215,7 +161,7 @@ static enum gt_status list_lanes(struct drawing *drawing, struct gt_error *err) 
         status = gt_curves_make(&drawing->curves, drawing->view, arena, &drawing->list, err);
     if (status != GT_OK)
         return status;
-    bool ok = list_ops(drawing) &&
+    bool ok = gt_gpu_lanes_streams(drawing->view, rows_for(drawing, GT_TIMELINE_OPS), &drawing->list) &&
               gt_gpu_lanes_steps(drawing->view, &drawing->sets[GT_TIMELINE_STEPS], &drawing->list) &&
               gt_gpu_lanes_collectives(drawing->view, arena, &drawing->sets[GT_TIMELINE_COLLECTIVES], &drawing->list);
     for (enum gt_timeline_kind kind = GT_TIMELINE_HOST_RANGES; kind <= GT_TIMELINE_CALLS && ok; kind++)

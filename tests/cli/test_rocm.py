@@ -168,14 +168,27 @@ def test_odd_arguments(tmp_path, dump_rows):
     assert len(arguments_of(dump_rows, path)) == len(found) + len(by_hand.ARGUMENTS["hipLaunchKernel"])
 
 
-def test_many_regions_of_one_event_do_not_multiply_its_arguments(tmp_path, dump_rows):
+def of_one_event(path, regions, arguments):
     make = by_hand.Maker(1)
-    for _ in range(30):
+    for _ in range(regions):
         make.call("hipDeviceSynchronize")
     put = "INSERT INTO {arg} (event_id, position, type, name, value) VALUES (1, ?, 'int', 'a', 'b')"
-    path = with_rows(tmp_path / "a.db", make.capture, *((put, i) for i in range(200)), ('UPDATE "rocpd_region{uuid}" SET event_id = 1',))
-    found = arguments_of(dump_rows, path)
-    assert [row[2] for row in found] == list(range(64)) * 30 and [row[0] for row in found] == [i for i in range(30) for _ in range(64)]
+    return with_rows(path, make.capture, *((put, i) for i in range(arguments)), ('UPDATE "rocpd_region{uuid}" SET event_id = 1',))
+
+
+def test_an_event_has_64_arguments_at_most(tmp_path, dump_rows):
+    found = arguments_of(dump_rows, of_one_event(tmp_path / "a.db", 12, 200))
+    assert [row[2] for row in found] == list(range(64)) * 12 and [row[0] for row in found] == [i for i in range(12) for _ in range(64)]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_many_regions_of_one_event_do_not_multiply_its_arguments(tmp_path, dump_rows, threads):
+    damaged = []
+    for regions in (4, 5, 20_000):
+        rows = dump_rows(of_one_event(tmp_path / f"{regions}.db", regions, 60), facts="call_args", threads=threads)
+        assert len(rows["calls"]) == regions and len(rows["call_args"]) == (60 * regions if regions == 4 else 0)
+        damaged.append(sum(row["count"] for row in rows["issues"] if row["id"] == "event_damaged"))
+    assert damaged == [0, 60, 60]
 
 
 def test_a_table_of_arguments_without_columns_is_done_without(tmp_path, dump_rows):

@@ -7,21 +7,42 @@
 
 #include "base/tape.h"
 #include "base/threads.h"
+#include "decode/torch/torch_packed.h"
 #include "torch_text.h"
 
 #include "random.h"
 
-enum { ROOM = 24 << 20, EVENTS = 30000, THREADS = 8 };
+enum { ROOM = 24 << 20, EVENTS = 30000, MIN_THREADS = 5, THREADS = 8 }; /* four inflate at least, and one parses */
 
 static char *text, *packed;
-static atomic_int threads_left = INT_MAX; /* so many may start */
+static atomic_int threads_left = INT_MAX;    /* so many may start */
+static atomic_int threads_now, threads_most; /* besides the first one */
+
+struct start {
+    void *(*function)(void *);
+    void *argument;
+};
+
+static void *count_thread(void *argument) {
+    struct start start = *(struct start *)argument;
+    free(argument);
+    void *result = start.function(start.argument);
+    atomic_fetch_sub(&threads_now, 1);
+    return result;
+}
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     if (atomic_fetch_sub(&threads_left, 1) <= 0)
         return EAGAIN;
-    return __real_pthread_create(thread, attributes, start, argument);
+    struct start *counted = malloc(sizeof *counted);
+    assert_non_null(counted);
+    *counted = (struct start){start, argument};
+    int now = atomic_fetch_add(&threads_now, 1) + 1;
+    if (now > atomic_load(&threads_most))
+        atomic_store(&threads_most, now);
+    return __real_pthread_create(thread, attributes, count_thread, counted);
 }
 
 static size_t text_size, packed_size;
@@ -73,8 +94,32 @@ static void pack_text(void) {
     assert_true(packed_size > 8 * 128 * 1024); /* else one thread inflates it */
 }
 
+enum outcome {
+    TOGETHER, /* threads inflate while others parse */
+    ODD,      /* that was in vain, and the file is read in one go */
+    EITHER,   /* it depends on who is first */
+};
+
+/* How a file is read, and on how many threads. */
+static void expect_outcome(enum outcome expected, size_t threads, const struct gt_torch_sizes *sizes) {
+    struct gt_decode_options options = {.threads = threads};
+    struct gt_error error = {0};
+    struct gt_source *source;
+    struct gt_store *store = NULL;
+    enum gt_status status = GT_ERR;
+    assert_int_equal(gt_source_open(path, &source, &error), GT_OK);
+    atomic_store(&threads_most, 0);
+    bool is_together = gt_torch_packed_decode(source, &options, sizes, &store, &status, &error);
+    assert_true(atomic_load(&threads_most) < (int)threads);
+    if (expected != EITHER)
+        assert_int_equal(is_together, expected == TOGETHER);
+    assert_int_equal(is_together && status == GT_OK, store != NULL);
+    gt_store_free(store);
+    gt_source_close(source);
+}
+
 /* What is in `packed`, with one thread and with several. */
-static void decodes_alike(void) {
+static void decodes_alike(enum outcome outcome) {
     write_file(path, packed, packed_size);
     char *expected = decode_file(path, 1, &usual_sizes);
     assert_true(strlen(expected) > 20);
@@ -82,8 +127,10 @@ static void decodes_alike(void) {
         char *found = decode_file(path, threads, &usual_sizes);
         assert_string_equal(found, expected);
         free(found);
+        expect_outcome(threads < MIN_THREADS ? ODD : outcome, threads, &usual_sizes);
     }
     const struct gt_torch_sizes small = {100000, 4096, 64 << 20, GT_TORCH_USUAL};
+    expect_outcome(outcome, THREADS, &small);
     char *found = decode_file(path, THREADS, &small);
     assert_string_equal(found, expected);
     free(found);
@@ -95,7 +142,7 @@ static void whole_documents(void **state) {
     (void)state;
     write_text(EVENTS, "", "], \"traceName\": \"x.json\"}\n");
     pack_text();
-    decodes_alike();
+    decodes_alike(TOGETHER);
 }
 
 /* What looks like an event inside one: a chunk that begins there is wrong. */
@@ -111,13 +158,13 @@ static void texts_like_events(void **state) {
         "\", \"deep\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"no\", \"ts\": 1, \"dur\": 1}], \"x\": \"",
         "]}\n");
     pack_text();
-    decodes_alike();
+    decodes_alike(TOGETHER);
     odd[size] = 0;
     for (char *p = odd; *p; p++)
         *p = *p == '"' && (p == odd || p[-1] != '\\') ? '\'' : *p;
     write_text(EVENTS / 2, odd, "]}\n"); /* longer than a chunk */
     pack_text();
-    decodes_alike();
+    decodes_alike(EITHER);
 }
 
 static void long_tails(void **state) {
@@ -128,7 +175,7 @@ static void long_tails(void **state) {
     memcpy(tail + sizeof tail - 40, "\", \"traceName\": \"after\"}", 25);
     write_text(EVENTS, "", tail);
     pack_text();
-    decodes_alike();
+    decodes_alike(TOGETHER);
 }
 
 /* What comes after the array looks like events, some of which are damaged: chunks that begin there are in vain. */
@@ -145,7 +192,7 @@ static void tails_like_events(void **state) {
     }
     text_size += (size_t)snprintf(text + text_size, ROOM - text_size, "]}\n");
     pack_text();
-    decodes_alike();
+    decodes_alike(EITHER);
 }
 
 /* However many threads can be started: nobody waits for one that was not. */
@@ -174,17 +221,17 @@ static void damaged_files(void **state) {
     pack_text();
     size_t whole = packed_size;
     packed_size = whole / 2; /* cut */
-    decodes_alike();
+    decodes_alike(ODD);
     packed_size = whole;
     packed[whole - 6] ^= 1; /* checksum */
-    decodes_alike();
+    decodes_alike(ODD);
     packed[whole - 6] ^= 1;
     packed[whole / 2] ^= 0x55;
-    decodes_alike();
+    decodes_alike(ODD);
     packed[whole / 2] ^= 0x55;
     memcpy(packed + whole, packed, whole); /* a second member */
     packed_size = 2 * whole;
-    decodes_alike();
+    decodes_alike(ODD);
 }
 
 static void cut_documents(void **state) {
@@ -192,12 +239,12 @@ static void cut_documents(void **state) {
     write_text(EVENTS, "", "");
     text_size -= 20;
     pack_text();
-    decodes_alike();
+    decodes_alike(ODD);
     write_text(
         EVENTS, "",
         "], \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"again\", \"ts\": 1, \"dur\": 2}]}");
     pack_text();
-    decodes_alike();
+    decodes_alike(TOGETHER);
 }
 
 /* ---- the tape ---- */

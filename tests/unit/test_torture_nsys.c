@@ -13,7 +13,7 @@ struct decoding {
     enum gt_reader reader;
     size_t threads;
     struct gt_store *wanted;
-    bool has_only_counters; /* else collectives and synchronizations, too */
+    bool has_only_python, has_only_counters; /* else counters, collectives and synchronizations */
 };
 
 static struct gt_store *decode_facts(const struct decoding *decoding, size_t threads, struct gt_error *err) {
@@ -45,8 +45,11 @@ static void every_fact_is_read_or_a_reason_is_given(struct decoding decoding) {
     decoding.wanted = decode_facts(&decoding, 1, &err);
     assert_non_null(decoding.wanted);
     const struct gt_store *wanted = decoding.wanted;
-    assert_true(wanted->counters.count + wanted->sample_values.count);
-    assert_true(decoding.has_only_counters || (wanted->comms.count && wanted->syncs.count));
+    if (decoding.has_only_python)
+        assert_true(wanted->python_calls.count);
+    else
+        assert_true(wanted->counters.count + wanted->sample_values.count &&
+                    (decoding.has_only_counters || (wanted->comms.count && wanted->syncs.count)));
     for (decoding.threads = 1; decoding.threads <= 3; decoding.threads += 2)
         torture(run_decoding, &decoding, decoding.path);
     gt_store_free(decoding.wanted);
@@ -73,10 +76,18 @@ static void networks(void **state) {
                           .has_only_counters = true});
 }
 
+static void samples_of_python(void **state) {
+    (void)state;
+    every_fact_is_read_or_a_reason_is_given((struct decoding){.path = "tests/fuzz/seeds/fuzz_nsys_sqlite/python.sqlite",
+                                                              .decode = gt_nsys_sqlite_decode,
+                                                              .has_only_python = true});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(reports, switch_faults_off),
                                        cmocka_unit_test_setup(exports, switch_faults_off),
-                                       cmocka_unit_test_setup(networks, switch_faults_off)};
+                                       cmocka_unit_test_setup(networks, switch_faults_off),
+                                       cmocka_unit_test_setup(samples_of_python, switch_faults_off)};
     int failed = cmocka_run_group_tests_name("torture_nsys", tests, NULL, NULL);
     print_faults();
     return failed;

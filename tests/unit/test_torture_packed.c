@@ -9,6 +9,8 @@
 
 #include "base/readahead.h"
 #include "base/source.h"
+#include "decode/torch/torch_json.h"
+#include "decode/torch/torch_packed.h"
 #include "random.h"
 
 enum { PLAIN_BYTES = 3 << 20, FRAME_BYTES = 300000, PACKED_ROOM = 2 * PLAIN_BYTES, THREADS = 4 };
@@ -105,6 +107,79 @@ static void test_gzip(void **state) {
     torture_file(packed, pack_gzip(100000), 100000, 1, "gzip, read ahead");
 }
 
+/* ---- a trace that is parsed while it is inflated ---- */
+
+enum { EVENTS = 50, NAME_BYTES = 31000, TRACE_THREADS = 7 };
+static const struct gt_torch_sizes trace_sizes = {100000, 50000, 1 << 20, GT_TORCH_USUAL};
+
+/* Few events with long names: few calls that can fail, and enough bytes for several threads. The last event is all in
+   the last chunk, else the file is read in one go. */
+static size_t write_trace(char *text) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint64_t random = 5;
+    size_t size = (size_t)sprintf(text, "{\"traceEvents\": [\n");
+    for (unsigned i = 0; i < EVENTS; i++) {
+        size += (size_t)sprintf(text + size, "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"", i ? ",\n" : "");
+        for (size_t k = 0; k < NAME_BYTES; k++)
+            text[size++] = letters[random_below(&random, sizeof letters - 1)];
+        size += (size_t)sprintf(text + size, "\", \"pid\": 0, \"tid\": 7, \"ts\": %u, \"dur\": 1}", 10 * i);
+    }
+    return size + (size_t)sprintf(text + size, "\n]}\n");
+}
+
+static bool is_whole(const struct gt_store *store) {
+    for (size_t i = 0; i < store->ops.count; i++)
+        if (store->ops.start_ns[i] != 10000 * (int64_t)i ||
+            gt_store_string(store, store->ops.name[i]).len != NAME_BYTES)
+            return false;
+    return store->ops.count == EVENTS;
+}
+
+static void run_decoding(const void *context, const char *what) {
+    const struct gt_decode_options options = {.threads = TRACE_THREADS};
+    struct gt_source *source = NULL;
+    struct gt_store *store = NULL;
+    struct gt_error err = {0};
+    enum gt_status status = gt_source_open(context, &source, &err);
+    if (status == GT_OK)
+        status = gt_torch_json_decode_sized(source, &options, &trace_sizes, &store, &err);
+    bool is_right = status == GT_OK && is_whole(store), has_damage = source && gt_source_damage(source);
+    gt_store_free(store);
+    gt_source_close(source);
+    end_faults();
+    if (status == GT_OK && !is_right && !has_damage)
+        fail_msg("%s: another trace, and nobody says so", what);
+    if (status != GT_OK && (!system_state.was_hit || !err.message[0]))
+        fail_msg("%s: fails with '%s'", what, err.message);
+}
+
+static void expect_parsed_while_inflated(const char *path) {
+    const struct gt_decode_options options = {.threads = TRACE_THREADS};
+    struct gt_source *source;
+    struct gt_store *store = NULL;
+    struct gt_error err = {0};
+    enum gt_status status;
+    assert_int_equal(gt_source_open(path, &source, &err), GT_OK);
+    assert_true(gt_torch_packed_decode(source, &options, &trace_sizes, &store, &status, &err));
+    assert_int_equal(status, GT_OK);
+    gt_store_free(store);
+    gt_source_close(source);
+}
+
+static void test_trace(void **state) {
+    (void)state;
+    char path[64];
+    size_t size = pack_gzip(write_trace((char *)plain));
+    assert_true(size > 8 << 17);
+    int file = memfd_create("trace", 0);
+    assert_true(file >= 0);
+    assert_int_equal(pwrite(file, packed, size, 0), size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    expect_parsed_while_inflated(path);
+    torture(run_decoding, path, "a trace that is parsed while it is inflated");
+    close(file);
+}
+
 static void test_zstd(void **state) {
     (void)state;
     size_t size = 0;
@@ -185,7 +260,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_gzip, switch_faults_off),  cmocka_unit_test_setup(test_zstd, switch_faults_off),
         cmocka_unit_test_setup(test_xz, switch_faults_off),    cmocka_unit_test_setup(test_zip, switch_faults_off),
-        cmocka_unit_test_setup(test_plain, switch_faults_off),
+        cmocka_unit_test_setup(test_plain, switch_faults_off), cmocka_unit_test_setup(test_trace, switch_faults_off),
     };
     int failed = cmocka_run_group_tests(tests, make_bytes, free_bytes);
     print_faults();

@@ -71,7 +71,6 @@ struct gt_nsys_thread_slot {
     bool is_set;
 };
 
-/* One for each builder, so for each thread. Call gt_builder_begin before the first row of each chunk. */
 /* Stacks of Python that were sampled, until all are there: nsys_python.h. */
 struct gt_nsys_python_frame {
     uint64_t function, file; /* strings */
@@ -80,7 +79,8 @@ struct gt_nsys_python_sample {
     int64_t time_ns;
     uint64_t global_tid, domain;
     uint64_t order;      /* of its segment in the file */
-    size_t first, count; /* frames, the innermost first; none: the file leaves them out */
+    size_t first, count; /* frames, the innermost first */
+    bool has_payload;    /* false: the file leaves the frames out */
 };
 struct gt_nsys_python {
     struct gt_nsys_python_sample *samples;
@@ -89,6 +89,7 @@ struct gt_nsys_python {
     bool has_failed; /* memory was short */
 };
 
+/* One for each builder, so for each thread. Call gt_builder_begin before the first row of each chunk. */
 struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
@@ -259,9 +260,9 @@ struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text, uint64_t global_id);
 bool gt_nsys_finish_losses(struct gt_nsys_sink *sinks, size_t count); /* false: memory is short */
 
-/* A mark that may be a sample of a Python stack, whose frames are those from first_frame on; and what becomes of all of
-   them: Python functions. false: memory is short. */
-void gt_nsys_add_python_sample(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, size_t first_frame);
+/* A mark without a payload that may be a sample of a Python stack; and what becomes of all samples: Python functions.
+   false: memory is short. */
+void gt_nsys_add_python_sample(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event);
 bool gt_nsys_finish_python(struct gt_nsys_sink *sinks, size_t count);
 
 /* Facts that are read of the file: samples of Python are among the ranges. */
@@ -271,6 +272,10 @@ static inline uint32_t gt_nsys_facts_of(uint32_t facts) {
 
 /* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
 const char *gt_nsys_copy_name(uint64_t copy_kind);
+
+/* A name in the builder, by id or as text. For an id that the capture's strings do not have it is the lost name, and
+   is_known becomes false. */
+gt_strid gt_nsys_name(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known);
 
 /* A string of the capture in the builder; GT_STRID_EMPTY where there is none. */
 gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);

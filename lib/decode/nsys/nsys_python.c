@@ -84,7 +84,8 @@ static void add_frame(struct gt_nsys_python *python, struct gt_nsys_python_frame
     grown[python->frame_count++] = frame;
 }
 
-void gt_nsys_add_python_sample(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, size_t first_frame) {
+static void add_sample(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, bool has_payload,
+                       size_t first_frame) {
     struct gt_nsys_python *python = &sink->python;
     const struct gt_builder *builder = sink->builder;
     struct gt_nsys_python_sample *grown = gt_mem_room(python->samples, python->count, &python->capacity, sizeof *grown);
@@ -99,7 +100,12 @@ void gt_nsys_add_python_sample(struct gt_nsys_sink *sink, const struct gt_nsys_n
         .order = builder->segment_count ? builder->segments[builder->segment_count - 1].order : 0,
         .first = first_frame,
         .count = python->frame_count - first_frame,
+        .has_payload = has_payload,
     };
+}
+
+void gt_nsys_add_python_sample(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    add_sample(sink, event, false, sink->python.frame_count);
 }
 
 static uint64_t string_at(struct gt_str payload, uint64_t offset) {
@@ -125,7 +131,9 @@ bool gt_nsys_python_take(struct gt_nsys_sink *sink, const struct gt_nsys_python_
     bool has_count = gt_nsys_comm_number(payload, stack->count_offset, 4, false, &count);
     if (!has_count || (uint64_t)count > room) {
         gt_builder_issue_of(sink->builder, GT_ISSUE_PAYLOAD_UNREADABLE, GT_FACT_STACKS, 1, GT_NO_OFFSET);
-        count = has_count ? (int64_t)room : 0;
+        if (!has_count || room == 0)
+            return true;
+        count = (int64_t)room;
     }
     size_t first = sink->python.frame_count;
     for (uint64_t i = 0; i < (uint64_t)count; i++) {
@@ -133,7 +141,7 @@ bool gt_nsys_python_take(struct gt_nsys_sink *sink, const struct gt_nsys_python_
         add_frame(&sink->python, (struct gt_nsys_python_frame){string_at(payload, at + frame->function_offset),
                                                                string_at(payload, at + frame->file_offset)});
     }
-    gt_nsys_add_python_sample(sink, event, first);
+    add_sample(sink, event, true, first);
     return true;
 }
 
@@ -167,32 +175,48 @@ static int by_time(const void *a, const void *b) {
         return x->time_ns < y->time_ns ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->count > y->count) - (x->count < y->count); /* an empty stack comes before the one that begins there */
 }
 
-/* Nsight writes texts as they stand in XML. */
-static void append_text(char *out, size_t *length, struct gt_str text) {
+/* The character that an escape at the beginning of a text stands for, and its length. What is no escape stands for
+   itself. */
+static char unescape(struct gt_str text, size_t *taken) {
     static const struct {
         struct gt_str written;
         char meant;
     } escapes[] = {{GT_STR("&lt;"), '<'}, {GT_STR("&gt;"), '>'}, {GT_STR("&quot;"), '"'}, {GT_STR("&amp;"), '&'}};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(escapes); i++)
+        if (gt_str_starts(text, escapes[i].written)) {
+            *taken = escapes[i].written.len;
+            return escapes[i].meant;
+        }
+    *taken = 1;
+    return text.ptr[0];
+}
+
+/* Nsight writes texts as they stand in XML. */
+static void append_text(char *out, size_t *length, struct gt_str text) {
     while (text.len) {
-        char c = text.ptr[0];
-        size_t taken = 1;
-        for (size_t i = 0; i < GT_ARRAY_COUNT(escapes); i++)
-            if (gt_str_starts(text, escapes[i].written)) {
-                c = escapes[i].meant;
-                taken = escapes[i].written.len;
-                break;
-            }
-        out[(*length)++] = c;
-        text.ptr += taken;
-        text.len -= taken;
+        const char *escape = memchr(text.ptr, '&', text.len);
+        size_t taken = escape ? (size_t)(escape - text.ptr) : text.len;
+        memcpy(out + *length, text.ptr, taken);
+        *length += taken;
+        text = (struct gt_str){text.ptr + taken, text.len - taken};
+        if (escape) {
+            out[(*length)++] = unescape(text, &taken);
+            text = (struct gt_str){text.ptr + taken, text.len - taken};
+        }
     }
 }
 
+/* Functions share the text of their file: names must stay in proportion to what refers to them. */
+enum { TEXT_MAX = 4096 };
+
 static struct gt_str text_of(const struct gt_nsys_sink *sink, uint64_t number) {
-    return gt_nsys_has_string(sink->capture, number) ? sink->capture->strings[number] : GT_STR("?");
+    return gt_nsys_has_string(sink->capture, number) ? gt_str_cut(sink->capture->strings[number], TEXT_MAX)
+                                                     : GT_STR("?");
 }
 
 /* "train.py: step" */
@@ -200,18 +224,12 @@ static gt_strid name_of(struct joining *joining, struct gt_nsys_python_frame fra
     uint32_t known = gt_map_get(&joining->names, frame.file, frame.function);
     if (known != GT_MAP_NONE)
         return known;
-    struct gt_str file = text_of(joining->sink, frame.file), function = text_of(joining->sink, frame.function);
+    char text[2 * TEXT_MAX + 2];
     size_t length = 0;
-    char *text = gt_mem_alloc(file.len + function.len + 2);
-    if (!text) {
-        joining->sink->builder->failed = true;
-        return GT_STRID_EMPTY;
-    }
-    append_text(text, &length, file);
+    append_text(text, &length, text_of(joining->sink, frame.file));
     append_text(text, &length, GT_STR(": "));
-    append_text(text, &length, function);
+    append_text(text, &length, text_of(joining->sink, frame.function));
     gt_strid name = gt_builder_string(joining->sink->builder, (struct gt_str){text, length});
-    gt_mem_free(text);
     gt_map_put(&joining->names, frame.file, frame.function, name);
     return name;
 }
@@ -271,27 +289,43 @@ static int64_t period_of(const struct sample *samples, size_t count) {
     return period_ns;
 }
 
+/* More than ten periods, of which no number of nanoseconds need have room. */
+static bool is_pause(int64_t wait_ns, int64_t period_ns) {
+    enum { PAUSE_PERIODS = 10 };
+    return wait_ns > 0 && (wait_ns - 1) / PAUSE_PERIODS >= period_ns;
+}
+
 /* A sample counts until the next one, unless that comes so late that sampling must have stopped. */
 static bool join_thread(struct joining *joining, const struct sample *samples, size_t count) {
-    enum { GAP_PERIODS = 10 };
     int64_t period_ns = period_of(samples, count);
     bool is_done = period_ns != INT64_MIN;
     for (size_t i = 0; i < count && is_done; i++) {
         is_done = take_stack(joining, &samples[i]);
         bool is_last = i + 1 == count;
         int64_t wait_ns = is_last ? 0 : gt_ns_between(samples[i].of.time_ns, samples[i + 1].of.time_ns);
-        if (is_last || wait_ns / GAP_PERIODS > period_ns)
+        if (is_last || is_pause(wait_ns, period_ns))
             close_down_to(joining, 0, gt_ns_add(samples[i].of.time_ns, period_ns), samples[i].of.global_tid);
     }
     return is_done;
 }
 
-/* Only samples that were taken at intervals say how long something took. Those without frames are of exports that leave
-   payloads out. */
+/* Only samples that were taken at intervals say how long something took. */
 static bool is_periodic(const struct gt_nsys_label_set *domains, const struct gt_nsys_python_sample *sample) {
     const struct gt_nsys_label *domain =
         gt_nsys_label_find(domains, gt_nsys_global_pid(sample->global_tid), sample->domain);
     return domain && gt_str_eq(domain->name, GT_STR("Python Periodic Sampling"));
+}
+
+/* Those without a payload are of exports that leave payloads out. */
+static void gather_sample(struct joining *joining, const struct gt_nsys_label_set *domains,
+                          const struct gt_nsys_python *python, const struct gt_nsys_python_sample *sample) {
+    struct gt_builder *builder = joining->sink->builder;
+    if (!is_periodic(domains, sample))
+        gt_builder_skip(builder);
+    else if (sample->has_payload)
+        joining->samples[joining->count++] = (struct sample){*sample, python->frames + sample->first};
+    else
+        gt_builder_issue_of(builder, GT_ISSUE_SAMPLES_NOT_READ, GT_FACT_STACKS, 1, GT_NO_OFFSET);
 }
 
 static bool gather(struct joining *joining, const struct gt_nsys_sink *sinks, size_t count, size_t total) {
@@ -299,15 +333,8 @@ static bool gather(struct joining *joining, const struct gt_nsys_sink *sinks, si
     joining->samples = gt_mem_uninitialised(total, sizeof *joining->samples);
     bool is_done = joining->samples && gt_nsys_label_set_init(&domains, sinks, count, GT_NSYS_DOMAINS);
     for (size_t s = 0; s < count && is_done; s++)
-        for (size_t i = 0; i < sinks[s].python.count; i++) {
-            const struct gt_nsys_python_sample *sample = &sinks[s].python.samples[i];
-            if (!is_periodic(&domains, sample))
-                continue;
-            if (sample->count)
-                joining->samples[joining->count++] = (struct sample){*sample, sinks[s].python.frames + sample->first};
-            else
-                gt_builder_issue_of(joining->sink->builder, GT_ISSUE_SAMPLES_NOT_READ, GT_FACT_STACKS, 1, GT_NO_OFFSET);
-        }
+        for (size_t i = 0; i < sinks[s].python.count; i++)
+            gather_sample(joining, &domains, &sinks[s].python, &sinks[s].python.samples[i]);
     gt_nsys_label_set_release(&domains);
     return is_done;
 }

@@ -95,6 +95,47 @@ static void take_range(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx 
         take_payload(sink, event, payload);
 }
 
+/* The fields of the message; *payload: what is attached to the event. false: it is damaged. */
+static bool read_event(struct gt_str message, struct gt_nsys_nvtx *event, struct gt_str *payload) {
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field)) {
+        switch (field.tag) {
+        case GT_PROTO_VARINT(1):
+            event->type = field.value;
+            break;
+        case GT_PROTO_VARINT(2):
+            event->start_ns = (int64_t)field.value;
+            break;
+        case GT_PROTO_VARINT(5):
+            event->category = field.value;
+            break;
+        case GT_PROTO_BYTES(7):
+            event->text = field.bytes;
+            break;
+        case GT_PROTO_BYTES(8):
+            *payload = field.bytes;
+            break;
+        case GT_PROTO_VARINT(9):
+            event->global_tid = field.value;
+            break;
+        case GT_PROTO_VARINT(10):
+            event->end_ns = (int64_t)field.value;
+            break;
+        case GT_PROTO_VARINT(11):
+            event->end_global_tid = field.value;
+            break;
+        case GT_PROTO_VARINT(12):
+            event->text_id = field.value;
+            break;
+        case GT_PROTO_VARINT(13):
+            event->domain_id = field.value;
+            break;
+        }
+    }
+    return !fields.is_damaged;
+}
+
 bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     struct gt_nsys_nvtx event = {
         .start_ns = GT_NO_TIME,
@@ -105,44 +146,8 @@ bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str mes
         .category = GT_NSYS_NO_ID,
         .text_id = GT_NSYS_NO_ID,
     };
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
     struct gt_str payload = {NULL, 0};
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            event.type = field.value;
-            break;
-        case GT_PROTO_VARINT(2):
-            event.start_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(5):
-            event.category = field.value;
-            break;
-        case GT_PROTO_BYTES(7):
-            event.text = field.bytes;
-            break;
-        case GT_PROTO_BYTES(8):
-            payload = field.bytes;
-            break;
-        case GT_PROTO_VARINT(9):
-            event.global_tid = field.value;
-            break;
-        case GT_PROTO_VARINT(10):
-            event.end_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(11):
-            event.end_global_tid = field.value;
-            break;
-        case GT_PROTO_VARINT(12):
-            event.text_id = field.value;
-            break;
-        case GT_PROTO_VARINT(13):
-            event.domain_id = field.value;
-            break;
-        }
-    }
-    if (fields.is_damaged)
+    if (!read_event(message, &event, &payload))
         return false;
     if (is_mpi_call(sink, &event) && !is_of_nccl(sink, &event, payload))
         take_mpi_call(sink, &event);

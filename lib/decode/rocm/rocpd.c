@@ -340,8 +340,11 @@ static enum gt_status read_rows(struct decoding *decoding, const struct gt_sqlit
     release_scans(decoding);
     if (status != GT_OK)
         return status;
+    uint64_t lost_args =
+        gt_rocpd_args_check(decoding->schema.sets, decoding->schema.count, decoding->builders, decoding->worker_count);
     gt_rocm_finish(decoding->sinks, decoding->worker_count, &decoding->capture);
     count_losses(decoding);
+    count_loss(decoding, GT_ISSUE_EVENT_DAMAGED, GT_FACT_CALL_ARGS, lost_args);
     uint64_t pc_samples;
     if (gt_rocpd_schema_pc_samples(&decoding->db, &pc_samples, err) != GT_OK)
         return GT_ERR;

@@ -4,6 +4,8 @@
 #ifndef GT_DECODE_ROCM_ROCPD_H
 #define GT_DECODE_ROCM_ROCPD_H
 
+#include <stdatomic.h>
+
 #include "decode/decoder.h"
 #include "decode/rocm/rocm.h"
 #include "decode/sqlite/sqlite_db.h"
@@ -218,6 +220,7 @@ struct gt_rocpd_args {
     size_t piece_count;
     struct gt_rocpd_arg *list; /* after sealing */
     size_t count;
+    atomic_size_t wanted; /* by rows, each of which wants those of its event */
 };
 
 /* Tables of one process, or of all in schema 2. */
@@ -320,6 +323,7 @@ struct gt_rocpd_rows {
     struct gt_rocm_sink *sink;
     const struct gt_rocpd_schema *schema;
     const struct gt_rocpd_set *set; /* the current one */
+    struct gt_rocpd_args *args;     /* its own */
     uint64_t set_number;
     gt_strid *strings, *symbols; /* by place and base of the set: id in the builder + 1 */
     size_t hints[GT_ROCPD_ARGS];
@@ -350,6 +354,9 @@ bool gt_rocpd_args_seal(struct gt_rocpd_args *args); /* false: memory was short 
 void gt_rocpd_args_release(struct gt_rocpd_args *args);
 /* The arguments of an event to the row that was added last; is_call: of calls, else of ranges. */
 void gt_rocpd_args_add(struct gt_rocpd_rows *rows, uint64_t event, bool is_call);
+/* After all rows: takes the arguments from all of them where so many rows share events that their arguments would be a
+   multiple of those in the database. How many arguments are lost by that. */
+uint64_t gt_rocpd_args_check(struct gt_rocpd_set *sets, size_t set_count, struct gt_builder *builders, size_t count);
 
 /* ---- rocpd_link.c ---- */
 void gt_rocpd_link_note(struct gt_rocpd_piece *piece, uint64_t stack, uint64_t parent, uint64_t correlation);

@@ -7,13 +7,14 @@
 #include "decode/rocm/rocpd.h"
 
 /* Rows may refer to one event many times, and records may share their bytes: what a database gives must stay in
-   proportion to its size. */
-enum { OF_EVENT_MAX = 64, TEXT_MAX = 4096 };
+   proportion to its size. An argument is mostly that of one row. */
+enum { OF_EVENT_MAX = 64, TEXT_MAX = 4096, ROWS_OF_ARG = 4 };
 
 bool gt_rocpd_args_begin(struct gt_rocpd_args *args, size_t pieces) {
     gt_rocpd_args_release(args);
     args->pieces = gt_mem_array(pieces + 1, sizeof *args->pieces);
     args->piece_count = args->pieces ? pieces : 0;
+    atomic_init(&args->wanted, 0);
     return args->pieces != NULL;
 }
 
@@ -101,6 +102,10 @@ void gt_rocpd_args_release(struct gt_rocpd_args *args) {
 
 /* ---- to rows ---- */
 
+static bool are_too_many(const struct gt_rocpd_args *args, size_t wanted) {
+    return wanted / ROWS_OF_ARG > args->count;
+}
+
 /* The first argument of an event, or where it would be. Calls mostly come in the order of their events. */
 static size_t first_of(const struct gt_rocpd_args *args, uint64_t event, size_t hint) {
     size_t low = 0, high = args->count;
@@ -116,12 +121,17 @@ static size_t first_of(const struct gt_rocpd_args *args, uint64_t event, size_t 
 }
 
 void gt_rocpd_args_add(struct gt_rocpd_rows *rows, uint64_t event, bool is_call) {
-    const struct gt_rocpd_args *args = &rows->set->args;
+    struct gt_rocpd_args *args = rows->args;
     struct gt_builder *builder = rows->sink->builder;
     if (event == GT_ROCM_NONE)
         return;
-    size_t first = first_of(args, event, rows->args_hint), i = first;
-    for (; i < args->count && args->list[i].event == event && i - first < OF_EVENT_MAX; i++) {
+    size_t first = first_of(args, event, rows->args_hint), end = first;
+    while (end < args->count && args->list[end].event == event && end - first < OF_EVENT_MAX)
+        end++;
+    rows->args_hint = end;
+    if (are_too_many(args, atomic_fetch_add(&args->wanted, end - first) + end - first))
+        return;
+    for (size_t i = first; i < end; i++) {
         const struct gt_rocpd_arg *arg = &args->list[i];
         const struct gt_strtab *texts = &args->pieces[arg->piece].texts;
         gt_builder_call_arg(builder, &(struct gt_call_args_row){
@@ -133,5 +143,18 @@ void gt_rocpd_args_add(struct gt_rocpd_rows *rows, uint64_t event, bool is_call)
                                          .range = is_call ? GT_NO_ROW : 0,
                                      });
     }
-    rows->args_hint = i;
+}
+
+/* How many are wanted does not depend on the order of rows, which of them got some does. */
+uint64_t gt_rocpd_args_check(struct gt_rocpd_set *sets, size_t set_count, struct gt_builder *builders, size_t count) {
+    uint64_t lost = 0;
+    for (size_t i = 0; i < set_count; i++)
+        if (are_too_many(&sets[i].args, atomic_load(&sets[i].args.wanted)))
+            lost += sets[i].args.count;
+    for (size_t b = 0; b < count && lost; b++) {
+        builders[b].store.call_args.count = 0;
+        for (size_t i = 0; i < builders[b].segment_count; i++)
+            builders[b].segments[i].begin[GT_TABLE_call_args] = builders[b].segments[i].end[GT_TABLE_call_args] = 0;
+    }
+    return lost;
 }

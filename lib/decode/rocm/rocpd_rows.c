@@ -8,6 +8,7 @@
 
 void gt_rocpd_rows_begin(struct gt_rocpd_rows *rows, size_t set) {
     rows->set = &rows->schema->sets[set];
+    rows->args = &rows->schema->sets[set].args;
     rows->set_number = set;
     rows->last_process_id = rows->last_thread_id = GT_ROCM_NONE;
     rows->args_hint = 0;

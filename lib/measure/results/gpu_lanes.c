@@ -1,5 +1,7 @@
-/* Sorts steps and the kernels of collectives into lanes. */
+/* Sorts ops by stream, steps and the kernels of collectives into lanes. */
 #include "measure/results/gpu_lanes.h"
+
+#include <stdlib.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -180,4 +182,55 @@ bool gt_gpu_lanes_collectives(const struct gt_view *view, struct gt_arena *arena
         put_collectives(&sorting, arena, set);
     gt_map_release(&sorting.ids);
     return ok && !list->failed && !gt_arena_failed(arena);
+}
+
+/* ---- streams ---- */
+
+struct lane_busy {
+    int64_t busy_ns;
+    size_t lane;
+};
+
+static int by_busy(const void *a, const void *b) {
+    const struct lane_busy *x = a, *y = b;
+    if (x->busy_ns != y->busy_ns)
+        return x->busy_ns > y->busy_ns ? -1 : 1;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+static int by_lane(const void *a, const void *b) {
+    const struct lane_busy *x = a, *y = b;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+/* The busiest streams, in the order of the view. */
+static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, size_t most) {
+    bool is_crowded = view->lane_count > most;
+    for (size_t i = 0; i < view->lane_count; i++)
+        lanes[i] = (struct lane_busy){is_crowded ? gt_view_lane_busy_ns(view, &view->lanes[i]) : 0, i};
+    if (!is_crowded)
+        return view->lane_count;
+    qsort(lanes, view->lane_count, sizeof *lanes, by_busy);
+    qsort(lanes, most, sizeof *lanes, by_lane);
+    return most;
+}
+
+static void add_lane(const struct gt_store *store, const struct gt_view_lane *lane, struct gt_lane_list *list) {
+    struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_OPS);
+    row.device = store->devices.id[store->lanes.device[lane->lane]];
+    row.pid = gt_lane_list_pid(store, store->lanes.process[lane->lane]);
+    row.stream = store->lanes.stream[lane->lane];
+    gt_lane_list_add(list, &row, (struct gt_span_row){lane->first, lane->count}, lane->lane);
+}
+
+bool gt_gpu_lanes_streams(const struct gt_view *view, size_t most, struct gt_lane_list *list) {
+    struct lane_busy *lanes = gt_mem_array(view->lane_count, sizeof *lanes);
+    if (!lanes)
+        return false;
+    size_t count = choose_lanes(view, lanes, most);
+    for (size_t i = 0; i < count; i++)
+        add_lane(view->store, &view->lanes[lanes[i].lane], list);
+    list->left_out[GT_TIMELINE_OPS] = view->lane_count - count;
+    gt_mem_free(lanes);
+    return true;
 }

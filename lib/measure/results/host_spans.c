@@ -42,14 +42,15 @@ static bool begin_chain(struct gt_host_spans *spans, uint32_t thread, uint32_t f
 }
 
 bool gt_host_spans_add(struct gt_host_spans *spans, uint32_t thread, int64_t start_ns, int64_t end_ns, uint32_t gap) {
-    spans->items[spans->count] = (struct gt_host_span){start_ns, end_ns, thread, gap};
+    spans->items[spans->count] =
+        (struct gt_host_span){.start_ns = start_ns, .end_ns = end_ns, .thread = thread, .gap = gap};
     return gt_host_spans_link(spans, spans->count + 1);
 }
 
 bool gt_host_spans_link(struct gt_host_spans *spans, size_t end) {
     for (; spans->count < end; spans->count++) {
         struct gt_host_span *span = &spans->items[spans->count];
-        uint32_t place = (uint32_t)spans->count, thread = span->next, latest = spans->latest_chain[thread];
+        uint32_t place = (uint32_t)spans->count, thread = span->thread, latest = spans->latest_chain[thread];
         bool is_open = latest != GT_NO_HOST_SPAN && latest >= spans->first_open;
         struct gt_host_span_chain *chain = is_open ? &spans->chains[latest] : NULL;
         span->next = GT_NO_HOST_SPAN;

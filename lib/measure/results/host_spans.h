@@ -14,8 +14,11 @@
 /* start < end */
 struct gt_host_span {
     int64_t start_ns, end_ns;
-    uint32_t next; /* the one after it in its chain; GT_NO_HOST_SPAN */
-    uint32_t gap;  /* the caller's own number */
+    union {
+        uint32_t thread; /* until it is linked */
+        uint32_t next;   /* from then on: the one after it in its chain; GT_NO_HOST_SPAN */
+    };
+    uint32_t gap; /* the caller's own number */
 };
 
 /* Spans of one thread one after the other, none of which begins before the one before it ends. */
@@ -40,7 +43,7 @@ void gt_host_spans_release(struct gt_host_spans *spans);
    one before it ends begins another chain: of gaps of one device none does, for no launch call starts after the end of
    its op. false: memory was short. */
 bool gt_host_spans_add(struct gt_host_spans *spans, uint32_t thread, int64_t start_ns, int64_t end_ns, uint32_t gap);
-/* The same of all up to before `end` that are in items already, with their threads as `next`. */
+/* The same of all up to before `end` that are in items already and not linked yet. */
 bool gt_host_spans_link(struct gt_host_spans *spans, size_t end);
 void gt_host_spans_rewind(struct gt_host_spans *spans);
 

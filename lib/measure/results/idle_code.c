@@ -68,9 +68,10 @@ enum gt_status gt_idle_code_init(struct gt_idle_code *code, const struct gt_view
     if (ok) {
         memset(code->activity, GT_HOST_OUTSIDE, search.idle->count);
         gt_threads_deal(threads, search.waits.count ? 2 : 0, look, &search);
-        gt_threads_rows(gt_threads_slices(threads, search.waits.count, 0), search.waits.count, join_slice, &search);
         ok = search.waits.count == 0 || (search.ok[0] && search.ok[1]);
     }
+    if (ok)
+        gt_threads_rows(gt_threads_slices(threads, search.waits.count, 0), search.waits.count, join_slice, &search);
     gt_host_spans_release(&search.waits);
     if (!ok) {
         gt_idle_code_release(code);

@@ -32,8 +32,10 @@ static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         const struct gt_idle_gap *gap = &listing->idle->gaps[i];
         if (gap->has_launch_wait)
-            *item++ =
-                (struct gt_host_span){gap->start_ns, calls->start_ns[gap->call], calls->thread[gap->call], (uint32_t)i};
+            *item++ = (struct gt_host_span){.start_ns = gap->start_ns,
+                                            .end_ns = calls->start_ns[gap->call],
+                                            .thread = calls->thread[gap->call],
+                                            .gap = (uint32_t)i};
     }
 }
 
@@ -57,7 +59,8 @@ static bool link_devices(struct gt_host_spans *spans, const struct gt_idle *idle
 
 bool gt_launch_wait_list(struct gt_host_spans *spans, const struct gt_view *view, const struct gt_idle *idle) {
     size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), idle->count, 0);
-    struct listing listing = {&view->store->calls, idle, NULL, gt_mem_array(slices + 1, sizeof *listing.first)};
+    struct listing listing = {
+        .calls = &view->store->calls, .idle = idle, .first = gt_mem_array(slices + 1, sizeof *listing.first)};
     *spans = (struct gt_host_spans){0};
     if (!listing.first)
         return false;
@@ -156,13 +159,14 @@ static bool take_calls_sorted(struct call_sweep *it) {
     const struct table table = {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL};
     size_t count;
     uint32_t *rows = new_sorted_rows(it->sweep.spans, &table, &count);
+    bool ok = rows != NULL;
     start_calls(it);
     gt_host_spans_sweep_restart(&it->sweep);
-    for (size_t i = 0; i < count && rows; i++)
+    for (size_t i = 0; i < count && ok; i++)
         if (is_looked_at(it, rows[i]))
             take_call(it, rows[i]);
     gt_mem_free(rows);
-    return rows;
+    return ok;
 }
 
 bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans, bool only_waits,
@@ -275,13 +279,14 @@ static bool take_code_as_it_is(struct code_sweep *it, const struct table *table)
 static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
     size_t count;
     uint32_t *rows = new_sorted_rows(it->sweep.spans, table, &count);
+    bool ok = rows != NULL;
     start_code(it);
     gt_host_spans_sweep_restart(&it->sweep);
-    for (size_t i = 0; i < count && rows; i++)
+    for (size_t i = 0; i < count && ok; i++)
         if (is_code(table, it, rows[i]))
             take_row(it, table, rows[i]);
     gt_mem_free(rows);
-    return rows;
+    return ok;
 }
 
 static void finish_code(struct code_sweep *it) {

@@ -2,11 +2,9 @@
    Steps tile a run: each begins where the one before ends, with its range or with its last op, whichever is later. */
 #include "measure/results/path_windows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "measure/options.h"
+#include "measure/results/path_groups.h"
 #include "measure/results/path_ranges.h"
 
 /* Ranges that overlap have the same ops. */
@@ -88,55 +86,6 @@ static void take_range(struct maker *maker, struct gt_path_window *window, uint3
         window->end_ns = window->range_end_ns;
 }
 
-/* Numbers 0 .. count - 1 by group, those of group g from first[g] on; GT_NO_ROW: in none. NULL: memory was short. */
-static uint32_t *group_numbers(struct maker *maker, const uint32_t *group, size_t count, size_t group_count,
-                               size_t *first) {
-    uint32_t *grouped = gt_arena_array(&maker->paths->arena, count + 1, sizeof *grouped);
-    if (!grouped || !first)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (group[i] != GT_NO_ROW)
-            first[group[i] + 1]++;
-    for (size_t i = 0; i < group_count; i++)
-        first[i + 1] += first[i];
-    for (uint32_t i = 0; i < count; i++)
-        if (group[i] != GT_NO_ROW)
-            grouped[first[group[i]]++] = i;
-    memmove(first + 1, first, group_count * sizeof *first);
-    first[0] = 0;
-    return grouped;
-}
-
-/* Steps and ops next to each other by what they are of. */
-struct groups {
-    size_t *step_first, *process_first, *process_first_step;
-    uint32_t *ops_of_step, *ops_of_process, *steps_of_process;
-};
-
-static bool group_all(struct maker *maker, struct groups *groups) {
-    struct gt_arena *arena = &maker->paths->arena;
-    const struct gt_labels *labels = maker->view->labels;
-    size_t ops = maker->view->store->ops.count, processes = maker->view->store->processes.count;
-    uint32_t *op_slot = gt_arena_array(arena, ops + 1, sizeof *op_slot);
-    uint32_t *step_slot = gt_arena_array(arena, labels->step_count + 1, sizeof *step_slot);
-    groups->step_first = gt_arena_array(arena, labels->step_count + 2, sizeof(size_t));
-    groups->process_first = gt_arena_array(arena, processes + 3, sizeof(size_t));
-    groups->process_first_step = gt_arena_array(arena, processes + 3, sizeof(size_t));
-    if (gt_arena_failed(arena))
-        return false;
-    for (size_t op = 0; op < ops; op++) {
-        uint32_t process = maker->paths->dag->op_process[op];
-        op_slot[op] = process == GT_NO_TRACK ? (uint32_t)processes : process;
-    }
-    for (size_t i = 0; i < labels->step_count; i++)
-        step_slot[i] = labels->steps[i].process;
-    groups->ops_of_step = group_numbers(maker, labels->op_step, ops, labels->step_count, groups->step_first);
-    groups->ops_of_process = group_numbers(maker, op_slot, ops, processes + 1, groups->process_first);
-    groups->steps_of_process =
-        group_numbers(maker, step_slot, labels->step_count, processes + 1, groups->process_first_step);
-    return groups->ops_of_step && groups->ops_of_process && groups->steps_of_process;
-}
-
 static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint32_t *ops, size_t op_count) {
     struct gt_paths *paths = maker->paths;
     const struct gt_step *own = &maker->view->labels->steps[step];
@@ -167,7 +116,7 @@ static bool add_step(struct maker *maker, size_t step, uint32_t run, const uint3
     return true;
 }
 
-static bool add_run(struct maker *maker, const struct groups *groups, uint32_t process) {
+static bool add_run(struct maker *maker, const struct gt_path_groups *groups, uint32_t process) {
     struct gt_paths *paths = maker->paths;
     struct gt_path_window *run = add_window(maker, GT_PATH_RUN, process);
     if (!run)
@@ -218,116 +167,103 @@ static bool add_trace(struct maker *maker, uint32_t process, const uint32_t *ops
 }
 
 /* All from one on. */
-static void drop_ranges(struct maker *maker, size_t first, uint32_t *of_range) {
+static void drop_ranges(struct maker *maker, size_t first, uint32_t *place) {
     for (size_t i = first; i < maker->range_count; i++)
-        of_range[maker->ranges[i]] = 0;
+        place[maker->ranges[i]] = 0;
     maker->range_count = first;
     maker->paths->is_cut_short = true;
 }
 
+/* Ranges that --range names and the ops in them. */
+struct ranged {
+    struct maker *maker;
+    uint32_t *place;  /* by range: its place among those that are named, from 1 on; 0: it is not */
+    size_t *first_op; /* by place: how many ops those before have */
+    uint32_t first_window;
+};
+
+static void each_op(const struct ranged *ranged, void (*take)(const struct ranged *, size_t place, uint32_t op)) {
+    const struct gt_view *view = ranged->maker->view;
+    for (uint32_t op = 0; op < view->store->ops.count; op++) {
+        int64_t reach_ns = gt_labels_op_reach(view->labels, view->store, op);
+        for (uint32_t r = view->labels->op_range[op]; r != GT_NO_ROW;
+             r = gt_labels_next_range(view->labels, view->store, r, reach_ns))
+            if (ranged->place[r])
+                take(ranged, ranged->place[r] - 1, op);
+    }
+}
+
+static void count_op(const struct ranged *ranged, size_t place, uint32_t op) {
+    (void)op;
+    ranged->first_op[place + 1]++;
+}
+
+static void put_op(const struct ranged *ranged, size_t place, uint32_t op) {
+    struct gt_paths *paths = ranged->maker->paths;
+    struct gt_path_window *window = &paths->windows[ranged->first_window + place];
+    int64_t end_ns = ranged->maker->view->store->ops.end_ns[op];
+    paths->window_nodes[window->first_op + window->op_count++] = paths->dag->op_node[op];
+    window->end_ns = end_ns > window->end_ns ? end_ns : window->end_ns;
+}
+
+/* Their windows, without ops; counts of ops become places. */
+static bool add_range_windows(struct ranged *ranged) {
+    struct maker *maker = ranged->maker;
+    const struct gt_store *store = maker->view->store;
+    for (size_t i = 0; i < maker->range_count; i++) {
+        uint32_t range = maker->ranges[i];
+        if (ranged->first_op[i] > RANGES_OF_OP * store->ops.count + RANGE_OPS_LEAST) {
+            drop_ranges(maker, i, ranged->place);
+            break;
+        }
+        struct gt_path_window *window =
+            add_window(maker, GT_PATH_RANGE, store->threads.process[store->ranges.thread[range]]);
+        if (!window)
+            return false;
+        take_range(maker, window, range, 2 * (maker->view->labels->step_count + i));
+        window->walk = (uint32_t)maker->paths->walk_count++;
+        window->name = gt_store_string(store, store->ranges.name[range]);
+        window->first_op = ranged->first_op[i];
+        ranged->first_op[i + 1] += ranged->first_op[i];
+    }
+    return true;
+}
+
 static bool add_ranges(struct maker *maker) {
     struct gt_paths *paths = maker->paths;
-    const struct gt_view *view = maker->view;
-    size_t steps = view->labels->step_count;
-    uint32_t first = (uint32_t)paths->window_count;
-    uint32_t *of_range = gt_arena_array(&paths->arena, view->store->ranges.count + 1, sizeof *of_range);
-    size_t *counts = gt_arena_array(&paths->arena, maker->range_count + 2, sizeof *counts);
-    if (!of_range || !counts)
+    struct ranged ranged = {.maker = maker, .first_window = (uint32_t)paths->window_count};
+    ranged.place = gt_arena_array(&paths->arena, maker->view->store->ranges.count + 1, sizeof *ranged.place);
+    ranged.first_op = gt_arena_array(&paths->arena, maker->range_count + 2, sizeof *ranged.first_op);
+    if (!ranged.place || !ranged.first_op)
         return false;
     for (size_t i = 0; i < maker->range_count; i++)
-        of_range[maker->ranges[i]] = (uint32_t)i + 1;
-    for (int pass = 0; pass < 2; pass++) { /* how many ops each has; then the ops */
-        for (uint32_t op = 0; op < view->store->ops.count; op++) {
-            int64_t reach_ns = gt_labels_op_reach(view->labels, view->store, op);
-            for (uint32_t r = view->labels->op_range[op]; r != GT_NO_ROW;
-                 r = gt_labels_next_range(view->labels, view->store, r, reach_ns)) {
-                if (!of_range[r])
-                    continue;
-                if (pass == 0) {
-                    counts[of_range[r]]++;
-                    continue;
-                }
-                struct gt_path_window *window = &paths->windows[first + of_range[r] - 1];
-                paths->window_nodes[window->first_op + window->op_count++] = paths->dag->op_node[op];
-                if (view->store->ops.end_ns[op] > window->end_ns)
-                    window->end_ns = view->store->ops.end_ns[op];
-            }
-        }
-        for (size_t i = 0; i < maker->range_count && pass == 0; i++) {
-            uint32_t range = maker->ranges[i];
-            if (counts[i] > RANGES_OF_OP * view->store->ops.count + RANGE_OPS_LEAST) {
-                drop_ranges(maker, i, of_range);
-                break;
-            }
-            struct gt_path_window *window =
-                add_window(maker, GT_PATH_RANGE, view->store->threads.process[view->store->ranges.thread[range]]);
-            if (!window)
-                return false;
-            take_range(maker, window, range, 2 * (steps + i));
-            window->walk = (uint32_t)paths->walk_count++;
-            window->name = gt_store_string(view->store, view->store->ranges.name[range]);
-            window->first_op = counts[i];
-            counts[i + 1] += counts[i];
-        }
-        if (pass == 0)
-            paths->window_nodes = gt_arena_array(&paths->arena, counts[maker->range_count] + 1, sizeof(uint32_t));
-        if (!paths->window_nodes)
-            return false;
-    }
+        ranged.place[maker->ranges[i]] = (uint32_t)i + 1;
+    each_op(&ranged, count_op);
+    if (!add_range_windows(&ranged))
+        return false;
+    paths->window_nodes =
+        gt_arena_array(&paths->arena, ranged.first_op[maker->range_count] + 1, sizeof *paths->window_nodes);
+    if (!paths->window_nodes)
+        return false;
+    each_op(&ranged, put_op);
     return true;
 }
 
 /* ---- all of them ---- */
 
-/* A process whose steps launched nothing is a whole, like one without steps. */
-static bool has_steps(const struct groups *groups, size_t process) {
-    for (size_t i = groups->process_first_step[process]; i < groups->process_first_step[process + 1]; i++) {
-        uint32_t step = groups->steps_of_process[i];
-        if (groups->step_first[step + 1] > groups->step_first[step])
-            return true;
-    }
-    return false;
-}
-
-struct numbered_process {
-    int64_t pid;
-    size_t process;
-};
-
-static int by_pid(const void *a, const void *b) {
-    const struct numbered_process *x = a, *y = b;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return (x->process > y->process) - (x->process < y->process);
-}
-
-/* Rows of processes are in the order in which the reader met them, which depends on what else it was asked for. */
-static struct numbered_process *order_processes(struct maker *maker) {
-    const struct gt_processes *processes = &maker->view->store->processes;
-    struct numbered_process *order = gt_arena_array(&maker->paths->arena, processes->count + 1, sizeof *order);
-    for (size_t p = 0; p < processes->count && order; p++)
-        order[p] = (struct numbered_process){processes->pid[p], p};
-    if (order && processes->count)
-        qsort(order, processes->count, sizeof *order, by_pid);
-    if (order)
-        order[processes->count] = (struct numbered_process){-1, processes->count}; /* ops without a process */
-    return order;
-}
-
 static bool add_whole(struct maker *maker) {
     size_t processes = maker->view->store->processes.count;
     size_t ops = maker->view->store->ops.count;
-    struct groups groups = {0};
+    struct gt_path_groups groups = {0};
     /* An op is of one step and of one process at most. */
     maker->paths->window_nodes = gt_arena_array(&maker->paths->arena, 2 * ops + 1, sizeof(uint32_t));
-    bool ok = maker->paths->window_nodes && group_all(maker, &groups);
-    const struct numbered_process *order = order_processes(maker);
-    ok = ok && order;
+    bool ok = maker->paths->window_nodes &&
+              gt_path_groups_init(&groups, &maker->paths->arena, maker->view, maker->paths->dag);
     for (size_t i = 0; i <= processes && ok; i++) {
-        size_t p = order[i].process;
+        size_t p = groups.processes[i].row;
         size_t first = groups.process_first[p], count = groups.process_first[p + 1] - first;
         uint32_t process = p == processes ? GT_NO_TRACK : (uint32_t)p;
-        if (process != GT_NO_TRACK && has_steps(&groups, p))
+        if (process != GT_NO_TRACK && gt_path_groups_has_steps(&groups, p))
             ok = add_run(maker, &groups, process);
         else if (count)
             ok = add_trace(maker, process, groups.ops_of_process + first, count);

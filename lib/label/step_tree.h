@@ -1,0 +1,40 @@
+/* Which step a call is in: the innermost one of its process that encloses it, found in logarithmic time however steps
+   nest. */
+#ifndef GT_LABEL_STEP_TREE_H
+#define GT_LABEL_STEP_TREE_H
+
+#include "label/label.h"
+
+/* A step as calls look it up: sorted by process, start, longer first, place in labels->steps. */
+struct gt_step_span {
+    int64_t start_ns, end_ns;
+    uint32_t process, step;
+    uint32_t longer; /* the last one before it that ends later; UINT32_MAX: none */
+};
+
+/* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
+   to_ns. Zeroed: nothing is known. */
+struct gt_step_cursor {
+    int64_t from_ns, to_ns;
+    size_t begun;
+};
+
+/* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */
+struct gt_step_tree {
+    struct gt_step_span *spans;
+    size_t count, leaf_count;
+    int64_t *latest_end_ns;
+    struct gt_step_cursor *cursors; /* by process, the last for GT_NO_TRACK; each slice of ops has its own */
+};
+
+/* Of all steps, in the arena. false: memory was short. */
+bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
+                       struct gt_arena *arena);
+
+/* The step of a call; GT_NO_ROW: it is in none. */
+uint32_t gt_step_tree_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call);
+
+/* Sorts what files mostly have in order. */
+void gt_step_tree_sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *));
+
+#endif

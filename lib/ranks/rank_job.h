@@ -212,7 +212,8 @@ struct gt_rank_job {
     struct gt_rank_job_options options;
     struct gt_rank_lane *ranks;
     size_t rank_count;
-    int64_t world_size;
+    int64_t world_size;  /* known_world, at least rank_count */
+    int64_t known_world; /* by the world sizes and ranks that traces say; 0: they say none */
 
     struct gt_rank_set_group *groups;
     size_t group_count;

@@ -969,6 +969,11 @@ struct ArrowArrayStream {
 enum gputime_status gputime_table_arrow(const struct gputime_table *table, struct ArrowArrayStream *out,
                                         struct gputime_error *err);
 
+/* The same for the table with this key over all sections of a report, as one on several jobs has them: their rows one
+   after the other, with the section's title in the column `input` before the others. */
+enum gputime_status gputime_report_arrow(const struct gputime_report *report, const char *table,
+                                         struct ArrowArrayStream *out, struct gputime_error *err);
+
 /* A frame of a trace as a stream: its events as a wide table with the joins made ("ops", "calls", "ranges", "gaps",
    "steps" ...; docs/frames.md lists all with their columns). columns: column_count keys, in this order, for which the
    files are read again if need be; NULL: all that can be had from what was read. Columns of the trace itself are not

@@ -176,7 +176,6 @@ static void warn_of_others(const char *address) {
 static void announce(void *context, const char *url, int port) {
     struct job *job = context;
     struct gputime_error err;
-    char message[4 * sizeof err.message];
     if (!is_loopback(job->options.address))
         warn_of_others(job->options.address);
     printf("%s\n", url);
@@ -189,7 +188,7 @@ static void announce(void *context, const char *url, int port) {
     if (!job->options.no_open && has_browser()) {
         is_opened = !cli_browser_open(url, &err);
         if (!is_opened)
-            fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err.message));
+            cli_terminal_print_error(&err);
     }
     if (unsaid && !is_opened) {
         job->unsaid = unsaid;

@@ -179,11 +179,11 @@ class Section:
         self.tables = Tables((table.key, table) for table in tables)
 
     def _listed(self, count, item):
-        return listed(count, item, self._owner.address, self._index)
+        return listed(count, item, self._owner, self._index)
 
     @property
     def title(self):
-        return text(lib.gputime_report_section_title(self._owner.address, self._index))
+        return text(lib.gputime_report_section_title(self._owner, self._index))
 
     @property
     def facts(self):

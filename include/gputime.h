@@ -610,7 +610,8 @@ enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces
 /* Compares report B with report A, table by table; both may be over several captures. They should be made
    by gputime_report_new_sides, and their tables have all their rows. Each
    table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result is the caller's and
-   borrows from both reports, which must outlive it; its first section is the comparison. */
+   borrows from both reports, which must outlive it; its first section is the comparison. Jobs of one side are runs of
+   the same: if their traces say different world sizes, it fails. */
 enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
                                         const struct gputime_diff_options *options, struct gputime_report **out,
                                         struct gputime_error *err);

@@ -71,7 +71,7 @@ static size_t read_all(int file, char *bytes, size_t size) {
 }
 
 bool cli_mcp_streams_take(int file, size_t most, struct cli_mcp_text *text) {
-    bool is_whole = fflush(stdout) == 0 && fflush(stderr) == 0;
+    bool has_printed = fflush(stdout) == 0, has_complained = fflush(stderr) == 0;
     off_t end = lseek(file, 0, SEEK_END);
     size_t whole_size = end > 0 ? (size_t)end : 0, size = whole_size < most ? whole_size : most;
     *text = (struct cli_mcp_text){.bytes = malloc(size + 1), .whole_size = whole_size};
@@ -81,5 +81,5 @@ bool cli_mcp_streams_take(int file, size_t most, struct cli_mcp_text *text) {
     if (!text->bytes)
         return false;
     text->bytes[text->size] = '\0';
-    return is_empty && is_whole && text->size == size;
+    return is_empty && has_printed && has_complained && text->size == size;
 }

@@ -264,10 +264,8 @@ int cli_program_run(int argc, char **argv, const struct gputime_team *team) {
         status = flush_output(&err);
     cli_arguments_release(&arguments);
     cli_command_line_release(&line);
-    if (status && !(status == GPUTIME_FAILED && reader_is_gone())) {
-        char message[4 * sizeof err.message];
-        fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err.message));
-    }
+    if (status && !(status == GPUTIME_FAILED && reader_is_gone()))
+        cli_terminal_print_error(&err);
     return (int)status;
 }
 

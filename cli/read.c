@@ -151,6 +151,17 @@ void cli_captures_warn_of_losses(const struct cli_captures *captures, struct gpu
         warn_of_loss(traces[i], captures->items[i].paths[0]);
 }
 
+static enum gputime_status last_failure(const struct gputime_error *errors, size_t first, size_t end,
+                                        struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = first; i < end; i++)
+        if (errors[i].status) {
+            *err = errors[i];
+            status = err->status;
+        }
+    return status;
+}
+
 enum gputime_status cli_captures_read_job(const struct cli_captures *captures, size_t first, size_t end,
                                           const struct cli_options *options, struct gputime_job **job,
                                           struct gputime_error *errors, struct gputime_error *err) {
@@ -158,14 +169,11 @@ enum gputime_status cli_captures_read_job(const struct cli_captures *captures, s
     enum gputime_status status = reading_init(&reading, captures->count + 1) ? GPUTIME_OK : cli_fail_memory(err);
     if (!status) {
         list_captures(&reading, captures, first, end, options, NEEDS_JOB, errors);
-        for (size_t i = first; i < end; i++) /* what the host does not allow */
-            if (errors[i].status)
-                *err = errors[i];
         if (reading.count)
             status = gputime_job_open_team(options->team, reading.inputs, reading.count, options->analysing,
                                            options->analysing_count, job, reading.errors, err);
-        else
-            status = err->status;
+        else /* the host allows none of them */
+            status = last_failure(errors, first, end, err);
         cli_progress_end(&reading.progress);
     }
     for (size_t i = 0; i < reading.count; i++)

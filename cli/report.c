@@ -1,5 +1,4 @@
 /* Runs a report command: traces in, the report to every file and the terminal. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "error.h"
 #include "gather.h"
 #include "host.h"
+#include "losses.h"
 #include "make.h"
 #include "read.h"
 #include "target.h"
@@ -106,11 +106,6 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
     return status;
 }
 
-static void print_error(const struct gputime_error *err) {
-    char message[4 * sizeof err->message];
-    fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
-}
-
 /* Whether the report needs all captures. */
 static bool needs_all(const struct job *job) {
     return job->command->takes_runs || (job->command->action == CLI_ACTION_DIFF && !job->options->ranks);
@@ -122,7 +117,7 @@ static enum gputime_status leave_out(struct job *job, const struct gputime_error
     if (err->status == GPUTIME_USAGE || needs_all(job))
         return err->status;
     if (job->failure.status)
-        print_error(&job->failure);
+        cli_terminal_print_error(&job->failure);
     job->failure = *err;
     return GPUTIME_OK;
 }
@@ -258,37 +253,6 @@ static enum gputime_status check_refusals(const struct gputime_report *report, s
     return GPUTIME_OK;
 }
 
-/* A sentence of the report as a message. */
-static void phrase_loss(const struct gputime_report *report, size_t section, const char *note,
-                        struct gputime_error *message) {
-    char path[1024];
-    bool is_one = gputime_report_section_count(report) == 1;
-    size_t length = strlen(note);
-    length -= length && note[length - 1] == '.';
-    cli_terminal_text(path, sizeof path, gputime_report_section_title(report, section));
-    cli_fail(message, "%s%s%c%.*s", is_one ? "" : path, is_one ? "" : ": ", tolower((unsigned char)note[0]),
-             (int)(length ? length - 1 : 0), note + (length > 0));
-}
-
-/* What a report on a job was made without: traces that were only partly read, ranks without a trace. Its notes say it
- * too, so that only limits and --strict need lines of their own. */
-static void tell_losses_of_job(struct job *job, const struct gputime_report *report) {
-    bool is_strict = job->options->opening.strict, is_gate = job->limits.count;
-    for (size_t s = 0; s < gputime_report_section_count(report); s++) {
-        const char *note;
-        for (size_t i = 0; (note = gputime_report_loss(report, s, i)) != NULL; i++) {
-            struct gputime_error message = {0};
-            phrase_loss(report, s, note, &message);
-            if (is_strict && job->failure.status)
-                print_error(&job->failure);
-            if (is_strict)
-                job->failure = message;
-            else if (is_gate)
-                print_error(&message);
-        }
-    }
-}
-
 static enum gputime_status write_reports(struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
@@ -308,7 +272,7 @@ static enum gputime_status write_reports(struct job *job, struct gputime_error *
     if (!status)
         cli_limits_print(made.report, &made.verdicts);
     if (!status && is_of_job(job) && made.report)
-        tell_losses_of_job(job, made.report);
+        cli_losses_tell(made.report, job->options->opening.strict, job->limits.count > 0, &job->failure);
     if (!status && made.verdicts.broken) {
         cli_fail(err, "%zu of %zu limits %s broken", made.verdicts.broken, made.verdicts.count,
                  made.verdicts.broken == 1 ? "is" : "are");
@@ -438,7 +402,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
             cli_browser_cancel(job->destinations, job->destination_count);
     }
     if (status == GPUTIME_BROKEN && job->failure.status)
-        print_error(&job->failure);
+        cli_terminal_print_error(&job->failure);
     if (!status && job->failure.status) {
         *err = job->failure;
         status = err->status;

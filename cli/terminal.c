@@ -70,6 +70,11 @@ const char *cli_terminal_text(char *out, size_t size, const char *text) {
     return out;
 }
 
+void cli_terminal_print_error(const struct gputime_error *err) {
+    char message[4 * sizeof err->message];
+    fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
+}
+
 static double seconds_since(const struct timespec *start) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

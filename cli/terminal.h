@@ -7,12 +7,17 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "gputime.h"
+
 int64_t cli_terminal_width(void);  /* of the terminal, else of COLUMNS, else 80 */
 bool cli_terminal_has_color(void); /* standard output: a terminal, NO_COLOR unset, TERM not dumb */
 
 /* Copies text so that it is safe to print on a terminal: control characters and invalid UTF-8 become "\x1b" and the
  * like. Returns out; text that does not fit is cut off. */
 const char *cli_terminal_text(char *out, size_t size, const char *text);
+
+/* One line on standard error. */
+void cli_terminal_print_error(const struct gputime_error *err);
 
 /* One line on standard error that appears when reading takes long and is erased at the end. */
 struct cli_progress {

@@ -176,7 +176,6 @@ static void warn_of_others(const char *address) {
 static void announce(void *context, const char *url, int port) {
     struct job *job = context;
     struct gputime_error err;
-    char message[4 * sizeof err.message];
     if (!is_loopback(job->options.address))
         warn_of_others(job->options.address);
     printf("%s\n", url);
@@ -184,13 +183,17 @@ static void announce(void *context, const char *url, int port) {
         print_tunnel(port);
     if (!job->options.quiet)
         printf("Ctrl-C ends it.\n");
-    bool is_opened = !job->options.no_open && has_browser();
-    if (fflush(stdout) != 0 && !is_opened) {
-        job->unsaid = errno;
+    int unsaid = fflush(stdout) != 0 ? errno : 0;
+    bool is_opened = false;
+    if (!job->options.no_open && has_browser()) {
+        is_opened = !cli_browser_open(url, &err);
+        if (!is_opened)
+            cli_terminal_print_error(&err);
+    }
+    if (unsaid && !is_opened) {
+        job->unsaid = unsaid;
         gputime_view_stop(job->view);
     }
-    if (is_opened && cli_browser_open(url, &err))
-        fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err.message));
 }
 
 /* ---- signals ---- */

@@ -610,7 +610,8 @@ enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces
 /* Compares report B with report A, table by table; both may be over several captures. They should be made
    by gputime_report_new_sides, and their tables have all their rows. Each
    table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result is the caller's and
-   borrows from both reports, which must outlive it; its first section is the comparison. */
+   borrows from both reports, which must outlive it; its first section is the comparison. Jobs of one side are runs of
+   the same: if their traces say different world sizes, it fails. */
 enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
                                         const struct gputime_diff_options *options, struct gputime_report **out,
                                         struct gputime_error *err);
@@ -968,6 +969,11 @@ struct ArrowArrayStream {
    out->release is NULL. Several threads may ask. */
 enum gputime_status gputime_table_arrow(const struct gputime_table *table, struct ArrowArrayStream *out,
                                         struct gputime_error *err);
+
+/* The same for the table with this key over all sections of a report, as one on several jobs has them: their rows one
+   after the other, with the section's title in the column `input` before the others. */
+enum gputime_status gputime_report_arrow(const struct gputime_report *report, const char *table,
+                                         struct ArrowArrayStream *out, struct gputime_error *err);
 
 /* A frame of a trace as a stream: its events as a wide table with the joins made ("ops", "calls", "ranges", "gaps",
    "steps" ...; docs/frames.md lists all with their columns). columns: column_count keys, in this order, for which the

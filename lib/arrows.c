@@ -7,6 +7,7 @@
 #include "export/frame_batch.h"
 #include "internal.h"
 #include "report/table_columns.h"
+#include "write/joined.h"
 
 /* ---- tables of reports ---- */
 
@@ -23,6 +24,19 @@ static enum gt_status fill_columns(struct gt_table_columns *columns, const struc
         status = gt_table_columns_begin(columns, err);
     for (size_t r = 0; r < table->row_count && status == GT_OK; r++)
         gt_table_columns_fill(columns, &table->cells[r * table->column_count]);
+    return status == GT_OK ? gt_table_columns_end(columns, err) : status;
+}
+
+static enum gt_status fill_joined(struct gt_table_columns *columns, struct gt_joined *joined, struct gt_error *err) {
+    const struct gt_cell *row;
+    enum gt_status status = gt_table_columns_init(columns, joined->columns, joined->column_count, err);
+    while (status == GT_OK && (row = gt_joined_next(joined)) != NULL)
+        gt_table_columns_look(columns, row);
+    if (status == GT_OK)
+        status = gt_table_columns_begin(columns, err);
+    gt_joined_rewind(joined);
+    while (status == GT_OK && (row = gt_joined_next(joined)) != NULL)
+        gt_table_columns_fill(columns, row);
     return status == GT_OK ? gt_table_columns_end(columns, err) : status;
 }
 
@@ -50,6 +64,33 @@ API enum gputime_status gputime_table_arrow(const struct gputime_table *table, s
     *out = (struct ArrowArrayStream){0};
     enum gt_status status = table ? stream_table((const struct gt_table *)(const void *)table, out, &error)
                                   : gt_fail_usage(&error, "there is no such table");
+    return gt_internal_fail(status, &error, err);
+}
+
+static enum gt_status stream_joined(const struct gt_report *report, const char *key, struct ArrowArrayStream *out,
+                                    struct gt_error *err) {
+    struct gt_joined joined = {0};
+    struct gt_table_columns *columns = gt_mem_array(1, sizeof *columns);
+    enum gt_status status = columns ? gt_joined_init(&joined, report, key, err) : gt_fail_memory(err);
+    if (status == GT_OK && !joined.title)
+        status = gt_fail_usage(err, "there is no table '%s'", key);
+    if (status == GT_OK)
+        status = fill_joined(columns, &joined, err);
+    if (status == GT_OK) {
+        struct gt_arrow_table about = {.key = key, .title = joined.title};
+        status = gt_arrow_stream(&about, &columns->batch, (struct gt_arrow_owner){columns, free_columns}, out, err);
+    } else if (columns) {
+        free_columns(columns);
+    }
+    gt_joined_release(&joined);
+    return status;
+}
+
+API enum gputime_status gputime_report_arrow(const struct gputime_report *report, const char *table,
+                                             struct ArrowArrayStream *out, struct gputime_error *err) {
+    struct gt_error error = {0};
+    *out = (struct ArrowArrayStream){0};
+    enum gt_status status = stream_joined(report->model, table ? table : "", out, &error);
     return gt_internal_fail(status, &error, err);
 }
 

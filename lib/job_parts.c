@@ -2,6 +2,7 @@
  */
 #include "job_parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,19 +21,36 @@ static void list_summaries(struct gputime_job *job) {
         }
 }
 
-/* The input that a summary is of: summaries of an input are one array. */
+/* The input that a summary is of. */
 static size_t input_of(const struct gputime_job *job, const struct gt_rank_summary *summary) {
-    size_t number = summary->head.input_number;
-    return number < job->input_count ? number : 0;
+    assert(summary->head.input_number < job->input_count);
+    return summary->head.input_number;
 }
 
+/* Its path inside the folder that all inputs are in. */
 static struct gt_str name_of(struct gputime_job *job, const struct gputime_input *input, size_t index) {
     if (job->hides_names)
         return gt_arena_printf(&job->arena, GT_REDACTED_PATH " %zu", index + 1);
-    struct gt_str path = gt_str_of(input->path_count ? input->paths[0] : "");
-    if (gt_str_eq(path, GT_STR("-")))
+    const char *path = input->path_count ? input->paths[0] : "";
+    size_t before = strlen(job->folder);
+    if (strcmp(path, "-") == 0)
         return GT_STR("standard input");
-    return gt_arena_copy(&job->arena, gt_str_path_tail(path, 1));
+    if (before && strncmp(path, job->folder, before) == 0)
+        path += before + (path[before] == '/');
+    return gt_arena_copy(&job->arena, gt_str_of(path));
+}
+
+static struct gt_str name_of_summary(const struct gputime_job *job, size_t place) {
+    return job->names[input_of(job, job->list[place])];
+}
+
+/* What is in one file is of one job, or a copy. */
+static void find_parts_of_inputs(struct gputime_job *job) {
+    for (size_t i = 0; i < job->summary_count; i++)
+        job->part_of[input_of(job, job->list[i])] = GT_RANK_NONE;
+    for (size_t i = 0; i < job->summary_count; i++)
+        if (job->apart.job_of[i] != GT_RANK_NONE)
+            job->part_of[input_of(job, job->list[i])] = job->apart.job_of[i];
 }
 
 enum gt_status gt_job_parts_find(struct gputime_job *job, const struct gputime_input *inputs, bool hides_names,
@@ -54,8 +72,8 @@ enum gt_status gt_job_parts_find(struct gputime_job *job, const struct gputime_i
     }
     bool ok =
         !gt_arena_failed(&job->arena) && gt_rank_apart_init(&job->apart, job->list, job->patterns, job->summary_count);
-    for (size_t i = 0; ok && i < job->summary_count; i++) /* summaries of an input are of one job */
-        job->part_of[input_of(job, job->list[i])] = job->apart.job_of[i];
+    if (ok)
+        find_parts_of_inputs(job);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
@@ -82,10 +100,10 @@ static struct gt_str why_words(const struct gputime_job *job, struct gt_arena *a
     if (job->apart.why == GT_APART_WORLDS)
         return gt_arena_printf(arena, "These traces are of %zu jobs, whose world sizes differ", job->apart.job_count);
     if (job->apart.why == GT_APART_STRAYS)
-        return gt_arena_printf(
-            arena, "These traces are of %zu jobs, since some say no rank and have no place among those that do",
-            job->apart.job_count);
-    return gt_arena_printf(arena, "These traces are of %zu jobs or runs, since ranks are there more than once",
+        return gt_arena_printf(arena,
+                               "These traces are of %zu jobs, since some traces have no rank and do not fit the others",
+                               job->apart.job_count);
+    return gt_arena_printf(arena, "These traces are of %zu jobs or runs, since some ranks appear more than once",
                            job->apart.job_count);
 }
 
@@ -106,7 +124,7 @@ static struct gt_str names_of(const struct gputime_job *job, size_t part, struct
     for (size_t i = 0; i < job->summary_count; i++) {
         if (job->apart.job_of[i] != part || job->list[i]->head.ops == 0)
             continue;
-        struct gt_str name = gt_rank_summary_text(job->list[i], job->list[i]->head.input);
+        struct gt_str name = name_of_summary(job, i);
         pattern = count ? pattern : job->patterns[i];
         is_common &= !job->hides_names && gt_str_eq(pattern, job->patterns[i]);
         if (count++ < NAMED)
@@ -122,12 +140,16 @@ void gt_job_parts_note(const struct gputime_job *job, size_t part, struct gt_sec
     if (job->apart.job_count < 2)
         return;
     if (part == 0)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "%s: each is judged by itself. To judge one alone, name its traces.",
-                                        why_words(job, arena).ptr));
-    gt_section_note(
-        section, GT_FOR_ALL,
-        gt_arena_printf(arena, "Job %zu of %zu: %s.", part + 1, job->apart.job_count, names_of(job, part, arena).ptr));
+        gt_job_parts_note_first(gt_arena_printf(arena,
+                                                "%s: each is judged by itself. To judge one alone, name its traces.",
+                                                why_words(job, arena).ptr),
+                                section);
+    gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "Traces: %s.", names_of(job, part, arena).ptr));
+}
+
+void gt_job_parts_note_first(struct gt_str text, struct gt_section *first) {
+    gt_section_note(&first->report->joint, GT_FOR_SCREEN, text);
+    gt_section_note(first, GT_FOR_DATA | GT_FOR_PAGE, text);
 }
 
 size_t gt_job_parts_copies(const struct gputime_job *job, struct gt_str *notes, size_t capacity,
@@ -137,8 +159,7 @@ size_t gt_job_parts_copies(const struct gputime_job *job, struct gt_str *notes, 
         uint32_t same = job->apart.same_as[i];
         if (same == GT_RANK_NONE || count++ >= capacity)
             continue;
-        struct gt_str name = gt_rank_summary_text(job->list[i], job->list[i]->head.input);
-        struct gt_str other = gt_rank_summary_text(job->list[same], job->list[same]->head.input);
+        struct gt_str name = name_of_summary(job, i), other = name_of_summary(job, same);
         notes[count - 1] = gt_arena_printf(arena, "Left out: '%.*s' has the same events as '%.*s', rank %" PRId64 ".",
                                            (int)name.len, name.ptr, (int)other.len, other.ptr, job->list[i]->head.rank);
     }

@@ -15,8 +15,11 @@ void gt_job_parts_release(struct gputime_job *job);
    are traces. */
 size_t gt_job_parts_list(const struct gputime_job *job, size_t part, struct gt_rank_summary **list, size_t *traces);
 
-/* Says, where there are several, that this is one of them, why, and which traces it has. */
+/* Says, where there are several, why, and which traces this one has. */
 void gt_job_parts_note(const struct gputime_job *job, size_t part, struct gt_section *section);
+
+/* A sentence about all jobs: on the screen before the first, in data among its notes. */
+void gt_job_parts_note_first(struct gt_str text, struct gt_section *first);
 
 /* The traces that are left out because others have the same events, as sentences in an arena. */
 size_t gt_job_parts_copies(const struct gputime_job *job, struct gt_str *notes, size_t capacity,

@@ -28,6 +28,15 @@ static struct gt_str label_of(const struct part *part, struct gt_arena *arena) {
     return gt_arena_printf(arena, "%zu %s%s", count, what, more);
 }
 
+/* As its traces say; -1: none does. */
+static int64_t world_of(const struct part *part) {
+    int64_t world = -1;
+    for (size_t i = 0; i < part->traces; i++)
+        if (part->list[i]->head.world_size > 0 && part->list[i]->head.world_size > world)
+            world = part->list[i]->head.world_size;
+    return world;
+}
+
 static void describe(const struct part *part, struct gt_section *section) {
     const struct gputime_job *job = part->job;
     uint64_t ops = 0, kernels = 0;
@@ -46,7 +55,7 @@ static void describe(const struct part *part, struct gt_section *section) {
         .ranges = GT_NOT_COUNTED,
         .cpu_ops = GT_NOT_COUNTED,
         .rank = -1,
-        .world_size = -1,
+        .world_size = world_of(part),
     };
 }
 
@@ -95,7 +104,7 @@ static size_t note_failures(const struct part *part, struct notes *notes, struct
     if (part->number == 0)
         count_rest(to, count, "left out");
     for (size_t i = 0; i < before.count; i++)
-        gt_section_note(section, GT_FOR_ALL, before.items[i]);
+        gt_job_parts_note_first(before.items[i], section);
     return count;
 }
 
@@ -112,10 +121,15 @@ static size_t note_copies(const struct part *part, struct notes *notes) {
 static void note_idle(const struct part *part, struct notes *notes) {
     const struct gputime_job *job = part->job;
     size_t count = 0;
+    bool has_more_losses = false;
     for (size_t i = 0; i < job->input_count; i++) {
         const struct gt_job_ranks *ranks = &job->inputs[i];
-        if (job->part_of[i] != part->number || !ranks->is_read || ranks->count || count++ >= NAMED)
+        if (job->part_of[i] != part->number || !ranks->is_read || ranks->count)
             continue;
+        if (count++ >= NAMED) {
+            has_more_losses |= is_partly_read(ranks);
+            continue;
+        }
         struct gt_str loss = {"", 0};
         if (is_partly_read(ranks))
             loss = gt_arena_printf(notes->arena, "; it was only partly read (%s)", gt_issue_infos[ranks->loss].id);
@@ -123,7 +137,8 @@ static void note_idle(const struct part *part, struct notes *notes) {
                                         job->names[i].ptr, loss.ptr));
         mark_losses(notes, loss.len > 0);
     }
-    count_rest(notes, count, "left out, without GPU work");
+    count_rest(notes, count, "left out: no GPU work");
+    mark_losses(notes, has_more_losses);
 }
 
 /* Which traces are cut or damaged. */

@@ -31,9 +31,11 @@ static bool has_same_events(const struct gt_rank_parts *it, uint32_t a, uint32_t
            (!x->kernels_count || memcmp(x->kernels, y->kernels, x->kernels_count * sizeof *x->kernels) == 0);
 }
 
-static int by_events_then_place(const void *a, const void *b, void *context) {
-    int order = by_events(a, b, context);
+static int by_events_then_name(const void *a, const void *b, void *context) {
+    const struct gt_rank_parts *it = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int order = by_events(a, b, context);
+    order = order ? order : gt_str_cmp(it->names[x], it->names[y]);
     return order ? order : (x > y) - (x < y);
 }
 
@@ -41,7 +43,7 @@ static int by_events_then_place(const void *a, const void *b, void *context) {
 static size_t leave_out_copies(struct gt_rank_parts *it, size_t count) {
     size_t left = 0;
     if (count)
-        qsort_r(it->list, count, sizeof *it->list, by_events_then_place, it);
+        qsort_r(it->list, count, sizeof *it->list, by_events_then_name, it);
     for (size_t i = 0, first = 0; i < count; i++) {
         uint32_t own = it->list[i];
         first = i && by_events(&it->list[i], &it->list[first], it) == 0 ? first : i;
@@ -132,23 +134,30 @@ static size_t choose_worlds(struct gt_rank_parts *it, const uint32_t *list, size
     return strays;
 }
 
-static void divide_by_world(struct gt_rank_parts *it, uint32_t *list, size_t count) {
+/* The world that most say; of several the largest. 0: nobody says one. */
+static uint64_t usual_world(struct gt_rank_parts *it, const uint32_t *list, size_t count) {
     struct gt_map counts = {0};
     uint32_t most = 0;
-    uint64_t usual = 0;
+    int64_t usual = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t world = world_of(it->summaries[list[i]]);
         uint32_t before = world < 0 ? GT_MAP_NONE : gt_map_get(&counts, 0, (uint64_t)world);
         uint32_t now = before == GT_MAP_NONE ? 1 : before + 1;
-        if (world >= 0)
-            gt_map_put(&counts, 0, (uint64_t)world, now);
-        if (world >= 0 && now > most) {
+        if (world < 0)
+            continue;
+        gt_map_put(&counts, 0, (uint64_t)world, now);
+        if (now > most || (now == most && world > usual)) {
             most = now;
-            usual = (uint64_t)world;
+            usual = world;
         }
     }
     it->failed |= counts.failed;
     gt_map_release(&counts);
+    return (uint64_t)usual;
+}
+
+static void divide_by_world(struct gt_rank_parts *it, uint32_t *list, size_t count) {
+    uint64_t usual = usual_world(it, list, count);
     size_t strays = choose_worlds(it, list, count, usual);
     if (count)
         qsort_r(list, count, sizeof *list, by_part, it);
@@ -203,13 +212,16 @@ static bool number_jobs(struct gt_rank_parts *it) {
     return ok;
 }
 
-/* With the job that has a communicator of theirs, else with the first. */
+/* With the first job that has a communicator of theirs, else with the first of all. */
 static void place_logs(struct gt_rank_parts *it) {
     struct gt_map job_of = {0};
     for (size_t i = 0; i < it->count; i++)
-        for (size_t g = 0; g < it->summaries[i]->groups_count && it->apart->job_of[i] != GT_RANK_NONE; g++)
-            if (it->summaries[i]->groups[g].communicator != UINT64_MAX)
-                gt_map_put_if_new(&job_of, 0, it->summaries[i]->groups[g].communicator, it->apart->job_of[i]);
+        for (size_t g = 0; g < it->summaries[i]->groups_count && it->apart->job_of[i] != GT_RANK_NONE; g++) {
+            uint64_t communicator = it->summaries[i]->groups[g].communicator;
+            uint32_t job = it->apart->job_of[i];
+            if (communicator != UINT64_MAX && gt_map_put_if_new(&job_of, 0, communicator, job) > job)
+                gt_map_put(&job_of, 0, communicator, job);
+        }
     for (size_t i = 0; i < it->count; i++) {
         const struct gt_rank_summary *summary = it->summaries[i];
         uint32_t job = GT_MAP_NONE;

@@ -214,9 +214,10 @@ static void warn_of_several_jobs(const struct gt_rank_job *job, struct gt_sectio
     if (again)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(&section->report->arena,
-                                        "%" PRIu64 " of %zu traces say that they are a rank that another trace is too, "
-                                        "and are numbered anew: if these are several jobs, name the traces of one.",
-                                        again, job->rank_count));
+                                        "%" PRIu64 " of %zu traces %s renumbered; if these are several jobs, pass the "
+                                        "traces of one.",
+                                        again, job->rank_count,
+                                        again == 1 ? "repeats a rank and was" : "repeat a rank and were"));
 }
 
 void gt_rank_facts_say(const struct gt_rank_job *job, struct gt_section *section) {
@@ -226,8 +227,12 @@ void gt_rank_facts_say(const struct gt_rank_job *job, struct gt_section *section
 
 void gt_rank_facts_warn(const struct gt_rank_job *job, struct gt_section *section) {
     struct gt_str text = gt_rank_words_missing(job, &section->report->arena);
-    if (text.len && job->rank_count)
+    if (!text.len || !job->rank_count)
+        return;
+    if (is_loss(job, GT_RANK_ISSUE_RANK_MISSING_TRACE))
         gt_section_note_loss(section, text);
+    else
+        gt_section_note(section, GT_FOR_ALL, text);
 }
 
 void gt_rank_facts_add(const struct gt_rank_job *job, struct gt_section *section) {

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "events/trace_rank.h"
+#include "ranks/rank_parts.h"
 
 const char *gt_rank_identity_source(const struct gt_rank_summary *summary) {
     switch ((enum gt_rank_source)summary->head.source) {
@@ -63,18 +64,21 @@ static void number_ranks(struct gt_rank_job *job, struct gt_map *taken) {
     }
 }
 
+/* A number in the name of a file may be anything: what traces say counts. */
 static void find_world(struct gt_rank_job *job) {
-    int64_t below = 0;
-    job->world_size = (int64_t)job->rank_count;
-    int64_t largest = job->rank_count ? job->ranks[job->rank_count - 1].number : -1; /* sorted by number */
-    if (largest >= job->world_size && largest < INT64_MAX)
-        job->world_size = largest + 1;
+    int64_t known = 0, below = 0, count = (int64_t)job->rank_count;
+    for (size_t i = 0; i < job->rank_count; i++) {
+        const struct gt_rank_summary *summary = job->ranks[i].summary;
+        if (summary->head.world_size > known)
+            known = summary->head.world_size;
+        if (gt_rank_parts_says_rank(summary) && summary->head.rank >= known && summary->head.rank < INT64_MAX)
+            known = summary->head.rank + 1;
+    }
     for (size_t i = 0; i < job->rank_count; i++)
-        if (job->ranks[i].summary->head.world_size > job->world_size)
-            job->world_size = job->ranks[i].summary->head.world_size;
-    for (size_t i = 0; i < job->rank_count; i++)
-        below += job->ranks[i].number < job->world_size;
-    job->issues[GT_RANK_ISSUE_RANK_MISSING_TRACE] = (uint64_t)(job->world_size - below);
+        below += job->ranks[i].number < known;
+    job->known_world = known;
+    job->world_size = known > count ? known : count;
+    job->issues[GT_RANK_ISSUE_RANK_MISSING_TRACE] = (uint64_t)(known - below);
 }
 
 /* ---- shared GPUs ---- */

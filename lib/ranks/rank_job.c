@@ -129,3 +129,17 @@ void gt_rank_job_release(struct gt_rank_job *job) {
     gt_arena_release(&job->arena);
     *job = (struct gt_rank_job){0};
 }
+
+struct gt_rank_episode *gt_rank_job_episode(const struct gt_rank_job *job, size_t step, size_t rank) {
+    size_t low = 0, high = job->episode_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct gt_rank_episode *it = &job->episodes[middle];
+        if (it->step < step || (it->step == step && it->rank < rank))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_there = low < job->episode_count && job->episodes[low].step == step && job->episodes[low].rank == rank;
+    return is_there ? &job->episodes[low] : NULL;
+}

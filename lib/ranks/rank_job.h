@@ -212,7 +212,8 @@ struct gt_rank_job {
     struct gt_rank_job_options options;
     struct gt_rank_lane *ranks;
     size_t rank_count;
-    int64_t world_size;
+    int64_t world_size;  /* known_world, at least rank_count */
+    int64_t known_world; /* by the world sizes and ranks that traces say; 0: they say none */
 
     struct gt_rank_set_group *groups;
     size_t group_count;
@@ -274,6 +275,9 @@ int64_t gt_rank_job_stepping_ns(const struct gt_rank_job *job);
 
 /* The place of a step's number; step_count: none. */
 size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number);
+
+/* The episode of a rank in a step, by its place; NULL: none. */
+struct gt_rank_episode *gt_rank_job_episode(const struct gt_rank_job *job, size_t step, size_t rank);
 
 /* Whether waits can be separated from transfers. They cannot where kernels communicate and none could be matched. */
 static inline bool gt_rank_job_knows_waits(const struct gt_rank_job *job) {

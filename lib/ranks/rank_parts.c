@@ -21,9 +21,12 @@ static uint32_t find_root(struct gt_rank_parts *it, uint32_t summary) {
     return summary;
 }
 
+/* The root is the one whose name comes first, so that the order of the files does not matter. */
 static void join_roots(struct gt_rank_parts *it, uint32_t a, uint32_t b) {
     uint32_t x = find_root(it, a), y = find_root(it, b);
-    it->root[x < y ? y : x] = x < y ? x : y;
+    int order = gt_str_cmp(it->names[x], it->names[y]);
+    bool is_first = order ? order < 0 : x < y;
+    it->root[is_first ? y : x] = is_first ? x : y;
 }
 
 /* With the first that has this key. */
@@ -193,9 +196,7 @@ static int by_start(const void *a, const void *b, void *context) {
     const struct gt_rank_parts *it = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     int64_t one = start_of(it, x), two = start_of(it, y);
-    if (one != two)
-        return one < two ? -1 : 1;
-    return (x > y) - (x < y);
+    return (one > two) - (one < two); /* those that start together are of one stretch, in any order */
 }
 
 /* Numbers the stretches of time in which one trace follows the other without a break. */
@@ -204,11 +205,16 @@ static void find_stretches(struct gt_rank_parts *it, uint32_t *list, size_t coun
     int64_t end_ns = INT64_MIN;
     qsort_r(list, count, sizeof *list, by_start, it);
     for (size_t i = 0; i < count; i++) {
-        stretch += i && start_of(it, list[i]) >= end_ns;
+        int64_t start_ns = start_of(it, list[i]);
+        stretch += i && start_ns >= end_ns && start_ns > start_of(it, list[i - 1]);
         end_ns = end_of(it, list[i]) > end_ns ? end_of(it, list[i]) : end_ns;
         it->part_of[list[i]] = stretch;
     }
-    for (size_t i = 0; i < count; i++) /* what cannot be apart is where its first is */
+    for (size_t i = 0; i < count; i++) { /* what cannot be apart is where its first is */
+        uint64_t *first = &it->part_of[find_root(it, list[i])];
+        *first = it->part_of[list[i]] < *first ? it->part_of[list[i]] : *first;
+    }
+    for (size_t i = 0; i < count; i++)
         it->part_of[list[i]] = it->part_of[find_root(it, list[i])];
 }
 

@@ -10,7 +10,7 @@ struct gt_rank_parts {
     const struct gt_str *names; /* by summary */
     size_t count;
     uint32_t *list;    /* traces, those of one part next to each other */
-    uint32_t *root;    /* by summary: another one that cannot be apart from it; itself: the first of these */
+    uint32_t *root;    /* by summary: another one that cannot be apart from it; itself: the first of these by name */
     uint64_t *part_of; /* by summary, while a list is divided: what it is sorted by */
     bool failed;
 };

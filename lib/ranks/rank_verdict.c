@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "ranks/rank_excess.h"
 #include "ranks/rank_links.h"
 #include "ranks/rank_reasons.h"
-#include "ranks/rank_tiles.h"
 
 /* Guilt by step, then by rank or host. */
 struct cells {
@@ -83,28 +83,14 @@ static struct gt_str reason_in_step(const struct gt_rank_job *job, uint32_t rank
     return gt_rank_reasons_name(job, rank, best, best_ns);
 }
 
-/* Episodes are by step, then rank. NULL: none. */
-static struct gt_rank_episode *episode_of(const struct gt_rank_job *job, size_t step, size_t rank) {
-    size_t low = 0, high = job->episode_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct gt_rank_episode *it = &job->episodes[middle];
-        if (it->step < step || (it->step == step && it->rank < rank))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_there = low < job->episode_count && job->episodes[low].step == step && job->episodes[low].rank == rank;
-    return is_there ? &job->episodes[low] : NULL;
-}
-
 static void find_lateness(struct gt_rank_job *job) {
     for (size_t m = 0; m < job->member_count; m++) {
         const struct gt_rank_member *member = &job->members[m];
         const struct gt_rank_collective *collective = &job->collectives[member->collective];
         if (member->delayer == GT_RANK_NONE || !collective->has_step)
             continue;
-        struct gt_rank_episode *episode = episode_of(job, gt_rank_job_step(job, collective->step), member->delayer);
+        struct gt_rank_episode *episode =
+            gt_rank_job_episode(job, gt_rank_job_step(job, collective->step), member->delayer);
         int64_t late_ns = episode ? gt_rank_links_late(job, member) : 0;
         if (episode && late_ns > episode->late_ns)
             episode->late_ns = late_ns;
@@ -225,57 +211,6 @@ static struct judged judge(const struct cells *cells, const struct tally *tally)
     return of_all;
 }
 
-static bool is_episode(const struct gt_rank_job *job, size_t step, size_t rank) {
-    return episode_of(job, step, rank) != NULL;
-}
-
-/* How much longer than the median a rank is in a part, outside its episodes. scratch: as many as there are ranks. */
-static int64_t own_excess(const struct gt_rank_job *job, uint32_t rank, enum gt_rank_part part, int64_t *scratch) {
-    int64_t excess_ns = 0;
-    for (size_t s = 0; s < job->step_count; s++) {
-        const struct gt_rank_window *windows = &job->windows[s * job->rank_count];
-        size_t count = 0;
-        if (!windows[rank].is_there || is_episode(job, s, rank))
-            continue;
-        for (size_t r = 0; r < job->rank_count; r++)
-            if (windows[r].is_there)
-                scratch[count++] = windows[r].ns[part];
-        excess_ns += windows[rank].ns[part] - median_of(scratch, count);
-    }
-    return excess_ns;
-}
-
-static int64_t usual_guilt(const struct gt_rank_job *job, uint32_t rank, size_t reason) {
-    size_t steps = job->step_count ? job->step_count : 1;
-    int64_t ns = 0;
-    for (size_t s = 0; s < steps; s++)
-        ns += is_episode(job, s, rank) ? 0 : *gt_rank_job_charge(job, rank, reason, s);
-    return ns;
-}
-
-/* Bytes if they are its largest guilt outside its episodes. Else, of the parts that it is charged for, the one that is
-   longest in excess of the other ranks: a late host lets kernels run alone that others hide under communication, so
-   what is charged may be compute that all ranks have. */
-static bool usual_reason(const struct gt_rank_job *job, uint32_t rank, struct gt_str *out) {
-    int64_t *scratch = gt_mem_uninitialised(job->rank_count, sizeof *scratch);
-    int64_t guilt_ns[GT_REASON_COUNT] = {0}, longest_ns = 0;
-    size_t largest = 0, longest = GT_REASON_COUNT;
-    for (size_t reason = 0; reason <= GT_REASON_BYTES && scratch; reason++) {
-        bool is_part = reason < GT_REASON_PARTS;
-        if (is_part && !gt_rank_summary_is_own((enum gt_rank_part)reason))
-            continue;
-        guilt_ns[reason] = usual_guilt(job, rank, reason);
-        largest = guilt_ns[reason] > guilt_ns[largest] ? reason : largest;
-        int64_t ns = is_part && guilt_ns[reason] > 0 ? own_excess(job, rank, (enum gt_rank_part)reason, scratch) : 0;
-        longest = ns > longest_ns ? reason : longest;
-        longest_ns = ns > longest_ns ? ns : longest_ns;
-    }
-    size_t best = largest == GT_REASON_BYTES || longest == GT_REASON_COUNT ? largest : longest;
-    *out = gt_rank_reasons_usual_name(job, rank, best, guilt_ns[best]);
-    gt_mem_free(scratch);
-    return scratch != NULL;
-}
-
 /* ---- hosts ---- */
 
 /* Columns by host; *count 0: not all are known. */
@@ -367,38 +302,6 @@ static bool fill_cells(const struct gt_rank_job *job, struct cells *cells, int64
     return true;
 }
 
-/* ---- who takes longer ---- */
-
-/* A rank is guilty of nothing when it takes as long as the others: what it is charged for is the order in which they
-   come, as in the stages of a pipeline. Its usual excess has to be this share of the usual time of a rank. */
-#define LEAST_EXCESS_PERCENT 2
-
-static bool find_leaders(const struct gt_rank_job *job, bool *may_lead) {
-    size_t steps = job->step_count, ranks = job->rank_count;
-    int64_t *scratch = gt_mem_uninitialised(steps > ranks ? steps : ranks, sizeof *scratch);
-    int64_t *usual = gt_mem_array(steps, sizeof *usual);
-    bool ok = scratch && usual;
-    for (size_t s = 0; ok && s < steps; s++) {
-        size_t count = 0;
-        for (size_t r = 0; r < ranks; r++)
-            if (job->windows[s * ranks + r].is_there)
-                scratch[count++] = gt_rank_tiles_own_ns(&job->windows[s * ranks + r]);
-        usual[s] = median_of(scratch, count);
-    }
-    int64_t usual_ns = ok ? median_of(usual, steps) : 0;
-    for (size_t r = 0; ok && r < ranks; r++) {
-        size_t count = 0;
-        for (size_t s = 0; s < steps; s++)
-            if (job->windows[s * ranks + r].is_there)
-                scratch[count++] = job->windows[s * ranks + r].excess_ns;
-        int64_t excess_ns = median_of(scratch, count);
-        may_lead[r] = count && excess_ns > 0 && (__int128)excess_ns * 100 >= (__int128)usual_ns * LEAST_EXCESS_PERCENT;
-    }
-    gt_mem_free(scratch);
-    gt_mem_free(usual);
-    return ok;
-}
-
 bool gt_rank_verdict_find(struct gt_rank_job *job) {
     job->verdict_rank = GT_RANK_NONE;
     job->verdict_p = NAN;
@@ -414,8 +317,8 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
                           .step_ns = step_ns,
                           .may_lead = may_lead,
                           .rank_count = job->rank_count};
-    bool ok = tally_init(&tally, job->rank_count) && step_ns && may_lead && cells.ns && find_leaders(job, may_lead) &&
-              fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
+    bool ok = tally_init(&tally, job->rank_count) && step_ns && may_lead && cells.ns &&
+              gt_rank_excess_leaders(job, may_lead) && fill_cells(job, &cells, step_ns) && find_episodes(job, &cells);
     if (ok) {
         for (size_t s = 0; s < job->step_count; s++)
             job->steps_ns = gt_ns_add(job->steps_ns, step_ns[s]);
@@ -426,7 +329,7 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
             job->ranks[r].leads = tally.leads[r];
         if (judged.verdict == GT_VERDICT_PINNED) {
             job->verdict_rank = (uint32_t)judged.best;
-            ok = usual_reason(job, job->verdict_rank, &job->verdict_reason);
+            ok = gt_rank_excess_reason(job, job->verdict_rank, &job->verdict_reason);
         }
         ok = ok && judge_hosts(job, &cells);
     }

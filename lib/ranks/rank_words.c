@@ -203,41 +203,51 @@ struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_are
 
 /* ---- ranks without a trace ---- */
 
-/* "1", "4-7" or "1, 4-7 and 12 more". */
+enum { RUNS_MAX = 8 };
+
 struct missing {
-    struct gt_arena *arena;
-    struct gt_str text;
-    size_t runs;
+    struct {
+        int64_t first, end;
+    } runs[RUNS_MAX];
+    size_t run_count;
     int64_t left; /* ranks that are not named any more */
     int64_t count;
 };
 
 static void add_missing(struct missing *missing, int64_t first, int64_t end) {
-    enum { RUNS_MAX = 8 };
     if (first >= end)
         return;
     missing->count += end - first;
-    if (missing->runs++ >= RUNS_MAX) {
+    if (missing->run_count == RUNS_MAX) {
         missing->left += end - first;
         return;
     }
-    const char *lead = missing->text.len ? ", " : "";
-    missing->text = end - first == 1 ? gt_arena_printf(missing->arena, "%s%s%" PRId64, missing->text.ptr, lead, first)
-                                     : gt_arena_printf(missing->arena, "%s%s%" PRId64 "-%" PRId64, missing->text.ptr,
-                                                       lead, first, end - 1);
+    missing->runs[missing->run_count].first = first;
+    missing->runs[missing->run_count++].end = end;
+}
+
+/* "1", "4-7", "1 and 4-7", "1, 4-7 and 12 more". */
+static struct gt_str missing_words(const struct missing *missing, struct gt_arena *arena) {
+    struct gt_str text = {"", 0};
+    for (size_t i = 0; i < missing->run_count; i++) {
+        int64_t first = missing->runs[i].first, last = missing->runs[i].end - 1;
+        bool is_last = i + 1 == missing->run_count && !missing->left;
+        text = gt_arena_printf(arena, "%s%s%" PRId64, text.ptr, i == 0 ? "" : is_last ? " and " : ", ", first);
+        if (last > first)
+            text = gt_arena_printf(arena, "%s-%" PRId64, text.ptr, last);
+    }
+    return missing->left ? gt_arena_printf(arena, "%s and %" PRId64 " more", text.ptr, missing->left) : text;
 }
 
 int64_t gt_rank_words_without_trace(const struct gt_rank_job *job, struct gt_arena *arena, struct gt_str *ranks) {
-    struct missing missing = {.arena = arena, .text = {"", 0}};
+    struct missing missing = {0};
     int64_t next = 0;
-    for (size_t r = 0; r < job->rank_count && job->ranks[r].number < job->world_size; r++) {
+    for (size_t r = 0; r < job->rank_count && job->ranks[r].number < job->known_world; r++) {
         add_missing(&missing, next, job->ranks[r].number);
         next = job->ranks[r].number + 1;
     }
-    add_missing(&missing, next, job->world_size);
-    if (missing.left)
-        missing.text = gt_arena_printf(arena, "%s and %" PRId64 " more", missing.text.ptr, missing.left);
-    *ranks = missing.text;
+    add_missing(&missing, next, job->known_world);
+    *ranks = missing_words(&missing, arena);
     return missing.count;
 }
 
@@ -246,6 +256,8 @@ struct gt_str gt_rank_words_missing(const struct gt_rank_job *job, struct gt_are
     int64_t count = gt_rank_words_without_trace(job, arena, &ranks);
     if (!count)
         return ranks;
-    return gt_arena_printf(arena, "No trace of rank%s %s, of %" PRId64 ": waits for %s are charged to others.",
-                           count > 1 ? "s" : "", ranks.ptr, job->world_size, count > 1 ? "them" : "it");
+    bool is_one = count == 1;
+    return gt_arena_printf(arena, "Rank%s %s of %" PRId64 " %s no trace; waits for %s are charged to other ranks.",
+                           is_one ? "" : "s", ranks.ptr, job->known_world, is_one ? "has" : "have",
+                           is_one ? "it" : "them");
 }

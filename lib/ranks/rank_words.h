@@ -16,7 +16,7 @@ struct gt_str gt_rank_words_group(const struct gt_rank_set_group *group, struct 
 /* What a reason is called after "rank 2: "; "" for those that are no guilt. */
 const char *gt_rank_words_reason(struct gt_str reason);
 
-/* "1, 4-7": the ranks of the job that have no trace, and how many they are. */
+/* "1 and 4-7": the ranks of the job that have no trace, and how many they are. */
 int64_t gt_rank_words_without_trace(const struct gt_rank_job *job, struct gt_arena *arena, struct gt_str *ranks);
 
 /* A sentence that names them; empty: all have one. */

@@ -221,6 +221,34 @@ static unsigned escape_of(sqlite3_value *value) {
     return code;
 }
 
+enum { OTHER_ESCAPE = '\\' };
+
+/* The same pattern for OTHER_ESCAPE: sqlite3_strlike() takes an escape of % or _ for a wildcard. Ends in OTHER_ESCAPE,
+   and so matches nothing, if the pattern ends in its escape. NULL: memory is short. */
+static char *new_pattern(const char *pattern, char escape) {
+    char *to = gt_mem_array(2 * strlen(pattern) + 1, 1), *end = to;
+    for (; to && *pattern; pattern++) {
+        bool is_escaped = *pattern == escape;
+        pattern += is_escaped;
+        if (is_escaped || *pattern == OTHER_ESCAPE)
+            *end++ = OTHER_ESCAPE;
+        if (!*pattern)
+            break;
+        *end++ = *pattern;
+    }
+    return to;
+}
+
+/* -1: memory is short. */
+static int is_like(const char *pattern, const char *text, unsigned escape) {
+    if (escape != '%' && escape != '_')
+        return sqlite3_strlike(pattern, text, escape) == 0;
+    char *other = new_pattern(pattern, (char)escape);
+    int result = other ? sqlite3_strlike(other, text, OTHER_ESCAPE) == 0 : -1;
+    gt_mem_free(other);
+    return result;
+}
+
 static void like(sqlite3_context *context, int count, sqlite3_value **values) {
     const char *pattern, *text;
     unsigned escape = 0;
@@ -234,7 +262,11 @@ static void like(sqlite3_context *context, int count, sqlite3_value **values) {
         sqlite3_result_error(context, "ESCAPE expression must be a single character", -1);
         return;
     }
-    sqlite3_result_int(context, sqlite3_strlike(pattern, text, escape) == 0);
+    int result = is_like(pattern, text, escape);
+    if (result < 0)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_int(context, result);
 }
 
 static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -248,7 +280,8 @@ static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
 /* ---- all of them ---- */
 
 bool gt_sql_bounded_refuses(const char *function) {
-    return sqlite3_stricmp(function, "json_patch") == 0; /* looks at all keys for each key */
+    return sqlite3_stricmp(function, "json_patch") == 0 || /* looks at all keys for each key */
+           sqlite3_stricmp(function, "unhex") == 0;        /* at all ignored characters for each; SQLite 3.41 has it */
 }
 
 int gt_sql_bounded_add(sqlite3 *db, const struct gt_sql_bounded *bounded) {

@@ -1,5 +1,6 @@
 /* Parses limits and records their verdicts. */
 #include "verdict/limit.h"
+#include "compare/compare.h"
 #include "report/row.h"
 
 #include <ctype.h>
@@ -186,23 +187,41 @@ bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table 
 
 /* ---- writing ---- */
 
-/* Adds a mark once. */
-static struct gt_str add_mark(struct gt_str marks, struct gt_str mark, struct gt_arena *arena) {
-    mark = mark.len ? mark : GT_STR("partly read");
-    if (marks.len && strstr(marks.ptr, mark.ptr))
-        return marks;
-    return gt_arena_printf(arena, "%s; %s", marks.ptr, mark.ptr);
+/* Whether one of several marks, each after "; ", is this one. */
+static bool has_mark(struct gt_str marks, struct gt_str mark) {
+    const char *at = marks.len ? marks.ptr : NULL;
+    while (at && (at = strstr(at, "; ")) != NULL) {
+        at += 2;
+        if (strncmp(at, mark.ptr, mark.len) == 0 && (at[mark.len] == ';' || at[mark.len] == '\0'))
+            return true;
+    }
+    return false;
 }
 
-/* "; partly read" if events of this section were lost; of a comparison, in any capture. */
+/* Adds those of a section, each once. where: " in B"; "". */
+static struct gt_str add_marks(struct gt_str marks, const struct gt_section *section, struct gt_str where,
+                               struct gt_arena *arena) {
+    for (size_t i = 0; i < section->issue_count; i++) {
+        if (!section->issues[i].is_loss)
+            continue;
+        struct gt_str mark = section->issues[i].mark.len ? section->issues[i].mark : GT_STR("partly read");
+        mark = gt_arena_printf(arena, "%s%s", mark.ptr, where.ptr);
+        if (!has_mark(marks, mark))
+            marks = gt_arena_printf(arena, "%s; %s", marks.ptr, mark.ptr);
+    }
+    return marks;
+}
+
+/* "; partly read" if events of this section were lost; of a comparison, "; partly read in B". */
 static struct gt_str loss_marks(const struct gt_section *section, struct gt_arena *arena) {
     struct gt_str marks = {"", 0};
-    const struct gt_report *report = section->report;
-    const struct gt_section *end = report->sides ? report->sections + report->section_count : section + 1;
-    for (; section < end; section++)
-        for (size_t i = 0; i < section->issue_count; i++)
-            if (section->issues[i].is_loss)
-                marks = add_mark(marks, section->issues[i].mark, arena);
+    const struct gt_compare_sides *sides = section->report->sides;
+    if (!sides)
+        return add_marks(marks, section, GT_STR(""), arena);
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        struct gt_str where = gt_arena_printf(arena, " in %s", sides->names[gt_compare_side(sides, i)]);
+        marks = add_marks(marks, gt_compare_section(sides, i), where, arena);
+    }
     return marks;
 }
 

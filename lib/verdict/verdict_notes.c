@@ -134,13 +134,27 @@ void gt_verdict_hide_tables(const struct gt_compare_sides *sides, struct gt_sect
 
 /* ---- what was lost ---- */
 
+/* "A: no trace of rank 12."; of several captures "A, 'job 2: 4 ranks': no trace of rank 12." */
+static void note_mark(const struct gt_compare_sides *sides, size_t capture, struct gt_str mark,
+                      struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    enum gt_side side = gt_compare_side(sides, capture);
+    struct gt_str of = {"", 0}, label = gt_compare_section(sides, capture)->input.label;
+    if (sides->reports[side]->section_count > 1)
+        of = gt_arena_printf(arena, ", '%.*s'", (int)label.len, label.ptr);
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(arena, "%s%s: %.*s.", sides->names[side], of.ptr, (int)mark.len, mark.ptr));
+}
+
 void gt_verdict_note_losses(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *from = gt_compare_section(sides, i);
         struct gt_str ids = {"", 0};
         for (size_t k = 0; k < from->issue_count; k++)
-            if (from->issues[k].is_loss)
+            if (from->issues[k].is_loss && from->issues[k].mark.len)
+                note_mark(sides, i, from->issues[k].mark, section);
+            else if (from->issues[k].is_loss)
                 ids = gt_arena_printf(arena, "%s%s%s", ids.ptr, ids.len ? ", " : "", from->issues[k].id);
         if (ids.len)
             gt_section_note(section, GT_FOR_ALL,

@@ -693,6 +693,7 @@ FUNCTIONS = {
     "gputime_table_print": (c_int, [c_void_p, POINTER(gputime_write_options), POINTER(gputime_text), POINTER(gputime_error)]),
     "gputime_text_free": (None, [gputime_text]),
     "gputime_table_arrow": (c_int, [c_void_p, POINTER(ArrowArrayStream), POINTER(gputime_error)]),
+    "gputime_report_arrow": (c_int, [c_void_p, c_char_p, POINTER(ArrowArrayStream), POINTER(gputime_error)]),
     "gputime_trace_arrow": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), c_size_t, POINTER(ArrowArrayStream), POINTER(gputime_error)]),
     "gputime_frame_key": (c_char_p, [c_size_t]),
     "gputime_frame_column_key": (c_char_p, [c_size_t, c_size_t]),

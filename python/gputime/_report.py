@@ -93,6 +93,43 @@ class Table(Tabular):
         return self.text()
 
 
+class JoinedTable(Tabular):
+    """A table of several sections: their rows one after the other, with the title of the section as the column `input`."""
+
+    def __init__(self, owner, parts):
+        self._owner, self._parts = owner, parts  # parts: [(Section, Table)]
+        self.key, self.title = parts[0][1].key, parts[0][1].title
+
+    @functools.cached_property
+    def _data(self):
+        return _arrow.Columns(self._stream())
+
+    @property
+    def columns(self):
+        return self._data.columns
+
+    def __len__(self):
+        return self._data.length
+
+    def _values(self, index):
+        return self._data.values(index)
+
+    def _row(self, row):
+        return {column.key: self._values(index).at(row) for index, column in enumerate(self.columns)}
+
+    def _stream(self):
+        stream = _c.ArrowArrayStream()
+        call(lib.gputime_report_arrow, self._owner, encoded(self.key), ctypes.byref(stream))
+        return stream
+
+    def text(self, **how):
+        """As text that fits a terminal, section by section. how: as of the tables of one."""
+        return "\n\n".join(f"{section.title}\n{table.text(**how)}" for section, table in self._parts)
+
+    def __repr__(self):
+        return self.text()
+
+
 class Finding:
     """Something worth acting on."""
 
@@ -129,45 +166,93 @@ class Tables(dict):
         return "\n".join(f"{key}: {len(table):,} rows ({table.title})" for key, table in self.items())
 
 
-def listed(count, item, report, section=0):
+def listed(count, item, report, section):
     return [item(report, section, index) for index in range(count(report, section))]
+
+
+class Section:
+    """A part of a report: of a job where there are several, of a side of a comparison, else all of it."""
+
+    def __init__(self, owner, index):
+        self._owner, self._index = owner, index
+        tables = [Table(owner, address) for address in self._listed(lib.gputime_report_table_count, lib.gputime_report_table_at)]
+        self.tables = Tables((table.key, table) for table in tables)
+
+    def _listed(self, count, item):
+        return listed(count, item, self._owner, self._index)
+
+    @property
+    def title(self):
+        return text(lib.gputime_report_section_title(self._owner, self._index))
+
+    @property
+    def facts(self):
+        """{key: value}."""
+        facts = self._listed(lib.gputime_report_fact_count, lib.gputime_report_fact_at)
+        return {text(fact.key): cell_value(fact.value) for fact in facts}
+
+    @property
+    def notes(self):
+        return [text(note) for note in self._listed(lib.gputime_report_note_count, lib.gputime_report_note)]
+
+    @property
+    def findings(self):
+        return [Finding(one) for one in self._listed(lib.gputime_report_finding_count, lib.gputime_report_finding)]
+
+    @property
+    def issues(self):
+        return [Issue(one) for one in self._listed(lib.gputime_report_issue_count, lib.gputime_report_issue)]
+
+    def __repr__(self):
+        return f"<section {self.title!r}: {', '.join(self.tables) or 'no tables'}>"
+
+
+def tables_of(owner, sections):
+    """Those of the only section that has tables; of several, each as one."""
+    having = [section for section in sections if section.tables]
+    if len(having) < 2:
+        return having[0].tables if having else Tables()
+    parts = {}
+    for section in having:
+        for key, table in section.tables.items():
+            parts.setdefault(key, []).append((section, table))
+    return Tables((key, JoinedTable(owner, some)) for key, some in parts.items())
 
 
 class Report(Tabular):
     """The result of a command: facts, notes, findings, issues and tables (`report["kernels"]`). It is its main table,
-    too: columns, rows, to_pandas() and the like are those of that table."""
+    too: columns, rows, to_pandas() and the like are those of that table. A report on several jobs has a section for each;
+    then tables have the rows of all, with a column `input`."""
 
     def __init__(self, owner, main=None, layout=None):
         self._owner, self._report = owner, owner.address
         self._layout = layout
-        tables = listed(lib.gputime_report_table_count, lib.gputime_report_table_at, self._report)
-        self.tables = Tables((table.key, table) for table in (Table(owner, address) for address in tables))
+        self.sections = [Section(owner, index) for index in range(lib.gputime_report_section_count(self._report))]
+        self.tables = tables_of(owner, self.sections)
         self.main = self.tables.get(main) or next(iter(self.tables.values()), None)
         self.broken = 0  # limits that do not hold
 
     @property
     def title(self):
-        return text(lib.gputime_report_section_title(self._report, 0))
+        return self.sections[0].title
 
     @property
     def facts(self):
-        """{key: value}."""
-        facts = listed(lib.gputime_report_fact_count, lib.gputime_report_fact_at, self._report)
-        return {text(fact.key): cell_value(fact.value) for fact in facts}
+        """{key: value}, of the first section."""
+        return self.sections[0].facts
 
     @property
     def notes(self):
-        return [text(note) for note in listed(lib.gputime_report_note_count, lib.gputime_report_note, self._report)]
+        """Of all sections, as are findings and issues."""
+        return [note for section in self.sections for note in section.notes]
 
     @property
     def findings(self):
-        found = listed(lib.gputime_report_finding_count, lib.gputime_report_finding, self._report)
-        return [Finding(finding) for finding in found]
+        return [finding for section in self.sections for finding in section.findings]
 
     @property
     def issues(self):
-        return [Issue(issue) for issue in
-                listed(lib.gputime_report_issue_count, lib.gputime_report_issue, self._report)]
+        return [issue for section in self.sections for issue in section.issues]
 
     # ---- the main table ----
 

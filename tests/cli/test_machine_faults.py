@@ -93,12 +93,16 @@ def test_a_file_that_is_written_in_place_is_found(machine):
 # ---- what these found ----
 
 
-def test_a_server_whose_address_nobody_can_know_ends(gputime):
+@pytest.mark.parametrize("browser", ["", "/nonexistent/browser"])
+def test_a_server_whose_address_nobody_can_know_ends(gputime, browser):
     if b"no server" in gputime("version").stdout:
         pytest.skip("gputime was built without libmicrohttpd")
-    environment = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": ""}
+    environment = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": browser}
     with open("/dev/full", "wb") as full:
-        check_error(gputime("view", cases.DATA / "devices.json", stdout=full, env=environment), FAILED, "address", "no space left")
+        done = gputime("view", cases.DATA / "devices.json", stdout=full, env=environment, timeout=60)
+    assert (b"cannot open 'http://" in done.stderr) == bool(browser)
+    done.stderr = done.stderr.splitlines(keepends=True)[-1]
+    check_error(done, FAILED, "address", "no space left")
 
 
 def test_every_allocation_of_mcp(machine):

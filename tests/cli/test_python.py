@@ -11,6 +11,7 @@ import pytest
 from conftest import DATA, ROOT
 from python_package import json_rows, opened, package, table_rows
 from samples import own_capture
+from simulated_jobs import make_job, traces_of
 from test_matrix import SAMPLES
 
 LLAMA = DATA / "torch/llama_train_compiled.json.gz"
@@ -330,6 +331,29 @@ def test_limits(gputime):
     assert opened(LLAMA).check("idle<99%").broken == 0
     with pytest.raises(package.UsageError, match="'check' needs a limit"):
         package.check(LLAMA, [])
+
+
+def test_several_jobs(gputime, tmp_path):
+    """Of all jobs, as CSV and JSON have them."""
+    shape = ("--steps", 4, "--layers", 1, "--kernels", 2)
+    jobs = [make_job(tmp_path / f"of{ranks}", "--ranks", ranks, *shape) for ranks in (4, 2)]
+    paths = [path for job in jobs for path in traces_of(job)]
+    expected = gputime.json("ranks", *paths)
+    report = package.ranks(paths, cache=False)
+    assert [section.title for section in report.sections] == ["job 1: 4 ranks", "job 2: 2 ranks"]
+    assert set(report.tables) == set(expected["tables"])
+    for key, table in report.tables.items():
+        assert table_rows(table) == expected["tables"][key]["rows"] == [table[row] for row in range(len(table))], key
+    assert len(report) == 6 and report["input"].tolist() == ["job 1: 4 ranks"] * 4 + ["job 2: 2 ranks"] * 2
+    for section, entry in zip(report.sections, expected["inputs"]):
+        assert (section.facts, section.notes) == (entry["facts"], entry["notes"])
+        assert len(section.tables["ranks"]) == section.facts["ranks"] == int(section.title.split()[2])
+    assert report.notes == [note for entry in expected["inputs"] for note in entry["notes"]]
+    assert len(report.findings) == sum(len(section.findings) for section in report.sections)
+    assert "job 2: 2 ranks" in repr(report.tables["ranks"]) and list(report.to_pandas()["rank"]) == [0, 1, 2, 3, 0, 1]
+    assert package.check(paths, ["ranks>3", "ranks<1"], ranks=True, cache=False).broken == 3
+    with pytest.raises(package.Error, match="A has traces of 2 jobs, with world sizes of 4 and 2; pass the traces of one job"):
+        package.diff(paths, traces_of(jobs[0]), ranks=True, cache=False)
 
 
 def test_jobs(gputime, tmp_path):

@@ -361,8 +361,7 @@ def test_same_rank_twice(gputime, made, tmp_path):
     assert [row["rank"] for row in rows_of(report, "ranks")] == [0, 1, 2, 3, 4]
     assert issues_of(report)["rank_duplicate"] == 1
     assert report["inputs"][0]["notes"][0] == (
-        "1 of 5 traces say that they are a rank that another trace is too, and are numbered anew: if these are several "
-        "jobs, name the traces of one.")
+        "1 of 5 traces repeats a rank and was renumbered; if these are several jobs, pass the traces of one.")
     check_laws(report)
 
 

@@ -96,9 +96,9 @@ def test_many_unreadable(gputime, tmp_path):
 
 
 @pytest.mark.parametrize("gone, words", [
-    ((1,), "No trace of rank 1, of 4: waits for it are charged to others."),
-    ((0, 3), "No trace of ranks 0, 3, of 4: waits for them are charged to others."),
-    ((1, 2, 3), "No trace of ranks 1-3, of 4: waits for them are charged to others.")])
+    ((1,), "Rank 1 of 4 has no trace; waits for it are charged to other ranks."),
+    ((0, 3), "Ranks 0 and 3 of 4 have no trace; waits for them are charged to other ranks."),
+    ((1, 2, 3), "Ranks 1-3 of 4 have no trace; waits for them are charged to other ranks.")])
 def test_not_in_the_folder(gputime, job, gone, words):
     """Nothing failed, so that the status is 0; which ranks the job had is known from the others."""
     for path in [traces_of(job)[rank] for rank in gone]:
@@ -112,7 +112,7 @@ def test_many_not_in_the_folder(gputime, tmp_path):
     for path in traces_of(job)[1::2]:
         path.unlink()
     assert gputime.json("ranks", *traces_of(job))["inputs"][0]["notes"][1] == (
-        "No trace of ranks 1, 3, 5, 7, 9, 11, 13, 15 and 8 more, of 32: waits for them are charged to others.")
+        "Ranks 1, 3, 5, 7, 9, 11, 13, 15 and 8 more of 32 have no trace; waits for them are charged to other ranks.")
 
 
 def test_nothing_readable(gputime, job):
@@ -272,7 +272,7 @@ def test_little_memory(gputime, job):
     assert 0 in outcomes
 
 
-@pytest.mark.parametrize("gone, words", [((1,), "rank 1, of 4"), ((1, 2), "ranks 1-2, of 4")])
+@pytest.mark.parametrize("gone, words", [((1,), "Rank 1 of 4 has"), ((1, 2), "Ranks 1-2 of 4 have")])
 def test_the_largest_rank_says_how_many_there_are(gputime, job, gone, words):
     """Not all formats say the size of the world."""
     for rank, path in enumerate(traces_of(job)):
@@ -282,7 +282,7 @@ def test_the_largest_rank_says_how_many_there_are(gputime, job, gone, words):
         if rank in gone:
             path.unlink()
     report = gputime.json("ranks", job)
-    assert [note for note in report["inputs"][0]["notes"] if note.startswith(f"No trace of {words}: ")]
+    assert [note for note in report["inputs"][0]["notes"] if note.startswith(f"{words} no trace; ")]
     assert issues_of(report)["rank_missing_trace"] == len(gone) and report["inputs"][0]["facts"]["world_size"] == 4
 
 
@@ -315,11 +315,48 @@ def test_gates_tell_of_a_rank_without_a_trace(gputime, job, tmp_path):
     traces_of(job)[1].unlink()
     for args in gates(job, whole):
         done = gputime(*args, "--json")
-        assert done.returncode == 0 and limits_of(done)[0].endswith("; no trace of rank 1")
-        assert done.stderr.decode().count("no trace of rank 1, of 4: ") == 1 == done.stderr.count(b"\n")
+        assert done.returncode == 0 and limits_of(done)[0].endswith("; no trace of rank 1" + (" in B" if args[0] == "diff" else ""))
+        assert done.stderr.decode().count("rank 1 of 4 has no trace; ") == 1 == done.stderr.count(b"\n")
         done = gputime(*args, "--strict")
-        assert done.returncode == 1 and b"no trace of rank 1, of 4: " in done.stderr
+        assert done.returncode == 1 and b"rank 1 of 4 has no trace; " in done.stderr
     assert gputime("ranks", job).returncode == 0 and gputime("ranks", job, "--strict").returncode == 1
     assert gputime("check", "--ranks", job, "--limit", "losses<1").returncode == 3
     for args in gates(whole, whole):
         assert gputime(*args, "--strict").stderr == b""
+
+
+def test_comparisons_name_the_ranks_that_either_job_lacks(gputime, tmp_path):
+    """Also where the number of one begins like that of the other."""
+    whole = make_job(tmp_path / "whole", "--ranks", 16, "--steps", 3, "--layers", 1, "--kernels", 2)
+    (whole / "truth.json").unlink()
+    jobs = [shutil.copytree(whole, tmp_path / name) for name in "ab"]
+    for job, rank in zip(jobs, (12, 1)):
+        traces_of(job)[rank].unlink()
+    done = gputime("diff", "--ranks", *jobs, "--fail-if", "exposed_wait>+900%", "--json")
+    assert done.returncode == 0 and limits_of(done)[0].endswith("; no trace of rank 12 in A; no trace of rank 1 in B")
+    notes = json.loads(done.stdout)["inputs"][0]["notes"]
+    assert notes[:2] == ["A: no trace of rank 12.", "B: no trace of rank 1."] and "partly read" not in "".join(notes)
+
+
+def test_a_cut_trace_that_is_not_named_is_a_loss_too(gputime, job):
+    """Many traces without GPU work, of which the last is cut."""
+    for place in range(8):
+        (job / f"w{place}.json").write_text('{"traceEvents": []}')
+    check = ["check", "--ranks", job, "--limit", "exposed_wait<100%", "--json"]
+    assert gputime(*check).stderr == b""
+    (job / "z.json").write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}, {"ph"')
+    done = gputime(*check)
+    assert done.returncode == 0 and done.stderr == b"gputime: 1 more trace was left out: no GPU work\n"
+    assert "1 more trace was left out: no GPU work." in json.loads(done.stdout)["inputs"][0]["notes"]
+
+
+def test_a_number_in_the_name_of_a_file_is_no_world(gputime, job):
+    """A time in the place of a rank."""
+    for place, path in enumerate(traces_of(job)):
+        trace = json.loads(path.read_bytes())
+        del trace["distributedInfo"]
+        (job / ("run_rank-1731888000.json" if place == 3 else f"run_rank{place}.json")).write_text(json.dumps(trace))
+        path.unlink()
+    report = gputime.json("ranks", job)
+    assert report["inputs"][0]["facts"]["world_size"] == 4 and "rank_missing_trace" not in issues_of(report)
+    assert "has no trace" not in "".join(report["inputs"][0]["notes"])

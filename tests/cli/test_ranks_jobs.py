@@ -74,7 +74,7 @@ def test_names_of_files(gputime, jobs, tmp_path, name):
     parts = sorted(mixed(jobs, tmp_path / "all", name), key=lambda part: str(part[0]))
     report = gputime.json("ranks", tmp_path / "all")
     check_alone(gputime, report, parts)
-    assert notes_of(report)[0] == ("These traces are of 3 jobs or runs, since ranks are there more than once: each is judged "
+    assert notes_of(report)[0] == ("These traces are of 3 jobs or runs, since some ranks appear more than once: each is judged "
                                    "by itself. To judge one alone, name its traces.")
 
 
@@ -84,7 +84,7 @@ def test_the_pattern_of_a_job_names_its_traces(gputime, jobs, tmp_path):
     for place, part in enumerate(parts):
         note = report["inputs"][place]["notes"][1 if place == 0 else 0]
         pattern = note.split("'")[1]
-        assert note == f"Job {place + 1} of 2: '{pattern}'."
+        assert note == f"Traces: '{pattern}'."
         assert tables_of(gputime.json("ranks", pattern)) == tables_of(gputime.json("ranks", *part))
 
 
@@ -120,7 +120,7 @@ def test_trace_of_a_single_gpu(gputime, jobs, tmp_path, gone):
     (folder / "alone.json").write_text(json.dumps({"traceEvents": work}))
     report = gputime.json("ranks", folder)
     check_alone(gputime, report, [*parts, [folder / "alone.json"]])
-    assert notes_of(report)[0].startswith("These traces are of 2 jobs, since some say no rank and have no place ")
+    assert notes_of(report)[0].startswith("These traces are of 2 jobs, since some traces have no rank and do not fit ")
     limits = gputime("check", "--ranks", folder, "--limit", "exposed_wait<0.1%")
     assert limits.returncode == 3 and b"1 of 2 limits is broken" in limits.stderr
 
@@ -226,8 +226,31 @@ def test_comparison_with_several_runs(gputime, jobs, tmp_path):
     other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
     done = gputime("diff", "--ranks", "--a", *traces_of(jobs[0]), traces_of(other)[6], "--b", *traces_of(jobs[1]))
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == (b"gputime: A has traces of 2 jobs, with world sizes of 4 and 8; name those of one, 'gputime ranks' "
-                           b"says which they are\n")
+    assert done.stderr == (b"gputime: A has traces of 2 jobs, with world sizes of 4 and 8; pass the traces of one job; "
+                           b"'gputime ranks' lists them\n")
+
+
+def without_world(job, ranks, folder):
+    """Traces that say their rank, but not how many there are."""
+    folder.mkdir(parents=True)
+    for rank in ranks:
+        trace = json.loads(traces_of(job)[rank].read_bytes())
+        del trace["distributedInfo"]["world_size"]
+        (folder / f"rank{rank}.json").write_text(json.dumps(trace))
+    return folder
+
+
+def test_comparison_with_runs_that_say_no_world(gputime, jobs, tmp_path):
+    """One lacks the trace of its last rank: that is no other world."""
+    runs = [without_world(job, ranks, tmp_path / "a" / job.name) for job, ranks in zip(jobs, (range(4), range(3)))]
+    report = gputime.json("diff", "--ranks", "--a", *runs, "--b", jobs[2])
+    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 3 ranks", "B: 4 ranks"]
+
+
+def test_names_of_copies_tell_them_apart(gputime, jobs, tmp_path):
+    folders = [shutil.copytree(jobs[0], tmp_path / day) for day in ("mon", "tue")]
+    notes = notes_of(gputime.json("ranks", *folders))
+    assert "Left out: 'tue/rank0000.json' has the same events as 'mon/rank0000.json', rank 0." in notes
 
 
 def test_outputs(gputime, jobs, tmp_path):
@@ -237,7 +260,9 @@ def test_outputs(gputime, jobs, tmp_path):
              for form in ("text", "md", "html")}
     for form, text in texts.items():
         assert "These traces are of 2 jobs or runs" in text, form
-        assert f"Job 2 of 2: '{tmp_path}/all/tuesday_rank*.json'." in text, form
+        assert f"Traces: '{tmp_path}/all/tuesday_rank*.json'." in text, form
+        if form != "html":
+            assert text.index("These traces are of 2 jobs") < text.index("job 1: 4 ranks") < text.index("Traces: "), form
     rows = gputime("ranks", tmp_path / "all", "--csv").stdout.decode().splitlines()
     assert [row.split(",")[:2] for row in rows[1:]] == [[f"job {job}: 4 ranks", str(rank)] for job in (1, 2) for rank in range(4)]
 
@@ -246,5 +271,5 @@ def test_names_are_hidden(gputime, jobs, tmp_path):
     mixed(jobs[:2], tmp_path / "all", "{job}_rank{rank}.json")
     done = gputime("ranks", tmp_path / "all", "--redact")
     text = done.stdout.decode()
-    assert done.returncode == 0 and "Job 2 of 2: 'input 5', 'input 6', 'input 7', 'input 8'." in text
+    assert done.returncode == 0 and "Traces: 'input 5', 'input 6', 'input 7', 'input 8'." in text
     assert "monday" not in text and "all" not in text.split("\n")[0]

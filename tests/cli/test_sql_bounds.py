@@ -156,6 +156,7 @@ def test_searches_are_linear(hardened, text, result):
     (f"select {LONG} not glob '*' || printf('%.*c', 990, 'a') || 'b'", "too complex"),
     (f"select rtrim({MIDDLE}, printf('%.*c', 99999, 'b') || 'a')", "too many characters to trim"),
     ("select json_patch('{}', '{}')", "json_patch"),
+    ("select unhex('00')", "unhex"),
     ("with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n where "
      "printf('%.*c', 50000, 'a') || i like '%' || printf('%.*c', 900, 'a') || 'b'", "stopped after"),
 ])
@@ -170,6 +171,15 @@ def quoted(value):
 
 EXPRESSIONS = ["instr(a, b)", "replace(a, b, c)", "trim(a)", "trim(a, b)", "ltrim(a, b)", "rtrim(a, b)", "a like b", "a like b escape c",
                "a glob b", "instr(b, a)", "replace(a, c, b)", "b not like a"]
+
+
+@pytest.mark.parametrize("text, pattern, escape, result", [
+    ("10x", "10%%", "%", 0), ("10%", "10%%", "%", 1), ("abc", "a%", "%", 0), ("ab", "a%b", "%", 1), ("a", "a%", "%", 0),
+    ("axb", "a_b", "_", 0), ("ab", "a_b", "_", 1), ("a_b", "a__b", "_", 1), ("axyb", "a%b", "_", 1), ("a%b", "a_%b", "_", 1),
+    ("axb", "a_%b", "_", 0), ("a\\b", "a\\b", "%", 1), ("a\\b", "a%\\_", "%", 1), ("aÄ", "a%Ä", "%", 1), ("", "", "_", 1), ("", "_", "_", 0)])
+def test_wildcards_may_be_escapes(hardened, text, pattern, escape, result):
+    asked = f"select '{text}' like '{pattern}' escape '{escape}'"
+    assert sqlite3.connect(":memory:").execute(asked).fetchall() == [(result,)] == query(hardened, LLAMA, asked)
 
 
 def test_functions_give_what_those_of_sqlite_give(hardened):

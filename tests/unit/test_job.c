@@ -1,6 +1,7 @@
 /* The public interface of jobs: traces are read on threads, what cannot be read is named, reports need no traces. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -63,6 +64,28 @@ static void what_cannot_be_read_is_left_out(void **state) {
     gputime_report_free(report);
 }
 
+/* Nobody asked for the other ranks. */
+static void what_one_trace_lacks_is_no_loss(void **state) {
+    static const char *const path = "tests/data/limits.json", *const analysis = "ranks";
+    const struct gputime_open_options opened = opening(1);
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_error err = {0};
+    struct gputime_trace *trace;
+    struct gputime_report *report;
+    bool is_said = false;
+    (void)state;
+    options.analyses = &analysis;
+    options.analysis_count = 1;
+    assert_int_equal(gputime_trace_open(&path, 1, &opened, NULL, &trace, &err), GPUTIME_OK);
+    assert_int_equal(gputime_report_new(&trace, 1, &options, &report, &err), GPUTIME_OK);
+    for (size_t i = 0; i < gputime_report_note_count(report, 0); i++)
+        is_said |= strstr(gputime_report_note(report, 0, i), " of 8 have no trace; ") != NULL;
+    assert_true(is_said);
+    assert_null(gputime_report_loss(report, 0, 0));
+    gputime_report_free(report);
+    gputime_trace_free(trace);
+}
+
 static void a_job_needs_something_to_read(void **state) {
     const struct gputime_open_options options = opening(1);
     const struct gputime_input input = {.paths = &absent, .path_count = 1, .options = &options};
@@ -94,6 +117,7 @@ static void unknown_options_are_usage_errors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_read_is_left_out),
+        cmocka_unit_test(what_one_trace_lacks_is_no_loss),
         cmocka_unit_test(a_job_needs_something_to_read),
         cmocka_unit_test(unknown_options_are_usage_errors),
     };

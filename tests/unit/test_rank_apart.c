@@ -204,6 +204,103 @@ static void test_logs(void **state) {
     expect(&traces, "1221");
 }
 
+/* ---- the order of files ---- */
+
+static uint64_t draw(uint64_t *state, uint64_t end) {
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (*state >> 33) % end;
+}
+
+/* Traces that have little in common, and some that are copies of the one before. */
+static void add_random(struct traces *traces, uint64_t *state) {
+    static const int64_t ranks[] = {-1, 0, 0, 1, 1, 2, 3}, worlds[] = {-1, 2, 2, 4},
+                         starts_ns[] = {900, 1000, 1000, 1100, 5000};
+    static const int64_t lengths_ns[] = {0, 100, 100, 3000};
+    static const uint8_t sources[] = {GT_RANK_OF_TRACE, GT_RANK_OF_TRACE, GT_RANK_OF_MPI, GT_RANK_OF_FILE_NAME};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    static const char *const copies[] = {"", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"};
+    bool knows_time = draw(state, 4) > 0;
+    size_t count = 2 + draw(state, 7);
+    for (size_t i = 0; i < count; i++) {
+        int64_t rank = ranks[draw(state, 7)], world = worlds[draw(state, 4)];
+        struct gt_rank_summary *summary = add(traces, rank, world, knows_time ? starts_ns[draw(state, 5)] : 0,
+                                              names[draw(state, 6)], draw(state, 2) ? 1 + draw(state, 3) : 0);
+        summary->head.last_ns = lengths_ns[draw(state, 4)];
+        summary->head.source = rank < 0 ? GT_RANK_UNKNOWN : sources[draw(state, 4)];
+        if (i && draw(state, 6) == 0) {
+            summary->head = traces->list[i - 1]->head;
+            summary->head.input_number = (uint32_t)i;
+            traces->names[i] = gt_str_of(copies[i]);
+        } else if (i && draw(state, 6) == 0) {
+            summary->head.input_number = traces->list[i - 1]->head.input_number;
+        }
+        if (draw(state, 2))
+            assert_non_null(gt_rank_summary_add_kernels(summary));
+    }
+}
+
+/* By summary: the first one that is of the same job; GT_RANK_NONE: it is left out. order: in which they are given. */
+static void divide(const struct traces *traces, const size_t order[MOST], size_t together[MOST]) {
+    struct gt_rank_summary *list[MOST];
+    struct gt_str names[MOST];
+    struct gt_rank_apart apart;
+    for (size_t i = 0; i < traces->count; i++) {
+        list[i] = traces->list[order[i]];
+        names[i] = traces->names[order[i]];
+    }
+    assert_true(gt_rank_apart_init(&apart, list, names, traces->count));
+    for (size_t i = 0; i < traces->count; i++) {
+        together[order[i]] = apart.job_of[i] == GT_RANK_NONE ? GT_RANK_NONE : order[i];
+        for (size_t k = 0; k < traces->count; k++)
+            if (apart.job_of[i] != GT_RANK_NONE && apart.job_of[k] == apart.job_of[i] && order[k] < together[order[i]])
+                together[order[i]] = order[k];
+    }
+    gt_rank_apart_release(&apart);
+}
+
+static void test_any_order(void **state) {
+    enum { SETS = 3000, ORDERS = 6 };
+    uint64_t seed = 20;
+    (void)state;
+    for (size_t set = 0; set < SETS; set++) {
+        struct traces traces = {0};
+        size_t order[MOST], expected[MOST], found[MOST];
+        add_random(&traces, &seed);
+        for (size_t i = 0; i < traces.count; i++)
+            order[i] = i;
+        divide(&traces, order, expected);
+        for (size_t o = 0; o < ORDERS; o++) {
+            for (size_t i = traces.count - 1; i > 0; i--) {
+                size_t other = draw(&seed, i + 1), moved = order[i];
+                order[i] = order[other];
+                order[other] = moved;
+            }
+            divide(&traces, order, found);
+            assert_memory_equal(found, expected, traces.count * sizeof *found);
+        }
+        for (size_t i = 0; i < traces.count; i++)
+            gt_rank_summary_release(traces.list[i]);
+    }
+}
+
+static void test_names_and_times_in_any_order(void **state) {
+    struct traces traces = {0};
+    (void)state;
+    add(&traces, -1, -1, 1000, "x", 0)->head.source = GT_RANK_UNKNOWN; /* as many say 2 as say 4 */
+    add(&traces, 0, 2, 1000, "x", 0);
+    add(&traces, 0, 4, 1000, "x", 0);
+    expect(&traces, "121");
+    add(&traces, -1, -1, 1000, "x", 0)->head.source = GT_RANK_UNKNOWN;
+    add(&traces, 0, 4, 1000, "x", 0);
+    add(&traces, 0, 2, 1000, "x", 0);
+    expect(&traces, "112");
+    add(&traces, 1, 2, 9000, "q", 7); /* what has a communicator in common began when the first of it did */
+    add(&traces, 0, 2, 1000, "p", 7);
+    add(&traces, 0, 2, 5000, "r", 8);
+    add(&traces, 1, 2, 5000, "s", 8);
+    expect(&traces, "1122");
+}
+
 static void expect_pattern(const char *path, int64_t rank, const char *pattern) {
     struct gt_arena arena = {0};
     assert_string_equal(gt_trace_rank_pattern(path, rank, &arena).ptr, pattern);
@@ -234,6 +331,8 @@ int main(void) {
         cmocka_unit_test(test_processes_of_one_file),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_names_and_times_in_any_order),
+        cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

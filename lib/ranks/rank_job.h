@@ -28,6 +28,10 @@ struct gt_rank_set_group {
     int64_t first_mismatch; /* -1: none */
     uint32_t worst_rank;    /* of the first group with a mismatch: who has most ops without a partner, and how many */
     size_t worst_unmatched;
+    uint32_t left_out_rank; /* the first that lacks collectives which its trace covers and others ran together */
+    size_t left_out;        /* how many, all ranks together */
+    int64_t mismatch_step;  /* of the first mismatch; GT_RANK_NO_NS: none */
+    uint8_t mismatch_op;    /* enum gt_comm_op: what others do there, or one does alone */
     int64_t transfer_ns, wait_ns;
     double busbw_p50; /* NAN: not known */
     double busbw;     /* of all sync collectives together; NAN likewise */

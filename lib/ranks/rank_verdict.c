@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "ranks/rank_excess.h"
 #include "ranks/rank_links.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_tiles.h"
@@ -125,7 +126,8 @@ static bool find_episodes(struct gt_rank_job *job, struct cells *cells) {
     for (uint32_t s = 0; s < cells->steps && cells->steps >= 3; s++)
         for (uint32_t r = 0; r < cells->columns; r++) {
             int64_t *ns = &cells->ns[s * cells->columns + r];
-            if ((__int128)*ns <= 3 * (__int128)usual_ns || !is_share(cells, *ns, s, 10) || *ns <= 0)
+            if ((__int128)*ns <= 3 * (__int128)usual_ns || !is_share(cells, *ns, s, 10) || *ns <= 0 ||
+                gt_rank_excess_steps(job, r) < 3) /* of a trace that was cut nobody knows what is usual */
                 continue;
             struct gt_rank_episode *list =
                 gt_arena_room(&job->arena, job->episodes, job->episode_count, &capacity, sizeof *list);
@@ -391,7 +393,7 @@ static bool find_leaders(const struct gt_rank_job *job, bool *may_lead) {
         for (size_t s = 0; s < steps; s++)
             if (job->windows[s * ranks + r].is_there)
                 scratch[count++] = job->windows[s * ranks + r].excess_ns;
-        int64_t excess_ns = median_of(scratch, count);
+        int64_t excess_ns = gt_ns_add(median_of(scratch, count), job->ranks[r].between_ns);
         may_lead[r] = count && excess_ns > 0 && (__int128)excess_ns * 100 >= (__int128)usual_ns * LEAST_EXCESS_PERCENT;
     }
     gt_mem_free(scratch);
@@ -422,8 +424,10 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
         struct judged judged = judge(&cells, &tally);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;
-        for (size_t r = 0; r < job->rank_count; r++)
+        for (size_t r = 0; r < job->rank_count; r++) {
             job->ranks[r].leads = tally.leads[r];
+            job->ranks[r].takes_longer = may_lead[r];
+        }
         if (judged.verdict == GT_VERDICT_PINNED) {
             job->verdict_rank = (uint32_t)judged.best;
             ok = usual_reason(job, job->verdict_rank, &job->verdict_reason);

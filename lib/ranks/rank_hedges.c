@@ -66,13 +66,13 @@ static struct gt_str few_words(const struct gt_rank_job *job, struct gt_arena *a
                            so_far.ptr);
 }
 
-/* The rank that comes last in half of the steps or more, and why it is no culprit; empty: there is none. */
+/* The rank that comes last in more than half of the steps, and why it is no culprit; empty: there is none. */
 static struct gt_str last_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     uint32_t most = 0;
     for (uint32_t r = 1; r < job->rank_count; r++)
         most = job->ranks[r].leads > job->ranks[most].leads ? r : most;
     const struct gt_rank_lane *rank = &job->ranks[most];
-    if (!rank->leads || 2 * rank->leads < job->step_count)
+    if (2 * rank->leads <= job->step_count)
         return GT_STR("");
     return gt_arena_printf(
         arena, "no rank holds the others up: rank %" PRId64 " comes last in %zu of %zu steps, but %s", rank->number,
@@ -149,7 +149,8 @@ static struct gt_str outside_words(const struct gt_rank_job *job, struct gt_aren
     size_t reason = 0;
     for (size_t i = 0; i < job->step_count * job->rank_count; i++)
         outside_ns -= job->windows[i].ns[GT_PART_WAIT];
-    if (!job->step_count || !job->charges || (double)outside_ns < least_share * (double)job->exposed_wait_ns)
+    if (!job->step_count || !job->charges || outside_ns <= 0 ||
+        (double)outside_ns < least_share * (double)job->exposed_wait_ns)
         return GT_STR("");
     for (uint32_t r = 0; r < job->rank_count; r++)
         for (size_t why = 0; why <= GT_REASON_BYTES; why++) {

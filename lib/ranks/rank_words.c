@@ -137,7 +137,7 @@ static struct gt_str culprit_words(const struct gt_rank_job *job, struct gt_aren
                                hot_words(job, first->rank, arena).ptr, gt_rank_words_reason(first->reason),
                                more_words(job, first, arena).ptr, stage_words(job, first->rank, arena).ptr);
     else
-        text = gt_arena_printf(arena, "ranks %s hold the others up in turn: rank %" PRId64 ": %s%s",
+        text = gt_arena_printf(arena, "ranks %s hold the others up in turn; rank %" PRId64 ": %s%s",
                                gt_rank_words_culprits(job, false, arena).ptr, job->ranks[first->rank].number,
                                gt_rank_words_reason(first->reason), more_words(job, first, arena).ptr);
     if (is_pinned && job->verdict_host.len)
@@ -265,8 +265,9 @@ struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_are
     size_t slow_groups;
     const struct gt_rank_set_group *group = gt_rank_speeds_slowest(job, &slow_groups);
     bool has_culprits = job->culprit_count && !gt_rank_costs_are_little(job);
+    int64_t gain_ns = gt_rank_costs_gain(job);
     if (has_culprits)
-        add_clause(&clauses, culprit_words(job, arena), gt_rank_costs_gain(job));
+        add_clause(&clauses, culprit_words(job, arena), gain_ns == GT_RANK_NO_NS ? INT64_MAX : gain_ns);
     if (group)
         add_clause(&clauses, link_words(job, group, arena), group->gain_ns);
     add_episodes(&clauses, job, arena);

@@ -64,6 +64,17 @@ def test_ranks_that_are_equally_late(gputime, tmp_path):
                                                         "Ranks 2 and 5 hold the others up: slower kernels")
 
 
+def test_three_ranks_in_turn(gputime, tmp_path):
+    """None leads often enough for a verdict, and only all of them together gain anything."""
+    faults = [word for rank in (5, 2, 7) for word in ("--straggler", f"{rank}:slower:1.3")]
+    report = report_of(gputime, make_job(tmp_path, "--ranks", 8, "--steps", 9, "--noise", 0.02, *faults))
+    words, facts = words_of(report), report["facts"]
+    assert facts["verdict"] == "rotating" and facts["verdict_rank"] is None
+    named = re.match(r"Ranks (\d), (\d) and (\d) hold the others up in turn; rank \1: slower kernels \(", words).groups()
+    assert set(named) == {"2", "5", "7"}
+    assert finding_of(report, "straggler")["recoverable_ns"] == pytest.approx(facts["replay_ns"] - facts["ideal_ns"], rel=0.1)
+
+
 # ---- order and cost ----
 
 
@@ -137,6 +148,21 @@ def test_too_few_steps(gputime, tmp_path):
     words = words_of(report_of(gputime, make_job(tmp_path, *TENSOR, "--steps", 2, "--straggler", "2:more:1.3")))
     assert words.startswith("Too few steps to say whether one rank holds the others up: the traces have two, three are "
                             "needed; so far rank 2 has 100% of the charges.")
+
+
+def test_nothing_is_said_of_waits_that_are_not_known(gputime, tmp_path):
+    job = Job(2)
+
+    def body(step):
+        for rank in job.ranks:
+            rank.compute(100_000)
+        job.collective((0, 1), 30_000)
+
+    for step in range(1, 5):
+        job.step(step, lambda: body(step))
+    job.write(tmp_path / "job", with_metadata=False)
+    words = words_of(gputime.json("ranks", tmp_path / "job"))
+    assert words.startswith("Who waited is not known") and "%" not in words
 
 
 # ---- what was not seen ----

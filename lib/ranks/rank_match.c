@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "events/comms.h"
 #include "ranks/rank_collect.h"
+#include "ranks/rank_holes.h"
 #include "ranks/rank_items.h"
 #include "ranks/rank_joins.h"
 
@@ -99,20 +100,6 @@ static void leave(struct run *run, size_t place, enum gt_rank_item_state state) 
     job->ranks[item->rank].unmatched += state == GT_ITEM_UNMATCHED || state == GT_ITEM_MISMATCH;
 }
 
-/* Whether it is the first of the group so far. place: of the item that shows it. */
-static bool note_mismatch(struct run *run, size_t position, size_t place) {
-    const struct gt_rank_item *item = item_at(run, place);
-    struct gt_rank_set_group *group = &run->job->groups[item->group];
-    if (group->first_mismatch >= 0 && (int64_t)position >= group->first_mismatch)
-        return false;
-    const struct gt_rank_summary *summary = run->job->ranks[item->rank].summary;
-    uint32_t step = summary->kernels[item->kernel].step;
-    group->first_mismatch = (int64_t)position;
-    group->mismatch_step = step == GT_RANK_NONE ? GT_RANK_NO_NS : summary->steps[step].number;
-    group->mismatch_op = item->op;
-    return true;
-}
-
 /* Of each list, what is before the first and after the last match is outside; what is between is a hole. */
 static void judge_rest(struct run *run) {
     const uint32_t *position_of = run->position_of;
@@ -132,33 +119,8 @@ static void judge_rest(struct run *run) {
             if (state == GT_ITEM_UNMATCHED)
                 leave(run, i, is_hole ? GT_ITEM_UNMATCHED : GT_ITEM_OUTSIDE);
             if ((state == GT_ITEM_UNMATCHED && is_hole) || state == GT_ITEM_MISMATCH)
-                note_mismatch(run, l == run->reference ? i - first : before, i);
+                gt_rank_holes_note(run->job, run->items[i], l == run->reference ? i - first : before);
         }
-    }
-}
-
-/* Counts those of a list that lack what others ran together between its first and last match, by place in the reference
-   list. seen: by such place, the last list that has it. */
-static void count_holes(struct run *run, size_t list, uint32_t *left_out, size_t *seen) {
-    struct gt_rank_set_group *group = &run->job->groups[item_at(run, 0)->group];
-    size_t reference = run->firsts[run->reference], length = run->firsts[run->reference + 1] - reference;
-    size_t low = length, high = 0;
-    for (size_t i = run->firsts[list]; i < run->firsts[list + 1]; i++) {
-        size_t position = run->position_of[i];
-        if (item_at(run, i)->state != GT_ITEM_MATCHED || position >= length)
-            continue;
-        seen[position] = list + 1;
-        low = position < low ? position : low;
-        high = position > high ? position : high;
-    }
-    for (size_t position = low; position < high; position++) {
-        if (seen[position] == list + 1 || item_at(run, reference + position)->state != GT_ITEM_MATCHED)
-            continue;
-        left_out[position]++;
-        group->left_out++;
-        run->job->issues[GT_RANK_ISSUE_COLLECTIVE_LEFT_OUT]++;
-        if (note_mismatch(run, position, reference + position))
-            group->left_out_rank = item_at(run, run->firsts[list])->rank;
     }
 }
 
@@ -166,16 +128,13 @@ static void count_holes(struct run *run, size_t list, uint32_t *left_out, size_t
 static bool find_holes(struct run *run, struct gt_rank_collect *collect, size_t collected) {
     size_t length = run->firsts[run->reference + 1] - run->firsts[run->reference];
     uint32_t *left_out = gt_mem_array(length, sizeof *left_out);
-    size_t *seen = gt_mem_array(length, sizeof *seen);
-    bool ok = left_out && seen;
-    for (size_t l = 0; ok && l < run->list_count; l++)
-        if (l != run->reference)
-            count_holes(run, l, left_out, seen);
+    const struct gt_rank_holes holes = {run->job,        run->items,     run->position_of, run->firsts,
+                                        run->list_count, run->reference, left_out};
+    bool ok = left_out && gt_rank_holes_find(&holes);
     for (size_t c = collected; ok && c < collect->count; c++)
         if (collect->items[c].index < length)
             collect->items[c].left_out = left_out[collect->items[c].index];
     gt_mem_free(left_out);
-    gt_mem_free(seen);
     return ok;
 }
 

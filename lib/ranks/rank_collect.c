@@ -100,6 +100,9 @@ static bool sort(struct gt_rank_collect *collect, struct gt_rank_job *job) {
         job->collectives[c] = collective_of(collected, &job->items[collected->first_item], members);
         number_of[order[c]] = c;
         members += collected->count;
+        job->issues[GT_RANK_ISSUE_COLLECTIVE_MEMBERS_MISSING] +=
+            job->collectives[c].kind != GT_COMM_KIND_MESSAGE &&
+            collected->count + collected->left_out < (uint64_t)job->groups[job->collectives[c].group].size;
     }
     if (ok) {
         job->collective_count = count;
@@ -134,9 +137,6 @@ static void find_steps(struct gt_rank_job *job) {
             differs |= has_step != collective->has_step || (has_step && number != collective->step);
         }
         job->issues[GT_RANK_ISSUE_STEP_DIFFERS] += differs;
-        job->issues[GT_RANK_ISSUE_COLLECTIVE_MEMBERS_MISSING] +=
-            collective->kind != GT_COMM_KIND_MESSAGE &&
-            collective->member_count < (uint64_t)job->groups[collective->group].size;
         job->groups[collective->group].ops++;
     }
 }

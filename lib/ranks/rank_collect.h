@@ -9,6 +9,7 @@ struct gt_rank_collected {
     uint32_t index;
     uint32_t first_item, count; /* the first is that of the lowest rank */
     uint32_t rung;
+    uint32_t left_out; /* members that left it out, though their traces cover it */
 };
 
 /* Zeroed is empty. */

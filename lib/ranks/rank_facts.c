@@ -22,11 +22,15 @@ struct stating {
 };
 
 static void state(struct stating *it, const char *key, const char *title, enum gt_unit unit, struct gt_cell cell) {
-    static const char *const shown[] = {"ranks",      "collectives", "exposed_wait_ns",
-                                        "charged_ns", "spread_ns",   "slowdown"};
-    bool is_shown = false;
+    static const struct {
+        const char *key;
+        bool is_if_any; /* parts of the exposed wait that most jobs have nothing of */
+    } shown[] = {{"ranks", false},      {"collectives", false},        {"exposed_wait_ns", false},
+                 {"charged_ns", false}, {"charged_transfer_ns", true}, {"spread_ns", false},
+                 {"window_ns", true},   {"unresolved_ns", true},       {"slowdown", false}};
+    bool is_shown = false, is_any = gt_cell_as_number(&cell) > 0;
     for (size_t i = 0; i < GT_ARRAY_COUNT(shown) && !is_shown; i++)
-        is_shown = strcmp(key, shown[i]) == 0;
+        is_shown = strcmp(key, shown[i].key) == 0 && (is_any || !shown[i].is_if_any);
     gt_section_add_fact(it->section, is_shown ? it->shown : it->facts, key, title, unit, cell);
 }
 

@@ -6,6 +6,8 @@
 #include "ranks/rank_blame.h"
 #include "ranks/rank_bubbles.h"
 #include "ranks/rank_clocks.h"
+#include "ranks/rank_costs.h"
+#include "ranks/rank_excess.h"
 #include "ranks/rank_groups.h"
 #include "ranks/rank_identity.h"
 #include "ranks/rank_items.h"
@@ -116,10 +118,11 @@ enum gt_status gt_rank_job_analyse(struct gt_rank_job *job, struct gt_rank_summa
     bool ok = gt_rank_identity_assign(job, summaries, count) && gt_rank_groups_make(job) && gt_rank_match(job) &&
               gt_all_to_all_measure(job) && gt_rank_waits_measure(job) && gt_rank_speeds_compare(job);
     gt_rank_items_release(job);
-    ok = ok && gt_rank_tiles_make(job) && gt_rank_links_make(job) && gt_rank_blame_charge(job) &&
-         gt_rank_reasons_find(job) && gt_rank_verdict_find(job) && gt_rank_bubbles_measure(job);
+    ok = ok && gt_rank_tiles_make(job) && gt_rank_excess_between(job) && gt_rank_links_make(job) &&
+         gt_rank_blame_charge(job) && gt_rank_reasons_find(job) && gt_rank_verdict_find(job) &&
+         gt_rank_bubbles_measure(job);
     gt_rank_tiles_release(job);
-    ok = ok && gt_rank_clocks_align(job) && gt_rank_replay_run(job);
+    ok = ok && gt_rank_clocks_align(job) && gt_rank_costs_begin(job) && gt_rank_replay_run(job);
     return ok && !gt_arena_failed(&job->arena) ? GT_OK : gt_fail_memory(err);
 }
 

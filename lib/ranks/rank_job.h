@@ -28,6 +28,10 @@ struct gt_rank_set_group {
     int64_t first_mismatch; /* -1: none */
     uint32_t worst_rank;    /* of the first group with a mismatch: who has most ops without a partner, and how many */
     size_t worst_unmatched;
+    uint32_t left_out_rank; /* the first that lacks collectives which its trace covers and others ran together */
+    size_t left_out;        /* how many, all ranks together */
+    int64_t mismatch_step;  /* of the first mismatch; GT_RANK_NO_NS: none */
+    uint8_t mismatch_op;    /* enum gt_comm_op: what others do there, or one does alone */
     int64_t transfer_ns, wait_ns;
     double busbw_p50; /* NAN: not known */
     double busbw;     /* of all sync collectives together; NAN likewise */
@@ -126,7 +130,9 @@ struct gt_rank_lane {
     size_t matched, unmatched;
     int64_t charged_ns;
     size_t leads;
-    int64_t gain_ns; /* GT_RANK_NO_NS: not known */
+    bool takes_longer;  /* than the median rank, in a usual step, by enough to be guilty of something */
+    int64_t between_ns; /* what it has more than the median rank between two usual steps */
+    int64_t gain_ns;    /* GT_RANK_NO_NS: not known */
     /* clock */
     uint32_t reference, tree;
     uint8_t clock_by; /* enum gt_rank_clock_by */
@@ -170,6 +176,15 @@ struct gt_rank_episode {
     int64_t late_ns; /* the longest wait of another rank that it explains; 0: they waited for those who waited */
     struct gt_str reason;
 };
+
+/* A rank that would make the job shorter if it were like the median, as those before it in the list. */
+struct gt_rank_culprit {
+    uint32_t rank;
+    struct gt_str reason;
+    int64_t more_ns; /* of what the reason says, in a usual step; 0: not known */
+    int64_t gain_ns; /* of it and those before it together; GT_RANK_NO_NS: not known */
+};
+enum { GT_RANK_CULPRITS_MAX = 4 };
 
 struct gt_rank_bubble {
     uint32_t step, rank;
@@ -246,7 +261,11 @@ struct gt_rank_job {
     enum gt_rank_verdict verdict;
     uint32_t verdict_rank;
     struct gt_str verdict_reason, verdict_host;
-    double verdict_p; /* NAN: not asked */
+    double verdict_p;                                      /* NAN: not asked */
+    struct gt_rank_culprit culprits[GT_RANK_CULPRITS_MAX]; /* the rank of the verdict first */
+    size_t culprit_count;
+    size_t comm_kernels, silent_kernels; /* of all ranks; those that say nothing about their collective */
+    double silent_share;                 /* what these are of the time of all of them */
 
     size_t clock_trees;
     struct gt_rank_bubble *bubbles;
@@ -255,6 +274,7 @@ struct gt_rank_job {
     size_t flow_count;
     uint32_t hot_rank;
     double imbalance;
+    int64_t hot_gain_ns; /* with this rank like the median, and all_to_alls as if loads were even; GT_RANK_NO_NS */
 
     bool is_replayed;
     int64_t recorded_ns, replay_ns, replay_free_ns, ideal_ns; /* GT_RANK_NO_NS: not known */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "events/comms.h"
 #include "ranks/rank_join.h"
 #include "ranks/rank_lanes.h"
 
@@ -18,7 +19,7 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
     return hash ^ (hash >> 29);
 }
 
-/* The event that ends a piece. */
+/* The event that ends a piece. Those who send and those who receive do different work around a message. */
 static uint64_t mixed_event(uint64_t hash, const struct gt_rank_job *job, const struct gt_rank_lane_events *lane,
                             uint32_t rank, size_t piece) {
     if (piece >= lane->count)
@@ -26,7 +27,8 @@ static uint64_t mixed_event(uint64_t hash, const struct gt_rank_job *job, const 
     const struct gt_rank_event *event = &lane->events[piece];
     const struct gt_rank_member *member = &job->members[job->ranks[rank].kernel_member[event->kernel]];
     const struct gt_rank_collective *collective = &job->collectives[member->collective];
-    return mixed(mixed(mixed(hash, event->is_end), collective->op), collective->bytes);
+    bool is_sent = collective->kind == GT_COMM_KIND_MESSAGE && collective->src == rank;
+    return mixed(mixed(mixed(mixed(hash, event->is_end), collective->op), is_sent), collective->bytes);
 }
 
 static size_t list_shares(const struct gt_rank_lanes *lanes, const struct gt_rank_job *job, struct share *shares) {

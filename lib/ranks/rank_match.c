@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "events/comms.h"
 #include "ranks/rank_collect.h"
+#include "ranks/rank_holes.h"
 #include "ranks/rank_items.h"
 #include "ranks/rank_joins.h"
 
@@ -99,12 +100,6 @@ static void leave(struct run *run, size_t place, enum gt_rank_item_state state) 
     job->ranks[item->rank].unmatched += state == GT_ITEM_UNMATCHED || state == GT_ITEM_MISMATCH;
 }
 
-static void note_mismatch(struct run *run, size_t position) {
-    int64_t *first = &run->job->groups[item_at(run, 0)->group].first_mismatch;
-    if (*first < 0 || (int64_t)position < *first)
-        *first = (int64_t)position;
-}
-
 /* Of each list, what is before the first and after the last match is outside; what is between is a hole. */
 static void judge_rest(struct run *run) {
     const uint32_t *position_of = run->position_of;
@@ -124,9 +119,23 @@ static void judge_rest(struct run *run) {
             if (state == GT_ITEM_UNMATCHED)
                 leave(run, i, is_hole ? GT_ITEM_UNMATCHED : GT_ITEM_OUTSIDE);
             if ((state == GT_ITEM_UNMATCHED && is_hole) || state == GT_ITEM_MISMATCH)
-                note_mismatch(run, l == run->reference ? i - first : before);
+                gt_rank_holes_note(run->job, run->items[i], l == run->reference ? i - first : before);
         }
     }
+}
+
+/* What some members left out, though their traces cover it. collected: the first collective of the run. */
+static bool find_holes(struct run *run, struct gt_rank_collect *collect, size_t collected) {
+    size_t length = run->firsts[run->reference + 1] - run->firsts[run->reference];
+    uint32_t *left_out = gt_mem_array(length, sizeof *left_out);
+    const struct gt_rank_holes holes = {run->job,        run->items,     run->position_of, run->firsts,
+                                        run->list_count, run->reference, left_out};
+    bool ok = left_out && gt_rank_holes_find(&holes);
+    for (size_t c = collected; ok && c < collect->count; c++)
+        if (collect->items[c].index < length)
+            collect->items[c].left_out = left_out[collect->items[c].index];
+    gt_mem_free(left_out);
+    return ok;
 }
 
 /* ---- by numbers ---- */
@@ -339,6 +348,7 @@ static bool end_run(struct run *run, struct gt_rank_collect *collect) {
     if (run->list_count < 2)
         return true;
     bool ok;
+    size_t collected = collect->count;
     if (run->rung <= GT_RUNG_SEQ) {
         struct numbered *list = gt_mem_uninitialised(run->count, sizeof *list);
         ok = list && has_numbers(run, run->rung, list) && match_numbers(run, list, collect);
@@ -348,7 +358,7 @@ static bool end_run(struct run *run, struct gt_rank_collect *collect) {
     }
     if (ok)
         judge_rest(run);
-    return ok;
+    return ok && (run->is_channel || find_holes(run, collect, collected));
 }
 
 /* ---- all ---- */

@@ -62,12 +62,18 @@ static void visit_events(struct playing *it) {
     }
 }
 
+static bool is_leveled_in(const struct gt_rank_change *change, size_t rank) {
+    bool is_leveled = change->is_all_leveled;
+    for (size_t i = 0; i < change->leveled_count && !is_leveled; i++)
+        is_leveled = change->leveled[i] == rank;
+    return is_leveled;
+}
+
 static void set_changes(struct playing *it, const struct gt_rank_change *changes, size_t count) {
     const struct gt_rank_schedule *schedule = it->schedule;
     for (size_t r = 0; r < schedule->job->rank_count; r++)
         for (size_t k = 0; k < LANES; k++) {
-            bool is_leveled = k < count && (changes[k].is_all_leveled || changes[k].leveled == r);
-            it->leveled[r].ns[k] = is_leveled ? -1 : 0;
+            it->leveled[r].ns[k] = k < count && is_leveled_in(&changes[k], r) ? -1 : 0;
             it->now[r].ns[k] = schedule->begin_ns[r];
         }
     for (size_t k = 0; k < LANES; k++) {

@@ -8,7 +8,8 @@ enum { GT_RANK_PLAY_LANES = 16 }; /* played at once */
 
 /* How a replay differs from what was recorded. */
 struct gt_rank_change {
-    uint32_t leveled; /* the rank that is like the others; GT_RANK_NONE: none */
+    uint32_t leveled[GT_RANK_CULPRITS_MAX]; /* ranks that are like the others */
+    size_t leveled_count;
     bool is_all_leveled;
     bool is_by_need; /* members leave when they have moved their data, not as late as they were recorded */
 };

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "ranks/rank_clocks.h"
+#include "ranks/rank_costs.h"
 #include "ranks/rank_play.h"
 
 #define EVENTS_MAX 100000000u /* that are replayed at all */
@@ -43,11 +44,11 @@ static void set_changes(struct replays *replays, struct gt_rank_job *job, uint32
     for (uint32_t r = 0; r < job->rank_count; r++)
         order[r] = r;
     qsort_r(order, job->rank_count, sizeof *order, by_guilt, job);
-    replays->changes[AS_RECORDED] = (struct gt_rank_change){.leveled = GT_RANK_NONE};
-    replays->changes[BY_NEED] = (struct gt_rank_change){.leveled = GT_RANK_NONE, .is_by_need = true};
-    replays->changes[ALL_LEVELED] = (struct gt_rank_change){.leveled = GT_RANK_NONE, .is_all_leveled = true};
+    replays->changes[AS_RECORDED] = (struct gt_rank_change){.leveled_count = 0};
+    replays->changes[BY_NEED] = (struct gt_rank_change){.is_by_need = true};
+    replays->changes[ALL_LEVELED] = (struct gt_rank_change){.is_all_leveled = true};
     for (size_t i = FIXED_CHANGES; i < replays->count; i++)
-        replays->changes[i] = (struct gt_rank_change){.leveled = order[i - FIXED_CHANGES]};
+        replays->changes[i] = (struct gt_rank_change){.leveled = {order[i - FIXED_CHANGES]}, .leveled_count = 1};
 }
 
 static void take_results(const struct replays *replays, struct gt_rank_job *job) {
@@ -55,7 +56,7 @@ static void take_results(const struct replays *replays, struct gt_rank_job *job)
     job->replay_free_ns = replays->took_ns[BY_NEED];
     job->ideal_ns = replays->took_ns[ALL_LEVELED];
     for (size_t i = FIXED_CHANGES; i < replays->count; i++)
-        job->ranks[replays->changes[i].leveled].gain_ns = job->replay_ns - replays->took_ns[i];
+        job->ranks[replays->changes[i].leveled[0]].gain_ns = job->replay_ns - replays->took_ns[i];
 }
 
 static bool replay_all(struct gt_rank_job *job, const struct gt_rank_schedule *schedule) {
@@ -118,7 +119,7 @@ static uint32_t slowest_group(const struct gt_rank_job *job) {
 /* Those that could save most first. The schedule is as before afterwards. */
 static bool find_group_gains(struct gt_rank_job *job, struct gt_rank_schedule *schedule) {
     enum { MOST_GROUPS = 8 };
-    const struct gt_rank_change as_recorded = {.leveled = GT_RANK_NONE};
+    const struct gt_rank_change as_recorded = {.leveled_count = 0};
     uint32_t group = slowest_group(job);
     if (group == GT_RANK_NONE)
         return true;
@@ -132,6 +133,48 @@ static bool find_group_gains(struct gt_rank_job *job, struct gt_rank_schedule *s
             job->groups[group].gain_ns = job->replay_ns - took_ns;
         slow_down(schedule, group, kept);
     }
+    gt_mem_free(kept);
+    return ok;
+}
+
+/* ---- hot experts ---- */
+
+/* Takes what all_to_alls take longer because the loads of their members differ out of the schedule. kept: as above. */
+static void even_out(struct gt_rank_schedule *schedule, int64_t *kept) {
+    const struct gt_rank_job *job = schedule->job;
+    for (size_t i = 0; i < job->member_count; i++)
+        kept[i] = schedule->visits[i].takes_ns;
+    for (size_t c = 0; c < job->collective_count; c++) {
+        const struct gt_rank_collective *collective = &job->collectives[c];
+        double most = 0, all = 0;
+        for (size_t m = 0; collective->first_load != GT_RANK_NONE && m < collective->member_count; m++) {
+            double load = (double)job->loads[collective->first_load + m].bytes;
+            most = load > most ? load : most;
+            all += load;
+        }
+        double share = most > 0 ? 1 - all / (double)collective->member_count / most : 0;
+        int64_t less_ns = (int64_t)((double)collective->transfer_ns * share);
+        for (size_t m = 0; less_ns > 0 && m < collective->member_count; m++) {
+            struct gt_rank_visit *visit = &schedule->visits[collective->first_member + m];
+            visit->takes_ns -= less_ns < visit->takes_ns ? less_ns : visit->takes_ns;
+        }
+    }
+}
+
+/* The schedule is as before afterwards. */
+static bool find_hot_gain(struct gt_rank_job *job, struct gt_rank_schedule *schedule) {
+    if (job->hot_rank == GT_RANK_NONE)
+        return true;
+    const struct gt_rank_change change = {.leveled = {job->hot_rank}, .leveled_count = 1};
+    int64_t *kept = gt_mem_uninitialised(job->member_count, sizeof *kept), took_ns;
+    if (!kept)
+        return false;
+    even_out(schedule, kept);
+    bool ok = gt_rank_play(schedule, &change, 1, &took_ns);
+    if (ok)
+        job->hot_gain_ns = job->replay_ns - took_ns;
+    for (size_t i = 0; i < job->member_count; i++)
+        schedule->visits[i].takes_ns = kept[i];
     gt_mem_free(kept);
     return ok;
 }
@@ -155,7 +198,7 @@ static size_t count_events(const struct gt_rank_job *job) {
 
 bool gt_rank_replay_run(struct gt_rank_job *job) {
     struct gt_rank_schedule schedule = {0};
-    job->recorded_ns = job->replay_ns = job->replay_free_ns = job->ideal_ns = GT_RANK_NO_NS;
+    job->recorded_ns = job->replay_ns = job->replay_free_ns = job->ideal_ns = job->hot_gain_ns = GT_RANK_NO_NS;
     if (job->clock_trees != 1 || job->collective_count == 0)
         return true;
     if (count_events(job) > EVENTS_MAX) {
@@ -166,7 +209,8 @@ bool gt_rank_replay_run(struct gt_rank_job *job) {
     if (ok)
         find_recorded(job, &schedule);
     if (ok && schedule.is_whole)
-        ok = replay_all(job, &schedule) && find_group_gains(job, &schedule);
+        ok = replay_all(job, &schedule) && find_group_gains(job, &schedule) && find_hot_gain(job, &schedule) &&
+             gt_rank_costs_replay(job, &schedule);
     gt_rank_schedule_release(&schedule);
     return ok;
 }

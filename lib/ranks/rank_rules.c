@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "ranks/rank_costs.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_words.h"
 
@@ -62,9 +63,13 @@ static int64_t known_gain(const struct gt_rank_job *job, uint32_t rank) {
     return gain_ns == GT_RANK_NO_NS || gain_ns < 0 ? 0 : gain_ns;
 }
 
+static bool has_stragglers(const struct gt_rank_job *job) {
+    return job->culprit_count && !gt_rank_costs_are_little(job);
+}
+
 /* Whether the finding on stragglers has the gain of the rank. */
 static bool is_straggler(const struct gt_rank_job *job, uint32_t rank) {
-    return job->verdict == GT_VERDICT_PINNED && job->verdict_rank == rank && !gt_rank_words_is_little(job);
+    return has_stragglers(job) && gt_rank_costs_is_culprit(job, rank);
 }
 
 /* ---- advice ---- */
@@ -103,15 +108,51 @@ static void advise_diff(struct gt_rank_rules_job *it, struct gt_finding *finding
 
 /* ---- one rank ---- */
 
+static void title_culprits(struct gt_rank_rules_job *it, struct gt_finding *finding) {
+    const struct gt_rank_job *job = it->job;
+    bool is_one = job->culprit_count == 1, is_one_reason = true;
+    for (size_t i = 1; i < job->culprit_count; i++)
+        is_one_reason &= gt_str_eq(job->culprits[i].reason, job->culprits[0].reason);
+    struct gt_str ranks = gt_rank_words_culprits(job, !is_one_reason, it->arena);
+    if (is_one_reason)
+        gt_rank_rules_title(it, finding, "Rank%s %s hold%s the others up: %s", is_one ? "" : "s", ranks.ptr,
+                            is_one ? "s" : "", gt_rank_words_reason(job->culprits[0].reason));
+    else
+        gt_rank_rules_title(it, finding, "Ranks %s hold the others up", ranks.ptr);
+}
+
+/* What each of them adds, and what no replay can tell. */
+static void say_gains(struct gt_rank_rules_job *it, struct gt_finding *finding) {
+    const struct gt_rank_job *job = it->job;
+    for (size_t i = 0; i < job->culprit_count; i++) {
+        const struct gt_rank_culprit *culprit = &job->culprits[i];
+        if (i > 0 && culprit->gain_ns != GT_RANK_NO_NS)
+            gt_rank_rules_say(it, finding, "With rank %" PRId64 " (%s) like the median, too, the saving is %s in all.",
+                              job->ranks[culprit->rank].number, gt_rank_words_reason(culprit->reason),
+                              gt_rank_rules_ns(it, culprit->gain_ns));
+        else if (culprit->gain_ns != GT_RANK_NO_NS)
+            gt_rank_rules_say(it, finding, "Like the median it would save %s of %s.",
+                              gt_rank_rules_ns(it, culprit->gain_ns), gt_rank_rules_ns(it, job->replay_ns));
+    }
+    if (gt_rank_costs_are_least(job))
+        gt_rank_rules_say(it, finding,
+                          "That is a lower bound: %zu of %zu communication kernels could not be matched between ranks.",
+                          job->silent_kernels, job->comm_kernels);
+    if (gt_rank_costs_is_between(job, job->culprits[0].rank))
+        gt_rank_rules_say(it, finding, "It is late between the steps, which replays leave as they are.");
+}
+
 struct gt_rank_rules_answer gt_rank_rules_find_straggler(struct gt_rank_rules_job *it, struct gt_finding *finding) {
     const struct gt_rank_job *job = it->job;
-    if (job->verdict != GT_VERDICT_PINNED || gt_rank_words_is_little(job))
+    if (!has_stragglers(job))
         return nothing();
-    const struct gt_rank_lane *rank = &job->ranks[job->verdict_rank];
-    const struct gt_rank_compute *compute = &job->computes[job->verdict_rank];
-    gt_rank_rules_title(it, finding, "Rank %" PRId64 " holds the others up: %s", rank->number,
-                        gt_rank_words_reason(job->verdict_reason));
-    gt_rank_rules_say(it, finding, "It is charged with %s of %s exposed wait and leads in %zu of %zu steps.",
+    uint32_t first = job->culprits[0].rank;
+    const struct gt_rank_lane *rank = &job->ranks[first];
+    const struct gt_rank_compute *compute = &job->computes[first];
+    bool is_one = job->culprit_count == 1;
+    title_culprits(it, finding);
+    gt_rank_rules_say(it, finding, "%s is charged with %s of %s exposed wait and leads in %zu of %zu steps.",
+                      is_one ? "It" : gt_arena_printf(it->arena, "Rank %" PRId64, rank->number).ptr,
                       gt_rank_rules_ns(it, rank->charged_ns), gt_rank_rules_ns(it, job->exposed_wait_ns), rank->leads,
                       job->step_count);
     if (compute->reference != GT_RANK_NONE && compute->kernel_ns > 0)
@@ -121,12 +162,17 @@ struct gt_rank_rules_answer gt_rank_rules_find_straggler(struct gt_rank_rules_jo
     if (job->verdict_host.len)
         gt_rank_rules_say(it, finding, "All ranks of its host %.*s together hold the other hosts up.",
                           (int)job->verdict_host.len, job->verdict_host.ptr);
-    if (rank->gain_ns != GT_RANK_NO_NS)
-        gt_rank_rules_say(it, finding, "Like the median it would save %s of %s.", gt_rank_rules_ns(it, rank->gain_ns),
-                          gt_rank_rules_ns(it, job->replay_ns));
-    advise_reason(it, finding, job->verdict_reason);
-    advise_diff(it, finding, job->verdict_rank);
-    return (struct gt_rank_rules_answer){.is_found = true, .saving_ns = known_gain(job, job->verdict_rank)};
+    say_gains(it, finding);
+    advise_reason(it, finding, job->culprits[0].reason);
+    for (size_t i = 1; i < job->culprit_count; i++)
+        if (!gt_str_eq(job->culprits[i].reason, job->culprits[i - 1].reason))
+            advise_reason(it, finding, job->culprits[i].reason);
+    advise_diff(it, finding, first);
+    int64_t gain_ns = gt_rank_costs_gain(job);
+    bool is_known = gain_ns != GT_RANK_NO_NS && gain_ns > 0 && gt_rank_costs_are_much(job);
+    bool is_hot = job->hot_rank != GT_RANK_NONE && first == job->hot_rank && job->hot_gain_ns > gain_ns;
+    return (struct gt_rank_rules_answer){
+        .is_found = true, .saving_ns = is_known ? gain_ns : 0, .overlaps = is_hot ? "hot_expert" : NULL};
 }
 
 /* Where the step is in the trace of the rank. */
@@ -195,10 +241,15 @@ struct gt_rank_rules_answer gt_rank_rules_find_hot_expert(struct gt_rank_rules_j
                       gt_rank_rules_ns(it, rank->charged_ns));
     gt_rank_rules_advise(it, finding,
                          "Balance the experts: an auxiliary loss, a capacity limit, or copies of the hot ones.");
-    bool is_counted = is_straggler(job, job->hot_rank);
+    if (job->hot_gain_ns != GT_RANK_NO_NS)
+        gt_rank_rules_say(it, finding,
+                          "With even loads in all_to_alls, and like the median otherwise, it would save %s of %s.",
+                          gt_rank_rules_ns(it, job->hot_gain_ns), gt_rank_rules_ns(it, job->replay_ns));
+    bool is_less = is_straggler(job, job->hot_rank) && job->hot_gain_ns <= gt_rank_costs_gain(job);
+    bool is_known = job->hot_gain_ns != GT_RANK_NO_NS && job->hot_gain_ns > 0;
     return (struct gt_rank_rules_answer){.is_found = true,
-                                         .saving_ns = is_counted ? 0 : known_gain(job, job->hot_rank),
-                                         .overlaps = is_counted ? "straggler" : NULL};
+                                         .saving_ns = is_known && !is_less ? job->hot_gain_ns : 0,
+                                         .overlaps = is_less ? "straggler" : NULL};
 }
 
 /* ---- pipelines ---- */
@@ -274,8 +325,7 @@ struct gt_rank_rules_answer gt_rank_rules_find_pipeline_bubble(struct gt_rank_ru
     gt_rank_rules_advise(it, finding,
                          "Balance the stages: layers, embedding and loss; more micro batches make the "
                          "bubble of the schedule smaller.");
-    bool is_counted = job->verdict == GT_VERDICT_PINNED && !gt_rank_words_is_little(job),
-         is_replayed = job->ideal_ns != GT_RANK_NO_NS;
+    bool is_counted = has_stragglers(job), is_replayed = job->ideal_ns != GT_RANK_NO_NS;
     double excess_ns = sum.excess_ns / (double)job->rank_count;
     double even_ns = is_replayed ? fmax(0, (double)(job->replay_ns - job->ideal_ns)) : 0;
     return (struct gt_rank_rules_answer){.is_found = true,

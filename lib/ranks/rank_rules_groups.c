@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "events/comms.h"
 #include "ranks/rank_rules.h"
 #include "ranks/rank_speeds.h"
 #include "ranks/rank_words.h"
@@ -77,6 +78,30 @@ struct gt_rank_rules_answer gt_rank_rules_find_shared_gpu(struct gt_rank_rules_j
     return (struct gt_rank_rules_answer){.is_found = true};
 }
 
+/* ": all_reduce in step 4"; empty: neither is known. */
+static const char *place_words(struct gt_rank_rules_job *it, const struct gt_rank_set_group *group) {
+    const char *op = gt_comms_op_key((enum gt_comm_op)group->mismatch_op);
+    if (group->mismatch_step == GT_RANK_NO_NS)
+        return op ? gt_arena_printf(it->arena, ": %s", op).ptr : "";
+    return gt_arena_printf(it->arena, ": %s%sin step %" PRId64, op ? op : "", op ? " " : "", group->mismatch_step).ptr;
+}
+
+/* Who differs: of two members nobody knows which is right. */
+static void title_desync(struct gt_rank_rules_job *it, struct gt_finding *finding,
+                         const struct gt_rank_set_group *group) {
+    const char *name = gt_rank_words_group(group, it->arena).ptr, *place = place_words(it, group);
+    bool is_odd_known = group->present > 2;
+    if (is_odd_known && group->left_out && !group->worst_unmatched)
+        gt_rank_rules_title(it, finding, "Rank %" PRId64 " leaves out collective %" PRId64 " of %s%s",
+                            it->job->ranks[group->left_out_rank].number, group->first_mismatch, name, place);
+    else if (is_odd_known && !group->left_out && group->worst_unmatched == group->unmatched)
+        gt_rank_rules_title(it, finding, "Rank %" PRId64 " alone runs collective %" PRId64 " of %s%s",
+                            it->job->ranks[group->worst_rank].number, group->first_mismatch, name, place);
+    else
+        gt_rank_rules_title(it, finding, "Ranks of %s differ from collective %" PRId64 " on%s", name,
+                            group->first_mismatch, place);
+}
+
 /* Which of the members has most kernels without a partner. */
 static void say_unmatched(struct gt_rank_rules_job *it, struct gt_finding *finding, uint32_t number) {
     const struct gt_rank_set_group *group = &it->job->groups[number];
@@ -93,10 +118,14 @@ struct gt_rank_rules_answer gt_rank_rules_find_desync(struct gt_rank_rules_job *
     if (g == job->group_count)
         return nothing();
     const struct gt_rank_set_group *group = &job->groups[g];
-    gt_rank_rules_title(it, finding, "Ranks of %s differ from collective %" PRId64 " on",
-                        gt_rank_words_group(group, it->arena).ptr, group->first_mismatch);
-    gt_rank_rules_say(it, finding, "%zu kernels between matched ones have no partner.", group->unmatched);
+    title_desync(it, finding, group);
+    if (group->unmatched)
+        gt_rank_rules_say(it, finding, "%zu kernel%s between matched ones %s no partner.", group->unmatched,
+                          group->unmatched > 1 ? "s" : "", group->unmatched > 1 ? "have" : "has");
     say_unmatched(it, finding, g);
+    if (group->left_out)
+        gt_rank_rules_say(it, finding, "%zu time%s a member lacks a collective that the others ran together.",
+                          group->left_out, group->left_out > 1 ? "s" : "");
     gt_rank_rules_advise(it, finding,
                          "Compare what the members do there: a branch that only some take, a batch that "
                          "one has less; where the program is right, the profiler lost events.");

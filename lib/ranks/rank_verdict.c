@@ -111,7 +111,8 @@ static bool find_episodes(struct gt_rank_job *job, struct cells *cells) {
     for (uint32_t s = 0; s < cells->steps && cells->steps >= 3; s++)
         for (uint32_t r = 0; r < cells->columns; r++) {
             int64_t *ns = &cells->ns[s * cells->columns + r];
-            if ((__int128)*ns <= 3 * (__int128)usual_ns || !is_share(cells, *ns, s, 10) || *ns <= 0)
+            if ((__int128)*ns <= 3 * (__int128)usual_ns || !is_share(cells, *ns, s, 10) || *ns <= 0 ||
+                gt_rank_excess_steps(job, r) < 3) /* of a trace that was cut nobody knows what is usual */
                 continue;
             struct gt_rank_episode *list =
                 gt_arena_room(&job->arena, job->episodes, job->episode_count, &capacity, sizeof *list);
@@ -325,8 +326,10 @@ bool gt_rank_verdict_find(struct gt_rank_job *job) {
         struct judged judged = judge(&cells, &tally);
         job->verdict = judged.verdict;
         job->verdict_p = judged.p;
-        for (size_t r = 0; r < job->rank_count; r++)
+        for (size_t r = 0; r < job->rank_count; r++) {
             job->ranks[r].leads = tally.leads[r];
+            job->ranks[r].takes_longer = may_lead[r];
+        }
         if (judged.verdict == GT_VERDICT_PINNED) {
             job->verdict_rank = (uint32_t)judged.best;
             ok = gt_rank_excess_reason(job, job->verdict_rank, &job->verdict_reason);

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 
 #include "base/num.h"
-#include "ranks/rank_charges.h"
+#include "ranks/rank_costs.h"
+#include "ranks/rank_hedges.h"
 #include "ranks/rank_speeds.h"
 #include "ranks/rank_tables.h"
 
@@ -40,34 +41,64 @@ static bool is_compute(struct gt_str reason) {
     return gt_str_starts(reason, GT_STR("compute"));
 }
 
-/* " (nvjet_..., +0.9 ms a step)": the kernel that a rank runs longer than the rank it is compared with. */
-static struct gt_str kernel_words(const struct gt_rank_job *job, uint32_t rank, struct gt_arena *arena) {
-    const struct gt_rank_compute *compute = &job->computes[rank];
+static bool has_kernel(const struct gt_rank_job *job, const struct gt_rank_culprit *culprit) {
+    const struct gt_rank_compute *compute = &job->computes[culprit->rank];
+    return is_compute(culprit->reason) && compute->reference != GT_RANK_NONE && compute->kernel_ns > 0 &&
+           compute->kernel.len;
+}
+
+/* " (nvjet_..., +0.9 ms a step)": the kernel that a rank runs longer than the rank it is compared with, or else what it
+   has more of what the reason says. */
+static struct gt_str more_words(const struct gt_rank_job *job, const struct gt_rank_culprit *culprit,
+                                struct gt_arena *arena) {
+    const struct gt_rank_compute *compute = &job->computes[culprit->rank];
     enum { NAME_MAX_BYTES = 40 };
     struct gt_str name = gt_str_cut(compute->kernel, NAME_MAX_BYTES);
-    if (compute->reference == GT_RANK_NONE || compute->kernel_ns <= 0 || !name.len)
-        return GT_STR("");
     int64_t steps = job->step_count ? (int64_t)job->step_count : 1;
-    return gt_arena_printf(arena, " (%.*s%s, +%s%s)", (int)name.len, name.ptr,
-                           name.len < compute->kernel.len ? "..." : "", duration(arena, compute->kernel_ns / steps).ptr,
-                           job->step_count ? " a step" : "");
+    if (has_kernel(job, culprit))
+        return gt_arena_printf(arena, " (%.*s%s, +%s%s)", (int)name.len, name.ptr,
+                               name.len < compute->kernel.len ? "..." : "",
+                               duration(arena, compute->kernel_ns / steps).ptr, job->step_count ? " a step" : "");
+    if (culprit->more_ns <= 0)
+        return GT_STR("");
+    return gt_arena_printf(arena, " (+%s a step%s)", duration(arena, culprit->more_ns).ptr,
+                           gt_rank_costs_is_between(job, culprit->rank) ? ", between the steps" : "");
 }
 
-/* "2.3% of the ranks' time" */
+/* ---- shares ---- */
+
+/* "2.3% of the ranks' time"; of the time in steps where much is outside of them. */
 static struct gt_str wait_share(const struct gt_rank_job *job, struct gt_arena *arena) {
-    double span_ns = 0;
+    const double most_outside = 0.1;
+    double span_ns = 0, steps_ns = 0, in_steps_ns = 0;
     for (size_t r = 0; r < job->rank_count; r++)
         span_ns += (double)(job->ranks[r].summary->head.last_ns - job->ranks[r].summary->head.first_ns);
-    return gt_arena_printf(arena, "%.1f%% of the ranks' time",
-                           span_ns > 0 ? 100 * (double)job->exposed_wait_ns / span_ns : 0.0);
+    for (size_t i = 0; i < job->step_count * job->rank_count; i++) {
+        steps_ns += (double)job->windows[i].step_ns;
+        in_steps_ns += (double)job->windows[i].ns[GT_PART_WAIT];
+    }
+    bool is_of_steps = steps_ns > 0 && steps_ns < (1 - most_outside) * span_ns;
+    double of_ns = is_of_steps ? steps_ns : span_ns;
+    return gt_arena_printf(arena, "%.1f%% of the ranks' time%s",
+                           of_ns > 0 ? 100 * (is_of_steps ? in_steps_ns : (double)job->exposed_wait_ns) / of_ns : 0.0,
+                           is_of_steps ? " in steps" : "");
 }
 
-bool gt_rank_words_is_little(const struct gt_rank_job *job) {
-    const double least_share = 0.01; /* below this nothing is reported */
-    if (job->verdict != GT_VERDICT_PINNED || job->replay_ns == GT_RANK_NO_NS)
-        return false;
-    int64_t gain_ns = job->ranks[job->verdict_rank].gain_ns;
-    return gain_ns != GT_RANK_NO_NS && (double)gain_ns < least_share * (double)gt_rank_job_stepping_ns(job);
+static bool is_little(const struct gt_rank_job *job) {
+    return job->verdict == GT_VERDICT_PINNED && gt_rank_costs_are_little(job);
+}
+
+/* ---- ranks ---- */
+
+struct gt_str gt_rank_words_culprits(const struct gt_rank_job *job, bool has_reasons, struct gt_arena *arena) {
+    struct gt_str text = {"", 0};
+    for (size_t i = 0; i < job->culprit_count; i++) {
+        const char *lead = i == 0 ? "" : i + 1 == job->culprit_count ? " and " : ", ";
+        text = gt_arena_printf(arena, "%s%s%" PRId64, text.ptr, lead, job->ranks[job->culprits[i].rank].number);
+        if (has_reasons)
+            text = gt_arena_printf(arena, "%s (%s)", text.ptr, gt_rank_words_reason(job->culprits[i].reason));
+    }
+    return text;
 }
 
 static struct gt_str little_words(const struct gt_rank_job *job, struct gt_arena *arena) {
@@ -87,53 +118,38 @@ static struct gt_str stage_words(const struct gt_rank_job *job, uint32_t rank, s
     return GT_STR("");
 }
 
-/* Why nothing is known, and what helps. */
-static struct gt_str unmatched_words(const struct gt_rank_job *job, struct gt_arena *arena) {
-    uint64_t silent = job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA];
-    if (!silent)
-        return GT_STR("no collective could be matched between ranks");
-    return gt_arena_printf(arena,
-                           "who waited is not known, since no collective could be matched between ranks: %" PRIu64
-                           " communication kernels say nothing about their collective%s",
-                           silent,
-                           job->options.match_names ? ""
-                                                    : " (an export lacks what its .nsys-rep has; '--match names' "
-                                                      "matches by names, if all ranks are one group)");
+/* "it receives up to 3.2 times the mean in all_to_alls (hot expert), "; empty: it receives no more than others. */
+static struct gt_str hot_words(const struct gt_rank_job *job, uint32_t rank, struct gt_arena *arena) {
+    if (rank != job->hot_rank)
+        return GT_STR("");
+    return gt_arena_printf(arena, "it receives up to %.2f times the mean in all_to_alls (hot expert), ",
+                           job->imbalance);
 }
 
-static struct gt_str verdict_words(const struct gt_rank_job *job, struct gt_arena *arena) {
-    struct gt_str text = {"", 0};
-    switch (job->verdict) {
-    case GT_VERDICT_PINNED:
-        if (gt_rank_words_is_little(job))
-            return little_words(job, arena);
-        text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s%s",
-                               job->ranks[job->verdict_rank].number, job->ranks[job->verdict_rank].leads,
-                               job->step_count, gt_rank_words_reason(job->verdict_reason),
-                               is_compute(job->verdict_reason) ? kernel_words(job, job->verdict_rank, arena).ptr : "",
-                               stage_words(job, job->verdict_rank, arena).ptr);
-        if (job->verdict_host.len)
-            text =
-                gt_arena_printf(arena, "%s, on host %.*s", text.ptr, (int)job->verdict_host.len, job->verdict_host.ptr);
-        return text;
-    case GT_VERDICT_ROTATING:
-        return gt_arena_printf(arena, "ranks hold each other up in turn, none in most of the steps: waiting takes %s",
-                               wait_share(job, arena).ptr);
-    case GT_VERDICT_FEW_STEPS:
-        return job->exposed_wait_ns ? GT_STR("too few steps to say whether one rank holds the others up")
-                                    : GT_STR("no rank waited for another");
-    case GT_VERDICT_NONE:
-        break;
-    }
-    if (job->rank_count == 0)
-        return GT_STR("no rank with GPU work was read");
-    if (job->collective_count == 0)
-        return unmatched_words(job, arena);
-    if (job->exposed_wait_ns == 0)
-        return GT_STR("the ranks are even: none waits for another");
-    return gt_arena_printf(arena, "no rank holds the others up in most steps: waiting takes %s",
-                           wait_share(job, arena).ptr);
+/* "rank 5 holds the others up in 6 of 6 steps: slower kernels (...); then rank 2: more compute (...)" */
+static struct gt_str culprit_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    const struct gt_rank_culprit *first = &job->culprits[0];
+    bool is_pinned = job->verdict == GT_VERDICT_PINNED;
+    struct gt_str text;
+    if (is_pinned)
+        text = gt_arena_printf(arena, "rank %" PRId64 " holds the others up in %zu of %zu steps: %s%s%s%s",
+                               job->ranks[first->rank].number, job->ranks[first->rank].leads, job->step_count,
+                               hot_words(job, first->rank, arena).ptr, gt_rank_words_reason(first->reason),
+                               more_words(job, first, arena).ptr, stage_words(job, first->rank, arena).ptr);
+    else
+        text = gt_arena_printf(arena, "ranks %s hold the others up in turn; rank %" PRId64 ": %s%s",
+                               gt_rank_words_culprits(job, false, arena).ptr, job->ranks[first->rank].number,
+                               gt_rank_words_reason(first->reason), more_words(job, first, arena).ptr);
+    if (is_pinned && job->verdict_host.len)
+        text = gt_arena_printf(arena, "%s, on host %.*s", text.ptr, (int)job->verdict_host.len, job->verdict_host.ptr);
+    for (size_t i = 1; i < job->culprit_count; i++)
+        text = gt_arena_printf(arena, "%s; %srank %" PRId64 ": %s%s", text.ptr, is_pinned ? "then " : "",
+                               job->ranks[job->culprits[i].rank].number, gt_rank_words_reason(job->culprits[i].reason),
+                               more_words(job, &job->culprits[i], arena).ptr);
+    return text;
 }
+
+/* ---- single steps, links ---- */
 
 /* "step 4: rank 1's CPU was 15 ms late": the longest wait that it caused. */
 static struct gt_str episode_words(const struct gt_rank_job *job, const struct gt_rank_episode *episode,
@@ -147,26 +163,6 @@ static struct gt_str episode_words(const struct gt_rank_job *job, const struct g
                            gt_rank_words_reason(episode->reason));
 }
 
-/* The other verdicts have it in their own sentence. */
-static struct gt_str pinned_wait_words(const struct gt_rank_job *job, struct gt_arena *arena) {
-    if (job->verdict != GT_VERDICT_PINNED)
-        return GT_STR("");
-    return gt_arena_printf(arena, " Waiting takes %s.", wait_share(job, arena).ptr);
-}
-
-/* The run as it is and as it would be. From the first op to the last it is longer than the sum of its steps. */
-static struct gt_str replay_words(const struct gt_rank_job *job, struct gt_arena *arena) {
-    const double least_share = 0.005; /* less is no news */
-    bool is_replayed = job->replay_ns != GT_RANK_NO_NS && job->ideal_ns != GT_RANK_NO_NS;
-    if (!is_replayed || (double)(job->replay_ns - job->ideal_ns) < least_share * (double)job->replay_ns)
-        return GT_STR("");
-    struct gt_str steps = {"", 0};
-    if (job->step_count)
-        steps = gt_arena_printf(arena, " of %zu step%s", job->step_count, job->step_count > 1 ? "s" : "");
-    return gt_arena_printf(arena, " With all ranks like the median the run%s would take %s instead of %s.", steps.ptr,
-                           duration(arena, job->ideal_ns).ptr, duration(arena, job->replay_ns).ptr);
-}
-
 struct gt_str gt_rank_words_group(const struct gt_rank_set_group *group, struct gt_arena *arena) {
     enum { LONGEST = 60 };
     struct gt_str members = gt_rank_tables_members(arena, group), shown = gt_str_cut(members, LONGEST);
@@ -175,25 +171,117 @@ struct gt_str gt_rank_words_group(const struct gt_rank_set_group *group, struct 
                            (int)name.len, name.ptr, (int)shown.len, shown.ptr, shown.len < members.len ? "..." : "");
 }
 
-/* "; the link of tp group 2 (ranks 2,3) is slow: 3.01 times as long as other groups of its kind" */
-static struct gt_str link_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+/* "the link of tp group 2 (ranks 2,3) is slow: 3.01 times as long as other groups of its kind, which costs 2 ms a step"
+ */
+static struct gt_str link_words(const struct gt_rank_job *job, const struct gt_rank_set_group *group,
+                                struct gt_arena *arena) {
+    struct gt_str cost = {"", 0};
+    if (group->gain_ns != GT_RANK_NO_NS && group->gain_ns > 0)
+        cost = gt_arena_printf(arena, ", which costs %s%s",
+                               duration(arena, group->gain_ns / (job->step_count ? (int64_t)job->step_count : 1)).ptr,
+                               job->step_count ? " a step" : "");
+    return gt_arena_printf(arena, "the link of %s is slow: %.2f times as long as other groups of its kind%s",
+                           gt_rank_words_group(group, arena).ptr, group->slow_factor, cost.ptr);
+}
+
+/* ---- what costs most first ---- */
+
+struct clause {
+    struct gt_str text;
+    int64_t cost_ns;
+};
+
+enum { EPISODES_MAX = 3, CLAUSES_MAX = EPISODES_MAX + 2 };
+
+struct clauses {
+    struct clause items[CLAUSES_MAX];
     size_t count;
-    const struct gt_rank_set_group *group = gt_rank_speeds_slowest(job, &count);
-    if (!group)
+};
+
+/* After those that cost as much. */
+static void add_clause(struct clauses *clauses, struct gt_str text, int64_t cost_ns) {
+    size_t place = clauses->count++;
+    for (; place > 0 && clauses->items[place - 1].cost_ns < cost_ns; place--)
+        clauses->items[place] = clauses->items[place - 1];
+    clauses->items[place] = (struct clause){text, cost_ns};
+}
+
+/* Of a rank's gain what its charges in the step are of those in all its episodes. */
+static int64_t episode_cost(const struct gt_rank_job *job, const struct gt_rank_episode *episode) {
+    int64_t gain_ns = job->ranks[episode->rank].gain_ns;
+    double all_ns = 0;
+    if (gain_ns == GT_RANK_NO_NS || gt_rank_costs_is_culprit(job, episode->rank))
+        return episode->late_ns;
+    for (size_t i = 0; i < job->episode_count; i++)
+        all_ns += job->episodes[i].rank == episode->rank ? (double)job->episodes[i].charged_ns : 0;
+    return all_ns > 0 ? (int64_t)((double)gain_ns * ((double)episode->charged_ns / all_ns)) : 0;
+}
+
+/* Those with the largest charges. */
+static void add_episodes(struct clauses *clauses, const struct gt_rank_job *job, struct gt_arena *arena) {
+    const struct gt_rank_episode *worst[EPISODES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < job->episode_count; i++) {
+        const struct gt_rank_episode *episode = &job->episodes[i];
+        size_t place = count < EPISODES_MAX ? count++ : EPISODES_MAX;
+        for (; place > 0 && worst[place - 1]->charged_ns < episode->charged_ns; place--)
+            if (place < EPISODES_MAX)
+                worst[place] = worst[place - 1];
+        if (place < EPISODES_MAX)
+            worst[place] = episode;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_clause(clauses, episode_words(job, worst[i], arena), episode_cost(job, worst[i]));
+}
+
+/* The job as it is and as it would be: a mean step, or all of it. */
+static struct gt_str replay_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    const double least_share = 0.005; /* less is no news */
+    bool is_replayed = job->replay_ns != GT_RANK_NO_NS && job->ideal_ns != GT_RANK_NO_NS;
+    int64_t less_ns = is_replayed ? job->replay_ns - job->ideal_ns : 0, now_ns = gt_rank_job_stepping_ns(job);
+    if (!is_replayed || (double)less_ns < least_share * (double)now_ns || less_ns > now_ns)
         return GT_STR("");
-    return gt_arena_printf(arena, "; the link of %s is slow: %.2f times as long as other groups of its kind",
-                           gt_rank_words_group(group, arena).ptr, group->slow_factor);
+    int64_t steps = job->step_count ? (int64_t)job->step_count : 1;
+    return gt_arena_printf(arena, " With all ranks like the median %s would take %s instead of %s.",
+                           job->step_count ? "a step" : "the run", duration(arena, (now_ns - less_ns) / steps).ptr,
+                           duration(arena, now_ns / steps).ptr);
+}
+
+/* " Like the median, rank 5 would save 60 us a step, ranks 5 and 2 together 370 us." */
+static struct gt_str gain_words(const struct gt_rank_job *job, struct gt_arena *arena) {
+    int64_t gain_ns = gt_rank_costs_gain(job), steps = (int64_t)job->step_count;
+    if (job->culprit_count < 2 || gain_ns == GT_RANK_NO_NS || !steps)
+        return GT_STR("");
+    int64_t first_ns = job->culprits[0].gain_ns > 0 ? job->culprits[0].gain_ns : 0;
+    return gt_arena_printf(arena,
+                           " Like the median, rank %" PRId64 " alone would save %s a step, ranks %s together %s.",
+                           job->ranks[job->culprits[0].rank].number, duration(arena, first_ns / steps).ptr,
+                           gt_rank_words_culprits(job, false, arena).ptr, duration(arena, gain_ns / steps).ptr);
 }
 
 struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_arena *arena) {
-    enum { EPISODES_MAX = 3 };
-    struct gt_str text = verdict_words(job, arena);
-    for (size_t i = 0; i < job->episode_count && i < EPISODES_MAX; i++)
-        text = gt_arena_printf(arena, "%s; %s", text.ptr, episode_words(job, &job->episodes[i], arena).ptr);
+    struct clauses clauses = {.count = 0};
+    struct gt_str text = {"", 0};
+    size_t slow_groups;
+    const struct gt_rank_set_group *group = gt_rank_speeds_slowest(job, &slow_groups);
+    bool has_culprits = job->culprit_count && !gt_rank_costs_are_little(job);
+    int64_t gain_ns = gt_rank_costs_gain(job);
+    if (has_culprits)
+        add_clause(&clauses, culprit_words(job, arena), gain_ns == GT_RANK_NO_NS ? INT64_MAX : gain_ns);
+    if (group)
+        add_clause(&clauses, link_words(job, group, arena), group->gain_ns);
+    add_episodes(&clauses, job, arena);
+    for (size_t i = 0; i < clauses.count; i++)
+        text = gt_arena_printf(arena, "%s%s%s", text.ptr, i ? "; " : "", clauses.items[i].text.ptr);
     if (job->episode_count > EPISODES_MAX)
         text = gt_arena_printf(arena, "%s; %zu more single steps", text.ptr, job->episode_count - EPISODES_MAX);
-    text = gt_arena_printf(arena, "%s%s.%s%s", text.ptr, link_words(job, arena).ptr, pinned_wait_words(job, arena).ptr,
-                           replay_words(job, arena).ptr);
+    if (!has_culprits)
+        text = gt_arena_printf(arena, "%s%s%s", text.ptr, clauses.count ? "; otherwise " : "",
+                               is_little(job) ? little_words(job, arena).ptr : gt_rank_hedges_nobody(job, arena).ptr);
+    if (job->exposed_wait_ns && job->collective_count)
+        text = gt_arena_printf(arena, "%s. Waiting takes %s", text.ptr, wait_share(job, arena).ptr);
+    text = gt_arena_printf(arena, "%s.%s%s%s", text.ptr, gain_words(job, arena).ptr, replay_words(job, arena).ptr,
+                           gt_rank_hedges_say(job, arena).ptr);
     if (text.len && text.ptr[0] >= 'a' && text.ptr[0] <= 'z') {
         char *first = (char *)(uintptr_t)text.ptr; /* in the arena */
         *first = (char)(*first - 'a' + 'A');

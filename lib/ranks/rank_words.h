@@ -7,8 +7,8 @@
 /* One or two sentences, in the arena. */
 struct gt_str gt_rank_words_verdict(const struct gt_rank_job *job, struct gt_arena *arena);
 
-/* Whether the replay is hardly shorter if the rank of the verdict is like the median: its guilt costs little. */
-bool gt_rank_words_is_little(const struct gt_rank_job *job);
+/* "5, 2 and 7", or with reasons "5 (more compute), 2 (launches) and 7 (copies)": those that cost the job most. */
+struct gt_str gt_rank_words_culprits(const struct gt_rank_job *job, bool has_reasons, struct gt_arena *arena);
 
 /* "tp group 3 (ranks 0-3)" */
 struct gt_str gt_rank_words_group(const struct gt_rank_set_group *group, struct gt_arena *arena);

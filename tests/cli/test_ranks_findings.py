@@ -27,6 +27,10 @@ PLANTED = {
     "slow tensor link": ("slow_link", (*TENSOR, "--slow-link", "tp1:3"), "The link of tp group 2 (ranks 2,3) is slow: 3.", 0.1),
     "slow data link": ("slow_link", (*TENSOR, "--slow-link", "dp0:3"), "The link of dp group 5 (ranks 0-6:2) is slow: 3.", 0.1),
     "left out": ("desync", ("--ranks", 4, "--tp", 2, "--desync", "1:2"), "Ranks of tp group 1 (ranks 0,1) differ", None),
+    "left out of eight": ("desync", ("--ranks", 8, "--noise", 0.02, "--desync", "3:4"),
+                          "Rank 3 leaves out collective 3 of default_pg group 0 (ranks 0-7): all_reduce in step 4", None),
+    "added to eight": ("desync", ("--ranks", 8, "--noise", 0.02, "--desync", "3:4:add"),
+                       "Rank 3 alone runs collective 4 of default_pg group 0 (ranks 0-7): all_reduce in step 4", None),
     "added": ("desync", ("--ranks", 4, "--tp", 2, "--desync", "2:3:add"), "Ranks of tp group 2 (ranks 2,3) differ", None),
 }
 
@@ -67,6 +71,13 @@ def test_saving_is_what_the_job_without_the_slow_link_takes(gputime, tmp_path):
     right, _ = findings_of(gputime, make_job(tmp_path / "right", *TENSOR))
     lengths = [report["inputs"][0]["facts"]["recorded_ns"] for report in (slow, right)]
     assert found["slow_link"]["recoverable_ns"] == pytest.approx(lengths[0] - lengths[1], rel=0.05)
+
+
+def test_what_is_left_out_is_not_unread(gputime, tmp_path):
+    report, found = findings_of(gputime, make_job(tmp_path, "--ranks", 8, "--noise", 0.02, "--desync", "3:4"))
+    assert {issue["id"]: issue["count"] for issue in report["issues"]} == {"collective_left_out": 1}
+    assert found["desync"]["title"].startswith("Rank 3 leaves out collective")
+    assert report["tables"]["groups"]["rows"][0]["first_mismatch"] == 3
 
 
 def test_speeds_of_groups(gputime, tmp_path):
@@ -178,7 +189,7 @@ def test_time_before_the_steps_hides_nothing(gputime, tmp_path):
     job.write(tmp_path / "with", change=change)
     assert severities(tmp_path / "with") == severities(tmp_path / "without")
     assert severities(tmp_path / "with")["straggler"] == "high"
-    assert b"Rank 2 holds the others up in 6 of 6 steps" in gputime("ranks", tmp_path / "with").stdout
+    assert "; rank 2 holds the others up in 6 of 6 steps" in " ".join(gputime("ranks", tmp_path / "with").stdout.decode().split())
 
 
 def test_how_late_a_host_was(gputime, tmp_path):
@@ -195,7 +206,7 @@ def test_how_late_a_host_was(gputime, tmp_path):
     for step in range(1, 9):
         job.step(step, lambda: body(step))
     job.write(tmp_path / "job")
-    assert "step 4: rank 1's host was 15 ms late" in " ".join(gputime("ranks", tmp_path / "job").stdout.decode().split())
+    assert "Step 4: rank 1's host was 15 ms late" in " ".join(gputime("ranks", tmp_path / "job").stdout.decode().split())
 
 
 def test_hosts_of_a_group(gputime, tmp_path):

@@ -97,6 +97,41 @@ def test_nobody_is_named_in_healthy_jobs(gputime, tmp_path, options, seed):
     assert Answer(ask(gputime, folder)).rank is None
 
 
+PIPELINES = {
+    "two even stages": ("--ranks", 8, "--pp", 2, "--gpipe"),
+    "four stages": ("--ranks", 8, "--pp", 4, "--gpipe", "--noise", 0.02),
+    "a stage for each rank": ("--ranks", 8, "--pp", 8, "--gpipe", "--micro-batches", 4),
+    "one forward, one backward": ("--ranks", 8, "--pp", 4, "--noise", 0.02),
+}
+
+
+def busy_ns(report):
+    """The median over ranks of what each takes for compute and transfers alone."""
+    rows = report["tables"]["ranks"]["rows"]
+    return sorted(row["compute_ns"] + row["exposed_transfer_ns"] for row in rows)[(len(rows) - 1) // 2]
+
+
+def compute_ns(report):
+    rows = report["tables"]["ranks"]["rows"]
+    return sorted(row["compute_ns"] for row in rows)[(len(rows) - 1) // 2]
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_even_stages_are_no_slowdown(gputime, tmp_path, name):
+    """Who sends and who receives are no peers: their work around a message differs."""
+    report = ask(gputime, make_job(tmp_path, *PIPELINES[name]))
+    assert report["facts"]["slowdown"] == pytest.approx(1, abs=0.01)
+    assert report["facts"]["ideal_ns"] >= busy_ns(report)
+
+
+@pytest.mark.parametrize("seed", range(71, 91))
+def test_no_job_is_shorter_than_its_work(gputime, tmp_path, seed):
+    """Transfers that overlap with compute are less exposed where ranks are even."""
+    folder = make_job(tmp_path, "--random", seed)
+    report, overlaps = ask(gputime, folder), json.loads((folder / "truth.json").read_text())["overlap"]
+    assert report["facts"]["ideal_ns"] >= (compute_ns if overlaps else busy_ns)(report)
+
+
 @pytest.mark.parametrize("seed", [13, 50, 86])
 def test_drifting_pipelines_are_replayed(gputime, tmp_path, seed):
     """Senders whose kernels are recorded as longer than the receivers' by 1 ns."""

@@ -122,9 +122,10 @@ void gt_job_parts_note(const struct gputime_job *job, size_t part, struct gt_sec
     if (job->apart.job_count < 2)
         return;
     if (part == 0)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "%s: each is judged by itself. To judge one alone, name its traces.",
-                                        why_words(job, arena).ptr));
+        gt_section_note_warning(section, GT_FOR_ALL,
+                                gt_arena_printf(arena,
+                                                "%s: each is judged by itself. To judge one alone, name its traces.",
+                                                why_words(job, arena).ptr));
     gt_section_note(
         section, GT_FOR_ALL,
         gt_arena_printf(arena, "Job %zu of %zu: %s.", part + 1, job->apart.job_count, names_of(job, part, arena).ptr));

@@ -95,7 +95,7 @@ static size_t note_failures(const struct part *part, struct notes *notes, struct
     if (part->number == 0)
         count_rest(to, count, "left out");
     for (size_t i = 0; i < before.count; i++)
-        gt_section_note(section, GT_FOR_ALL, before.items[i]);
+        gt_section_note_warning(section, GT_FOR_ALL, before.items[i]);
     return count;
 }
 

@@ -40,8 +40,12 @@ export interface Input {
   readonly world_size?: number | null;
   readonly shown: readonly Fact[];
   readonly notes: readonly string[];
+  readonly warnings?: readonly string[]; // those of the notes that say what is missing
   readonly facts?: Readonly<Record<string, Cell>>;
 }
+
+/** What was read; a comparison is made of others. */
+export const isTrace = ({ format }: Input): boolean => format !== 'comparison';
 
 /** Times since the start of the first op. */
 export interface TimeWindow {

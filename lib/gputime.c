@@ -148,9 +148,9 @@ static void note_losses(const struct gt_store *store, uint32_t facts, struct gt_
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
         if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS &&
             gt_store_issue(store, (enum gt_issue_id)k, facts).count)
-            gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
-                            gt_arena_printf(&section->report->arena, "Only partly read (%s): %s.", gt_issue_infos[k].id,
-                                            gt_issue_infos[k].help));
+            gt_section_note_warning(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                                    gt_arena_printf(&section->report->arena, "Only partly read (%s): %s.",
+                                                    gt_issue_infos[k].id, gt_issue_infos[k].help));
 }
 
 /* Whether all analyses are of the critical path, which leads through all GPU work whatever is selected. */

@@ -149,7 +149,7 @@ void gt_job_parts_note(const struct gputime_job *job, size_t part, struct gt_sec
 
 void gt_job_parts_note_first(struct gt_str text, struct gt_section *first) {
     gt_section_note(&first->report->joint, GT_FOR_SCREEN, text);
-    gt_section_note(first, GT_FOR_DATA | GT_FOR_PAGE, text);
+    gt_section_note_warning(first, GT_FOR_DATA | GT_FOR_PAGE, text);
 }
 
 size_t gt_job_parts_copies(const struct gputime_job *job, struct gt_str *notes, size_t capacity,

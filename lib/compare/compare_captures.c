@@ -19,6 +19,8 @@ static void describe_capture(const struct gt_section *from, const char *side, st
         const struct gt_block *block = &from->blocks[b];
         if (block->kind == GT_BLOCK_NOTE && block->is_loss)
             gt_section_note_loss(to, block->note);
+        else if (block->kind == GT_BLOCK_NOTE && block->is_warning)
+            gt_section_note_warning(to, block->audience, block->note);
         else if (block->kind == GT_BLOCK_NOTE)
             gt_section_note(to, block->audience, block->note);
         if (block->kind != GT_BLOCK_FACTS)

@@ -216,12 +216,12 @@ static void state_issues(const struct gt_rank_job *job, struct gt_section *secti
 static void warn_of_several_jobs(const struct gt_rank_job *job, struct gt_section *section) {
     uint64_t again = job->issues[GT_RANK_ISSUE_RANK_DUPLICATE] - job->options.trace_copies;
     if (again)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&section->report->arena,
-                                        "%" PRIu64 " of %zu traces %s renumbered; if these are several jobs, pass the "
-                                        "traces of one.",
-                                        again, job->rank_count,
-                                        again == 1 ? "repeats a rank and was" : "repeat a rank and were"));
+        gt_section_note_warning(
+            section, GT_FOR_ALL,
+            gt_arena_printf(&section->report->arena,
+                            "%" PRIu64 " of %zu traces %s renumbered; if these are several jobs, pass the "
+                            "traces of one.",
+                            again, job->rank_count, again == 1 ? "repeats a rank and was" : "repeat a rank and were"));
 }
 
 void gt_rank_facts_say(const struct gt_rank_job *job, struct gt_section *section) {

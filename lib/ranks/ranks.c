@@ -19,7 +19,7 @@ enum gt_status gt_rank_report_add(const struct gt_rank_job *job, struct gt_secti
         if (options->notes_of_losses[i])
             gt_section_note_loss(section, options->notes[i]);
         else
-            gt_section_note(section, GT_FOR_ALL, options->notes[i]);
+            gt_section_note_warning(section, GT_FOR_ALL, options->notes[i]);
     if (!options->has_no_traces) {
         gt_rank_facts_warn(job, section);
         gt_rank_facts_add(job, section);

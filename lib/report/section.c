@@ -65,9 +65,16 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
         block->note = copy;
 }
 
+void gt_section_note_warning(struct gt_section *section, uint32_t audience, struct gt_str text) {
+    size_t before = section->block_count;
+    gt_section_note(section, audience, text);
+    if (section->block_count > before)
+        section->blocks[before].is_warning = true;
+}
+
 void gt_section_note_loss(struct gt_section *section, struct gt_str text) {
     size_t before = section->block_count;
-    gt_section_note(section, GT_FOR_ALL, text);
+    gt_section_note_warning(section, GT_FOR_ALL, text);
     if (section->block_count > before)
         section->blocks[before].is_loss = true;
 }

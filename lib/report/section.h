@@ -25,8 +25,9 @@ struct gt_block {
     const char *title;      /* GT_BLOCK_FACTS; may be NULL */
     struct gt_report_fact *facts;
     size_t fact_count, fact_capacity;
-    struct gt_str note;           /* GT_BLOCK_NOTE: a sentence */
-    bool is_loss;                 /* GT_BLOCK_NOTE: it says what was not read */
+    struct gt_str note; /* GT_BLOCK_NOTE: a sentence */
+    bool is_loss;       /* GT_BLOCK_NOTE: it says what was not read */
+    bool is_warning;    /* GT_BLOCK_NOTE: so it does, or what was left out, or that numbers are of several jobs */
     struct gt_timeline *timeline; /* GT_BLOCK_TIMELINE: in the arena */
 };
 
@@ -95,8 +96,9 @@ struct gt_table *gt_section_table(struct gt_section *section, const char *key, c
 struct gt_block *gt_section_facts(struct gt_section *section, const char *title);
 void gt_section_add_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                          enum gt_unit unit, struct gt_cell value);
-void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
-void gt_section_note_loss(struct gt_section *section, struct gt_str text);               /* for all; copies */
+void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text);         /* copies */
+void gt_section_note_warning(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
+void gt_section_note_loss(struct gt_section *section, struct gt_str text); /* a warning for all; copies */
 /* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);

@@ -157,11 +157,11 @@ void gt_verdict_note_losses(const struct gt_compare_sides *sides, struct gt_sect
             else if (from->issues[k].is_loss)
                 ids = gt_arena_printf(arena, "%s%s%s", ids.ptr, ids.len ? ", " : "", from->issues[k].id);
         if (ids.len)
-            gt_section_note(section, GT_FOR_ALL,
-                            gt_arena_printf(arena,
-                                            "Only partly read: %s, '%.*s' (%s). Differences may come from lost events.",
-                                            sides->names[gt_compare_side(sides, i)], (int)from->input.label.len,
-                                            from->input.label.ptr, ids.ptr));
+            gt_section_note_warning(
+                section, GT_FOR_ALL,
+                gt_arena_printf(arena, "Only partly read: %s, '%.*s' (%s). Differences may come from lost events.",
+                                sides->names[gt_compare_side(sides, i)], (int)from->input.label.len,
+                                from->input.label.ptr, ids.ptr));
     }
 }
 

@@ -85,18 +85,26 @@ static void write_all_facts(struct gt_out *out, const struct gt_report *report) 
 
 /* ---- inputs ---- */
 
-static void write_notes(struct gt_out *out, const struct gt_section *section, enum gt_audience audience) {
+static void write_notes(struct gt_out *out, const struct gt_section *section, enum gt_audience audience,
+                        bool warnings_alone) {
     const char *separator = "";
     gt_out_char(out, '[');
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
-        if (block->kind != GT_BLOCK_NOTE || !(block->audience & audience))
+        if (block->kind != GT_BLOCK_NOTE || !(block->audience & audience) || (warnings_alone && !block->is_warning))
             continue;
         gt_out_text(out, separator);
         gt_escape_json(out, block->note);
         separator = ", ";
     }
     gt_out_char(out, ']');
+}
+
+static bool has_warnings(const struct gt_section *section, enum gt_audience audience) {
+    for (size_t b = 0; b < section->block_count; b++)
+        if (section->blocks[b].is_warning && (section->blocks[b].audience & audience))
+            return true;
+    return false;
 }
 
 static void write_known(struct gt_out *out, const char *key, int64_t value, bool is_known) {
@@ -150,7 +158,11 @@ static void write_input(struct gt_out *out, const struct gt_section *section, en
         gt_out_char(out, ']');
     }
     gt_out_text(out, ",\n     \"notes\": ");
-    write_notes(out, section, audience);
+    write_notes(out, section, audience, false);
+    if (has_warnings(section, audience)) {
+        gt_out_text(out, ",\n     \"warnings\": ");
+        write_notes(out, section, audience, true);
+    }
     gt_out_char(out, '}');
 }
 

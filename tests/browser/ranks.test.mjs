@@ -144,17 +144,91 @@ test('each of several jobs is drawn by itself, and the first screen says that th
   const report = makePage('ranks-runs', 'ranks', ...jobs);
   const { page, close, section, cells } = await openSection(report, STEPS);
   assert.equal(await page.locator('h1').textContent(), '2 jobs');
-  assert.match(
-    await page.locator('.note.warning').first().textContent(),
-    /These traces are of 2 jobs, whose world sizes/,
-  );
-  assert.ok(await page.locator('.note.warning').first().isVisible());
+  const warnings = page.locator('#top .note.warning');
+  assert.match(await warnings.first().textContent(), /^These traces are of 2 jobs, whose world sizes/);
+  assert.ok(await warnings.first().isVisible());
   assert.deepEqual(await section.locator('h3').allTextContents(), ['job 1: 4 ranks', 'job 2: 3 ranks']);
   const labels = await cells.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')));
   for (const ranks of [4, 3]) {
     const own = labels.filter((label) => label.includes(`. ${ranks} ranks, 6 steps of `));
     assert.equal(own.length, 1, labels.join('\n'));
   }
+  assert.deepEqual(await page.locator('#account .account-name').allTextContents(), [
+    'job 1: 4 ranks',
+    'job 2: 3 ranks',
+  ]);
+  const { rows } = report.report.tables.ranks;
+  for (const [place, { input }] of report.report.inputs.entries()) {
+    const own = rows.filter((row) => row.input === input);
+    const total = await page.locator('#account .account-total').nth(place).textContent();
+    assertNear(total, sumOf(own, 'span_ns') / own.length, input);
+  }
+  await close();
+});
+
+test('of several jobs none is the whole, whether or not they have a folder; each has a line with its traces and verdict', async () => {
+  const jobs = ['lines-a', 'lines-b'].map((name, seed) => makeJob(name, '--ranks', String(4 - seed), '--steps', '2'));
+  const cut = join(jobs[1], 'rank0001.json');
+  writeFileSync(cut, readFileSync(cut).subarray(0, -4000));
+  for (const options of [[], ['--redact']]) {
+    const report = makePage(`ranks-lines${options.length}`, 'ranks', ...jobs, ...options);
+    const isHidden = options.length > 0;
+    assert.equal(report.report.inputs[0].path === null, isHidden);
+    const { page, close } = await open(report);
+    assert.equal(await page.locator('h1').textContent(), '2 jobs');
+    assert.deepEqual(await page.locator('#table-inputs thead th').allTextContents(), [
+      'Fact',
+      'job 1: 4 ranks',
+      'job 2: 3 ranks',
+    ]);
+    assert.equal(await page.locator('#table-inputs h2').textContent(), 'Jobs');
+    const [ofAll, ofOne, ...others] = await page.locator('#top .note.warning').allTextContents();
+    assert.match(ofAll, /^These traces are of 2 jobs, /);
+    assert.match(ofOne, /^job 2: 3 ranks: '[^']+' was only partly read \(input_cut\)/);
+    assert.deepEqual(others, []);
+    const lines = await page.locator('#top .note.job').allTextContents();
+    assert.equal(lines.length, 2);
+    lines.forEach((line, place) => {
+      const { input, notes } = report.report.inputs[place];
+      const name = isHidden ? `input ${4 * place + 1}` : join(jobs[place], 'rank*.json');
+      assert.ok(line.startsWith(`${input} '${name}'`), line);
+      assert.ok(line.includes(notes[place === 0 ? 2 : 1]), line);
+    });
+    assert.equal(await page.locator('#top .note').count(), 4, 'nothing is said twice');
+    await close();
+  }
+});
+
+test('what was only partly read is a warning, also of the traces that are only counted', async () => {
+  const job = makeJob('ranks-cut-job', '--ranks', '10', '--steps', '2', '--layers', '1', '--kernels', '3');
+  for (let rank = 0; rank < 10; rank++) {
+    const path = join(job, `rank000${rank}.json`);
+    writeFileSync(path, readFileSync(path).subarray(0, -2000));
+  }
+  const report = makePage('ranks-cut', 'ranks', job);
+  const { page, close } = await open(report);
+  const warnings = await page.locator('#top .note.warning').allTextContents();
+  assert.deepEqual(warnings, report.report.inputs[0].warnings);
+  assert.equal(warnings.at(-1), '2 more traces were only partly read.');
+  await close();
+});
+
+test('the colours of collectives have a legend', async () => {
+  const { page, close } = await open(small());
+  const lanes = page.locator('.panel', { hasText: 'Collectives of the ranks' }).first();
+  const names = small().report.tables.groups.rows.map(({ group, desc }) => `group ${group} \u00b7 ${desc}`);
+  const used = new Set(small().report.tables.job_collectives.rows.map(({ group }) => group));
+  const items = await lanes.locator('.account-legend li').allTextContents();
+  assert.deepEqual(
+    items.slice(0, -3),
+    names.filter((_, place) => used.has(place)),
+  );
+  assert.deepEqual(items.slice(-3), ['pale: waiting for the last rank', 'full: transfer', 'red: the last rank']);
+  const drawn = await lanes.locator('.rank-box').evaluateAll((all) => all.map((box) => box.getAttribute('fill')));
+  const legend = await lanes
+    .locator('.account-swatch')
+    .evaluateAll((all) => all.map((swatch) => swatch.style.getPropertyValue('--color')));
+  for (const colour of new Set(drawn)) assert.ok(legend.includes(colour), colour);
   await close();
 });
 

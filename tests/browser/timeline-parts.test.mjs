@@ -22,12 +22,19 @@ const { fit, pan, ticks, zoom } = await load('timeline/span.ts');
 const { between, itemNear, unpack } = await load('timeline/rows.ts');
 const { Catalog, shortName } = await load('timeline/catalog.ts');
 const { countHidden } = await load('timeline/describe.ts');
+const { counterText } = await load('timeline/curve.ts');
 const { Tiles } = await load('timeline/tiles.ts');
 const { groupsOf, arrange } = await load('timeline/lanes.ts');
 const { read, write } = await load('explore/place.ts');
 const { StoredSource } = await load('explore/stored.ts');
 const { address } = await load('explore/server.ts');
 const { tell } = await load('explore/account.ts');
+
+test('clocks are in MHz and GHz', () => {
+  assert.equal(counterText(1_980_000_000, 'Hz'), '1.980 GHz');
+  assert.equal(counterText(345_000_000, 'Hz'), '345 MHz');
+  assert.equal(counterText(50, 'Hz'), '50 Hz');
+});
 
 test('spans stay inside the whole', () => {
   const whole = { start: 100, end: 1100 };

@@ -1,5 +1,6 @@
 // The page of `gputime view`: what it shows before and after the analysis, its views, and a server that ends or fails.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import {
   closeBrowser,
   complaints,
   eventually,
+  folder,
   openAddress,
   openBrowser,
   shoot,
@@ -262,6 +264,42 @@ test('ranks are rows, and their collectives are joined', async () => {
   await page.locator('#page[data-view="overview"]').waitFor();
   await close();
   await job.stop();
+});
+
+test('a folder with several jobs has the ranks of each', async () => {
+  const jobs = [4, 3].map((ranks, place) => {
+    const path = join(folder, `live-job-${place}`);
+    execFileSync(join(ROOT, 'build/jobgen'), ['--ranks', String(ranks), '--steps', '2', path], { stdio: 'ignore' });
+    return Array.from({ length: ranks }, (_, rank) => join(path, `rank000${rank}.json`));
+  });
+  const own = await serve(...jobs.flat());
+  const { page, close } = await openAddress(own.url, DESK);
+  assert.ok((await page.locator('.view-tab').allTextContents()).includes('Ranks'));
+  const warning = page.locator('#top .note.jobs');
+  assert.match(await warning.textContent(), /^These look like 2 jobs; the Ranks view judges each by itself\./);
+  await warning.getByRole('link', { name: 'Ranks view' }).click();
+  const view = page.locator('#view-ranks');
+  await view.locator('.rank-collective').first().waitFor();
+  const titles = ['job 1: 4 ranks', 'job 2: 3 ranks'];
+  const heads = (await view.locator('h2').allTextContents()).filter((text) => text.startsWith('Collectives of the r'));
+  assert.deepEqual(
+    heads,
+    titles.map((title) => `Collectives of the ranks, ${title}`),
+  );
+  assert.deepEqual(await view.locator('.account-name').allTextContents(), titles);
+  assert.equal(await view.locator('.rank-name').count(), 7);
+  assert.match(await view.locator('.note.warning').textContent(), /^These traces are of 2 jobs/);
+  await view.locator('.rank-box').first().click(); // whose trace is it?
+  assert.equal(await page.locator('#page').getAttribute('data-view'), 'ranks');
+  for (const width of [1280, 800]) {
+    await page.setViewportSize({ width, height: 900 });
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
+    await shoot(page, `live-jobs-${width}`);
+  }
+  assert.deepEqual(await complaints(page), []);
+  await close();
+  await own.stop();
 });
 
 test('a server that ends is missed, with the way to start it again', async () => {

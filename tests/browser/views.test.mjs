@@ -236,6 +236,16 @@ test('notes are quiet, and only losses are warnings', async () => {
   await cut.close();
 });
 
+test('microseconds have one spelling', async () => {
+  const made = makePage('views-micro', 'summary', TRACE);
+  assert.match(JSON.stringify([made.report.inputs, made.report.findings]), /\d us\b/, 'there are some');
+  const { page, close } = await open(made, DESK);
+  const text = await page.evaluate(() => document.getElementById('page').textContent);
+  assert.deepEqual(text.match(/.{0,40}\d us\b/g), null);
+  assert.match(text, /\d \u00b5s/);
+  await close();
+});
+
 test('names of a table are never cut to the same text', async () => {
   const { page, close } = await open(makePage('views-names', 'kernels', EAGER), DESK);
   const shown = await page.locator('#table-kernels td.name').evaluateAll((cells) =>

@@ -1,9 +1,10 @@
 // The account of a span: compute, exposed communication and memory, and idle time by cause, which add up to it. One bar for
 // each of a few GPUs, sides or ranks; their mean where there are more.
 
-import { deviceName, hasColumns, numbers, reader, type Report, type Row, type Table } from './data';
+import { deviceName, hasColumns, isTrace, numbers, reader, type Report, type Row, type Table } from './data';
 import { element, setHover, shorten, visible } from './dom';
 import { percent, withUnit } from './format';
+import { jobsOf } from './jobs';
 import { colorOf } from './theme';
 
 export interface AccountPart {
@@ -58,11 +59,13 @@ function used(title: string, parts: readonly AccountPart[], rows: readonly Accou
   };
 }
 
+const meanOf = (rows: readonly AccountRow[]): number[] =>
+  rows[0]!.values.map((_, at) => rows.reduce((sum, row) => sum + row.values[at]!, 0) / rows.length);
+
 /** The mean of too many rows, as one. */
 function few(rows: readonly AccountRow[], noun: string): readonly AccountRow[] {
   if (rows.length <= MOST_ROWS) return rows;
-  const values = rows[0]!.values.map((_, at) => rows.reduce((sum, row) => sum + row.values[at]!, 0) / rows.length);
-  return [{ name: `mean of ${rows.length} ${noun}`, values, isMean: true }];
+  return [{ name: `mean of ${rows.length} ${noun}`, values: meanOf(rows), isMean: true }];
 }
 
 type Read = (table: Table, key: string) => (row: Row) => number;
@@ -117,26 +120,23 @@ function ofTraces(report: Report): Account | null {
 function ofSides(report: Report): Account | null {
   const table = report.tables['accounting'];
   if (!table || !hasColumns(table, 'a_span_ns', 'b_span_ns', 'a_idle_ns')) return null;
-  const sides = report.inputs.filter((input) => input.path !== null);
+  const sides = report.inputs.filter(isTrace);
   const rows = (['a', 'b'] as const).flatMap((side, place) => {
     const read: Read = (each, key) => numbers(each, `${side}_${key}`);
     const name = sides[place]?.input ?? side.toUpperCase();
     const each = rowsOf(table, report, read, () => name).filter(({ values }) => values.some((value) => value > 0));
-    if (each.length === 0) return [];
-    return [
-      { name, values: each[0]!.values.map((_, at) => each.reduce((s, r) => s + r.values[at]!, 0) / each.length) },
-    ];
+    return each.length === 0 ? [] : [{ name, values: meanOf(each) }];
   });
   return rows.length === 2 ? used('Where the time went, before and after', PARTS(), rows) : null;
 }
 
-function ofRanks(report: Report): Account | null {
+function rankRows(report: Report): AccountRow[] {
   const table = report.tables['ranks'];
   const keys = JOB_WORK.map(([, key]) => key);
   const causes = JOB_CAUSES.map((cause) => `idle_${cause}_ns`);
-  if (!table || !hasColumns(table, 'rank', 'idle_ns', ...keys, ...causes)) return null;
+  if (!table || !hasColumns(table, 'rank', 'idle_ns', ...keys, ...causes)) return [];
   const rank = reader(table, 'rank');
-  const rows = table.rows.map((row) => {
+  return table.rows.map((row) => {
     const known = causes.map((key) => numbers(table, key)(row));
     const rest = numbers(table, 'idle_ns')(row) - known.reduce((sum, ns) => sum + ns, 0);
     return {
@@ -144,7 +144,17 @@ function ofRanks(report: Report): Account | null {
       values: [...keys.map((key) => numbers(table, key)(row)), ...known, rest > 0.5 ? rest : 0],
     };
   });
+}
+
+/** Of several jobs each is a row: the mean over its ranks. */
+function ofRanks(report: Report): Account | null {
   const parts = [...JOB_WORK.map(([name, , like]) => work(name, like)), ...JOB_CAUSES.map(idle), idle('')];
+  const jobs = jobsOf(report).map((job) => ({ name: job.name, rows: rankRows(job.report) }));
+  if (jobs.length > 1) {
+    const means = jobs.flatMap(({ name, rows }) => (rows.length > 0 ? [{ name: name!, values: meanOf(rows) }] : []));
+    return means.length > 0 ? used('Where the time of the ranks went, mean of each job', parts, means) : null;
+  }
+  const rows = jobs[0]!.rows;
   return rows.length > 0 ? used('Where the time of the ranks went', parts, few(rows, 'ranks')) : null;
 }
 

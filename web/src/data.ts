@@ -40,8 +40,12 @@ export interface Input {
   readonly world_size?: number | null;
   readonly shown: readonly Fact[];
   readonly notes: readonly string[];
+  readonly warnings?: readonly string[]; // those of the notes that say what is missing
   readonly facts?: Readonly<Record<string, Cell>>;
 }
+
+/** What was read; a comparison is made of others. */
+export const isTrace = ({ format }: Input): boolean => format !== 'comparison';
 
 /** Times since the start of the first op. */
 export interface TimeWindow {
@@ -97,11 +101,42 @@ function unpack(rows: PackedCell[][], texts: readonly string[]): void {
     }
 }
 
+/** Sentences and titles are those of the terminal, which has no \u00b5; all numbers of the page have. */
+export const spell = (text: string): string => text.replace(/(?<=\d) us\b/g, ' \u00b5s');
+const spellAll = (texts: readonly string[]): string[] => texts.map(spell);
+const spellCell = (cell: Cell): Cell => (typeof cell === 'string' ? spell(cell) : cell);
+const spellTitle = <T extends { readonly title: string }>(each: T): T => ({ ...each, title: spell(each.title) });
+
+function spellInput(input: Input): Input {
+  const facts = Object.entries(input.facts ?? {}).map(([key, value]) => [key, spellCell(value)]);
+  return {
+    ...input,
+    shown: input.shown.map((fact) => ({ ...spellTitle(fact), value: spellCell(fact.value) })),
+    facts: Object.fromEntries(facts),
+    notes: spellAll(input.notes),
+    warnings: spellAll(input.warnings ?? []),
+  };
+}
+
+const spellFinding = (finding: Finding): Finding => ({
+  ...spellTitle(finding),
+  evidence: spellAll(finding.evidence),
+  advice: spellAll(finding.advice),
+  rule: finding.rule == null ? null : spell(finding.rule),
+});
+
+const spellTable = (table: Table): Table => ({ ...spellTitle(table), columns: table.columns.map(spellTitle) });
+
 /** A report as pages carry it and servers send it, with its texts in place. */
 export function unpackReport(packed: unknown): Report {
   const report = packed as Report & { texts: string[] };
   for (const table of Object.values(report.tables)) unpack(table.rows as unknown as PackedCell[][], report.texts);
-  return report;
+  return {
+    ...report,
+    inputs: report.inputs.map(spellInput),
+    tables: Object.fromEntries(Object.entries(report.tables).map(([key, table]) => [key, spellTable(table)])),
+    findings: report.findings.map(spellFinding),
+  };
 }
 
 /** The JSON of the page: a report, or what `gputime view` says of itself. */

@@ -1,10 +1,11 @@
 // The head of the page: what the trace is, in one line, the other facts a click away, and what must be known of the report.
 
-import type { Cell, Fact, Input, Report } from './data';
+import { isTrace, type Cell, type Fact, type Input, type Report } from './data';
 import { element, visible } from './dom';
 import { showFact } from './facts';
 import { decimal, percent, withUnit } from './format';
 import { tellApart } from './inputnames';
+import { areJobs, notesView, wholeOf } from './notes';
 
 function factView(fact: Fact): HTMLElement {
   const shown = element('dd', { class: 'fact-value' });
@@ -41,51 +42,9 @@ function describe(input: Input): string[] {
   ].flatMap((text) => (text ? [visible(text)] : []));
 }
 
-/** What a note of a job begins with, or says of a trace, where ranks are missing or several jobs are shown. */
-const OF_JOBS =
-  /^Left out: |' was only partly read \(|^These traces are of \d+ jobs|^\d+ of \d+ traces say |^No trace of rank/;
-
-/** A note that names a problem by which data are lost is a warning; all others are only worth knowing. */
-function noteView(report: Report, input: Input, note: string, whole: Input | undefined): HTMLElement {
-  const isLoss =
-    report.issues.some((issue) => issue.loss && note.includes(`(${issue.id}`)) ||
-    (input.format === 'job' && OF_JOBS.test(note));
-  const shown = visible(input === whole ? note : `${input.input}: ${note}`);
-  return element('p', { class: isLoss ? 'note warning' : 'note' }, shown);
-}
-
-function notesView(report: Report, whole: Input | undefined): HTMLElement | null {
-  const notes = report.inputs.flatMap((input) => input.notes.map((note) => noteView(report, input, note, whole)));
-  if (notes.length === 0) return null;
-  const isWarning = (note: HTMLElement): boolean => note.classList.contains('warning');
-  const quiet = notes.filter((note) => !isWarning(note));
-  const areJobs = report.inputs.every(({ format }) => format === 'job'); // each has a verdict
-  const shown = whole ? quiet.slice(0, 1) : areJobs ? quiet : []; // of several traces none speaks for all
-  const rest = quiet.slice(shown.length);
-  const more = shown.length > 0 ? ' more' : '';
-  return element(
-    'div',
-    { class: 'notes' },
-    ...notes.filter(isWarning),
-    ...shown,
-    rest.length > 0 &&
-      element(
-        'details',
-        {},
-        element('summary', {}, `${rest.length}${more} note${rest.length === 1 ? '' : 's'}`),
-        ...rest,
-      ),
-  );
-}
-
-/** What several traces were made into, as by diff, or the only one. */
-function wholeOf({ inputs }: Report): Input | undefined {
-  return inputs.length === 1 ? inputs[0] : inputs.find((input) => input.path === null);
-}
-
 export function titleOf(report: Report): string {
   // An arrow of two characters would be broken between them.
-  const what = report.inputs.every(({ format }) => format === 'job') ? 'jobs' : 'traces';
+  const what = areJobs(report.inputs) ? 'jobs' : 'traces';
   return visible(report.heading ?? wholeOf(report)?.input ?? `${report.inputs.length} ${what}`).replace(
     ' -> ',
     ' \u2192 ',
@@ -107,12 +66,20 @@ function tracesView(inputs: readonly Input[]): HTMLElement | null {
     : element('details', { class: 'all-facts' }, element('summary', {}, `${inputs.length} traces`), list);
 }
 
-/** Traces of jobs of several ranks that say a rank twice are of several jobs, which are not one another's ranks. */
+/** How many jobs traces are of that say a rank twice, or that there are different numbers of ranks. */
+function countJobs(ranked: readonly Input[]): number {
+  const counts = new Map<number, Map<number, number>>(); // number of ranks, rank
+  for (const { rank, world_size: size } of ranked) {
+    const of = counts.get(size!) ?? new Map<number, number>();
+    counts.set(size!, of.set(rank!, (of.get(rank!) ?? 0) + 1));
+  }
+  return [...counts.values()].reduce((sum, of) => sum + Math.max(...of.values()), 0);
+}
+
+/** Ranks of several jobs are not one another's. */
 function jobsView(inputs: readonly Input[]): HTMLElement | null {
   const ranked = inputs.filter(({ rank, world_size: size }) => rank != null && (size ?? 0) > 1);
-  const counts = new Map<number, number>();
-  for (const { rank } of ranked) counts.set(rank!, (counts.get(rank!) ?? 0) + 1);
-  const jobs = Math.max(0, ...counts.values());
+  const jobs = countJobs(ranked);
   if (jobs < 2) return null;
   const folders = new Map<string, string[]>();
   for (const { path } of ranked) {
@@ -123,7 +90,13 @@ function jobsView(inputs: readonly Input[]): HTMLElement | null {
   return element(
     'div',
     { class: 'note warning jobs' },
-    element('p', {}, `These look like ${jobs} jobs: open one of them.`),
+    element(
+      'p',
+      {},
+      `These look like ${jobs} jobs; the `,
+      element('a', { href: '#view=ranks' }, 'Ranks view'),
+      ' judges each by itself.',
+    ),
     element('details', {}, element('summary', {}, 'Their files'), element('ul', {}, ...groups)),
   );
 }
@@ -150,8 +123,8 @@ export function headerView(report: Report): HTMLElement {
         element('summary', {}, `${facts.length} facts`),
         element('dl', { class: 'facts' }, ...facts.map(factView)),
       ),
-    !only && tracesView(report.inputs.filter(({ path }) => path !== null)),
+    !only && !areJobs(report.inputs) && tracesView(report.inputs.filter(isTrace)),
     jobsView(report.inputs),
-    notesView(report, whole),
+    notesView(report),
   );
 }

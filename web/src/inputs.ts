@@ -1,9 +1,10 @@
 // The traces of a report: a few side by side, a column for each; many as a table like the others.
 
 import { toCsv } from './csv';
-import type { Column, Fact, Input, Report, Row, Table } from './data';
+import { isTrace, type Column, type Fact, type Input, type Report, type Row, type Table } from './data';
 import { button, copy, element, shorten, visible } from './dom';
 import { showFact } from './facts';
+import { areJobs } from './notes';
 import { sideways } from './sideways';
 import { TableView } from './table';
 
@@ -18,11 +19,6 @@ const LAST: Column = { key: 'path', title: 'Path', unit: '', flags: ['detail'] }
 const FEW = 6;
 const NAME_LENGTH = 60;
 
-/** What was read: a comparison, which has no path, is not. */
-function tracesOf(report: Report): Input[] {
-  return report.inputs.filter((input) => input.path !== null);
-}
-
 function inputsTable(inputs: readonly Input[]): Table {
   const facts = new Map<string, Fact>();
   for (const input of inputs) for (const fact of input.shown) facts.set(fact.key, fact);
@@ -32,7 +28,8 @@ function inputsTable(inputs: readonly Input[]): Table {
     return [...own, ...[...facts.keys()].map((key) => known.get(key) ?? null), input.path];
   });
   const middle = [...facts.values()].map(({ key, title, unit }): Column => ({ key, title, unit }));
-  return { title: 'Traces', columns: [...OWN, ...middle, LAST], rows };
+  const title = areJobs(inputs) ? 'Jobs' : 'Traces';
+  return { title, columns: [...OWN, ...middle, LAST], rows };
 }
 
 function line(title: string, facts: readonly (Fact | undefined)[]): HTMLElement {
@@ -66,14 +63,18 @@ function sideBySide(inputs: readonly Input[], table: Table): HTMLElement {
     { class: 'port facts-port', role: 'group', tabindex: 0, 'aria-label': table.title },
     content,
   );
-  const csv = button('Copy CSV', { class: 'quiet' }, () => void copy(toCsv(table, table.rows), 'Traces copied'));
+  const csv = button(
+    'Copy CSV',
+    { class: 'quiet' },
+    () => void copy(toCsv(table, table.rows), `${table.title} copied`),
+  );
   const tools = element('div', { class: 'tools' }, element('span', { class: 'counter' }), csv);
   return element('div', {}, tools, sideways(port, content));
 }
 
 /** Null where there is one trace: the head of the page describes it. */
 export function inputsPanel(report: Report): HTMLElement | null {
-  const inputs = tracesOf(report);
+  const inputs = report.inputs.filter(isTrace);
   if (inputs.length < 2) return null;
   const table = inputsTable(inputs);
   const view = inputs.length > FEW ? new TableView('inputs', table).root : sideBySide(inputs, table);

@@ -1,11 +1,11 @@
 // What each number means, in the words of docs/measures.md, which the program writes into the page.
 
 import { paragraphsAbout, readDefinitions } from '../definitions.mjs';
-import type { Table } from './data';
+import { spell, type Table } from './data';
 import { element } from './dom';
 
 const markdown: unknown = JSON.parse(document.getElementById('definitions')?.textContent ?? '""');
-const definitions = readDefinitions(String(markdown));
+const definitions = readDefinitions(spell(String(markdown)));
 
 export function meaningOf(table: string, column: string): string | undefined {
   return definitions[table]?.columns[column];

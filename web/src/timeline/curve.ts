@@ -8,9 +8,15 @@ import type { Lane } from './lanes';
 import { between, type PackedRow, type Row } from './rows';
 
 const UNITS: readonly string[] = ['count', 'ns', 'bytes', 'share'];
+const CLOCKS = [
+  { name: 'GHz', factor: 1e9, decimals: 3 },
+  { name: 'MHz', factor: 1e6, decimals: 0 },
+] as const;
 
 export function counterText(value: number, unit: string | null | undefined): string {
   if (unit && UNITS.includes(unit)) return withUnit(value, unit as Unit);
+  const clock = unit === 'Hz' && CLOCKS.find(({ factor }) => Math.abs(value) >= factor);
+  if (clock) return `${decimal(value / clock.factor, clock.decimals)} ${clock.name}`;
   const text = decimal(value, Number.isInteger(value) ? 0 : 2);
   return unit ? `${text} ${unit}` : text;
 }

@@ -3,7 +3,7 @@
 import { accountOf, accountView } from '../account';
 import { chartView } from '../chart';
 import { changeChart } from '../charts/change';
-import { numberOf, reader, type Report } from '../data';
+import { isTrace, numberOf, reader, type Report } from '../data';
 import { button, element, shorten, visible } from '../dom';
 import { createExplorer } from '../explore/index';
 import type { Explorer } from '../explore/source';
@@ -20,7 +20,7 @@ export function isComparison(report: Report | null): boolean {
 }
 
 export function sidesOf(report: Report): readonly [string, string] {
-  const [a, b] = report.inputs.filter(({ path }) => path !== null);
+  const [a, b] = report.inputs.filter(isTrace);
   return [visible(a?.input ?? 'A'), visible(b?.input ?? 'B')];
 }
 
@@ -33,7 +33,7 @@ export function changePanel(report: Report): HTMLElement | null {
 
 /** Sentences of the comparison as a whole. */
 function verdictView(report: Report): HTMLElement | null {
-  const notes = report.inputs.find(({ path }) => path === null)?.notes ?? [];
+  const notes = report.inputs.find((input) => !isTrace(input))?.notes ?? [];
   return notes.length > 0
     ? element('section', { class: 'panel' }, ...notes.map((note) => element('p', {}, visible(note))))
     : null;

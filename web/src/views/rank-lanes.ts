@@ -29,6 +29,7 @@ const ROW = 34;
 const BOX = 18;
 const GUTTER = 64;
 const AXIS = 22;
+const MOST_GROUPS = 8; // that the legend names
 const MOST = 1500; // boxes drawn at once; of more those with the longest waits
 
 function collectivesOf(all: Table, members: Table): Collective[] {
@@ -112,6 +113,40 @@ export interface RankPlace {
   readonly end: number;
 }
 
+const colorOfGroup = (group: string): string => tintOf(`group ${group}`);
+
+/** A group with its description, where it has one. */
+function groupNames(groups: Table | undefined): (group: string) => string {
+  const descriptions = new Map<string, string>();
+  if (groups && hasColumns(groups, 'group', 'desc')) {
+    const [number, description] = [reader(groups, 'group'), reader(groups, 'desc')];
+    for (const row of groups.rows) descriptions.set(String(number(row)), String(description(row) ?? ''));
+  }
+  return (group) => [`group ${group}`, descriptions.get(group)].filter(Boolean).join(' \u00b7 ');
+}
+
+/** What the colours of boxes mean: groups, and who waits for whom in them. */
+function legendView(collectives: readonly Collective[], nameOf: (group: string) => string): HTMLElement {
+  const groups = [...new Set(collectives.map(({ group }) => group))].sort((a, b) => Number(a) - Number(b));
+  const shown = groups.slice(0, MOST_GROUPS);
+  const own = colorOfGroup(shown[0]!);
+  const item = (words: string, color: string, more = ''): HTMLElement => {
+    const swatch = element('span', { class: `account-swatch${more}` });
+    swatch.style.setProperty('--color', color);
+    return element('li', {}, swatch, element('span', {}, words));
+  };
+  const rest = groups.length - shown.length;
+  return element(
+    'ul',
+    { class: 'account-legend' },
+    ...shown.map((group) => item(visible(nameOf(group)), colorOfGroup(group))),
+    rest > 0 && element('li', {}, `${rest} more group${rest === 1 ? '' : 's'}`),
+    item('pale: waiting for the last rank', own, ' rank-wait'),
+    item('full: transfer', own),
+    item('red: the last rank', colorOf('comm')),
+  );
+}
+
 class RankLanes {
   readonly root: HTMLElement;
   private readonly host = element('div', { class: 'rank-lanes' });
@@ -124,6 +159,8 @@ class RankLanes {
   constructor(
     private readonly collectives: readonly Collective[],
     private readonly open: ((place: RankPlace) => void) | null,
+    job: string | null,
+    nameOf: (group: string) => string,
   ) {
     this.ranks = [...new Set(collectives.flatMap(({ members }) => members.map(({ rank }) => rank)))].sort(
       (a, b) => a - b,
@@ -137,12 +174,13 @@ class RankLanes {
       button('\u2192', { 'aria-label': 'Next step' }, () => this.show(this.at + 1)),
       this.words,
     );
-    const legend = element(
+    const about = element(
       'p',
       { class: 'origin' },
-      'Boxes are collectives: pale while the rank waits for the last one, full while data move, red on the rank that came last. Lines join the ranks of one; rows are aligned by their ends.',
+      'Boxes are collectives; lines join the ranks of one, and rows are aligned by their ends.',
     );
-    this.root = panelView('Collectives of the ranks', tools, this.host, legend);
+    const title = job === null ? 'Collectives of the ranks' : `Collectives of the ranks, ${visible(job)}`;
+    this.root = panelView(title, tools, this.host, legendView(collectives, nameOf), about);
     new ResizeObserver(() => this.draw()).observe(this.host);
     this.show(0);
   }
@@ -200,7 +238,7 @@ class RankLanes {
   ): SVGElement {
     const group = shape('g', { class: 'rank-collective' });
     const members = [...collective.members].sort((a, b) => a.rank - b.rank);
-    const color = tintOf(`group ${collective.group}`);
+    const color = colorOfGroup(collective.group);
     members.slice(1).forEach((member, place) => {
       const above = members[place]!;
       const ends = [above, member].map((each) => x(timeOf(each) + each.length));
@@ -259,7 +297,7 @@ class RankLanes {
   }
 }
 
-function lanesOf(report: Report, open: ((place: RankPlace) => void) | null): HTMLElement | null {
+function lanesOf(report: Report, job: string | null, open: ((place: RankPlace) => void) | null): HTMLElement | null {
   const { job_collectives: all, collective_ranks: members } = report.tables;
   if (!all || !members || all.rows.length === 0) return null;
   if (
@@ -268,15 +306,16 @@ function lanesOf(report: Report, open: ((place: RankPlace) => void) | null): HTM
   )
     return null;
   const collectives = collectivesOf(all, members).filter((each) => each.members.length > 0);
-  return collectives.length > 0 ? new RankLanes(collectives, open).root : null;
+  return collectives.length > 0
+    ? new RankLanes(collectives, open, job, groupNames(report.tables['groups'])).root
+    : null;
 }
 
 /** The ranks of each job. */
 export function rankLanesView(report: Report, open: ((place: RankPlace) => void) | null): HTMLElement | null {
   const made = jobsOf(report).flatMap(({ name, report: own }) => {
-    const lanes = lanesOf(own, open);
-    if (!lanes) return [];
-    return name === null ? [lanes] : [element('div', {}, element('h3', {}, visible(name)), lanes)];
+    const lanes = lanesOf(own, name, open);
+    return lanes ? [lanes] : [];
   });
   return made.length > 1 ? element('div', {}, ...made) : (made[0] ?? null);
 }

@@ -2,10 +2,11 @@
 
 import { accountOf, accountView } from '../account';
 import type { Report } from '../data';
-import { element, visible } from '../dom';
+import { element } from '../dom';
 import type { SourceInput } from '../explore/source';
 import { findingsView } from '../findings';
 import { rowLinks } from '../links';
+import { notesView } from '../notes';
 import { Panels } from '../panels';
 import type { Session } from '../session';
 import { later, missingView, viewFrame } from './parts';
@@ -14,37 +15,31 @@ import type { ViewKind } from './index';
 
 const isJob = (report: Report | null): report is Report => (report?.tables['rank_steps']?.rows.length ?? 0) > 0;
 
-/** Traces that say different ranks are of one job; two runs, or several jobs, say the same ones again. */
-function isOneJob(inputs: readonly SourceInput[]): boolean {
-  const ranks = inputs.map(({ rank }) => rank ?? null);
-  return inputs.length > 1 && ranks.every((rank) => rank !== null) && new Set(ranks).size === ranks.length;
-}
+const ranksOf = (inputs: readonly SourceInput[]): number[] => inputs.flatMap(({ rank }) => rank ?? []);
 
-/** Goes to the timeline of a rank, where its trace is one of the inputs. */
+/** Traces of different ranks are of a job, or of several, which have the same ranks again; runs of one rank are not. */
+const haveRanks = (inputs: readonly SourceInput[]): boolean => new Set(ranksOf(inputs)).size > 1;
+
+/** Goes to the timeline of a rank, where its trace is one of the inputs and no other has this rank. */
 function opener(session: Session): ((place: RankPlace) => void) | null {
   const { inputs } = session.source;
-  if (!session.hasTimeline || inputs.length === 0) return null;
+  const ranks = ranksOf(inputs);
+  if (!session.hasTimeline || new Set(ranks).size < ranks.length) return null;
   return ({ rank, start, end }) => {
     const input = inputs.findIndex((each) => each.rank === rank);
     if (input >= 0) session.go({ input, start, end });
   };
 }
 
-function notesView(report: Report): HTMLElement | null {
-  const notes = report.inputs.flatMap((input) => input.notes);
-  return notes.length > 0
-    ? element('section', { class: 'panel' }, ...notes.map((note) => element('p', {}, visible(note))))
-    : null;
-}
-
 function jobView(session: Session, report: Report, isWhole: boolean): HTMLElement {
   const account = accountOf(report);
+  const notes = notesView(report);
   const panels = new Panels(report, rowLinks(session));
   if (isWhole) void panels.fill(() => {});
   return element(
     'div',
     {},
-    notesView(report),
+    notes && element('section', { class: 'panel' }, notes),
     account && element('section', { class: 'panel' }, accountView(account)),
     rankLanesView(report, opener(session)),
     isWhole && findingsView(report, { point: (table, texts) => panels.point(table, texts), look: null }),
@@ -55,7 +50,7 @@ function jobView(session: Session, report: Report, isWhole: boolean): HTMLElemen
 export const ranksView: ViewKind = {
   key: 'ranks',
   title: 'Ranks',
-  isOffered: ({ source, report }) => isJob(report) || isOneJob(source.inputs),
+  isOffered: ({ source, report }) => isJob(report) || haveRanks(source.inputs),
   make: (session) => {
     const { source, report } = session;
     const paths = report?.inputs.flatMap(({ path }) => (path === null ? [] : [path])) ?? [];
@@ -68,9 +63,9 @@ export const ranksView: ViewKind = {
           )
         : missingView(
             session,
-            'The traces of this page as ranks of one job:',
+            'The traces of this page as ranks of their job:',
             `gputime ranks ${paths.join(' ')} --html -o ranks.html`,
           );
-    return viewFrame(session, 'ranks', 'Ranks', 'Every trace as a rank of one job: who waits for whom.', content);
+    return viewFrame(session, 'ranks', 'Ranks', 'Every trace as a rank of its job: who waits for whom.', content);
   },
 };

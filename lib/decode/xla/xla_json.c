@@ -218,7 +218,8 @@ static enum gt_status finish(struct decoding *decoding, const struct gt_source *
     struct gt_builder *builder = &decoding->builder;
     gt_json_window_drain(&decoding->reader.window);
     if (decoding->sink.event_count == 0 && !decoding->reader.document.has_trace_events)
-        return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"", gt_source_path(source));
+        return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"; see 'gputime list inputs'",
+                       gt_source_path(source));
     gt_torch_reader_finish(&decoding->reader);
     if (was_capped(decoding->complete_count))
         gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, 1, GT_NO_OFFSET);

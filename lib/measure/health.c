@@ -92,7 +92,8 @@ static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
 
 /* Work that is in the file and was not read: it is named by issues of its own. */
 static bool has_unread_work(const struct gt_view *view) {
-    static const enum gt_issue_id unread[] = {GT_ISSUE_XLA_TRACE, GT_ISSUE_TPU_NOT_READ};
+    static const enum gt_issue_id unread[] = {GT_ISSUE_XLA_TRACE, GT_ISSUE_TPU_NOT_READ,
+                                              GT_ISSUE_DEVICE_EVENTS_NOT_READ};
     for (size_t i = 0; i < GT_ARRAY_COUNT(unread); i++)
         if (gt_store_issue(view->store, unread[i], view->request->facts).count)
             return true;

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "decode/torch/torch_halves.h"
 #include "decode/torch/torch_untyped.h"
 #include "events/builder.h"
 
@@ -140,6 +141,7 @@ void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, 
     for (size_t i = 0; i < kept; i++)
         gt_builder_string(sinks[0].builder, names[i]->name);
     gt_torch_untyped_finish(sinks, count, names, kept);
+    gt_torch_halves_finish(sinks, count);
     name_devices(sinks, count, names, kept);
     for (size_t s = 0; s < count; s++) {
         struct gt_builder *builder = sinks[s].builder;

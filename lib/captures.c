@@ -18,6 +18,9 @@ static const struct {
 } copies[] = {
     {".sqlite", ".nsys-rep"},    {".sqlite.gz", ".nsys-rep"},   {".sqlite.zst", ".nsys-rep"},
     {".sqlite.xz", ".nsys-rep"}, {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
+    {".stats.csv", ".csv"},      {".hip_stats.csv", ".csv"},    {".hsa_stats.csv", ".csv"}, /* sums of rocprof */
+    {".copy_stats.csv", ".csv"}, {".stats.csv", ".json"},       {".hip_stats.csv", ".json"},
+    {".hsa_stats.csv", ".json"}, {".copy_stats.csv", ".json"},
 };
 
 /* Length of the path without the suffix, in any case of letters; 0: it does not end so. */

@@ -136,6 +136,13 @@ static bool is_of_nsight_compute(struct gt_str head) {
     return gt_str_has_any_nocase(line, names, sizeof names / sizeof *names);
 }
 
+/* Name, Calls, TotalDurationNs ... */
+static bool is_summary_of_rocprof(struct gt_str head) {
+    const char *end = memchr(head.ptr, '\n', head.len);
+    struct gt_str line = {head.ptr, end ? (size_t)(end - head.ptr) : head.len};
+    return gt_str_contains(line, GT_STR("TotalDurationNs")) && gt_str_contains(line, GT_STR("Calls"));
+}
+
 /* So little of a report that its mark is not whole. */
 static bool is_cut_report(struct gt_str head) {
     static const struct gt_str mark = GT_STR("NVIDIA Tegra Profiler Report");
@@ -154,6 +161,8 @@ static const char *name_text(struct gt_str head) {
         return "Prometheus metrics of NCCL Inspector; NCCL_INSPECTOR_PROM_DUMP=0 makes it log every collective as JSON";
     if (is_of_nsight_compute(head))
         return "a table of Nsight Compute; record a timeline with Nsight Systems ('nsys profile')";
+    if (is_summary_of_rocprof(head))
+        return "a summary of a ROCm profiler; give the results.csv, results.db or kernel_trace.csv beside it";
     return "text";
 }
 

@@ -49,15 +49,17 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
     struct gt_str missing = list_missing(analysis, store, &section->report->arena);
     if (!missing.len || is_empty)
         return;
+    bool is_rocm = strncmp(store->meta.format, "roc", 3) == 0;
     bool is_never = store->possible && !(analysis->needs & ~store->facts & store->possible);
     gt_section_note(
         section, is_hidden(analysis, view->request) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
         gt_arena_printf(
             &section->report->arena, "Incomplete (%s): %s no %s.%s", analysis->title,
             is_never ? "traces of this format have" : "the trace has", missing.ptr,
-            view->is_summed && (analysis->needs & GT_FACT_OPS)
-                ? " Summary tables have no timestamps; use the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
-                : ""));
+            !view->is_summed || !(analysis->needs & GT_FACT_OPS) ? ""
+            : is_rocm
+                ? " Summary tables have no timestamps; use the kernel_trace table or the database."
+                : " Summary tables have no timestamps; use the cuda_gpu_trace table, the .sqlite or the .nsys-rep."));
 }
 
 /* A missing row is 0 if the trace would have recorded it, else unknown. Summary inputs contain only what was summed:

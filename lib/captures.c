@@ -18,6 +18,9 @@ static const struct {
 } copies[] = {
     {".sqlite", ".nsys-rep"},    {".sqlite.gz", ".nsys-rep"},   {".sqlite.zst", ".nsys-rep"},
     {".sqlite.xz", ".nsys-rep"}, {".trace.json", ".xplane.pb"}, {".trace.json.gz", ".xplane.pb"},
+    {".stats.csv", ".csv"},      {".hip_stats.csv", ".csv"},    {".hsa_stats.csv", ".csv"}, /* sums of rocprof */
+    {".copy_stats.csv", ".csv"}, {".stats.csv", ".json"},       {".hip_stats.csv", ".json"},
+    {".hsa_stats.csv", ".json"}, {".copy_stats.csv", ".json"},
 };
 
 /* Length of the path without the suffix, in any case of letters; 0: it does not end so. */
@@ -38,4 +41,24 @@ API int gputime_capture_is_copy(const char *path, const char *const *paths, size
         if (is_there(paths, path_count, path, stem_of(path, copies[i].suffix), copies[i].origin))
             return 1;
     return is_there(paths, path_count, path, gputime_capture_prefix(path), ".nsys-rep");
+}
+
+/* Paths that only say which of the program's open files is meant, as bash makes of <(...). */
+static struct gt_str name_of_open_file(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
+        return GT_STR("standard input");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return strcmp(path + strlen(folders[i]), "0") == 0 ? GT_STR("standard input") : GT_STR("pipe");
+    return (struct gt_str){"", 0};
+}
+
+struct gt_str gt_internal_named_by(const struct gputime_trace *trace) {
+    const char *path = trace->paths[0];
+    struct gt_str name = name_of_open_file(path);
+    size_t prefix = name.len || trace->path_count < 2 ? 0 : gputime_capture_prefix(path);
+    if (name.len)
+        return name;
+    return prefix && path[prefix - 1] != '/' ? (struct gt_str){path, prefix} : gt_str_of(path);
 }

@@ -59,8 +59,7 @@ static struct gt_str name_of(const struct naming *naming, size_t index) {
         return gt_str_of(title);
     if (trace->how.redact)
         return GT_STR(GT_REDACTED_PATH);
-    return strcmp(trace->paths[0], "-") == 0 ? GT_STR("standard input")
-                                             : gt_str_path_tail(gt_str_of(trace->paths[0]), naming->parts);
+    return gt_str_path_tail(gt_internal_named_by(trace), naming->parts);
 }
 
 /* How many of the inputs up to this one have its name. */
@@ -78,7 +77,7 @@ static struct naming naming_of(struct gputime_trace *const *traces, size_t count
             bool is_other = !run_of(traces[i], run).title && !traces[i]->how.redact &&
                             strcmp(traces[i]->paths[0], traces[k]->paths[0]) != 0;
             while (is_other && gt_str_eq(name_of(&naming, i), name_of(&naming, k)) &&
-                   name_of(&naming, i).len < strlen(traces[i]->paths[0]))
+                   name_of(&naming, i).len < gt_internal_named_by(traces[i]).len)
                 naming.parts++;
         }
     return naming;

@@ -89,6 +89,10 @@ uint32_t gt_internal_facts(const char *const *analyses, size_t count, const stru
 struct gt_str gt_internal_label(struct gputime_trace *const *traces, size_t count, size_t index,
                                 struct gt_arena *arena);
 
+/* captures.c: the path that an input is named by; of several files of one capture, what they share; "pipe" and the like
+   where the path says nothing. */
+struct gt_str gt_internal_named_by(const struct gputime_trace *trace);
+
 /* gputime.c: how many kernels and graphs a store has. */
 uint64_t gt_internal_count_kernels(const struct gt_store *store);
 

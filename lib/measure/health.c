@@ -90,14 +90,23 @@ static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
         counts[GT_ISSUE_DEVICE_SHARED] += is_shared(view, &view->devices[d]);
 }
 
+/* Work that is in the file and was not read: it is named by issues of its own. */
+static bool has_unread_work(const struct gt_view *view) {
+    static const enum gt_issue_id unread[] = {GT_ISSUE_XLA_TRACE, GT_ISSUE_TPU_NOT_READ,
+                                              GT_ISSUE_DEVICE_EVENTS_NOT_READ};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(unread); i++)
+        if (gt_store_issue(view->store, unread[i], view->request->facts).count)
+            return true;
+    return false;
+}
+
 static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *counts, struct gt_error *err) {
     const struct gt_store *store = view->store;
     bool has_kernels = false;
     if (store->groups.count)
         return GT_OK;
     counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0 && gt_store_can_have(store, GT_FACT_OPS) &&
-                                   !(store->facts & GT_FACT_PROJECTIONS) &&
-                                   gt_store_issue(store, GT_ISSUE_XLA_TRACE, view->request->facts).count == 0;
+                                   !(store->facts & GT_FACT_PROJECTIONS) && !has_unread_work(view);
     counts[GT_ISSUE_LOG_WITHOUT_OPS] = !gt_store_can_have(store, GT_FACT_OPS);
     counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;
     counts[GT_ISSUE_GRAPH_WHOLE] = gt_store_count_kind(view->kind, view->op_count, GT_OP_GRAPH);

@@ -35,18 +35,27 @@ static struct gt_str schedule_words(const struct gt_rank_job *job, struct gt_are
 
 /* ---- nobody ---- */
 
+/* What has more than the traces that were read. */
+static const char *origin_words(const struct gt_rank_job *job) {
+    uint32_t origin = GT_RANK_ORIGINAL;
+    for (size_t i = 0; i < job->rank_count && origin == GT_RANK_ORIGINAL; i++)
+        origin = job->ranks[i].summary->head.made_from;
+    return origin == GT_RANK_OF_REPORT        ? "an export lacks what its .nsys-rep has; "
+           : origin == GT_RANK_OF_OTHER_TRACE ? "the trace that a .pftrace was made from may have it; "
+                                              : "";
+}
+
 /* Why nothing is known, and what helps. */
 static struct gt_str unmatched_words(const struct gt_rank_job *job, struct gt_arena *arena) {
     uint64_t silent = job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA];
     if (!silent)
         return GT_STR("no collective could be matched between ranks");
-    return gt_arena_printf(arena,
-                           "who waited is not known, since no collective could be matched between ranks: %" PRIu64
-                           " communication kernels say nothing about their collective%s",
-                           silent,
-                           job->options.match_names ? ""
-                                                    : " (an export lacks what its .nsys-rep has; '--match names' "
-                                                      "matches by names, if all ranks are one group)");
+    return gt_arena_printf(
+        arena,
+        "who waited is not known, since no collective could be matched between ranks: %" PRIu64
+        " communication kernels say nothing about their collective%s%s%s",
+        silent, job->options.match_names ? "" : " (", job->options.match_names ? "" : origin_words(job),
+        job->options.match_names ? "" : "'--match names' matches by names, if all ranks are one group)");
 }
 
 static struct gt_str few_words(const struct gt_rank_job *job, struct gt_arena *arena) {

@@ -400,7 +400,7 @@ def test_names_alone(gputime, made, tmp_path):
     assert issues_of(report) == {"collective_no_metadata": 96, "clock_unconnected": 3}
     assert facts_of(report)["exposed_wait_ns"] is None
     text = " ".join(gputime("ranks", *paths).stdout.decode().split())
-    assert "96 communication kernels say nothing about their collective (" in text and "'--match names' matches" in text
+    assert "96 communication kernels say nothing about their collective ('--match names' matches" in text
     assert "No rank waited" not in text
     for limit in ("exposed_wait<5%", "each wait:*<5%"):
         done = gputime("check", "--ranks", tmp_path / "bare", "--limit", limit)
@@ -470,6 +470,18 @@ def test_exports_have_no_payloads(gputime, shared):
     report = gputime.json("ranks", *paths)
     check_laws(report)
     assert facts_of(report)["collectives"] == 0 and issues_of(report)["collective_no_metadata"] > 0
+    text = " ".join(gputime("ranks", *paths).stdout.decode().split())
+    assert "(an export lacks what its .nsys-rep has; '--match names' matches by names" in text
+
+
+def test_perfetto_traces_name_what_they_were_made_from(gputime, made, tmp_path):
+    job, _, _ = made
+    for path in job.write(tmp_path / "bare", with_metadata=False):
+        out = tmp_path / f"{path.stem}.pftrace"
+        assert gputime("export", path, "-o", out).returncode == 0
+    text = " ".join(gputime("ranks", *sorted(tmp_path.glob("*.pftrace"))).stdout.decode().split())
+    assert "(the trace that a .pftrace was made from may have it; '--match names' matches by names" in text
+    assert ".nsys-rep" not in text
 
 
 def test_formats_mixed(gputime, shared, tmp_path):

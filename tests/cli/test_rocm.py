@@ -827,11 +827,57 @@ def test_json_without_records(tmp_path, gputime):
     assert done.returncode == 1 and b"no records of rocprofv3" in done.stderr
 
 
-def test_a_summary_is_no_trace(gputime, tmp_path):
-    path = tmp_path / "a_kernel_stats.csv"
-    path.write_text('"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"\n"k",1,2,2.0,100,2,2,0\n')
-    done = gputime(path)
-    assert done.returncode == 1 and b"kernel_trace" in done.stderr
+SUMMED = '"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"\n'
+
+
+def write_sums(folder, prefix="a"):
+    (folder / f"{prefix}_kernel_stats.csv").write_text(
+        SUMMED + '"gemm(float*, ""x"").kd",3,60,20.0,75.0,10,30,10.0\n"relu",2,20,10.0,25.0,10,10,0\nbroken,1\n')
+    (folder / f"{prefix}_memory_copy_stats.csv").write_text(SUMMED + '"MEMORY_COPY_HOST_TO_DEVICE",4,40,10.0,100.0,5,15,4.5\n')
+    (folder / f"{prefix}_hip_api_stats.csv").write_text(SUMMED + '"hipLaunchKernel",5,500,100.0,100.0,50,150,9.0\n')
+    (folder / f"{prefix}_domain_stats.csv").write_text(SUMMED + '"KERNEL_DISPATCH",5,80,16.0,100.0,10,30,9.0\n')
+    return sorted(folder.glob(f"{prefix}_*_stats.csv"))
+
+
+def test_sums_of_kernels_and_copies(gputime, tmp_path):
+    """Without a trace, what the profiler has summed is the report; calls and domains are none of it."""
+    report = gputime.json(*write_sums(tmp_path))
+    rows = {row["name"]: row for row in gputime.json("kernels", tmp_path / "a_kernel_stats.csv")["tables"]["kernels"]["rows"]}
+    assert [input["input"] for input in report["inputs"]] == ["a"]
+    assert {row["category"]: (row["count"], row["total_ns"]) for row in report["tables"]["categories"]["rows"]} == {
+        "gemm": (3, 60), "activation": (2, 20), "memcpy_h2d": (4, 40)}
+    gemm = rows['gemm(float*, "x")']
+    assert (gemm["count"], gemm["total_ns"], gemm["min_ns"], gemm["max_ns"], gemm["stddev_ns"]) == (3, 60, 10, 30, 10)
+    assert {issue["id"]: issue["count"] for issue in report["issues"]} == {"event_damaged": 1}
+    text = " ".join(gputime(*write_sums(tmp_path)).stdout.decode().split())
+    assert "use the kernel_trace table or the database" in text and "nsys" not in text
+
+
+def test_sums_do_not_count_beside_a_trace(gputime, tmp_path):
+    traced = all_forms(tmp_path, by_hand.capture(1))["csv"]
+    before = gputime.json("kernels", *traced)
+    prefix = str(traced[0])[:str(traced[0]).index("_", len(str(traced[0].parent)) + 1)]
+    sums = write_sums(traced[0].parent, prefix.rsplit("/", 1)[1])
+    after = gputime.json("kernels", *traced, *sums)
+    assert after["tables"]["kernels"] == before["tables"]["kernels"]
+
+
+def test_a_summary_of_calls_is_no_trace(gputime, tmp_path):
+    write_sums(tmp_path)
+    for name in ("a_hip_api_stats.csv", "a_domain_stats.csv"):
+        done = gputime(tmp_path / name)
+        assert done.returncode == 1 and b"kernel_trace" in done.stderr
+
+
+def test_the_summary_of_rocprof_is_passed_over(gputime, tmp_path):
+    """rocprof writes it beside the results, without the shortest and longest time."""
+    sums = tmp_path / "results.stats.csv"
+    sums.write_text('"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"k",1,5000,5000,100\n')
+    done = gputime(sums)
+    assert done.returncode == 1 and b"(looks like a summary of a ROCm profiler); give the results.csv" in done.stderr
+    (tmp_path / "results.csv").write_text('"Index","KernelName","gpu-id","queue-id","BeginNs","EndNs"\n0,"k.kd",0,0,2000,7000\n')
+    done = gputime(tmp_path)
+    assert done.returncode == 0 and not done.stderr and b"results.csv" in done.stdout
 
 
 def test_older_headers(gputime, tmp_path):

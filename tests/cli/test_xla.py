@@ -208,6 +208,21 @@ def test_derived_lines_are_not_gpu_work(gputime, tmp_path):
     assert report["tables"]["accounting"]["rows"][0]["span_ns"] == 50
 
 
+def test_events_of_tpus_are_named_and_not_read(gputime, tmp_path):
+    """A profile of TPUs is none of a run on the CPU."""
+    planes = [small(line("XLA Ops", event("fusion.1", 100, 50)), name=f"/device:TPU:{number}") for number in range(2)]
+    path = write(tmp_path, *planes, small(line("main", event("PjitFunction(f)", 0, 500)), name="/host:CPU"))
+    other = tmp_path / "made.trace.json"
+    names = [{"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}}
+             for pid, name in ((1, "/device:TPU:0"), (2, "/device:TPU:1"))]
+    other.write_text(json.dumps({"traceEvents": [*names, {"ph": "X", "pid": 1, "tid": 2, "ts": 0, "dur": 8, "name": "f"}]}))
+    for file in (path, other):
+        assert issues(gputime.json(file)) == {"tpu_not_read": 2}
+        assert b"/device:TPU" in gputime(file).stdout and gputime(file, "--strict").returncode == 1
+    empty = write(tmp_path, small(name="/device:TPU:0"), small(line("Stream #7", event("k", 1, 5))))
+    assert issues(gputime.json(empty)) == issues(gputime.json(write(tmp_path, small(line("Stream #7", event("k", 1, 5))))))
+
+
 def test_times_since_1970_are_counted_from_the_start_of_the_capture(gputime, tmp_path):
     start = 1_794_761_264_916_439_840
     environment = small(name="Task Environment", profile_start_time=start)

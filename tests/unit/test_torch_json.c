@@ -169,7 +169,7 @@ static void a_document_may_begin_like_an_event(void **state) {
 
 static void other_json_is_no_trace(void **state) {
     (void)state;
-    const char *message = "error: '': JSON, but not a trace: no \"traceEvents\"\n";
+    const char *message = "error: '': JSON, but not a trace: no \"traceEvents\"; see 'gputime list inputs'\n";
     json_gives("{}", message);
     json_gives("{\"name\": \"package\", \"version\": \"1.0\", \"list\": [{\"a\": 1}]}", message);
     json_gives("[1, 2, 3]", message);

@@ -413,7 +413,8 @@ static enum gt_status fail_foreign(const struct gt_sqlite_db *db, const char *pa
                                db->tables[t].name.ptr);
     if (t < db->table_count)
         snprintf(list + at, sizeof list - at, " and %zu more", db->table_count - t);
-    return gt_fail(err, "'%s': SQLite database, but not an Nsight Systems export: %s", path, list);
+    return gt_fail(err, "'%s': SQLite database, but neither an Nsight Systems export nor of a ROCm profiler: %s", path,
+                   list);
 }
 
 enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, uint32_t facts,

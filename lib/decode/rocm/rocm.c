@@ -161,7 +161,7 @@ enum gt_rocm_way gt_rocm_way_between(bool from_gpu, bool to_gpu) {
 }
 
 /* In the words of other profilers of AMD's GPUs. */
-static gt_strid copy_name(struct gt_rocm_sink *sink, const struct gt_rocm_op *op) {
+gt_strid gt_rocm_copy_name(struct gt_rocm_sink *sink, const struct gt_rocm_op *op) {
     static const char *const names[] = {
         [GT_ROCM_HOST_TO_HOST] = "Memcpy HtoH (Host -> Host)",
         [GT_ROCM_HOST_TO_DEVICE] = "Memcpy HtoD (Host -> Device)",
@@ -194,7 +194,7 @@ bool gt_rocm_add_op(struct gt_rocm_sink *sink, const struct gt_rocm_op *op) {
         .start_ns = op->start_ns,
         .end_ns = op->end_ns,
         .correlation = op->correlation,
-        .name = op->is_copy   ? copy_name(sink, op)
+        .name = op->is_copy   ? gt_rocm_copy_name(sink, op)
                 : op->is_fill ? gt_builder_string(sink->builder, GT_STR("Memset (Device)"))
                               : op->name,
         .lane = lane_of(sink, op),

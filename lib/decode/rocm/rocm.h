@@ -133,6 +133,7 @@ struct gt_rocm_op {
 };
 /* false: it is no op (it has no times, or ends before it starts). */
 bool gt_rocm_add_op(struct gt_rocm_sink *sink, const struct gt_rocm_op *op);
+gt_strid gt_rocm_copy_name(struct gt_rocm_sink *sink, const struct gt_rocm_op *op); /* by its direction */
 
 /* How the kernel that was added last was launched; GT_ROCM_NONE for what is not known. */
 struct gt_rocm_config {

@@ -14,8 +14,9 @@ struct decoding {
     struct gt_rocm_sink sink;
     struct gt_rocprof_csv_rows rows;
     uint64_t next_order, kernels; /* kernels: of their own file */
-    struct gt_rocm_segments counter_segments;
+    struct gt_rocm_segments counter_segments, sum_segments;
     bool has_table, is_old;
+    bool reads_sums; /* of the file that is being read */
 };
 
 /* ---- names of files ---- */
@@ -42,7 +43,30 @@ size_t gt_rocprof_csv_capture_prefix(const char *path) {
     return 0;
 }
 
+/* All summaries have the same columns; the name of the file says what they sum. false: nothing that ran on a GPU. */
+static bool is_sum_of_ops(const char *path, enum gt_op_kind *kind) {
+    static const struct {
+        const char *word;
+        enum gt_op_kind kind;
+    } sums[] = {{"kernel_stats.csv", GT_OP_KERNEL}, {"memory_copy_stats.csv", GT_OP_MEMCPY}};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(sums); i++)
+        if (gt_str_contains(gt_str_of(path), gt_str_of(sums[i].word))) {
+            *kind = sums[i].kind;
+            return true;
+        }
+    return false;
+}
+
 /* ---- reading ---- */
+
+static bool read_header(const struct decoding *decoding, struct gt_rocprof_csv_header *header,
+                        const struct gt_csv_row *row) {
+    if (!gt_rocprof_csv_header_read(header, row))
+        return false;
+    if (header->table == GT_ROCPROF_CSV_SUMS && !decoding->reads_sums)
+        header->table = GT_ROCPROF_CSV_OTHER;
+    return true;
+}
 
 /* The table that a file begins with. */
 static bool first_table(struct gt_str head, struct gt_rocprof_csv_header *header) {
@@ -55,9 +79,12 @@ static bool first_table(struct gt_str head, struct gt_rocprof_csv_header *header
 
 int gt_rocprof_csv_sniff(struct gt_str head, const char *path) {
     struct gt_rocprof_csv_header header;
-    (void)path;
+    enum gt_op_kind kind;
     if (!first_table(head, &header))
         return 0;
+    bool is_sum = header.place[GT_ROCPROF_CSV_TOTAL] && header.table >= GT_ROCPROF_CSV_SUMS;
+    if (is_sum && !(header.table == GT_ROCPROF_CSV_SUMS && is_sum_of_ops(path, &kind)))
+        return gt_rocprof_csv_capture_prefix(path) ? 50 : 0; /* alone it says nothing; results.stats.csv of rocprof */
     return header.table == GT_ROCPROF_CSV_OTHER ? 50 : 95;
 }
 
@@ -68,6 +95,8 @@ static void open_table(struct decoding *decoding, const struct gt_rocprof_csv_he
     decoding->rows.part++;
     if (header->table == GT_ROCPROF_CSV_COUNTERS)
         gt_rocm_segments_add(&decoding->counter_segments, &decoding->builder, segment);
+    if (header->table == GT_ROCPROF_CSV_SUMS)
+        gt_rocm_segments_add(&decoding->sum_segments, &decoding->builder, segment);
 }
 
 static bool is_blank(const struct gt_csv_row *row) {
@@ -83,7 +112,7 @@ static void read_odd_row(struct decoding *decoding, struct gt_csv_reader *reader
     struct gt_rocprof_csv_header next;
     if (is_blank(row))
         return;
-    if (gt_rocprof_csv_header_read(&next, row)) {
+    if (read_header(decoding, &next, row)) {
         *header = next;
         open_table(decoding, header);
     } else if (row->is_cut) {
@@ -120,6 +149,7 @@ static enum gt_status read_source(struct decoding *decoding, struct gt_source *s
     enum gt_status status = gt_csv_scan_reader_init(&reader, source, decoding->sizes, err);
     if (status != GT_OK)
         return status;
+    decoding->reads_sums = is_sum_of_ops(gt_source_path(source), &decoding->rows.summed);
     reader.progress = decoding->options->progress;
     reader.progress_context = decoding->options->progress_context;
     while (status == GT_OK && has_row) {
@@ -128,7 +158,7 @@ static enum gt_status read_source(struct decoding *decoding, struct gt_source *s
             break;
         if (has_header) {
             read_row(decoding, &reader, &header, &row);
-        } else if (gt_rocprof_csv_header_read(&header, &row)) {
+        } else if (read_header(decoding, &header, &row)) {
             has_header = true;
             open_table(decoding, &header);
         }
@@ -175,6 +205,8 @@ static void finish(struct decoding *decoding) {
     gt_rocm_finish(&decoding->sink, 1, &decoding->capture);
     if (decoding->kernels)
         gt_rocm_segments_drop(&decoding->counter_segments, &decoding->builder);
+    if (decoding->builder.store.ops.count) /* the sums are of these */
+        gt_rocm_segments_drop(&decoding->sum_segments, &decoding->builder);
     decoding->builder.failed |= gt_arena_failed(&decoding->capture.arena);
 }
 
@@ -186,7 +218,7 @@ static enum gt_status decode(struct decoding *decoding, struct gt_source *const 
     if (!decoding->has_table)
         return gt_fail(err,
                        "'%s': no supported table of rocprofv3; use kernel_trace, memory_copy_trace, hip_api_trace, "
-                       "marker_api_trace or counter_collection",
+                       "marker_api_trace, counter_collection or kernel_stats",
                        gt_source_path(sources[0]));
     finish(decoding);
     return gt_store_seal(&decoding->builder, 1, out, err);
@@ -209,6 +241,7 @@ enum gt_status gt_rocprof_csv_decode_sized(struct gt_source *const *sources, siz
     gt_rocm_sink_release(&decoding.sink);
     gt_rocm_capture_release(&decoding.capture);
     gt_mem_free(decoding.counter_segments.list);
+    gt_mem_free(decoding.sum_segments.list);
     gt_builder_release(&decoding.builder);
     return status;
 }

@@ -28,6 +28,7 @@ enum gt_rocprof_csv_table {
     GT_ROCPROF_CSV_COPIES,
     GT_ROCPROF_CSV_ALLOCATIONS,
     GT_ROCPROF_CSV_COUNTERS,
+    GT_ROCPROF_CSV_SUMS,  /* kernels or copies, summed by name */
     GT_ROCPROF_CSV_OTHER, /* a table of the profiler, but none that is needed */
 };
 
@@ -75,6 +76,11 @@ enum gt_rocprof_csv_column {
     GT_ROCPROF_CSV_UNITS,
     GT_ROCPROF_CSV_LDS_SIZE,
     GT_ROCPROF_CSV_CLOCK,
+    GT_ROCPROF_CSV_CALLS,
+    GT_ROCPROF_CSV_TOTAL,
+    GT_ROCPROF_CSV_MIN,
+    GT_ROCPROF_CSV_MAX,
+    GT_ROCPROF_CSV_STDDEV,
     GT_ROCPROF_CSV_COLUMN_COUNT
 };
 
@@ -104,8 +110,9 @@ struct gt_rocprof_csv_rows {
     struct gt_map process_of_thread, process_of_guid, seen; /* seen: dispatches of the file of counters */
     char *text;                                             /* room for a cell without its quotes */
     size_t text_bytes;
-    uint64_t part;    /* the file */
-    uint64_t kernels; /* ops so far */
+    uint64_t part;          /* the file */
+    uint64_t kernels;       /* ops so far */
+    enum gt_op_kind summed; /* what the file sums */
 };
 void gt_rocprof_csv_rows_release(struct gt_rocprof_csv_rows *rows);
 /* Adds what a row says. false: it is none of its table. */

@@ -67,6 +67,11 @@ static const struct {
     {GT_ROCPROF_CSV_UNITS, "cucount"},
     {GT_ROCPROF_CSV_LDS_SIZE, "ldssizeinkb"},
     {GT_ROCPROF_CSV_CLOCK, "maxengineclkfcompute"},
+    {GT_ROCPROF_CSV_CALLS, "calls"},
+    {GT_ROCPROF_CSV_TOTAL, "totaldurationns"},
+    {GT_ROCPROF_CSV_MIN, "minns"},
+    {GT_ROCPROF_CSV_MAX, "maxns"},
+    {GT_ROCPROF_CSV_STDDEV, "stddev"},
 };
 
 /* Small letters, without signs; "" where it is longer than any title. */
@@ -103,25 +108,27 @@ static enum gt_rocprof_csv_table table_of(const struct gt_rocprof_csv_header *he
         return GT_ROCPROF_CSV_REGIONS;
     if (has(header, GT_ROCPROF_CSV_OPERATION) && has(header, GT_ROCPROF_CSV_ADDRESS) && has_times)
         return GT_ROCPROF_CSV_ALLOCATIONS;
-    *is_known = has_times;
+    bool is_sum = has(header, GT_ROCPROF_CSV_AGENT_NAME) && has(header, GT_ROCPROF_CSV_CALLS) &&
+                  has(header, GT_ROCPROF_CSV_TOTAL);
+    if (is_sum && has(header, GT_ROCPROF_CSV_MIN) && has(header, GT_ROCPROF_CSV_MAX))
+        return GT_ROCPROF_CSV_SUMS;
+    *is_known = has_times || is_sum; /* summaries are tables of the profiler, too */
     return GT_ROCPROF_CSV_OTHER;
 }
 
 bool gt_rocprof_csv_header_read(struct gt_rocprof_csv_header *header, const struct gt_csv_row *row) {
-    bool is_known, has_calls = false, has_total = false;
+    bool is_known;
     *header = (struct gt_rocprof_csv_header){.column_count = row->count};
     if (row->is_broken || row->count < 2 || row->count > GT_CSV_CELLS_MAX)
         return false;
     for (size_t i = 0; i < row->count; i++) {
         char text[TITLE_MAX];
         const char *title = plain(row->cells[i].text, text);
-        has_calls |= strcmp(title, "calls") == 0;
-        has_total |= strcmp(title, "totaldurationns") == 0;
         header->is_old |= strcmp(title, "beginns") == 0;
         for (size_t k = 0; k < sizeof titles / sizeof *titles; k++)
             if (strcmp(title, titles[k].title) == 0 && !header->place[titles[k].column])
                 header->place[titles[k].column] = (uint8_t)(i + 1);
     }
     header->table = table_of(header, &is_known);
-    return is_known || (has_calls && has_total); /* summaries are tables of the profiler, too */
+    return is_known;
 }

@@ -27,6 +27,7 @@ uint32_t gt_rocprof_csv_rows_facts(enum gt_rocprof_csv_table table) {
         [GT_ROCPROF_CSV_COPIES] = GT_FACT_OPS,
         [GT_ROCPROF_CSV_ALLOCATIONS] = GT_ROCM_FACTS_OF_MEMORY,
         [GT_ROCPROF_CSV_COUNTERS] = GT_FACT_OPS | GT_FACT_METRICS,
+        [GT_ROCPROF_CSV_SUMS] = GT_FACT_GROUPS,
         [GT_ROCPROF_CSV_OTHER] = 0,
     };
     return facts[table];
@@ -333,17 +334,47 @@ static bool take_counter(const struct cells *cells) {
     return true;
 }
 
+/* ---- sums ---- */
+
+/* Of kernels or copies; the median is not said. */
+static bool take_sum(const struct cells *cells) {
+    struct gt_builder *builder = cells->rows->sink->builder;
+    struct gt_groups_row group = {.kind = (uint8_t)cells->rows->summed, .median_ns = -1, .stddev_ns = -1};
+    double deviation;
+    if (!gt_num_parse_uint(trimmed(cell_of(cells, GT_ROCPROF_CSV_CALLS).text), &group.instances) ||
+        !time_of(cells, GT_ROCPROF_CSV_TOTAL, &group.total_ns) || !time_of(cells, GT_ROCPROF_CSV_MIN, &group.min_ns) ||
+        !time_of(cells, GT_ROCPROF_CSV_MAX, &group.max_ns) || group.instances == 0 || group.instances > INT64_MAX ||
+        group.total_ns < 0 || group.min_ns < 0 || group.max_ns < 0)
+        return false;
+    if (gt_num_parse_real(trimmed(cell_of(cells, GT_ROCPROF_CSV_STDDEV).text), &deviation) && deviation >= 0)
+        group.stddev_ns = deviation;
+    struct gt_str name = text_of(cells, GT_ROCPROF_CSV_AGENT_NAME);
+    group.printed = gt_builder_string(builder, name);
+    if (group.kind == GT_OP_MEMCPY)
+        group.name = gt_rocm_copy_name(cells->rows->sink,
+                                       &(struct gt_rocm_op){.name = group.printed, .way = gt_rocm_way_of(name)});
+    else
+        group.name = gt_builder_string(builder, gt_rocm_kernel_name(name));
+    gt_builder_group(builder, &group);
+    return true;
+}
+
 bool gt_rocprof_csv_rows_take(struct gt_rocprof_csv_rows *rows, const struct gt_rocprof_csv_header *header,
                               const struct gt_csv_row *row) {
     static bool (*const functions[])(const struct cells *) = {
-        [GT_ROCPROF_CSV_AGENTS] = take_agent,           [GT_ROCPROF_CSV_REGIONS] = take_region,
-        [GT_ROCPROF_CSV_KERNELS] = take_kernel,         [GT_ROCPROF_CSV_COPIES] = take_copy,
-        [GT_ROCPROF_CSV_ALLOCATIONS] = take_allocation, [GT_ROCPROF_CSV_COUNTERS] = take_counter,
+        [GT_ROCPROF_CSV_AGENTS] = take_agent,
+        [GT_ROCPROF_CSV_REGIONS] = take_region,
+        [GT_ROCPROF_CSV_KERNELS] = take_kernel,
+        [GT_ROCPROF_CSV_COPIES] = take_copy,
+        [GT_ROCPROF_CSV_ALLOCATIONS] = take_allocation,
+        [GT_ROCPROF_CSV_COUNTERS] = take_counter,
+        [GT_ROCPROF_CSV_SUMS] = take_sum,
     };
     const struct cells cells = {rows, header, row};
     int64_t start_ns;
     /* What has no start may be another header, of which nothing is a number that cannot be read. */
-    if (header->table != GT_ROCPROF_CSV_AGENTS && !time_of(&cells, GT_ROCPROF_CSV_START, &start_ns))
+    bool has_start = header->table != GT_ROCPROF_CSV_AGENTS && header->table != GT_ROCPROF_CSV_SUMS;
+    if (has_start && !time_of(&cells, GT_ROCPROF_CSV_START, &start_ns))
         return false;
     return functions[header->table](&cells);
 }

@@ -96,7 +96,8 @@ static enum gt_status fail_no_trace(const struct gt_source *source, struct gt_er
     const char *damage = gt_source_damage(source);
     if (damage)
         return gt_fail(err, "'%s': no readable events: %s", gt_source_path(source), damage);
-    return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"", gt_source_path(source));
+    return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"; see 'gputime list inputs'",
+                   gt_source_path(source));
 }
 
 enum gt_status gt_torch_decoding_seal(struct gt_torch_decoding *decoding, struct gt_store **out, struct gt_error *err) {

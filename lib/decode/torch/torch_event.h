@@ -56,6 +56,10 @@ enum gt_torch_category {
     GT_TORCH_CAT_EVENT_RECORD, /* a CUDA event as it was recorded */
 };
 
+static inline bool gt_torch_event_is_op(enum gt_torch_category category) {
+    return category >= GT_TORCH_CAT_KERNEL && category <= GT_TORCH_CAT_DEVICE_OP;
+}
+
 /* Only values whose bit in `seen` is set mean anything; of equal keys the first counts. */
 struct gt_torch_event {
     uint32_t seen;

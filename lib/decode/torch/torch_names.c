@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "decode/torch/torch_halves.h"
 #include "decode/torch/torch_untyped.h"
 #include "events/builder.h"
 
@@ -88,6 +89,45 @@ static void count_xla_devices(const struct gt_torch_sink *sinks, size_t count,
         gt_builder_issue_of(sinks[0].builder, GT_ISSUE_XLA_TRACE, GT_FACT_OPS, devices, GT_NO_OFFSET);
 }
 
+/* ---- devices ---- */
+
+/* "XPU" of the label "XPU 0"; empty: it is a usual GPU, the CPU, or no such label. */
+static struct gt_str kind_of_device(struct gt_str label) {
+    struct gt_str kind = label;
+    while (kind.len && kind.ptr[kind.len - 1] >= '0' && kind.ptr[kind.len - 1] <= '9')
+        kind.len--;
+    if (kind.len == label.len || !gt_str_take_end(&kind, GT_STR(" ")) || gt_str_eq(kind, GT_STR("GPU")) ||
+        gt_str_eq(kind, GT_STR("CPU")))
+        return (struct gt_str){"", 0};
+    return kind;
+}
+
+/* Whether ops were met on the device, and nothing has said its name. */
+static bool is_unnamed_device(const struct gt_torch_sink *sinks, size_t count, int64_t id) {
+    bool is_there = false;
+    for (size_t s = 0; s < count; s++) {
+        const struct gt_devices *devices = &sinks[s].builder->store.devices;
+        for (size_t i = 0; i < devices->count; i++) {
+            if (devices->id[i] == id && devices->name[i] != GT_STRID_EMPTY)
+                return false;
+            is_there |= devices->id[i] == id;
+        }
+    }
+    return is_there;
+}
+
+/* Back ends label the process of a device with their name; only some describe the device. */
+static void name_devices(const struct gt_torch_sink *sinks, size_t count,
+                         const struct gt_torch_track_name *const *names, size_t name_count) {
+    struct gt_builder *builder = sinks[0].builder;
+    for (size_t i = 0; i < name_count; i++) {
+        struct gt_str kind = kind_of_device(names[i]->name);
+        if (names[i]->kind == GT_TORCH_LABELS_PROCESS && names[i]->pid_label.len == 0 && kind.len &&
+            is_unnamed_device(sinks, count, names[i]->pid))
+            gt_builder_name_device(builder, gt_builder_device(builder, names[i]->pid), kind);
+    }
+}
+
 void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order) {
     size_t kept;
     const struct gt_torch_track_name **names = collect(sinks, count, &kept);
@@ -101,6 +141,8 @@ void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, 
     for (size_t i = 0; i < kept; i++)
         gt_builder_string(sinks[0].builder, names[i]->name);
     gt_torch_untyped_finish(sinks, count, names, kept);
+    gt_torch_halves_finish(sinks, count);
+    name_devices(sinks, count, names, kept);
     for (size_t s = 0; s < count; s++) {
         struct gt_builder *builder = sinks[s].builder;
         struct track_index index;

@@ -1,6 +1,7 @@
 /* What an event is for: one event of a kind and what is asked for come in, the role of all of its kind goes out. */
 #include "decode/torch/torch_details.h"
 #include "decode/torch/torch_facts.h"
+#include "decode/torch/torch_halves.h"
 #include "decode/torch/torch_layout.h"
 
 #define BIT(field) (UINT32_C(1) << (field))
@@ -16,6 +17,9 @@ static bool is_left_out(const struct gt_torch_layout *layout, const struct gt_to
     case 's':
     case 'f': /* the name may say what the category does not */
         return !(layout->facts & GT_FACT_FLOWS) || gt_torch_facts_is_launch_flow(event);
+    case 'B':
+    case 'E':
+        return !(layout->facts & GT_FACT_OPS) || !gt_torch_halves_may_be(event);
     default:
         return true;
     }
@@ -95,6 +99,9 @@ bool gt_torch_layout_choose_role(const struct gt_torch_layout *layout, const str
         return is_left_out(layout, event, phase.ptr[0]);
     if (!gt_torch_event_has(event, GT_TORCH_CAT) && layout->facts & GT_FACT_OPS)
         return false; /* torch_untyped.h keeps it */
+    if (event->category == GT_TORCH_CAT_OTHER && gt_torch_event_has(event, GT_TORCH_ARGS) &&
+        layout->facts & GT_FACT_OPS)
+        return false; /* its args may be those of a GPU's work */
     if (layout->taken >> event->category & 1)
         return choose_row_role(layout, event, purpose);
     if (gt_torch_sink_may_be_step(event->category) && layout->facts & GT_FACT_RANGES) {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_fast.h"
+#include "decode/torch/torch_halves.h"
 #include "decode/torch/torch_subject.h"
 #include "decode/torch/torch_untyped.h"
 #include "decode/torch/torch_value.h"
@@ -75,6 +76,7 @@ void gt_torch_sink_release(struct gt_torch_sink *sink) {
     gt_mem_free(sink->scratch);
     gt_mem_free(sink->names);
     gt_mem_free(sink->untyped);
+    gt_mem_free(sink->halves);
     gt_arena_release(&sink->arena);
     memset(sink, 0, sizeof *sink);
 }
@@ -199,6 +201,10 @@ static void take_complete(struct gt_torch_subject *at) {
     if (gt_torch_sink_is_step(at->event))
         category = GT_TORCH_CAT_RANGE;
     if (!(at->sink->taken >> category & 1)) {
+        if (gt_torch_untyped_is_unread(at)) {
+            at->facts = GT_FACT_OPS;
+            gt_torch_subject_issue(at, GT_ISSUE_DEVICE_EVENTS_NOT_READ);
+        }
         if (category != GT_TORCH_CAT_OTHER || !gt_torch_untyped_keep(at))
             gt_builder_skip(at->sink->builder);
         return;
@@ -243,6 +249,10 @@ static bool take_other(struct gt_torch_subject *at, char phase) {
     case 'f':
         at->facts = GT_FACT_FLOWS;
         return facts & GT_FACT_FLOWS && gt_torch_facts_take_flow(at, phase == 's' ? GT_FLOW_START : GT_FLOW_END);
+    case 'B':
+    case 'E':
+        at->facts = GT_FACT_OPS;
+        return gt_torch_halves_keep(at, phase == 'E');
     default:
         return false;
     }

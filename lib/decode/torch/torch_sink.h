@@ -27,6 +27,7 @@ struct gt_torch_track_cache {
 #define GT_TORCH_CACHE_SLOTS 64
 
 struct gt_torch_fast;
+struct gt_torch_half;
 struct gt_torch_untyped;
 struct gt_torch_subject;
 
@@ -54,6 +55,8 @@ struct gt_torch_sink {
     size_t name_count, name_capacity;
     struct gt_torch_untyped *untyped; /* events without a category */
     size_t untyped_count, untyped_capacity;
+    struct gt_torch_half *halves; /* begins and ends of GPU work */
+    size_t half_count, half_capacity;
     /* Traces of others in the same JSON: events go there, and nothing becomes of them here. NULL: they stay here. */
     void (*take)(void *context, const struct gt_torch_subject *at, char phase);
     void *take_context;

@@ -106,7 +106,7 @@ uint32_t gt_torch_subject_thread(const struct gt_torch_subject *at) {
 }
 
 /* The stream is in the args, else it is the thread: a number, or "stream 7" in old exports. */
-static int64_t find_stream(const struct gt_torch_subject *at) {
+int64_t gt_torch_subject_stream(const struct gt_torch_subject *at) {
     static const struct gt_str prefix = GT_STR("stream ");
     int64_t stream = gt_torch_subject_int(at, GT_TORCH_STREAM, INT64_MIN);
     if (stream != INT64_MIN)
@@ -124,11 +124,15 @@ static int64_t find_stream(const struct gt_torch_subject *at) {
     return gt_num_parse_int(digits, &stream) ? stream : 0;
 }
 
-uint32_t gt_torch_subject_lane(const struct gt_torch_subject *at) {
+int64_t gt_torch_subject_device(const struct gt_torch_subject *at) {
     int64_t device = gt_torch_subject_int(at, GT_TORCH_DEVICE, -1);
     if (device < 0 && (gt_torch_value_int(at->event, GT_TORCH_PID, &device) != GT_JSON_NUMBER || device < 0)) {
         gt_torch_subject_issue(at, GT_ISSUE_OP_WITHOUT_DEVICE);
         device = 0;
     }
-    return gt_torch_sink_lane(at->sink, device, find_stream(at));
+    return device;
+}
+
+uint32_t gt_torch_subject_lane(const struct gt_torch_subject *at) {
+    return gt_torch_sink_lane(at->sink, gt_torch_subject_device(at), gt_torch_subject_stream(at));
 }

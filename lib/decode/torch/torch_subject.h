@@ -38,6 +38,9 @@ struct gt_str gt_torch_subject_label(const struct gt_torch_subject *at, enum gt_
 
 uint32_t gt_torch_subject_process(const struct gt_torch_subject *at);
 uint32_t gt_torch_subject_thread(const struct gt_torch_subject *at);
+/* Of an event of a GPU. */
+int64_t gt_torch_subject_device(const struct gt_torch_subject *at);
+int64_t gt_torch_subject_stream(const struct gt_torch_subject *at);
 uint32_t gt_torch_subject_lane(const struct gt_torch_subject *at);
 
 #endif

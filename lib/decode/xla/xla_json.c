@@ -44,7 +44,7 @@ struct decoding {
     struct line *lines;
     size_t process_count, process_capacity, line_count, line_capacity;
     struct gt_map process_of, line_of;
-    uint64_t complete_count;
+    uint64_t complete_count, tpu_count;
 };
 
 /* ---- processes and threads ---- */
@@ -76,6 +76,7 @@ static void name_process(struct decoding *decoding, int64_t pid, struct gt_str n
     decoding->processes = grown;
     struct process *process = &decoding->processes[decoding->process_count];
     process->plane = gt_xla_names_plane(name, &process->device);
+    decoding->tpu_count += gt_xla_names_is_tpu(name);
     gt_map_put_if_new(&decoding->process_of, 0, (uint64_t)pid, (uint32_t)decoding->process_count++);
     decoding->builder.failed |= decoding->process_of.failed;
 }
@@ -218,10 +219,13 @@ static enum gt_status finish(struct decoding *decoding, const struct gt_source *
     struct gt_builder *builder = &decoding->builder;
     gt_json_window_drain(&decoding->reader.window);
     if (decoding->sink.event_count == 0 && !decoding->reader.document.has_trace_events)
-        return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"", gt_source_path(source));
+        return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"; see 'gputime list inputs'",
+                       gt_source_path(source));
     gt_torch_reader_finish(&decoding->reader);
     if (was_capped(decoding->complete_count))
         gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, 1, GT_NO_OFFSET);
+    if (decoding->tpu_count && decoding->capture.facts & GT_FACT_OPS)
+        gt_builder_issue_of(builder, GT_ISSUE_TPU_NOT_READ, GT_FACT_OPS, decoding->tpu_count, GT_NO_OFFSET);
     builder->store.meta.producer = gt_builder_string(builder, GT_STR("XLA profiler"));
     for (size_t i = 0; i < decoding->process_count; i++)
         if (decoding->processes[i].plane == GT_XLA_PLANE_GPU)
@@ -269,7 +273,8 @@ enum gt_status gt_xla_json_decode(struct gt_source *const *sources, size_t count
 /* Names of planes where other traces have those of programs, and no event with a category. */
 int gt_xla_json_sniff(struct gt_str head, const char *path) {
     int json = gt_torch_json_sniff(head, path);
-    bool has_planes = gt_str_contains(head, GT_STR("\"/device:GPU:")) || gt_str_contains(head, GT_STR("\"/host:CPU\""));
+    bool has_planes = gt_str_contains(head, GT_STR("\"/device:GPU:")) ||
+                      gt_str_contains(head, GT_STR("\"/device:TPU:")) || gt_str_contains(head, GT_STR("\"/host:CPU\""));
     return json >= 60 && has_planes && gt_str_contains(head, GT_STR("\"process_name\"")) &&
                    !gt_str_contains(head, GT_STR("\"cat\""))
                ? json + 1

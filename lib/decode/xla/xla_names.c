@@ -36,6 +36,11 @@ enum gt_xla_plane gt_xla_names_plane(struct gt_str name, int64_t *device) {
     return GT_XLA_PLANE_OTHER;
 }
 
+bool gt_xla_names_is_tpu(struct gt_str plane) {
+    int64_t number;
+    return gt_str_take_start(&plane, GT_STR("/device:TPU:")) && leading_number(plane, &number);
+}
+
 static struct gt_xla_line device_line(int64_t device, struct gt_str name, int64_t id) {
     struct gt_xla_line line = {GT_XLA_LINE_OTHER, device, id, name};
     struct gt_str rest = name;

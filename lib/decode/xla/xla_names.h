@@ -12,6 +12,7 @@
 enum gt_xla_plane { GT_XLA_PLANE_OTHER, GT_XLA_PLANE_GPU, GT_XLA_PLANE_HOST };
 
 enum gt_xla_plane gt_xla_names_plane(struct gt_str name, int64_t *device);
+bool gt_xla_names_is_tpu(struct gt_str plane); /* its events are not read */
 
 /* A line of a plane: a track with events. */
 enum gt_xla_line_kind {

@@ -216,6 +216,8 @@ static void count_losses(const struct decoding *decoding, const char *packing_da
         gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, window->damage_count, window->first_damage);
     if (decoding->space.loss_count)
         gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, decoding->space.loss_count, GT_NO_OFFSET);
+    if (decoding->space.tpu_count && gt_decoder_reads(decoding->options, GT_FACT_OPS))
+        gt_builder_issue_of(builder, GT_ISSUE_TPU_NOT_READ, GT_FACT_OPS, decoding->space.tpu_count, GT_NO_OFFSET);
 }
 
 static bool join_workers(struct decoding *decoding) {

@@ -312,6 +312,7 @@ static enum gt_status walk_plane(struct gt_xplane_space *space, struct gt_xplane
     if (status == GT_OK && plane->kind == GT_XLA_PLANE_OTHER) { /* all that it says is known now */
         release_words(&plane->events);
         release_words(&plane->stats);
+        space->tpu_count += waiting.line_count > 0 && gt_xla_names_is_tpu(plane->name);
         space->plane_count--;
     }
     return status;

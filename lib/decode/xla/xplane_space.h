@@ -68,6 +68,7 @@ struct gt_xplane_space {
     int64_t pid;         /* -1: not known */
     int64_t start_ns;    /* of the capture, UTC; 0: not known */
     uint64_t loss_count; /* warnings of the profiler about events that it lost */
+    uint64_t tpu_count;  /* planes of TPUs with lines */
     size_t piece_bytes;
 };
 

@@ -13,17 +13,52 @@ static bool is_of_rocm(const struct gt_store *store) {
     return strncmp(store->meta.format, "roc", 3) == 0;
 }
 
-/* AMD's devices are named; where they are not, their calls are. */
-static bool is_amd(const struct gt_store *store) {
-    if (is_of_rocm(store))
-        return true;
-    for (size_t i = 0; i < store->devices.count; i++)
-        if (HAS_ANY(gt_store_string(store, store->devices.name[i]), "AMD", "Instinct", "Radeon", "gfx"))
-            return true;
-    for (size_t i = 0; i < store->calls.count && i < 1000; i++)
-        if (gt_str_starts(gt_store_string(store, store->calls.name[i]), GT_STR("hip")))
+/* Whose devices they are, by words in their names; where they have none, by how calls begin. The first that fits. */
+static const struct {
+    uint32_t context;
+    const char *devices[5], *calls[3];
+} vendors[] = {
+    {GT_CONTEXT_NVIDIA, {"NVIDIA", "Tesla", "GeForce"}, {NULL}},
+    {GT_CONTEXT_AMD, {"AMD", "Instinct", "Radeon", "gfx"}, {"hip"}},
+    {GT_CONTEXT_HABANA, {"Gaudi", "Habana", "HPU"}, {"synLaunch", "synEvent"}},
+    {GT_CONTEXT_INTEL, {"Intel", "XPU"}, {"urEnqueue", "piEnqueue", "zeCommand"}},
+    {GT_CONTEXT_ASCEND, {"Ascend", "NPU"}, {"aclrt", "aclnn"}},
+    {GT_CONTEXT_VENDOR, {"MTIA", "MUSA", "MLU", "PRIVATEUSE1"}, {"musa"}},
+};
+
+static bool has_word(struct gt_str name, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count && words[i]; i++)
+        if (gt_str_find_nocase(name, gt_str_of(words[i])))
             return true;
     return false;
+}
+
+static bool begins_with(struct gt_str name, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count && words[i]; i++)
+        if (gt_str_starts(name, gt_str_of(words[i])))
+            return true;
+    return false;
+}
+
+/* 0: the name says nothing. */
+static uint32_t vendor_of(struct gt_str name, bool is_call) {
+    for (size_t i = 0; i < GT_ARRAY_COUNT(vendors); i++)
+        if (is_call ? begins_with(name, vendors[i].calls, GT_ARRAY_COUNT(vendors[i].calls))
+                    : has_word(name, vendors[i].devices, GT_ARRAY_COUNT(vendors[i].devices)))
+            return vendors[i].context;
+    return 0;
+}
+
+static uint32_t find_vendor(const struct gt_store *store) {
+    uint32_t vendor = is_of_rocm(store) ? GT_CONTEXT_AMD : 0;
+    for (size_t i = 0; i < store->devices.count && !vendor; i++)
+        vendor = vendor_of(gt_store_string(store, store->devices.name[i]), false);
+    for (size_t i = 0; i < store->calls.count && i < 1000 && !vendor; i++)
+        vendor = vendor_of(gt_store_string(store, store->calls.name[i]), true);
+    if (!vendor)
+        vendor = gt_store_issue(store, GT_ISSUE_OTHER_ACCELERATOR, GT_FACT_OPS).count ? GT_CONTEXT_VENDOR
+                                                                                      : GT_CONTEXT_NVIDIA;
+    return vendor | (vendor & (GT_CONTEXT_NVIDIA | GT_CONTEXT_AMD) ? GT_CONTEXT_CUDA : GT_CONTEXT_NO_CUDA);
 }
 
 enum { TORCH_NAME = 1, JAX_NAME = 2, COMPILED_NAME = 4, ENGINE_NAME = 8 };
@@ -64,7 +99,7 @@ uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *ke
     bool is_xla = strcmp(format, "xplane") == 0 || strcmp(format, "xla-json") == 0;
     unsigned says = names_say(view->store, kernels, is_kineto ? TORCH_NAME : is_xla ? JAX_NAME : 0);
     bool is_jax = is_xla || ((says & JAX_NAME) && !(says & TORCH_NAME)), is_torch = !is_jax && (says & TORCH_NAME);
-    uint32_t context = is_amd(view->store) ? GT_CONTEXT_AMD : GT_CONTEXT_NVIDIA;
+    uint32_t context = find_vendor(view->store);
     context |= is_torch ? GT_CONTEXT_TORCH : is_jax ? GT_CONTEXT_JAX : GT_CONTEXT_PLAIN;
     context |= is_jax || (says & COMPILED_NAME) ? GT_CONTEXT_COMPILED : GT_CONTEXT_EAGER;
     context |= has_graphs(view) ? GT_CONTEXT_GRAPHS : GT_CONTEXT_NO_GRAPHS;

@@ -8,6 +8,13 @@
 enum gt_context {
     GT_CONTEXT_NVIDIA = 1 << 0,
     GT_CONTEXT_AMD = 1 << 1,
+    GT_CONTEXT_INTEL = 1 << 15,
+    GT_CONTEXT_HABANA = 1 << 16, /* Intel's Gaudi */
+    GT_CONTEXT_ASCEND = 1 << 17, /* Huawei's NPUs */
+    GT_CONTEXT_VENDOR = 1 << 18, /* any other: MTIA, MUSA ... */
+
+    GT_CONTEXT_CUDA = 1 << 19, /* NVIDIA or AMD: PyTorch calls both cuda */
+    GT_CONTEXT_NO_CUDA = 1 << 20,
 
     GT_CONTEXT_TORCH = 1 << 2,
     GT_CONTEXT_JAX = 1 << 3,

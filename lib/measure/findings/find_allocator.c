@@ -95,7 +95,8 @@ bool gt_find_allocator(struct gt_evidence *evidence, struct gt_finding *finding)
         add_heap(evidence, finding, heap);
     if (empties_cache(evidence, names) && (evidence->context & GT_CONTEXT_TORCH))
         gt_finding_add_advice(evidence, finding,
-                              "Memory is freed and allocated again: look for torch.cuda.empty_cache() in the loop, or "
-                              "for retries because the GPU's memory is nearly full.");
+                              "Memory is freed and allocated again: look for %sempty_cache() in the loop, or "
+                              "for retries because the GPU's memory is nearly full.",
+                              evidence->context & GT_CONTEXT_CUDA ? "torch.cuda." : "");
     return true;
 }

@@ -115,7 +115,7 @@ static bool saves_nothing(const struct gt_saving *saving, const struct kernel *k
 static void advise(struct gt_evidence *evidence, struct gt_finding *finding, bool is_awaited) {
     if (is_awaited)
         gt_finding_add_advice(evidence, finding, "Profile it with %s; try another algorithm, data type or library.",
-                              evidence->context & GT_CONTEXT_AMD ? "rocprofv3" : "Nsight Compute");
+                              gt_say_profiler(evidence));
     else
         gt_finding_add_advice(evidence, finding, "Look at what is waited for instead: 'gputime path' shows it.");
 }

@@ -21,7 +21,7 @@ static void add_parts(struct gt_evidence *evidence, struct gt_finding *finding, 
         return;
     gt_finding_add_evidence(evidence, finding, "%s of what is reserved is not used: the memory is fragmented.",
                             gt_say_bytes(evidence, (uint64_t)unused));
-    if (evidence->context & GT_CONTEXT_TORCH)
+    if ((evidence->context & GT_CONTEXT_TORCH) && (evidence->context & GT_CONTEXT_CUDA))
         gt_finding_add_advice(evidence, finding,
                               "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True keeps memory from fragmenting.");
 }

@@ -9,7 +9,7 @@
 static double gain_of(const struct gt_evidence *evidence, const struct gt_view_device *device) {
     const struct gt_devices *devices = &evidence->view->store->devices;
     uint32_t major = devices->compute_major[device->device], minor = devices->compute_minor[device->device];
-    if (major == 0 || (evidence->context & GT_CONTEXT_AMD))
+    if (major == 0 || !(evidence->context & GT_CONTEXT_NVIDIA))
         return gt_thresholds.small_tensor_gain;
     if (major < 7)
         return 1;
@@ -111,18 +111,18 @@ static void claim_device(struct gt_evidence *evidence, const struct gt_traits *t
 }
 
 static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct ordinary *found) {
-    bool is_half = found->half_ns > found->total_ns / 2, is_amd = evidence->context & GT_CONTEXT_AMD;
+    bool is_half = found->half_ns > found->total_ns / 2, is_matrix = !(evidence->context & GT_CONTEXT_NVIDIA);
     const char *what = found->convolution_ns > found->total_ns / 2 ? "convolutions" : "matrix products";
     size_t steps = gt_evidence_step_count(evidence);
     double divisor = steps ? (double)steps : 1;
     gt_finding_set_title(evidence, finding, "%s %s without %s cores%s cost %s of the time",
-                         is_half ? "16-bit" : "float32", what, is_amd ? "matrix" : "tensor",
+                         is_half ? "16-bit" : "float32", what, is_matrix ? "matrix" : "tensor",
                          gt_claim_ranges_say(evidence),
                          gt_say_share(evidence, (double)evidence->ledger.claimed_ns, (double)evidence->ledger.span_ns));
     gt_finding_add_evidence(evidence, finding, "%s%s took %s; on %s cores they would be about %.0f times as fast%s.",
                             gt_say_counted(evidence, (size_t)((double)found->count / divisor), "kernel"),
                             steps ? " per step" : "", gt_say_ns(evidence, found->total_ns / divisor),
-                            is_amd ? "matrix" : "tensor",
+                            is_matrix ? "matrix" : "tensor",
                             found->total_ns / (found->total_ns - (double)evidence->ledger.claimed_ns),
                             found->modelled_ns > found->total_ns / 2 ? ", by their FLOPs and bytes" : "");
     gt_finding_add_evidence(evidence, finding, "The longest is %s with %s.",
@@ -133,7 +133,7 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
             evidence, finding,
             "The data has 16 bits already: pad the dimensions to multiples of 8, so that tensor cores "
             "can be used.");
-    else if ((evidence->context & GT_CONTEXT_TORCH) && !is_amd && !found->lacks_tf32)
+    else if ((evidence->context & GT_CONTEXT_TORCH) && !is_matrix && !found->lacks_tf32)
         gt_finding_add_advice(evidence, finding,
                               "Allow TF32: torch.set_float32_matmul_precision('high') for products, "
                               "torch.backends.cudnn.allow_tf32 = True for convolutions.");

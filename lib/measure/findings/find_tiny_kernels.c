@@ -69,8 +69,8 @@ bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *findi
             waits_ns += gt_idle_gap_ns(&idle->gaps[i]);
     if ((double)waits_ns / span_ns < gt_thresholds.tiny_wait_share)
         return false;
-    gt_finding_set_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a %s graph",
-                         gt_say_share(evidence, (double)tiny, (double)kernels), gt_say_platform(evidence));
+    gt_finding_set_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a %s",
+                         gt_say_share(evidence, (double)tiny, (double)kernels), gt_say_graph(evidence));
     gt_finding_add_evidence(evidence, finding, "%s of %s; the GPU waited %s for their launches.",
                             gt_say_count(evidence, tiny), gt_say_counted(evidence, kernels, "kernel"),
                             gt_say_ns(evidence, (double)waits_ns));

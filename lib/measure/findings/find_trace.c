@@ -23,8 +23,8 @@ bool gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *finding
     double sum_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SUM);
     if ((graphs == 0 && nodes == 0) || sum_ns <= 0)
         return false;
-    gt_finding_set_title(evidence, finding, "%s of op time is in %s graphs that are not fully traced",
-                         gt_say_share(evidence, (double)graph_ns, sum_ns), gt_say_platform(evidence));
+    gt_finding_set_title(evidence, finding, "%s of op time is in %ss that are not fully traced",
+                         gt_say_share(evidence, (double)graph_ns, sum_ns), gt_say_graph(evidence));
     if (graphs)
         gt_finding_add_evidence(evidence, finding, "%s traced as a whole, %s: their kernels are not in the trace.",
                                 gt_say_counted(evidence, graphs, "graph launch"),

@@ -37,7 +37,7 @@ struct gt_finding_rule {
     enum gt_finding_level level;
     const char *table;
     const char *what; /* what it looks for, in a sentence */
-    struct gt_advice advice[12];
+    struct gt_advice advice[24];
     /* Claims in the ledger what could be saved, and sets title and evidence. false: there is nothing to report, and
        what was claimed is free again. */
     bool (*look)(struct gt_evidence *evidence, struct gt_finding *finding);

@@ -69,8 +69,32 @@ bool gt_say_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
     return text.len == 0 || gt_str_eq(text, GT_LOST_NAME);
 }
 
-const char *gt_say_platform(const struct gt_evidence *evidence) {
-    return evidence->context & GT_CONTEXT_AMD ? "HIP" : "CUDA";
+/* What vendors call their graphs and what profiles single kernels. */
+static const struct {
+    uint32_t context;
+    const char *graph, *profiler;
+} vendors[] = {
+    {GT_CONTEXT_NVIDIA, "CUDA graph", "Nsight Compute"},
+    {GT_CONTEXT_AMD, "HIP graph", "rocprofv3"},
+    {GT_CONTEXT_INTEL, "SYCL graph", "VTune or unitrace"},
+    {GT_CONTEXT_HABANA, "HPU graph", "Gaudi's profiler"},
+    {GT_CONTEXT_ASCEND, "graph", "msprof"},
+    {GT_CONTEXT_VENDOR, "graph", "the vendor's kernel profiler"},
+};
+
+static size_t vendor_of(const struct gt_evidence *evidence) {
+    size_t vendor = 0;
+    while (vendor + 1 < GT_ARRAY_COUNT(vendors) && !(evidence->context & vendors[vendor].context))
+        vendor++;
+    return vendor;
+}
+
+const char *gt_say_graph(const struct gt_evidence *evidence) {
+    return vendors[vendor_of(evidence)].graph;
+}
+
+const char *gt_say_profiler(const struct gt_evidence *evidence) {
+    return vendors[vendor_of(evidence)].profiler;
 }
 
 const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name) {

@@ -17,7 +17,8 @@ const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes);         
 struct gt_str gt_say_argument(struct gt_evidence *evidence, struct gt_str text);
 const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text); /* quoted, cut where it is long */
 const char *gt_say_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name, likewise cut */
-const char *gt_say_platform(const struct gt_evidence *evidence);             /* "CUDA", on AMD "HIP" */
+const char *gt_say_graph(const struct gt_evidence *evidence);    /* "CUDA graph", on AMD "HIP graph" and so on */
+const char *gt_say_profiler(const struct gt_evidence *evidence); /* of single kernels: "Nsight Compute" */
 const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name); /* its simplified name, likewise */
 
 #endif

@@ -78,6 +78,8 @@ static void merge_processes(struct gt_merge *merge, const struct gt_piece *piece
         numbers->maps[GT_REFERS_PROCESS][i] = id;
         keep_name(&merge->target.store.processes.name[id],
                   gt_seal_renumber(numbers, GT_REFERS_STRING, from->processes.name[i]));
+        keep_name(&merge->target.store.processes.host[id],
+                  gt_seal_renumber(numbers, GT_REFERS_STRING, from->processes.host[i]));
         keep_rank(&merge->target.store.processes, id, &from->processes, i);
     }
 }

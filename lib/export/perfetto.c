@@ -104,8 +104,7 @@ enum gt_status gt_perfetto_write(const struct gt_perfetto_input *inputs, size_t 
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         struct gt_perfetto_part part;
-        status = gt_perfetto_part_init(&part, &inputs[i], &file, err);
-        part.machine = count > 1 ? (uint32_t)i + 1 : 0;
+        status = gt_perfetto_part_init(&part, &inputs[i], count > 1 ? (uint32_t)i + 1 : 0, &file, err);
         part.add_ns = add_ns - (uint64_t)inputs[i].ahead_ns;
         part.event_id = event_id;
         if (status == GT_OK)

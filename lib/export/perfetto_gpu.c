@@ -90,17 +90,17 @@ static void intern_specification(struct gt_wire *wire, uint64_t iid, struct gt_s
 /* Streams of a GPU are described by their process, and have it in their name where several use the GPU. */
 static void intern_queues(const struct gpu *gpu, struct gt_wire *wire) {
     const struct gt_view *view = gpu->part->view;
-    const struct gt_lanes *lanes = &view->store->lanes;
+    const struct gt_view_lane *lanes = &view->lanes[gpu->device->first_lane];
     bool has_several = false;
     for (size_t i = 0; i < gpu->device->lane_count; i++)
-        has_several |= lanes->process[view->lanes[gpu->device->first_lane + i].lane] !=
-                       lanes->process[view->lanes[gpu->device->first_lane].lane];
+        has_several |= gt_perfetto_part_lane_process(gpu->part, lanes[i].lane) !=
+                       gt_perfetto_part_lane_process(gpu->part, lanes[0].lane);
     for (size_t i = 0; i < gpu->device->lane_count; i++) {
-        uint32_t lane = view->lanes[gpu->device->first_lane + i].lane;
+        uint32_t lane = lanes[i].lane, owner = gt_perfetto_part_lane_process(gpu->part, lane);
         char process[40] = "", name[80];
-        if (lanes->process[lane] != GT_NO_TRACK)
-            snprintf(process, sizeof process, "process %d", (int)gt_perfetto_part_pid(gpu->part, lanes->process[lane]));
-        int length = snprintf(name, sizeof name, "Stream %lld%s%s", (long long)lanes->stream[lane],
+        if (owner != GT_NO_TRACK)
+            snprintf(process, sizeof process, "process %d", (int)gt_perfetto_part_pid(gpu->part, owner));
+        int length = snprintf(name, sizeof name, "Stream %lld%s%s", (long long)view->store->lanes.stream[lane],
                               has_several && process[0] ? " of " : "", has_several ? process : "");
         intern_specification(wire, IID_QUEUE + (uint64_t)lane, (struct gt_str){name, (size_t)length},
                              gt_str_of(process), STAGE_COMPUTE);
@@ -271,7 +271,8 @@ static void encode(const void *context, size_t event, struct gt_wire *wire) {
     const struct gpu *gpu = context;
     const struct gt_view *view = gpu->part->view;
     size_t position = gpu->device->first + event, stage = gt_wire_begin(wire, PACKET_GPU_RENDER_STAGE_EVENT);
-    uint32_t process = gt_view_op_process(view, position);
+    uint32_t launcher = gt_view_op_process(view, position);
+    uint32_t process = launcher != GT_NO_TRACK ? launcher : gpu->part->owner;
     int64_t length_ns = gt_view_op_ns(view, position);
     gt_wire_uint(wire, STAGE_EVENT_ID, gpu->part->event_id + position);
     gt_wire_uint(wire, STAGE_DURATION, length_ns > 0 ? (uint64_t)length_ns : 0);

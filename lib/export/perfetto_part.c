@@ -2,6 +2,7 @@
 #include "export/perfetto_part.h"
 
 #include "base/mem.h"
+#include "events/trace_rank.h"
 #include "export/perfetto_fields.h"
 #include "measure/results/results.h"
 
@@ -125,8 +126,21 @@ static bool find_times(struct gt_perfetto_part *part) {
     return !part->times.failed;
 }
 
+/* Of several traces in a file each has its GPUs to itself: a stream is of the only process that launched anything. */
+static bool find_owner(struct gt_perfetto_part *part) {
+    size_t count = 0;
+    part->owner = GT_NO_TRACK;
+    if (!part->machine)
+        return true;
+    bool *works = gt_trace_rank_workers(part->store, part->labels, &count);
+    for (uint32_t i = 0; works && count == 1 && i < part->store->processes.count; i++)
+        part->owner = works[i] ? i : part->owner;
+    gt_mem_free(works);
+    return works != NULL;
+}
+
 enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct gt_perfetto_input *input,
-                                     struct gt_perfetto_file *file, struct gt_error *err) {
+                                     uint32_t machine, struct gt_perfetto_file *file, struct gt_error *err) {
     const struct gputime_selection *selection = &input->view->request->selection;
     *part = (struct gt_perfetto_part){
         .view = input->view,
@@ -134,6 +148,7 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
         .labels = input->view->labels,
         .file = file,
         .rank = input->rank,
+        .machine = machine,
         .api = api_of(input->view->store),
         .uuid = file->last_uuid + 1,
     };
@@ -141,7 +156,7 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
     part->idle = gt_results_idle(part->view, err);
     if (!part->idle)
         return GT_ERR;
-    bool is_done = find_rows(part) && find_ops_of_calls(part) && find_times(part);
+    bool is_done = find_owner(part) && find_rows(part) && find_ops_of_calls(part) && find_times(part);
     if (is_done && (selection->device_count || selection->stream_count || selection->process_count)) {
         part->processes = gt_view_processes(part->view);
         is_done = part->processes != NULL;

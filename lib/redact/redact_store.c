@@ -70,6 +70,7 @@ static const struct {
     {"source_columns", "table", TABLE},
     {"source_columns", "role", TERM},
     {"processes", "label", NUMBERED},
+    {"processes", "host", DIGITS},
     {"threads", "label", NUMBERED},
     {"devices", "name", TERM},
     {"devices", "uuid", DIGITS},

@@ -11,6 +11,7 @@ import zlib
 
 import pytest
 
+from kineto_by_hand import Trace
 from peak import peak_run
 from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track, varint
 from samples import DATA
@@ -396,6 +397,42 @@ def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
     assert gputime("export", ranks[1], "-o", joined).returncode == 0
     joined.write_bytes(joined.read_bytes() + one.read_bytes())
     assert any(issue["id"] == "ranks_joined" for issue in gputime.json("summary", joined)["issues"])
+
+
+def rank_trace(folder, rank, pid=100, has_calls=True, extra=()):
+    """A rank of two, each alone on its host: process numbers repeat in containers. An op without a call ends it."""
+    trace = Trace()
+    for step in range(3):
+        at = 1000 + 300 * step
+        trace.op(at, 50 + 30 * rank, "gemm_kernel")
+        trace.op(at + 100 + 30 * rank, 40, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", stream=9)
+    trace.event("kernel", "lost_kernel", 1900, 20, 0, 7, device=0, stream=7)
+    for event in trace.events:
+        event["pid"] = pid if event["cat"] == "cuda_runtime" else event["pid"]
+    trace.events += extra
+    document = {"distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2}, "host_name": f"node{rank}",
+                "traceEvents": [event for event in trace.events if has_calls or event["cat"] != "cuda_runtime"]}
+    path = folder / f"rank{rank}.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+# Of the first rank a process that launches nothing, too: the stream is of the one that does.
+OTHER = {"ph": "X", "cat": "cpu_op", "name": "load", "pid": 50, "tid": 50, "ts": 1000, "dur": 20, "args": {}}
+
+
+@pytest.mark.parametrize("settings", [({}, {}), ({}, {"pid": 200}), ({"has_calls": False}, {"has_calls": False}),
+                                      ({"extra": [OTHER]}, {})], ids=["same pid", "own pids", "GPU only", "other process"])
+def test_ranks_of_a_job_stay_apart(gputime, tmp_path, settings):
+    traces = [rank_trace(tmp_path, rank, **one) for rank, one in enumerate(settings)]
+    job = tmp_path / "job.pftrace"
+    assert gputime("export", *traces, "-o", job).returncode == 0
+    own, again = (gputime.json("ranks", *paths)["tables"]["ranks"]["rows"] for paths in (traces, [job]))
+    for key in ("rank", "host", "device", "compute_ns", "span_ns", "idle_ns"):
+        assert [row[key] for row in again] == [row[key] for row in own], key
+    assert [row["compute_ns"] for row in again] == [170000, 260000] and [row["host"] for row in again] == ["node0", "node1"]
+    facts = gputime.json("summary", job)["inputs"][0]
+    assert facts["host"] is None and facts["ops"] == 14
 
 
 def test_an_export_without_gpu_work_says_so(gputime, tmp_path):

@@ -360,6 +360,26 @@ def test_arguments_of_other_types(dump_rows, tmp_path):
     assert config["registers"] is None and config["grid_x"] is None and config["block_z"] == 6
 
 
+LAUNCH = {"device": 0, "stream": 7, "correlation": 5, "registers per thread": 32, "grid": [2, 3, 4], "warps per SM": 1.5}
+
+
+@pytest.mark.parametrize("args", [
+    LAUNCH, {key: str(value) for key, value in LAUNCH.items()}, {key: [str(one) for one in value] if isinstance(value, list) else
+                                                                value for key, value in LAUNCH.items()},
+    {"args": LAUNCH}, {"args": {key: str(value) for key, value in LAUNCH.items()}}, {"correlation": 5, "args": LAUNCH},
+    {"args": LAUNCH | {"args": {"correlation": 9}, "other": {"stream": 9}}, "other": {"device": 9}}])
+def test_arguments_below_a_name_and_as_text(dump_rows, tmp_path, args):
+    """The call has its number as a number."""
+    data = process(1, 7, "p") + thread(2, 1, 7, 8, "t") + track(3, 1, "stream 7")
+    data += packet((8, 5), (10, 1), (13, 1), (11, event(BEGIN, 2, "cudaLaunchKernel", "cuda_runtime", {"correlation": 5})))
+    data += packet((8, 8), (10, 1), (11, event(END, 2)))
+    data += packet((8, 10), (10, 1), (11, event(BEGIN, 3, "k", "kernel", args))) + packet((8, 20), (10, 1), (11, event(END, 3)))
+    rows = read(dump_rows, tmp_path, data)
+    (op,), (call,), (config,), (lane,) = (rows[table] for table in ("ops", "calls", "kernel_configs", "lanes"))
+    assert op["correlation"] == call["correlation"] == 5 and lane["stream"] == 7
+    assert [config[key] for key in ("registers", "grid_x", "grid_y", "grid_z", "warps_per_multiprocessor")] == [32, 2, 3, 4, 1.5]
+
+
 def test_sequences_that_say_they_were_cleared(dump_rows, tmp_path):
     """The old field for it, and a clock that nobody described, which is taken as it is."""
     names = message((2, [message((1, 1), (2, "named"))]), (1, [message((1, 1), (2, "cpu_op"))]))

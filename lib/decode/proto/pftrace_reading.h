@@ -29,6 +29,7 @@ enum gt_pftrace_kind {
 
 enum gt_pftrace_arg {
     GT_PF_ARG_NONE,
+    GT_PF_ARG_ARGS,
     GT_PF_ARG_CORRELATION,
     GT_PF_ARG_DEVICE,
     GT_PF_ARG_STREAM,

@@ -227,6 +227,7 @@ static void merge_meta(struct gt_meta *into, const struct gt_meta *from, const s
     into->read_rows += from->read_rows;
     into->read_bytes += from->read_bytes;
     into->announced |= from->announced;
+    keep_name(&into->origin, gt_seal_renumber(numbers, GT_REFERS_STRING, from->origin));
     keep_name(&into->producer, gt_seal_renumber(numbers, GT_REFERS_STRING, from->producer));
     keep_name(&into->host, gt_seal_renumber(numbers, GT_REFERS_STRING, from->host));
 }

@@ -73,13 +73,13 @@ static void describe_origin(struct gt_perfetto_part *part) {
     size_t packet = gt_perfetto_file_begin(part->file, part->machine);
     size_t attributes = gt_wire_begin(wire, PACKET_TRACE_ATTRIBUTES);
     add_attribute(wire, "gputime.version", gt_str_of(GPUTIME_VERSION));
-    add_attribute(wire, "gputime.format", gt_str_of(store->meta.format));
+    add_attribute(wire, "gputime.format", gt_store_format(store));
     if (store->meta.producer != GT_STRID_EMPTY)
         add_attribute(wire, "gputime.producer", gt_store_string(store, store->meta.producer));
     if (store->meta.host != GT_STRID_EMPTY)
         add_attribute(wire, "gputime.host", gt_store_string(store, store->meta.host));
     add_number(wire, "gputime.rank", part->rank);
-    add_number(wire, "gputime.world_size", store->meta.world_size);
+    add_number(wire, "gputime.world_size", part->world_size);
     add_issues(wire, part);
     gt_wire_end(wire, attributes);
     gt_perfetto_file_end(part->file, packet);

@@ -40,12 +40,14 @@ static bool find_rows(struct gt_perfetto_part *part) {
     const struct gt_store *store = part->store;
     if (store->kernel_configs.count)
         part->config = new_rows_by_op(store, store->kernel_configs.op, store->kernel_configs.count);
+    if (store->launch_details.count)
+        part->launch = new_rows_by_op(store, store->launch_details.op, store->launch_details.count);
     if (store->copies.count)
         part->copy = new_rows_by_op(store, store->copies.op, store->copies.count);
     if (store->graph_ops.count)
         part->graph = new_rows_by_op(store, store->graph_ops.op, store->graph_ops.count);
-    return (part->config || !store->kernel_configs.count) && (part->copy || !store->copies.count) &&
-           (part->graph || !store->graph_ops.count);
+    return (part->config || !store->kernel_configs.count) && (part->launch || !store->launch_details.count) &&
+           (part->copy || !store->copies.count) && (part->graph || !store->graph_ops.count);
 }
 
 /* Ops of the view by launch call: a graph launch has many. */
@@ -148,6 +150,7 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
         .labels = input->view->labels,
         .file = file,
         .rank = input->rank,
+        .world_size = input->world_size,
         .machine = machine,
         .api = api_of(input->view->store),
         .uuid = file->last_uuid + 1,
@@ -172,6 +175,7 @@ void gt_perfetto_part_release(struct gt_perfetto_part *part) {
     gt_mem_free(part->tracks);
     gt_mem_free(part->items);
     gt_mem_free(part->config);
+    gt_mem_free(part->launch);
     gt_mem_free(part->copy);
     gt_mem_free(part->graph);
     gt_mem_free(part->call_first);

@@ -32,7 +32,7 @@ struct gt_perfetto_part {
     const struct gt_idle *idle;
     struct gt_perfetto_file *file;
     struct gt_arena arena;
-    int64_t rank;
+    int64_t rank, world_size;
     uint64_t add_ns;           /* to every time */
     uint32_t machine;          /* 0: the only one */
     uint32_t api;              /* of the GPU work */
@@ -45,7 +45,8 @@ struct gt_perfetto_part {
     uint32_t *call_first; /* by call, and one more: where its ops begin in call_ops; NULL: no op has a call */
     uint32_t *call_ops;   /* positions of ops in the view */
     uint32_t *config;     /* by row of ops: of kernel_configs, GT_NO_ROW; NULL: there are none */
-    uint32_t *copy;       /* the same for copies */
+    uint32_t *launch;     /* the same for launch_details */
+    uint32_t *copy;       /* and copies */
     uint32_t *graph;      /* and graph_ops */
 
     struct gt_nest_item *items;

@@ -201,6 +201,7 @@ static void rewrite_all_texts(struct redaction *redaction) {
     for (size_t c = 0; c < gt_column_count; c++)
         if (gt_column_infos[c].refers == GT_REFERS_STRING)
             rewrite_texts(redaction, &gt_column_infos[c]);
+    store->meta.origin = new_text(redaction, TERM, store->meta.origin);
     store->meta.producer = new_text(redaction, TERM, store->meta.producer);
     store->meta.hidden_host = new_text(redaction, DIGITS, store->meta.host);
     store->meta.host = GT_STRID_EMPTY;

@@ -400,6 +400,43 @@ def test_cut_numbers_at_the_end_of_packets(dump_rows, tmp_path):
         assert {row["id"]: row["count"] for row in rows["issues"]}["event_damaged"] == 1, tag
 
 
+# Beyond what samples have: what limits kernels, and threads whose numbers are as large as made-up ones.
+LIMITS = {"limitingFactors": "REGS|SMEM", "activeBlocksPerMultiprocessor": 4, "blockLimitRegs": 4, "blockLimitSharedMem": 5,
+          "blockLimitWarps": 6, "blockLimitBlocks": 32, "blockLimitBarriers": 16, "allocatedRegistersPerBlock": 8192,
+          "allocatedSharedMemPerBlock": 1024}
+
+
+def test_what_exports_add_for_gputime(gputime, dump_rows, tmp_path):
+    trace = Trace()
+    for number in range(20):
+        trace.op(1000 + 100 * number, 10, tid=2505580696 if number % 2 else 3976662254, priority=-5, channel=3, channel_type=1,
+                 **{"graph node id": 17, "occupancy": LIMITS})
+    trace.events += [{"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": "python"}}
+                     for tid in (2505580696, 3976662254)]
+    own, exported = trace.write(tmp_path), tmp_path / "t.pftrace"
+    assert gputime("export", own, "-o", exported).returncode == 0
+    want, have = dump_rows(own), dump_rows(exported)
+    assert {row["limiters"] for row in want["launch_details"]} == {"REGS|SMEM"} and [row["priority"] for row in want["kernel_configs"]] == [-5] * 20
+    assert [row["priority"] for row in have["kernel_configs"]] == [-5] * 20
+    for row, wanted in zip(have["launch_details"], want["launch_details"], strict=True):
+        assert row == wanted
+    assert sorted(row["tid"] for row in have["threads"]) == sorted(row["tid"] for row in want["threads"]) == [2505580696, 3976662254]
+
+
+@pytest.mark.parametrize("sample", ["diff/llama_train_eager.json.gz", "rocm/train.db"])
+def test_findings_of_an_export_speak_of_its_origin(gputime, tmp_path, sample):
+    """The advice is for the profiler that recorded the trace; the number of ranks is the same."""
+    exported = tmp_path / "t.pftrace"
+    assert gputime("export", DATA / sample, "-o", exported).returncode == 0
+    own, again = gputime.json("findings", DATA / sample), gputime.json("findings", exported)
+    for key in ("rank", "world_size"):
+        assert again["inputs"][0][key] == own["inputs"][0][key]
+    ids = {"host_bound", "sync_waits"}
+    want, have = ({one["id"]: (one["title"], one["evidence"], one["advice"]) for one in found["findings"] if one["id"] in ids}
+                  for found in (own, again))
+    assert have == want and want
+
+
 def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
     job, one = tmp_path / "job.pftrace", tmp_path / "one.pftrace"
     ranks = sorted((DATA / "ranks").glob("*.json.gz"))

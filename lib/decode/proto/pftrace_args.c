@@ -12,6 +12,7 @@ const struct gt_pftrace_details gt_pftrace_no_details = {.correlation = GT_NO_CO
                                                          .end_tid = INT64_MIN,
                                                          .bytes = UINT64_MAX,
                                                          .config = GT_KERNEL_CONFIG_UNKNOWN,
+                                                         .launch = GT_LAUNCH_DETAIL_UNKNOWN,
                                                          .graph = UINT32_MAX};
 
 /* A value of an argument, as it is written. */
@@ -90,9 +91,31 @@ static void keep_config(enum gt_pftrace_arg arg, const struct value *value, stru
     case GT_PF_ARG_CLUSTER_Y:
         config->cluster_y = narrowed;
         break;
-    default:
+    case GT_PF_ARG_CLUSTER_Z:
         config->cluster_z = narrowed;
+        break;
+    default:
+        config->priority = (int64_t)value->number;
     }
+}
+
+static void keep_launch(enum gt_pftrace_arg arg, uint64_t number, struct gt_launch_details_row *launch) {
+    uint32_t *const columns[] = {
+        [GT_PF_ARG_ACTIVE_BLOCKS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->active_blocks,
+        [GT_PF_ARG_LIMIT_REGISTERS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_registers,
+        [GT_PF_ARG_LIMIT_SHARED - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_shared,
+        [GT_PF_ARG_LIMIT_WARPS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_warps,
+        [GT_PF_ARG_LIMIT_BLOCKS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_blocks,
+        [GT_PF_ARG_LIMIT_BARRIERS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_barriers,
+        [GT_PF_ARG_ALLOCATED_REGISTERS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->allocated_registers,
+        [GT_PF_ARG_ALLOCATED_SHARED_BYTES - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->allocated_shared_bytes,
+        [GT_PF_ARG_CHANNEL - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->channel,
+        [GT_PF_ARG_CHANNEL_TYPE - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->channel_type,
+    };
+    if (arg == GT_PF_ARG_GRAPH_NODE)
+        launch->graph_node = number;
+    else
+        *columns[arg - GT_PF_ARG_ACTIVE_BLOCKS] = narrow(number);
 }
 
 static int64_t int_of(const struct value *value) {
@@ -135,7 +158,7 @@ static void parse_text(struct value *value) {
 /* false: it is not needed. */
 static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, struct value *value,
                  struct gt_pftrace_details *details) {
-    bool is_text = arg == GT_PF_ARG_DOMAIN || arg == GT_PF_ARG_SRC || arg == GT_PF_ARG_DST;
+    bool is_text = arg == GT_PF_ARG_DOMAIN || arg == GT_PF_ARG_SRC || arg == GT_PF_ARG_DST || arg == GT_PF_ARG_LIMITERS;
     if (!is_text)
         parse_text(value);
     bool is_list = arg == GT_PF_ARG_GRID || arg == GT_PF_ARG_BLOCK;
@@ -180,6 +203,14 @@ static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, st
     default:
         if (!(reading->facts & GT_FACT_CONFIGS))
             return false;
+        if (arg >= GT_PF_ARG_LIMITERS) {
+            if (arg == GT_PF_ARG_LIMITERS)
+                details->launch.limiters = gt_builder_string(reading->builder, value->text);
+            else if (value->has_number)
+                keep_launch(arg, value->number, &details->launch);
+            details->has_launch = true;
+            break;
+        }
         if (is_list ? value->count < 3 : !value->has_number && !value->has_real)
             break;
         keep_config(arg, value, &details->config);

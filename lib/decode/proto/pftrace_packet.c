@@ -88,7 +88,9 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
         if (!key.ptr)
             continue; /* an attribute of no name */
         reading->is_of_gputime |= gt_str_eq(key, GT_STR("gputime.version"));
-        if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
+        if (gt_str_eq(key, GT_STR("gputime.format")) && text.ptr)
+            meta->origin = gt_builder_string(reading->builder, text);
+        else if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
             meta->producer = gt_builder_string(reading->builder, text);
         else if (gt_str_eq(key, GT_STR("gputime.host")) && text.ptr)
             take_host(reading, gt_builder_string(reading->builder, text), machine);

@@ -56,6 +56,20 @@ enum gt_pftrace_arg {
     GT_PF_ARG_CLUSTER_X,
     GT_PF_ARG_CLUSTER_Y,
     GT_PF_ARG_CLUSTER_Z,
+    GT_PF_ARG_PRIORITY,
+    GT_PF_ARG_LIMITERS, /* this and those after it are of launch_details */
+    GT_PF_ARG_GRAPH_NODE,
+    GT_PF_ARG_ACTIVE_BLOCKS,
+    GT_PF_ARG_LIMIT_REGISTERS,
+    GT_PF_ARG_LIMIT_SHARED,
+    GT_PF_ARG_LIMIT_WARPS,
+    GT_PF_ARG_LIMIT_BLOCKS,
+    GT_PF_ARG_LIMIT_BARRIERS,
+    GT_PF_ARG_ALLOCATED_REGISTERS,
+    GT_PF_ARG_ALLOCATED_SHARED_BYTES,
+    GT_PF_ARG_CHANNEL,
+    GT_PF_ARG_CHANNEL_TYPE,
+    GT_PF_ARG_COUNT,
 };
 
 /* What arguments say about a slice or render stage. */
@@ -66,8 +80,9 @@ struct gt_pftrace_details {
     uint32_t graph;                              /* UINT32_MAX likewise */
     gt_strid domain;
     uint8_t src, dst;
-    bool has_config, has_src, is_in_graph;
-    struct gt_kernel_configs_row config; /* last: most of the bytes, and not kept where nobody needs it */
+    bool has_config, has_launch, has_src, is_in_graph;
+    struct gt_kernel_configs_row config; /* the last two: most of the bytes, and not kept where nobody needs them */
+    struct gt_launch_details_row launch;
 };
 extern const struct gt_pftrace_details gt_pftrace_no_details;
 

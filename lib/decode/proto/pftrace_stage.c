@@ -155,6 +155,8 @@ void gt_pftrace_reading_op_details(struct gt_pftrace_reading *reading, const str
         gt_builder_graph_op(reading->builder, &(struct gt_graph_ops_row){.graph = details->graph});
     if (details->has_config && reading->facts & GT_FACT_CONFIGS)
         gt_builder_kernel_config(reading->builder, &details->config);
+    if (details->has_launch && reading->facts & GT_FACT_CONFIGS)
+        gt_builder_launch_detail(reading->builder, &details->launch);
 }
 
 void gt_pftrace_reading_stage(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,

@@ -7,9 +7,10 @@
 #include "decode/proto/pftrace_reading.h"
 
 enum {
-    DEEPEST = 16,         /* tracks above a track that are looked at: they may form a circle */
-    MADE_UP = 0x40000000, /* gputime's numbers of what has only a name begin here */
-    GPUS_MAX = 4096,      /* in a list of them */
+    DEEPEST = 16,              /* tracks above a track that are looked at: they may form a circle */
+    MADE_UP = 0x40000000,      /* gputime's numbers of what has only a name begin here */
+    MADE_UP_THREADS = 1 << 20, /* so many of threads: their real numbers may be any */
+    GPUS_MAX = 4096,           /* in a list of them */
 };
 
 uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t uuid) {
@@ -240,6 +241,10 @@ uint32_t gt_pftrace_reading_process(struct gt_pftrace_reading *reading, uint32_t
     return found ? process_of(reading, found) : GT_NO_TRACK;
 }
 
+static bool is_made_up(int64_t tid) {
+    return tid >= MADE_UP && tid < MADE_UP + MADE_UP_THREADS;
+}
+
 /* A track that is no thread's stands for one, by its name. What gputime had no thread for has none. */
 static uint32_t find_thread(struct gt_pftrace_reading *reading, uint32_t index) {
     const struct gt_store *store = &reading->builder->store;
@@ -250,7 +255,7 @@ static uint32_t find_thread(struct gt_pftrace_reading *reading, uint32_t index) 
         return GT_NO_TRACK;
     if (process == GT_NO_TRACK)
         process = gt_builder_process(reading->builder, -1, GT_STR("trace"));
-    if (!thread || (reading->is_of_gputime && thread->tid >= MADE_UP && name.len))
+    if (!thread || (reading->is_of_gputime && is_made_up(thread->tid) && name.len))
         return gt_builder_thread(reading->builder, process, -1, name.len ? name : GT_STR("?"));
     uint32_t row = gt_builder_thread(reading->builder, process, thread->tid, GT_STR(""));
     if (name.len && row != GT_NO_TRACK)

@@ -276,6 +276,10 @@ void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struc
     name_track(builder, builder->store.processes.name, builder->store.processes.count, process, name);
 }
 
+void gt_builder_host_process(struct gt_builder *builder, uint32_t process, struct gt_str host) {
+    name_track(builder, builder->store.processes.host, builder->store.processes.count, process, host);
+}
+
 void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name) {
     name_track(builder, builder->store.threads.name, builder->store.threads.count, thread, name);
 }

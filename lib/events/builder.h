@@ -61,6 +61,7 @@ uint32_t gt_builder_comm_group(struct gt_builder *builder, const struct gt_comm_
 
 /* Names of tracks; the first one given stays. */
 void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struct gt_str name);
+void gt_builder_host_process(struct gt_builder *builder, uint32_t process, struct gt_str host);
 void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name);
 void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct gt_str name);
 

@@ -29,8 +29,7 @@ struct gt_cache_body {
     uint64_t skipped_events, announced;
     uint32_t facts, asked;
     uint32_t possible; /* 0: not known */
-    uint32_t unused;
-    gt_strid producer, host;
+    gt_strid origin, producer, host;
     char format[GT_CACHE_FORMAT_BYTES]; /* NUL-terminated */
 };
 

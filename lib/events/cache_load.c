@@ -190,7 +190,7 @@ static enum outcome attach_strings(struct gt_store *store, const struct mapped *
 
 static bool attach_values(struct gt_store *store, const struct gt_cache_body *body) {
     if (!memchr(body->format, '\0', sizeof(body->format)) || body->producer >= body->string_count ||
-        body->host >= body->string_count)
+        body->origin >= body->string_count || body->host >= body->string_count)
         return false;
     store->meta = (struct gt_meta){
         .format = body->format, /* as constant as the mapping, which lives as long as the store */
@@ -198,6 +198,7 @@ static bool attach_values(struct gt_store *store, const struct gt_cache_body *bo
         .rank = body->rank,
         .world_size = body->world_size,
         .duration_ns = body->duration_ns,
+        .origin = body->origin,
         .producer = body->producer,
         .host = body->host,
         .announced = (uint32_t)body->announced,

@@ -75,6 +75,7 @@ static bool make_body(const struct gt_store *store, struct gt_cache_body *body) 
         .origin_ns = store->origin_ns,
         .skipped_events = store->skipped_events,
         .facts = store->facts,
+        .origin = store->meta.origin,
         .producer = store->meta.producer,
         .host = store->meta.host,
         .asked = store->asked,

@@ -12,6 +12,7 @@ struct gt_shape;
 struct gt_request {
     int64_t threads; /* 0: one for each core */
     struct gputime_selection selection;
+    const uint32_t *process; /* whose ops alone count, by row: numbers of processes may repeat; NULL: all */
     enum gputime_names names;
     const struct gputime_option *options; /* of analyses, by row of their table; NULL: all automatic */
     const struct gt_shape *shapes;        /* shape_count of them */

@@ -78,6 +78,8 @@ static void merge_processes(struct gt_merge *merge, const struct gt_piece *piece
         numbers->maps[GT_REFERS_PROCESS][i] = id;
         keep_name(&merge->target.store.processes.name[id],
                   gt_seal_renumber(numbers, GT_REFERS_STRING, from->processes.name[i]));
+        keep_name(&merge->target.store.processes.host[id],
+                  gt_seal_renumber(numbers, GT_REFERS_STRING, from->processes.host[i]));
         keep_rank(&merge->target.store.processes, id, &from->processes, i);
     }
 }
@@ -225,6 +227,7 @@ static void merge_meta(struct gt_meta *into, const struct gt_meta *from, const s
     into->read_rows += from->read_rows;
     into->read_bytes += from->read_bytes;
     into->announced |= from->announced;
+    keep_name(&into->origin, gt_seal_renumber(numbers, GT_REFERS_STRING, from->origin));
     keep_name(&into->producer, gt_seal_renumber(numbers, GT_REFERS_STRING, from->producer));
     keep_name(&into->host, gt_seal_renumber(numbers, GT_REFERS_STRING, from->host));
 }

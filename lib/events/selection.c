@@ -394,6 +394,15 @@ enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt
     return status;
 }
 
+enum gt_status gt_selection_keep_process(struct gt_selection *selection, uint32_t process, struct gt_error *err) {
+    bool *only = new_flags(selection, selection->store->processes.count, err);
+    if (!only)
+        return GT_ERR;
+    only[process] = !selection->processes || selection->processes[process];
+    selection->processes = only;
+    return GT_OK;
+}
+
 void gt_selection_release(struct gt_selection *selection) {
     gt_arena_release(&selection->arena);
     *selection = (struct gt_selection){0};

@@ -47,6 +47,8 @@ static inline bool gt_selection_chooses_time(const struct gputime_selection *ask
 enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,
                                  const struct gt_labels *labels, const struct gputime_selection *asked,
                                  struct gt_error *err);
+/* Leaves out the ops of all processes but one. */
+enum gt_status gt_selection_keep_process(struct gt_selection *selection, uint32_t process, struct gt_error *err);
 void gt_selection_release(struct gt_selection *selection);
 
 /* Whether nothing is left out or clipped. */

@@ -146,9 +146,10 @@ struct gt_meta {
     int64_t base_ns;          /* what to add to times for UTC epoch ns; 0 = unknown */
     int64_t rank, world_size; /* -1 = unknown */
     int64_t duration_ns;      /* length of the capture as the profiler gives it; -1 = unknown */
-    gt_strid producer;        /* "Nsight Systems 2025.3.1", "PyTorch profiler"; may be empty */
-    gt_strid host;            /* name of the machine; may be empty */
-    gt_strid hidden_host;     /* of a redacted trace, instead: what tells machines apart, and is shown nowhere */
+    gt_strid origin;      /* key of the decoder of the trace that this one was exported of; empty: it is no export */
+    gt_strid producer;    /* "Nsight Systems 2025.3.1", "PyTorch profiler"; may be empty */
+    gt_strid host;        /* name of the machine; may be empty */
+    gt_strid hidden_host; /* of a redacted trace, instead: what tells machines apart, and is shown nowhere */
     /* What decoding looked at, 0 where it does not count: rows or records, also those that gave nothing, and bytes of
        the file that hold them. */
     uint64_t read_rows, read_bytes;
@@ -291,6 +292,12 @@ static inline bool gt_store_range_is_of_thread(const struct gt_ranges *ranges, s
 
 static inline struct gt_str gt_store_string(const struct gt_store *store, gt_strid id) {
     return gt_strtab_get(&store->strings, id);
+}
+
+/* Key of the decoder whose format the events are of: of an export that of what was exported. */
+static inline struct gt_str gt_store_format(const struct gt_store *store) {
+    return store->meta.origin != GT_STRID_EMPTY ? gt_store_string(store, store->meta.origin)
+                                                : gt_str_of(store->meta.format);
 }
 
 #endif

@@ -356,6 +356,8 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     view->request = request;
     view->slots = gt_view_slots_new();
     enum gt_status status = gt_selection_init(&making.selection, store, labels, &request->selection, err);
+    if (status == GT_OK && request->process)
+        status = gt_selection_keep_process(&making.selection, *request->process, err);
     if (status == GT_OK && !view->slots)
         status = gt_fail_memory(err);
     if (status == GT_OK) {

@@ -92,7 +92,9 @@ enum gt_status gt_export_perfetto(const struct gt_export *export, const char *pa
     struct gt_perfetto_input *inputs = gt_mem_array(export->input_count, sizeof *inputs);
     enum gt_status status = inputs ? GT_OK : gt_fail_memory(err);
     for (size_t i = 0; inputs && i < export->input_count; i++)
-        inputs[i] = (struct gt_perfetto_input){.view = export->inputs[i].view, .rank = export->inputs[i].rank.rank};
+        inputs[i] = (struct gt_perfetto_input){.view = export->inputs[i].view,
+                                               .rank = export->inputs[i].rank.rank,
+                                               .world_size = export->inputs[i].rank.world_size};
     if (status == GT_OK && export->input_count > 1)
         status = align(export, inputs, err);
     if (status == GT_OK)

@@ -73,13 +73,13 @@ static void describe_origin(struct gt_perfetto_part *part) {
     size_t packet = gt_perfetto_file_begin(part->file, part->machine);
     size_t attributes = gt_wire_begin(wire, PACKET_TRACE_ATTRIBUTES);
     add_attribute(wire, "gputime.version", gt_str_of(GPUTIME_VERSION));
-    add_attribute(wire, "gputime.format", gt_str_of(store->meta.format));
+    add_attribute(wire, "gputime.format", gt_store_format(store));
     if (store->meta.producer != GT_STRID_EMPTY)
         add_attribute(wire, "gputime.producer", gt_store_string(store, store->meta.producer));
     if (store->meta.host != GT_STRID_EMPTY)
         add_attribute(wire, "gputime.host", gt_store_string(store, store->meta.host));
     add_number(wire, "gputime.rank", part->rank);
-    add_number(wire, "gputime.world_size", store->meta.world_size);
+    add_number(wire, "gputime.world_size", part->world_size);
     add_issues(wire, part);
     gt_wire_end(wire, attributes);
     gt_perfetto_file_end(part->file, packet);
@@ -104,8 +104,7 @@ enum gt_status gt_perfetto_write(const struct gt_perfetto_input *inputs, size_t 
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         struct gt_perfetto_part part;
-        status = gt_perfetto_part_init(&part, &inputs[i], &file, err);
-        part.machine = count > 1 ? (uint32_t)i + 1 : 0;
+        status = gt_perfetto_part_init(&part, &inputs[i], count > 1 ? (uint32_t)i + 1 : 0, &file, err);
         part.add_ns = add_ns - (uint64_t)inputs[i].ahead_ns;
         part.event_id = event_id;
         if (status == GT_OK)

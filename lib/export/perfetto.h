@@ -8,8 +8,8 @@
 /* A trace to be written, or the selected part of it. */
 struct gt_perfetto_input {
     const struct gt_view *view;
-    int64_t rank;     /* -1: not known */
-    int64_t ahead_ns; /* of its clock, before that of the others */
+    int64_t rank, world_size; /* -1: not known */
+    int64_t ahead_ns;         /* of its clock, before that of the others */
 };
 
 /* Writes all inputs to one trace. Several have process and GPU numbers of their own: each is a machine of the trace.

@@ -39,6 +39,19 @@ enum arg {
     ARG_OF_CLUSTER_X,
     ARG_OF_CLUSTER_Y,
     ARG_OF_CLUSTER_Z,
+    ARG_OF_PRIORITY,
+    ARG_OF_GRAPH_NODE,
+    ARG_OF_LIMITERS,
+    ARG_OF_ACTIVE_BLOCKS,
+    ARG_OF_LIMIT_REGISTERS,
+    ARG_OF_LIMIT_SHARED,
+    ARG_OF_LIMIT_WARPS,
+    ARG_OF_LIMIT_BLOCKS,
+    ARG_OF_LIMIT_BARRIERS,
+    ARG_OF_ALLOCATED_REGISTERS,
+    ARG_OF_ALLOCATED_SHARED_BYTES,
+    ARG_OF_CHANNEL,
+    ARG_OF_CHANNEL_TYPE,
     ARG_COUNT
 };
 static const char *const arg_names[ARG_COUNT] = {
@@ -59,10 +72,23 @@ static const char *const arg_names[ARG_COUNT] = {
     [ARG_OF_CLUSTER_X] = "cluster_x",
     [ARG_OF_CLUSTER_Y] = "cluster_y",
     [ARG_OF_CLUSTER_Z] = "cluster_z",
+    [ARG_OF_PRIORITY] = "priority",
+    [ARG_OF_GRAPH_NODE] = "graph_node",
+    [ARG_OF_LIMITERS] = "limiters",
+    [ARG_OF_ACTIVE_BLOCKS] = "active_blocks",
+    [ARG_OF_LIMIT_REGISTERS] = "limit_registers",
+    [ARG_OF_LIMIT_SHARED] = "limit_shared",
+    [ARG_OF_LIMIT_WARPS] = "limit_warps",
+    [ARG_OF_LIMIT_BLOCKS] = "limit_blocks",
+    [ARG_OF_LIMIT_BARRIERS] = "limit_barriers",
+    [ARG_OF_ALLOCATED_REGISTERS] = "allocated_registers",
+    [ARG_OF_ALLOCATED_SHARED_BYTES] = "allocated_shared_bytes",
+    [ARG_OF_CHANNEL] = "channel",
+    [ARG_OF_CHANNEL_TYPE] = "channel_type",
 };
 
-/* Interned numbers of texts: kinds of memory, then categories. */
-enum { IID_MEMORY = 1, IID_CATEGORY = 16 };
+/* Interned numbers of texts: kinds of memory, then categories, then those of the store. */
+enum { IID_MEMORY = 1, IID_CATEGORY = 16, IID_TEXT = 1 << 20 };
 
 struct gpu {
     const struct gt_perfetto_part *part;
@@ -90,17 +116,17 @@ static void intern_specification(struct gt_wire *wire, uint64_t iid, struct gt_s
 /* Streams of a GPU are described by their process, and have it in their name where several use the GPU. */
 static void intern_queues(const struct gpu *gpu, struct gt_wire *wire) {
     const struct gt_view *view = gpu->part->view;
-    const struct gt_lanes *lanes = &view->store->lanes;
+    const struct gt_view_lane *lanes = &view->lanes[gpu->device->first_lane];
     bool has_several = false;
     for (size_t i = 0; i < gpu->device->lane_count; i++)
-        has_several |= lanes->process[view->lanes[gpu->device->first_lane + i].lane] !=
-                       lanes->process[view->lanes[gpu->device->first_lane].lane];
+        has_several |= gt_perfetto_part_lane_process(gpu->part, lanes[i].lane) !=
+                       gt_perfetto_part_lane_process(gpu->part, lanes[0].lane);
     for (size_t i = 0; i < gpu->device->lane_count; i++) {
-        uint32_t lane = view->lanes[gpu->device->first_lane + i].lane;
+        uint32_t lane = lanes[i].lane, owner = gt_perfetto_part_lane_process(gpu->part, lane);
         char process[40] = "", name[80];
-        if (lanes->process[lane] != GT_NO_TRACK)
-            snprintf(process, sizeof process, "process %d", (int)gt_perfetto_part_pid(gpu->part, lanes->process[lane]));
-        int length = snprintf(name, sizeof name, "Stream %lld%s%s", (long long)lanes->stream[lane],
+        if (owner != GT_NO_TRACK)
+            snprintf(process, sizeof process, "process %d", (int)gt_perfetto_part_pid(gpu->part, owner));
+        int length = snprintf(name, sizeof name, "Stream %lld%s%s", (long long)view->store->lanes.stream[lane],
                               has_several && process[0] ? " of " : "", has_several ? process : "");
         intern_specification(wire, IID_QUEUE + (uint64_t)lane, (struct gt_str){name, (size_t)length},
                              gt_str_of(process), STAGE_COMPUTE);
@@ -160,12 +186,23 @@ static void intern_kernel(const struct gpu *gpu, size_t position, struct gt_wire
     gt_wire_end(wire, entry);
 }
 
+static uint32_t row_of(const uint32_t *rows, uint32_t op) {
+    return rows ? rows[op] : GT_NO_ROW;
+}
+
+/* GT_STRID_EMPTY: not known. */
+static gt_strid limiters_of(const struct gt_perfetto_part *part, size_t position) {
+    uint32_t launch = row_of(part->launch, part->view->row[position]);
+    return launch == GT_NO_ROW ? GT_STRID_EMPTY : part->store->launch_details.limiters[launch];
+}
+
 static bool intern_all(const void *context, struct gt_wire *wire) {
     const struct gpu *gpu = context;
     const struct gt_view *view = gpu->part->view;
     size_t first = gpu->device->first, count = gpu->device->count;
-    struct gt_perfetto_names names, kernels;
+    struct gt_perfetto_names names, kernels, texts;
     bool is_done = gt_perfetto_names_init(&names, view->store->strings.count, count);
+    is_done = gt_perfetto_names_init(&texts, view->store->strings.count, count) && is_done;
     is_done = gt_perfetto_names_init(&kernels, view->store->strings.count, count) && is_done;
     intern_constants(gpu, wire);
     intern_queues(gpu, wire);
@@ -175,8 +212,13 @@ static bool intern_all(const void *context, struct gt_wire *wire) {
             gt_perfetto_names_add(wire, INTERNED_EVENT_NAMES, (uint64_t)view->name[i] + 1, gt_view_op_name(view, i));
         if (gt_store_kind_is_kernel(view->kind[i]) && gt_perfetto_names_is_new(&kernels, view->name[i]))
             intern_kernel(gpu, i, wire);
+        gt_strid limiters = limiters_of(gpu->part, i);
+        if (limiters != GT_STRID_EMPTY && gt_perfetto_names_is_new(&texts, limiters))
+            gt_perfetto_names_add(wire, INTERNED_ANNOTATION_STRINGS, IID_TEXT + (uint64_t)limiters,
+                                  gt_store_string(view->store, limiters));
     }
     is_done = gt_perfetto_names_release(&names) && is_done;
+    is_done = gt_perfetto_names_release(&texts) && is_done;
     return gt_perfetto_names_release(&kernels) && is_done;
 }
 
@@ -236,23 +278,43 @@ static void add_config(const struct gt_kernel_configs *configs, uint32_t row, st
     add_known_32(wire, ARG_OF_CLUSTER_X, configs->cluster_x[row]);
     add_known_32(wire, ARG_OF_CLUSTER_Y, configs->cluster_y[row]);
     add_known_32(wire, ARG_OF_CLUSTER_Z, configs->cluster_z[row]);
+    if (configs->priority[row] != INT64_MIN) {
+        size_t priority = begin_arg(wire, LAUNCH_ARGS, ARG_OF_PRIORITY);
+        gt_wire_int(wire, ARG_INT, configs->priority[row]);
+        gt_wire_end(wire, priority);
+    }
 }
 
-static uint32_t row_of(const uint32_t *rows, uint32_t op) {
-    return rows ? rows[op] : GT_NO_ROW;
+static void add_details(const struct gt_launch_details *details, uint32_t row, struct gt_wire *wire) {
+    add_known(wire, ARG_OF_GRAPH_NODE, details->graph_node[row]);
+    if (details->limiters[row] != GT_STRID_EMPTY)
+        add_text(wire, ARG_OF_LIMITERS, IID_TEXT + (uint64_t)details->limiters[row]);
+    add_known_32(wire, ARG_OF_ACTIVE_BLOCKS, details->active_blocks[row]);
+    add_known_32(wire, ARG_OF_LIMIT_REGISTERS, details->limit_registers[row]);
+    add_known_32(wire, ARG_OF_LIMIT_SHARED, details->limit_shared[row]);
+    add_known_32(wire, ARG_OF_LIMIT_WARPS, details->limit_warps[row]);
+    add_known_32(wire, ARG_OF_LIMIT_BLOCKS, details->limit_blocks[row]);
+    add_known_32(wire, ARG_OF_LIMIT_BARRIERS, details->limit_barriers[row]);
+    add_known_32(wire, ARG_OF_ALLOCATED_REGISTERS, details->allocated_registers[row]);
+    add_known_32(wire, ARG_OF_ALLOCATED_SHARED_BYTES, details->allocated_shared_bytes[row]);
+    add_known_32(wire, ARG_OF_CHANNEL, details->channel[row]);
+    add_known_32(wire, ARG_OF_CHANNEL_TYPE, details->channel_type[row]);
 }
 
 static void add_launch(const struct gt_perfetto_part *part, size_t position, struct gt_wire *wire) {
     const struct gt_store *store = part->store;
     uint32_t op = part->view->row[position];
     uint32_t config = row_of(part->config, op), copy = row_of(part->copy, op), graph = row_of(part->graph, op);
+    uint32_t details = row_of(part->launch, op);
     bool is_kernel = gt_store_kind_is_kernel(part->view->kind[position]),
          is_in_graph = store->ops.flags[op] & GT_OP_IN_GRAPH;
-    if (is_kernel && config == GT_NO_ROW && graph == GT_NO_ROW && !is_in_graph)
+    if (is_kernel && config == GT_NO_ROW && graph == GT_NO_ROW && details == GT_NO_ROW && !is_in_graph)
         return;
     size_t launch = gt_wire_begin(wire, STAGE_LAUNCH);
     if (config != GT_NO_ROW)
         add_config(&store->kernel_configs, config, wire);
+    if (details != GT_NO_ROW)
+        add_details(&store->launch_details, details, wire);
     if (!is_kernel)
         add_text(wire, ARG_OF_CATEGORY, IID_CATEGORY + (uint64_t)part->view->category[position]);
     if (copy != GT_NO_ROW) {
@@ -271,7 +333,8 @@ static void encode(const void *context, size_t event, struct gt_wire *wire) {
     const struct gpu *gpu = context;
     const struct gt_view *view = gpu->part->view;
     size_t position = gpu->device->first + event, stage = gt_wire_begin(wire, PACKET_GPU_RENDER_STAGE_EVENT);
-    uint32_t process = gt_view_op_process(view, position);
+    uint32_t launcher = gt_view_op_process(view, position);
+    uint32_t process = launcher != GT_NO_TRACK ? launcher : gpu->part->owner;
     int64_t length_ns = gt_view_op_ns(view, position);
     gt_wire_uint(wire, STAGE_EVENT_ID, gpu->part->event_id + position);
     gt_wire_uint(wire, STAGE_DURATION, length_ns > 0 ? (uint64_t)length_ns : 0);

@@ -2,6 +2,7 @@
 #include "export/perfetto_part.h"
 
 #include "base/mem.h"
+#include "events/trace_rank.h"
 #include "export/perfetto_fields.h"
 #include "measure/results/results.h"
 
@@ -39,12 +40,14 @@ static bool find_rows(struct gt_perfetto_part *part) {
     const struct gt_store *store = part->store;
     if (store->kernel_configs.count)
         part->config = new_rows_by_op(store, store->kernel_configs.op, store->kernel_configs.count);
+    if (store->launch_details.count)
+        part->launch = new_rows_by_op(store, store->launch_details.op, store->launch_details.count);
     if (store->copies.count)
         part->copy = new_rows_by_op(store, store->copies.op, store->copies.count);
     if (store->graph_ops.count)
         part->graph = new_rows_by_op(store, store->graph_ops.op, store->graph_ops.count);
-    return (part->config || !store->kernel_configs.count) && (part->copy || !store->copies.count) &&
-           (part->graph || !store->graph_ops.count);
+    return (part->config || !store->kernel_configs.count) && (part->launch || !store->launch_details.count) &&
+           (part->copy || !store->copies.count) && (part->graph || !store->graph_ops.count);
 }
 
 /* Ops of the view by launch call: a graph launch has many. */
@@ -125,8 +128,21 @@ static bool find_times(struct gt_perfetto_part *part) {
     return !part->times.failed;
 }
 
+/* Of several traces in a file each has its GPUs to itself: a stream is of the only process that launched anything. */
+static bool find_owner(struct gt_perfetto_part *part) {
+    size_t count = 0;
+    part->owner = GT_NO_TRACK;
+    if (!part->machine)
+        return true;
+    bool *works = gt_trace_rank_workers(part->store, part->labels, &count);
+    for (uint32_t i = 0; works && count == 1 && i < part->store->processes.count; i++)
+        part->owner = works[i] ? i : part->owner;
+    gt_mem_free(works);
+    return works != NULL;
+}
+
 enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct gt_perfetto_input *input,
-                                     struct gt_perfetto_file *file, struct gt_error *err) {
+                                     uint32_t machine, struct gt_perfetto_file *file, struct gt_error *err) {
     const struct gputime_selection *selection = &input->view->request->selection;
     *part = (struct gt_perfetto_part){
         .view = input->view,
@@ -134,6 +150,8 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
         .labels = input->view->labels,
         .file = file,
         .rank = input->rank,
+        .world_size = input->world_size,
+        .machine = machine,
         .api = api_of(input->view->store),
         .uuid = file->last_uuid + 1,
     };
@@ -141,7 +159,7 @@ enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct
     part->idle = gt_results_idle(part->view, err);
     if (!part->idle)
         return GT_ERR;
-    bool is_done = find_rows(part) && find_ops_of_calls(part) && find_times(part);
+    bool is_done = find_owner(part) && find_rows(part) && find_ops_of_calls(part) && find_times(part);
     if (is_done && (selection->device_count || selection->stream_count || selection->process_count)) {
         part->processes = gt_view_processes(part->view);
         is_done = part->processes != NULL;
@@ -157,6 +175,7 @@ void gt_perfetto_part_release(struct gt_perfetto_part *part) {
     gt_mem_free(part->tracks);
     gt_mem_free(part->items);
     gt_mem_free(part->config);
+    gt_mem_free(part->launch);
     gt_mem_free(part->copy);
     gt_mem_free(part->graph);
     gt_mem_free(part->call_first);

@@ -32,19 +32,21 @@ struct gt_perfetto_part {
     const struct gt_idle *idle;
     struct gt_perfetto_file *file;
     struct gt_arena arena;
-    int64_t rank;
+    int64_t rank, world_size;
     uint64_t add_ns;           /* to every time */
     uint32_t machine;          /* 0: the only one */
     uint32_t api;              /* of the GPU work */
     uint64_t event_id;         /* of the op at position 0 of the view */
     uint64_t uuid;             /* of track 0 */
+    uint32_t owner;            /* process of streams that do not say it; GT_NO_TRACK: not known */
     bool *processes;           /* whose threads are selected; NULL: all */
     struct gt_intervals times; /* what of threads and counters is selected: the window, or the steps */
 
     uint32_t *call_first; /* by call, and one more: where its ops begin in call_ops; NULL: no op has a call */
     uint32_t *call_ops;   /* positions of ops in the view */
     uint32_t *config;     /* by row of ops: of kernel_configs, GT_NO_ROW; NULL: there are none */
-    uint32_t *copy;       /* the same for copies */
+    uint32_t *launch;     /* the same for launch_details */
+    uint32_t *copy;       /* and copies */
     uint32_t *graph;      /* and graph_ops */
 
     struct gt_nest_item *items;
@@ -89,7 +91,7 @@ static inline uint64_t gt_perfetto_part_uuid(const struct gt_perfetto_part *part
 
 /* Finds what the parts of the trace refer to. The view must outlive it. */
 enum gt_status gt_perfetto_part_init(struct gt_perfetto_part *part, const struct gt_perfetto_input *input,
-                                     struct gt_perfetto_file *file, struct gt_error *err);
+                                     uint32_t machine, struct gt_perfetto_file *file, struct gt_error *err);
 void gt_perfetto_part_release(struct gt_perfetto_part *part);
 
 /* The first time that is written, in the input's own clock, or an earlier one. */
@@ -99,6 +101,12 @@ int64_t gt_perfetto_part_first_ns(const struct gt_view *view);
 int32_t gt_perfetto_part_pid(const struct gt_perfetto_part *part, uint32_t process);
 int64_t gt_perfetto_part_tid(const struct gt_perfetto_part *part, uint32_t thread);
 int32_t gt_perfetto_part_gpu(const struct gt_perfetto_part *part, uint32_t device);
+
+/* The process of a stream; GT_NO_TRACK: not known. */
+static inline uint32_t gt_perfetto_part_lane_process(const struct gt_perfetto_part *part, uint32_t lane) {
+    uint32_t process = part->store->lanes.process[lane];
+    return process != GT_NO_TRACK ? process : part->owner;
+}
 
 /* Whether rows of a thread are of the selection. */
 static inline bool gt_perfetto_part_has_thread(const struct gt_perfetto_part *part, uint32_t thread) {

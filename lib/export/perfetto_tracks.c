@@ -38,10 +38,10 @@ static void describe_lane(struct gt_perfetto_part *part, uint64_t uuid, uint32_t
         begin(part, uuid, gt_perfetto_part_uuid(part, gt_perfetto_part_device(part, lanes->device[lane])));
     gt_wire_text(it.wire, TRACK_NAME,
                  gt_arena_printf(&part->arena, "Ranges of stream %lld", (long long)lanes->stream[lane]));
-    if (lanes->process[lane] != GT_NO_TRACK)
-        gt_wire_text(
-            it.wire, TRACK_DESCRIPTION,
-            gt_arena_printf(&part->arena, "process %d", (int)gt_perfetto_part_pid(part, lanes->process[lane])));
+    uint32_t process = gt_perfetto_part_lane_process(part, lane);
+    if (process != GT_NO_TRACK)
+        gt_wire_text(it.wire, TRACK_DESCRIPTION,
+                     gt_arena_printf(&part->arena, "process %d", (int)gt_perfetto_part_pid(part, process)));
     end(&it);
 }
 

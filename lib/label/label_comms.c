@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "events/comms.h"
+#include "label/comm_externals.h"
 #include "label/comm_groups.h"
 #include "label/enclose.h"
 #include "label/label.h"
@@ -15,6 +16,7 @@ struct joiner {
     struct gt_collective *found; /* in the order of their launches */
     size_t found_count;
     uint32_t launch_count;
+    uint64_t *externals;       /* by record: gt_comm_externals_new() */
     uint32_t *op_launch;       /* labels->comms.op_launch, in numbers of this joiner until all is found */
     struct gt_map by_external; /* (process, id) -> index into found */
     struct gt_nccl_call *calls;
@@ -38,7 +40,7 @@ static uint32_t process_of_thread(const struct gt_store *store, uint32_t thread)
 static void take_kernel_record(struct joiner *joiner, uint32_t record) {
     const struct gt_comms *comms = &joiner->store->comms;
     uint32_t op = comms->op[record], index = GT_MAP_NONE;
-    uint64_t external = comms->external[record];
+    uint64_t external = joiner->externals[record];
     uint32_t process = gt_labels_op_process(joiner->labels, joiner->store, op);
     if (joiner->op_launch[op] != GT_NO_ROW)
         return;
@@ -71,14 +73,11 @@ static void take_operator_record(struct joiner *joiner, uint32_t record, bool is
         joiner->found[index].more = record;
 }
 
-static void take_kineto_records(struct joiner *joiner) {
+static bool take_kineto_records(struct joiner *joiner) {
     const struct gt_store *store = joiner->store;
     const struct gt_comms *comms = &store->comms;
     uint32_t process = GT_NO_TRACK;
     bool is_first = true, is_only = true;
-    for (uint32_t record = 0; record < comms->count; record++)
-        if (comms->op[record] != GT_NO_ROW)
-            take_kernel_record(joiner, record);
     for (uint32_t record = 0; record < comms->count; record++) {
         if (comms->cpu_op[record] == GT_NO_ROW)
             continue;
@@ -87,9 +86,16 @@ static void take_kineto_records(struct joiner *joiner) {
         process = other;
         is_first = false;
     }
+    joiner->externals = gt_comm_externals_new(store, joiner->labels, is_only ? process : GT_NO_TRACK);
+    if (!joiner->externals)
+        return false;
+    for (uint32_t record = 0; record < comms->count; record++)
+        if (comms->op[record] != GT_NO_ROW)
+            take_kernel_record(joiner, record);
     for (uint32_t record = 0; record < comms->count; record++)
         if (comms->cpu_op[record] != GT_NO_ROW)
             take_operator_record(joiner, record, is_only);
+    return true;
 }
 
 /* ---- kernels by their launch calls ---- */
@@ -297,10 +303,10 @@ static enum gt_status join_comms(const struct gt_store *store, struct gt_labels 
     if (!store->comms.count)
         return GT_OK;
     bool ok = joiner_init(&joiner, store, labels);
-    if (ok)
-        take_kineto_records(&joiner);
-    ok = ok && join_kernels(&joiner) && !joiner.by_external.failed && make_labels(&joiner);
+    ok = ok && take_kineto_records(&joiner) && join_kernels(&joiner) && !joiner.by_external.failed &&
+         make_labels(&joiner);
     gt_mem_free(joiner.found);
+    gt_mem_free(joiner.externals);
     gt_mem_free(joiner.calls);
     gt_mem_free(joiner.op_call);
     gt_map_release(&joiner.by_external);

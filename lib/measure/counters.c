@@ -12,14 +12,16 @@ static const struct gt_report_column columns[] = {
     {"method", "Method", GT_UNIT_NONE, NULL, 0},
     {"samples", "Samples", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"coverage", "Coverage", GT_UNIT_SHARE, "wall time", GT_COLUMN_DETAIL},
-    {"sm_active", "SMs active %", GT_UNIT_NONE, NULL, 0},
+    {"sm_active", "SMs active %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
     {"sm_issue", "Issue %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
-    {"tensor", "Tensor %", GT_UNIT_NONE, NULL, 0},
-    {"dram_read", "DRAM read %", GT_UNIT_NONE, NULL, 0},
-    {"dram_write", "DRAM write %", GT_UNIT_NONE, NULL, 0},
+    {"sm_throughput", "SM throughput %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"tensor", "Tensor %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"dram", "DRAM %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"dram_read", "DRAM read %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"dram_write", "DRAM write %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
     {"warps", "Warps %", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
-    {"gpc_mhz", "MHz", GT_UNIT_NONE, NULL, 0},
-    {"dram_bytes", "DRAM bytes", GT_UNIT_BYTES, NULL, 0},
+    {"gpc_mhz", "MHz", GT_UNIT_NONE, NULL, GT_COLUMN_SPARSE},
+    {"dram_bytes", "DRAM bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_SPARSE},
 };
 
 static const char *const scope_names[GT_COUNTER_SCOPES] = {
@@ -35,8 +37,9 @@ static const struct {
     const char *key;
     enum gt_metric metric;
 } metric_columns[] = {
-    {"sm_active", GT_METRIC_SM_ACTIVE}, {"sm_issue", GT_METRIC_SM_ISSUE},     {"tensor", GT_METRIC_TENSOR},
-    {"dram_read", GT_METRIC_DRAM_READ}, {"dram_write", GT_METRIC_DRAM_WRITE}, {"warps", GT_METRIC_WARPS},
+    {"sm_active", GT_METRIC_SM_ACTIVE},   {"sm_issue", GT_METRIC_SM_ISSUE}, {"sm_throughput", GT_METRIC_SM_THROUGHPUT},
+    {"tensor", GT_METRIC_TENSOR},         {"dram", GT_METRIC_DRAM},         {"dram_read", GT_METRIC_DRAM_READ},
+    {"dram_write", GT_METRIC_DRAM_WRITE}, {"warps", GT_METRIC_WARPS},
 };
 
 static void put_row(struct gt_table *table, int64_t device_id, const struct gt_counter_device *device,
@@ -110,6 +113,36 @@ static void put_issues(struct gt_section *section, const struct gt_view *view, c
     gt_measure_issue(section, GT_ISSUE_METRIC_OUT_OF_RANGE, sums->out_of_range);
 }
 
+/* Counters that mean nothing here are still there: those of AMD are sums over a kernel. NULL: there are none. */
+static const char *say_unknown(const struct gt_view *view, struct gt_arena *arena) {
+    enum { LISTED = 5, LONGEST = 100 };
+    const struct gt_counter_tracks *tracks = &view->store->counter_tracks;
+    gt_strid listed[LISTED];
+    struct gt_str text = GT_STR("");
+    size_t count = 0;
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        gt_strid id = tracks->series[i] != GT_STRID_EMPTY ? tracks->series[i] : tracks->name[i];
+        bool is_new = gt_sampling_is_unknown(view->store, i);
+        for (size_t k = 0; k < count && is_new; k++)
+            is_new = listed[k] != id;
+        if (!is_new)
+            continue;
+        struct gt_str name = gt_store_string(view->store, id);
+        if (count == LISTED) {
+            text = gt_arena_printf(arena, "%s and others", text.ptr);
+            break;
+        }
+        text = gt_arena_printf(arena, "%s%s%.*s", text.ptr, count ? ", " : "",
+                               (int)(name.len < LONGEST ? name.len : LONGEST), name.ptr);
+        listed[count++] = id;
+    }
+    return count ? gt_arena_printf(arena,
+                                   "Counters under names that are not known here: %s. 'gputime sql' has their values.",
+                                   text.ptr)
+                       .ptr
+                 : NULL;
+}
+
 enum gt_status gt_counters_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_counter_set *set = gt_results_counters(view, err);
     if (!set)
@@ -124,8 +157,9 @@ enum gt_status gt_counters_run(const struct gt_view *view, struct gt_section *se
     table->keeps_order = true;
     table->screen_limit = 20;
     /* most profilers record none: that is worth a sentence only where nothing else is shown */
-    if (sums.devices || !gt_measure_table_is_wanted(view, "efficiency"))
-        table->empty = GT_NONE_IN(view, "hardware counters");
+    const char *unknown = sums.devices ? NULL : say_unknown(view, &section->report->arena);
+    if (sums.devices || unknown || !gt_measure_table_is_wanted(view, "efficiency"))
+        table->empty = unknown ? unknown : GT_NONE_IN(view, "hardware counters");
     for (size_t d = 0; d < set->device_count; d++)
         for (size_t i = 0; i < set->devices[d].item_count; i++)
             put_row(table, view->devices[d].id, &set->devices[d], &set->devices[d].items[i]);

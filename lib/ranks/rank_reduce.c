@@ -15,14 +15,11 @@
 
 /* ---- which ops ---- */
 
-static struct gt_request request_of(const struct gt_rank_reduce_input *input, const struct gputime_range *process,
-                                    const struct gputime_range *device) {
-    struct gt_request request = {
-        .threads = input->threads, .selection = GPUTIME_SELECTION_INIT, .facts = GT_RANK_REDUCE_FACTS};
-    request.selection.processes = process;
-    request.selection.process_count = process != NULL;
-    request.selection.devices = device;
-    request.selection.device_count = device != NULL;
+static struct gt_request request_of(const struct gt_rank_reduce_input *input, const uint32_t *process) {
+    struct gt_request request = {.threads = input->threads,
+                                 .selection = GPUTIME_SELECTION_INIT,
+                                 .process = process,
+                                 .facts = GT_RANK_REDUCE_FACTS};
     return request;
 }
 
@@ -54,7 +51,15 @@ static bool is_plausible(const struct gt_view_device *device) {
 
 /* ---- one rank ---- */
 
-static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_view *view,
+/* A process of a trace of several machines has its own. Hidden ones become numbers in gt_job_redact. */
+static gt_strid host_of(const struct gt_store *store, uint32_t process) {
+    gt_strid own = process == GT_NO_TRACK ? GT_STRID_EMPTY : store->processes.host[process];
+    if (own != GT_STRID_EMPTY)
+        return own;
+    return store->meta.host == GT_STRID_EMPTY ? store->meta.hidden_host : store->meta.host;
+}
+
+static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_view *view, uint32_t process,
                       const struct gt_trace_rank *found, struct gt_rank_summary *summary) {
     const struct gt_store *store = input->store;
     const struct gt_view_device *device = &view->devices[0];
@@ -71,9 +76,7 @@ static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_
     head->made_from = strcmp(store->meta.format, "nsys-sqlite") == 0 ? GT_RANK_OF_REPORT
                       : strcmp(store->meta.format, "perfetto") == 0  ? GT_RANK_OF_OTHER_TRACE
                                                                      : GT_RANK_ORIGINAL;
-    bool is_hidden = store->meta.host == GT_STRID_EMPTY; /* gt_job_redact makes a number of it */
-    head->host = gt_rank_summary_put_text(
-        summary, gt_store_string(store, is_hidden ? store->meta.hidden_host : store->meta.host));
+    head->host = gt_rank_summary_put_text(summary, gt_store_string(store, host_of(store, process)));
     head->uuid = gt_rank_summary_put_text(summary, gt_store_string(store, store->devices.uuid[device->device]));
     head->input = gt_rank_summary_put_text(summary, input->name);
 }
@@ -102,11 +105,9 @@ static enum gt_status fill(const struct gt_rank_reduce_input *input, const struc
 static enum gt_status reduce_one(const struct gt_rank_reduce_input *input, uint32_t process, bool is_only,
                                  struct gt_rank_summary *summary, struct gt_error *err) {
     const struct gt_store *store = input->store;
-    struct gputime_range pid = {0}, device = {0};
+    struct gputime_range device = {0};
     struct gt_view *view = NULL;
-    if (process != GT_NO_TRACK && !is_only)
-        pid.first = pid.last = store->processes.pid[process];
-    struct gt_request request = request_of(input, process == GT_NO_TRACK || is_only ? NULL : &pid, NULL);
+    struct gt_request request = request_of(input, process == GT_NO_TRACK || is_only ? NULL : &process);
     enum gt_status status = gt_view_new(store, input->labels, &request, &view, err);
     size_t all_ops = view ? view->op_count : 0;
     if (status == GT_OK && view->device_count > 1) {
@@ -119,7 +120,7 @@ static enum gt_status reduce_one(const struct gt_rank_reduce_input *input, uint3
     }
     if (status == GT_OK && view->op_count && is_plausible(&view->devices[0])) {
         struct gt_trace_rank found = gt_trace_rank_of_process(store, process, is_only, input->path);
-        fill_head(input, view, &found, summary);
+        fill_head(input, view, process, &found, summary);
         summary->head.other_devices = all_ops - view->op_count;
         status = fill(input, view, process, summary, err);
     }
@@ -131,8 +132,7 @@ static enum gt_status reduce_one(const struct gt_rank_reduce_input *input, uint3
 
 static enum gt_status reduce_log(const struct gt_rank_reduce_input *input, struct gt_rank_summary *summary,
                                  struct gt_error *err) {
-    const struct gt_meta *meta = &input->store->meta;
-    gt_strid host = meta->host == GT_STRID_EMPTY ? meta->hidden_host : meta->host;
+    gt_strid host = host_of(input->store, GT_NO_TRACK);
     summary->head.rank = summary->head.world_size = summary->head.device = -1;
     summary->head.input_number = input->number;
     summary->head.host = gt_rank_summary_put_text(summary, gt_store_string(input->store, host));

@@ -70,6 +70,7 @@ static const struct {
     {"source_columns", "table", TABLE},
     {"source_columns", "role", TERM},
     {"processes", "label", NUMBERED},
+    {"processes", "host", DIGITS},
     {"threads", "label", NUMBERED},
     {"devices", "name", TERM},
     {"devices", "uuid", DIGITS},
@@ -200,6 +201,7 @@ static void rewrite_all_texts(struct redaction *redaction) {
     for (size_t c = 0; c < gt_column_count; c++)
         if (gt_column_infos[c].refers == GT_REFERS_STRING)
             rewrite_texts(redaction, &gt_column_infos[c]);
+    store->meta.origin = new_text(redaction, TERM, store->meta.origin);
     store->meta.producer = new_text(redaction, TERM, store->meta.producer);
     store->meta.hidden_host = new_text(redaction, DIGITS, store->meta.host);
     store->meta.host = GT_STRID_EMPTY;

@@ -187,7 +187,7 @@ class Trace:
         for one in map(message, found):
             name = sequence.name(1001, one[1])
             assert name not in values
-            values[name] = one[4] if 4 in one else real(one[5]) if 5 in one else sequence.name(29, one[7])
+            values[name] = one[4] if 4 in one else signed(one[3]) if 3 in one else real(one[5]) if 5 in one else sequence.name(29, one[7])
         return values
 
     def read_op(self, sequence, data, time, machine):

@@ -36,8 +36,10 @@ def packet(*fields):
 
 
 def annotation(name, value):
+    if isinstance(value, dict):
+        return message((11, [annotation(key, one) for key, one in value.items()]), (10, name))
     if isinstance(value, list):
-        return message((10, name), (12, [message((4, one)) for one in value]))
+        return message((10, name), (12, [message((6 if isinstance(one, str) else 4, one)) for one in value]))
     return message((10, name), (5 if isinstance(value, float) else 4 if isinstance(value, int) else 6, value))
 
 

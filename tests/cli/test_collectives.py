@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 
 import pytest
+from kineto_by_hand import Trace
 from samples import with_shared
 
 TRACES = with_shared([], "data/h200/ranks/*_rank[02].json.gz")
@@ -88,3 +89,25 @@ def test_a_missing_bandwidth_has_a_reason(gputime, path):
 def test_an_export_without_payloads_says_how_to_get_them(gputime, path):
     assert b"--include-blobs=true" in gputime("summary", path).stdout
     assert gputime.json(path)["tables"]["collectives"]["rows"] == []
+
+
+@pytest.mark.parametrize("left", ["external", "calls", "sequences"])
+def test_records_of_one_collective_are_joined(gputime, tmp_path, left):
+    """By the same id; else the launch call lies in the operator, or group and number are the same."""
+    trace = Trace()
+    for number in range(6):
+        at, name = 1000 + 300 * number, ("allreduce", "send")[number % 2]
+        record = {"Collective name": name, "In msg nelems": 1024, "Out msg nelems": 1024, "Group size": 2, "dtype": "Float",
+                  "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": number // 2}
+        trace.event("cpu_op", "record_param_comms", at, 10, **record, **{"External id": number + 1, "Rank": 0, "Global rank start": 0})
+        if left == "external":
+            record["External id"] = number + 1
+        trace.op(at + 50, 40, f"ncclDevKernel_{('AllReduce_Sum_f32_RING_LL', 'SendRecv')[number % 2]}(x)", launched=at + 2, **record)
+    if left == "calls":
+        for event in trace.events:
+            event["args"].pop("Seq", None)
+    if left == "sequences":
+        trace.events = [event for event in trace.events if event["cat"] != "cuda_runtime"]
+    rows = gputime.json(trace.write(tmp_path))["tables"]["collectives"]["rows"]
+    assert [(row["name"], row["count"], row["bytes"], row["time_ns"]) for row in rows] == [
+        ("all_reduce", 3, 3 * 4096, 120000), ("send", 3, 3 * 4096, 120000)]

@@ -121,6 +121,62 @@ def counters_of(gputime, trace, folder, *options):
     return rows, report
 
 
+# As the PyTorch profiler writes samples of CUPTI: a process of its own, or the GPU's with its label, which may come last.
+PEAK = ".avg.pct_of_peak_sustained_elapsed"
+WAYS = {"process": {"pid": "GPU 1 Counters", "name": "hardware"}, "event": {"pid": 7, "name": "GPU 1 Counters"},
+        "label": {"pid": 7, "name": "CUPTI PM Sampling"}}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_names_of_cupti(gputime, tmp_path, way):
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a", device=1)
+    values = {"sm__cycles_active" + PEAK: 55.5, "sm__throughput" + PEAK: 40, "gpu__dram_throughput" + PEAK: 20,
+              "sm__inst_executed_pipe_tensor" + PEAK: 33, "sm__inst_executed_pipe_fma" + PEAK: 99,
+              "sm__warps_active.ratio": 0.25, "gpc__cycles_elapsed.avg.per_second": 1.5e9, "sm__issue_active.avg": 77}
+    for at in range(0, 1000, PERIOD):
+        trace.events.append({"ph": "C", "cat": "hardware_counters", "tid": 0, "ts": at, "args": values} | WAYS[way])
+    if way == "label":
+        trace.events.append({"ph": "M", "name": "process_labels", "pid": 7, "tid": 0, "ts": 0, "args": {"labels": "GPU 1"}})
+    rows, _ = counters_of(gputime, trace, tmp_path)
+    row = rows["kernel", "kernel_a", 1]
+    want = {"sm_active": 55.5, "sm_throughput": 40, "dram": 20, "tensor": 33, "warps": 25, "gpc_mhz": 1500, "sm_issue": None,
+            "dram_read": None, "dram_write": None}
+    assert {key: row[key] for key in want} == want
+    assert row["dram_bytes"] == round(4.8e12 * 0.2 * 1e-3)
+    assert b"not known" not in gputime("summary", tmp_path / "trace.json", "--table", "counters").stdout
+
+
+def test_single_counters_and_exports_keep_their_metric(gputime, tmp_path):
+    trace = Sampled()
+    trace.op(0, 1000, "kernel_a")
+    for at in range(0, 1000, PERIOD):
+        trace.events.append({"ph": "C", "name": "sm__throughput" + PEAK, "pid": "GPU 0 Counters", "tid": 0, "ts": at,
+                             "args": {"sm__throughput" + PEAK: 40}})
+        trace.events.append({"ph": "C", "name": "GPU 0 Counters", "pid": 0, "tid": 0, "ts": at,
+                             "args": {"dram__throughput": 30, "dram__bytes.sum": 1e6}})
+    rows, report = counters_of(gputime, trace, tmp_path)
+    assert (rows["kernel", "kernel_a", 0]["sm_throughput"], rows["kernel", "kernel_a", 0]["dram"]) == (40, 30)
+    exported = tmp_path / "t.pftrace"
+    assert gputime("export", tmp_path / "trace.json", "-o", exported).returncode == 0
+    again = gputime.json("summary", exported, "--table", "counters")["tables"]["counters"]["rows"]
+    assert [{**row, "input": ""} for row in again] == [{**row, "input": ""} for row in report["tables"]["counters"]["rows"]]
+
+
+def test_counters_of_other_names_are_not_denied(gputime, tmp_path):
+    said = " ".join(gputime("summary", DATA / "rocm/train.db", "--table", "counters").stdout.decode().split())
+    assert "Counters under names that are not known here: GRBM_COUNT, SQ_WAVES. 'gputime sql' has their values." in said
+    trace = Trace()
+    trace.op(0, 1000)
+    for number in range(7):
+        trace.events.append({"ph": "C", "name": f"metric_{number}", "pid": "GPU 0 Counters", "tid": 0, "ts": 5, "args": {"value": 1}})
+    said = " ".join(gputime("summary", trace.write(tmp_path), "--table", "counters").stdout.decode().split())
+    assert "not known here: metric_0, metric_1, metric_2, metric_3, metric_4 and others." in said
+    memory = Trace()
+    memory.op(0, 1000)
+    assert b"The trace has no hardware counters." in gputime("summary", memory.write(tmp_path), "--table", "counters").stdout
+
+
 def test_means_by_hand(gputime, tmp_path):
     trace = Sampled()
     busy_and_idle(trace)

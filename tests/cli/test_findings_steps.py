@@ -54,6 +54,16 @@ def test_once_is_enough_for_a_named_range(gputime, tmp_path):
     assert "The trace has 4 steps: how often 'evaluate' runs in a long run is not in it." in finding["evidence"]
 
 
+def test_names_that_differ_in_numbers_are_a_pattern(gputime, tmp_path):
+    """Each GPU has all steps, which are listed once, in order."""
+    trace = loop([0, 10, 0, 10, 10, 0], name="eval {} of v2")
+    device = [dict(event, pid=1, args=dict(event["args"], device=1)) for event in trace.events if event["cat"] == "kernel"]
+    trace.events += device
+    finding = findings_of(gputime, trace, tmp_path)["periodic_work"]
+    assert finding["title"].startswith("'eval N of v2' runs in steps 1, 3, 4: +1 ms each")
+    assert "Steps with 'eval N of v2' take 2 ms on the GPU, the others 1 ms on average." in finding["evidence"]
+
+
 def test_the_outer_of_nested_ranges_is_named(gputime, tmp_path):
     finding = findings_of(gputime, loop([0, 0, 10, 0], inner="eval_batch"), tmp_path)["periodic_work"]
     assert finding["title"].startswith("'evaluate' runs in step 2")

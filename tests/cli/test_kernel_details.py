@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from kineto_by_hand import Trace
 from samples import DATA
 
 SAMPLES = [DATA / "limits.json", DATA / "torch/llama_train_compiled.json.gz", DATA / "torch/ops_zoo.json.gz"]
@@ -83,3 +84,10 @@ def test_they_fit_a_screen_and_are_only_there_on_request(gputime):
 def test_redacted_traces_do_not_tell_where_sources_are(gputime):
     rows = gputime.json("kernels", "--details", "--redact", DATA / "limits.json")["tables"]["kernel_details"]["rows"]
     assert rows and not any("/home" in (row["file"] or "") for row in rows)
+
+
+def test_channels_are_columns(gputime, tmp_path):
+    trace = Trace()
+    trace.op(1000, 10, channel=3, channel_type=1)
+    done = gputime("sql", "select channel, channel_type from ops", trace.write(tmp_path), "--csv")
+    assert done.stdout.decode().splitlines() == ["channel,channel_type", "3,1"]

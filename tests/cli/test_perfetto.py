@@ -22,7 +22,7 @@ STAGE_COMPUTE, API_CUDA = 2, 4
 CONFIG_ARGS = {"registers": "registers_per_thread", "static_shared_bytes": "shared_mem_static", "local_bytes": "local_mem_per_thread",
                "dynamic_shared_bytes": "shared_mem_dynamic", "shared_bytes": "shared_mem", "occupancy_percent": "occupancy_percent",
                "blocks_per_multiprocessor": "blocks_per_multiprocessor", "warps_per_multiprocessor": "warps_per_multiprocessor",
-               "cluster_x": "cluster_x", "cluster_y": "cluster_y", "cluster_z": "cluster_z"}
+               "cluster_x": "cluster_x", "cluster_y": "cluster_y", "cluster_z": "cluster_z", "priority": "priority"}
 
 
 def export(gputime, path, *inputs):
@@ -53,7 +53,7 @@ class Rows:
     def __init__(self, rows):
         self.rows = rows
         self.ops = rows["ops"]
-        self.by_op = {table: {row["op"]: row for row in rows[table]} for table in ("copies", "kernel_configs", "graph_ops")}
+        self.by_op = {table: {row["op"]: row for row in rows[table]} for table in ("copies", "kernel_configs", "graph_ops", "launch_details")}
         self.slices = [(CATEGORY_OF[table], row) for table in CATEGORY_OF for row in rows[table]]
         ranges = [(CATEGORY_OF_RANGE["start_end" if row["kind"] == "nested" and row["end_thread"] is not None else row["kind"]],
                    row) for row in rows["ranges"]]
@@ -94,8 +94,9 @@ def test_ops_have_their_launch_arguments(exported):
     _, rows, trace = exported
     wanted, found = collections.Counter(), collections.Counter()
     for op in rows.ops:
-        config, copy, graph = (rows.by_op[table].get(op["row"]) for table in ("kernel_configs", "copies", "graph_ops"))
-        args = {}
+        config, copy, graph, launch = (rows.by_op[table].get(op["row"])
+                                       for table in ("kernel_configs", "copies", "graph_ops", "launch_details"))
+        args = {key: value for key, value in (launch or {}).items() if key not in ("op", "row") and value not in (None, "")}
         if config:
             args |= {CONFIG_ARGS[key]: config[key] for key in CONFIG_ARGS if config[key] is not None}
         if copy:

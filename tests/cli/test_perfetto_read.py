@@ -11,6 +11,7 @@ import zlib
 
 import pytest
 
+from kineto_by_hand import Trace
 from peak import peak_run
 from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track, varint
 from samples import DATA
@@ -359,6 +360,26 @@ def test_arguments_of_other_types(dump_rows, tmp_path):
     assert config["registers"] is None and config["grid_x"] is None and config["block_z"] == 6
 
 
+LAUNCH = {"device": 0, "stream": 7, "correlation": 5, "registers per thread": 32, "grid": [2, 3, 4], "warps per SM": 1.5}
+
+
+@pytest.mark.parametrize("args", [
+    LAUNCH, {key: str(value) for key, value in LAUNCH.items()}, {key: [str(one) for one in value] if isinstance(value, list) else
+                                                                value for key, value in LAUNCH.items()},
+    {"args": LAUNCH}, {"args": {key: str(value) for key, value in LAUNCH.items()}}, {"correlation": 5, "args": LAUNCH},
+    {"args": LAUNCH | {"args": {"correlation": 9}, "other": {"stream": 9}}, "other": {"device": 9}}])
+def test_arguments_below_a_name_and_as_text(dump_rows, tmp_path, args):
+    """The call has its number as a number."""
+    data = process(1, 7, "p") + thread(2, 1, 7, 8, "t") + track(3, 1, "stream 7")
+    data += packet((8, 5), (10, 1), (13, 1), (11, event(BEGIN, 2, "cudaLaunchKernel", "cuda_runtime", {"correlation": 5})))
+    data += packet((8, 8), (10, 1), (11, event(END, 2)))
+    data += packet((8, 10), (10, 1), (11, event(BEGIN, 3, "k", "kernel", args))) + packet((8, 20), (10, 1), (11, event(END, 3)))
+    rows = read(dump_rows, tmp_path, data)
+    (op,), (call,), (config,), (lane,) = (rows[table] for table in ("ops", "calls", "kernel_configs", "lanes"))
+    assert op["correlation"] == call["correlation"] == 5 and lane["stream"] == 7
+    assert [config[key] for key in ("registers", "grid_x", "grid_y", "grid_z", "warps_per_multiprocessor")] == [32, 2, 3, 4, 1.5]
+
+
 def test_sequences_that_say_they_were_cleared(dump_rows, tmp_path):
     """The old field for it, and a clock that nobody described, which is taken as it is."""
     names = message((2, [message((1, 1), (2, "named"))]), (1, [message((1, 1), (2, "cpu_op"))]))
@@ -379,6 +400,43 @@ def test_cut_numbers_at_the_end_of_packets(dump_rows, tmp_path):
         assert {row["id"]: row["count"] for row in rows["issues"]}["event_damaged"] == 1, tag
 
 
+# Beyond what samples have: what limits kernels, and threads whose numbers are as large as made-up ones.
+LIMITS = {"limitingFactors": "REGS|SMEM", "activeBlocksPerMultiprocessor": 4, "blockLimitRegs": 4, "blockLimitSharedMem": 5,
+          "blockLimitWarps": 6, "blockLimitBlocks": 32, "blockLimitBarriers": 16, "allocatedRegistersPerBlock": 8192,
+          "allocatedSharedMemPerBlock": 1024}
+
+
+def test_what_exports_add_for_gputime(gputime, dump_rows, tmp_path):
+    trace = Trace()
+    for number in range(20):
+        trace.op(1000 + 100 * number, 10, tid=2505580696 if number % 2 else 3976662254, priority=-5, channel=3, channel_type=1,
+                 **{"graph node id": 17, "occupancy": LIMITS})
+    trace.events += [{"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": "python"}}
+                     for tid in (2505580696, 3976662254)]
+    own, exported = trace.write(tmp_path), tmp_path / "t.pftrace"
+    assert gputime("export", own, "-o", exported).returncode == 0
+    want, have = dump_rows(own), dump_rows(exported)
+    assert {row["limiters"] for row in want["launch_details"]} == {"REGS|SMEM"} and [row["priority"] for row in want["kernel_configs"]] == [-5] * 20
+    assert [row["priority"] for row in have["kernel_configs"]] == [-5] * 20
+    for row, wanted in zip(have["launch_details"], want["launch_details"], strict=True):
+        assert row == wanted
+    assert sorted(row["tid"] for row in have["threads"]) == sorted(row["tid"] for row in want["threads"]) == [2505580696, 3976662254]
+
+
+@pytest.mark.parametrize("sample", ["diff/llama_train_eager.json.gz", "rocm/train.db"])
+def test_findings_of_an_export_speak_of_its_origin(gputime, tmp_path, sample):
+    """The advice is for the profiler that recorded the trace; the number of ranks is the same."""
+    exported = tmp_path / "t.pftrace"
+    assert gputime("export", DATA / sample, "-o", exported).returncode == 0
+    own, again = gputime.json("findings", DATA / sample), gputime.json("findings", exported)
+    for key in ("rank", "world_size"):
+        assert again["inputs"][0][key] == own["inputs"][0][key]
+    ids = {"host_bound", "sync_waits"}
+    want, have = ({one["id"]: (one["title"], one["evidence"], one["advice"]) for one in found["findings"] if one["id"] in ids}
+                  for found in (own, again))
+    assert have == want and want
+
+
 def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
     job, one = tmp_path / "job.pftrace", tmp_path / "one.pftrace"
     ranks = sorted((DATA / "ranks").glob("*.json.gz"))
@@ -396,6 +454,42 @@ def test_several_ranks_in_one_file_are_said(gputime, tmp_path):
     assert gputime("export", ranks[1], "-o", joined).returncode == 0
     joined.write_bytes(joined.read_bytes() + one.read_bytes())
     assert any(issue["id"] == "ranks_joined" for issue in gputime.json("summary", joined)["issues"])
+
+
+def rank_trace(folder, rank, pid=100, has_calls=True, extra=()):
+    """A rank of two, each alone on its host: process numbers repeat in containers. An op without a call ends it."""
+    trace = Trace()
+    for step in range(3):
+        at = 1000 + 300 * step
+        trace.op(at, 50 + 30 * rank, "gemm_kernel")
+        trace.op(at + 100 + 30 * rank, 40, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", stream=9)
+    trace.event("kernel", "lost_kernel", 1900, 20, 0, 7, device=0, stream=7)
+    for event in trace.events:
+        event["pid"] = pid if event["cat"] == "cuda_runtime" else event["pid"]
+    trace.events += extra
+    document = {"distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2}, "host_name": f"node{rank}",
+                "traceEvents": [event for event in trace.events if has_calls or event["cat"] != "cuda_runtime"]}
+    path = folder / f"rank{rank}.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+# Of the first rank a process that launches nothing, too: the stream is of the one that does.
+OTHER = {"ph": "X", "cat": "cpu_op", "name": "load", "pid": 50, "tid": 50, "ts": 1000, "dur": 20, "args": {}}
+
+
+@pytest.mark.parametrize("settings", [({}, {}), ({}, {"pid": 200}), ({"has_calls": False}, {"has_calls": False}),
+                                      ({"extra": [OTHER]}, {})], ids=["same pid", "own pids", "GPU only", "other process"])
+def test_ranks_of_a_job_stay_apart(gputime, tmp_path, settings):
+    traces = [rank_trace(tmp_path, rank, **one) for rank, one in enumerate(settings)]
+    job = tmp_path / "job.pftrace"
+    assert gputime("export", *traces, "-o", job).returncode == 0
+    own, again = (gputime.json("ranks", *paths)["tables"]["ranks"]["rows"] for paths in (traces, [job]))
+    for key in ("rank", "host", "device", "compute_ns", "span_ns", "idle_ns"):
+        assert [row[key] for row in again] == [row[key] for row in own], key
+    assert [row["compute_ns"] for row in again] == [170000, 260000] and [row["host"] for row in again] == ["node0", "node1"]
+    facts = gputime.json("summary", job)["inputs"][0]
+    assert facts["host"] is None and facts["ops"] == 14
 
 
 def test_an_export_without_gpu_work_says_so(gputime, tmp_path):

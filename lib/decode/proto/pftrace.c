@@ -97,7 +97,8 @@ static enum gt_status read_packets(struct gt_pftrace_reading *reading, struct wi
         }
         if (step == STEP_PACKET)
             gt_pftrace_reading_packet(reading, packet);
-        if (reading->failed || reading->names.failed || reading->submitted.failed || reading->machines.failed)
+        if (reading->failed || reading->names.failed || reading->submitted.failed || reading->machines.failed ||
+            reading->origins.failed || reading->process_names.failed)
             return gt_fail_memory(err);
         window->begin += size;
         reading->offset += size;
@@ -110,6 +111,8 @@ static void release(struct gt_pftrace_reading *reading) {
     gt_map_release(&reading->track_ids);
     gt_map_release(&reading->submitted);
     gt_map_release(&reading->machines);
+    gt_map_release(&reading->origins);
+    gt_map_release(&reading->process_names);
     gt_mem_free(reading->sequences);
     for (size_t i = 0; i < reading->track_count; i++)
         gt_mem_free(reading->tracks[i].events);

@@ -12,6 +12,7 @@ const struct gt_pftrace_details gt_pftrace_no_details = {.correlation = GT_NO_CO
                                                          .end_tid = INT64_MIN,
                                                          .bytes = UINT64_MAX,
                                                          .config = GT_KERNEL_CONFIG_UNKNOWN,
+                                                         .launch = GT_LAUNCH_DETAIL_UNKNOWN,
                                                          .graph = UINT32_MAX};
 
 /* A value of an argument, as it is written. */
@@ -23,6 +24,11 @@ struct value {
     size_t count;
     bool has_number, has_real;
 };
+
+static void keep_number(struct value *value, uint64_t number) {
+    value->number = number;
+    value->has_number = true;
+}
 
 static uint8_t memory_kind(struct gt_str text) {
     const char *kinds = gt_store_choices(GT_REFERS_MEMORY_KIND);
@@ -85,22 +91,76 @@ static void keep_config(enum gt_pftrace_arg arg, const struct value *value, stru
     case GT_PF_ARG_CLUSTER_Y:
         config->cluster_y = narrowed;
         break;
-    default:
+    case GT_PF_ARG_CLUSTER_Z:
         config->cluster_z = narrowed;
+        break;
+    default:
+        config->priority = (int64_t)value->number;
     }
 }
 
-/* rocprofv3 writes numbers of agents as texts. */
+static void keep_launch(enum gt_pftrace_arg arg, uint64_t number, struct gt_launch_details_row *launch) {
+    uint32_t *const columns[] = {
+        [GT_PF_ARG_ACTIVE_BLOCKS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->active_blocks,
+        [GT_PF_ARG_LIMIT_REGISTERS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_registers,
+        [GT_PF_ARG_LIMIT_SHARED - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_shared,
+        [GT_PF_ARG_LIMIT_WARPS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_warps,
+        [GT_PF_ARG_LIMIT_BLOCKS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_blocks,
+        [GT_PF_ARG_LIMIT_BARRIERS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->limit_barriers,
+        [GT_PF_ARG_ALLOCATED_REGISTERS - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->allocated_registers,
+        [GT_PF_ARG_ALLOCATED_SHARED_BYTES - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->allocated_shared_bytes,
+        [GT_PF_ARG_CHANNEL - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->channel,
+        [GT_PF_ARG_CHANNEL_TYPE - GT_PF_ARG_ACTIVE_BLOCKS] = &launch->channel_type,
+    };
+    if (arg == GT_PF_ARG_GRAPH_NODE)
+        launch->graph_node = number;
+    else
+        *columns[arg - GT_PF_ARG_ACTIVE_BLOCKS] = narrow(number);
+}
+
 static int64_t int_of(const struct value *value) {
+    return value->has_number ? (int64_t)value->number : INT64_MIN;
+}
+
+/* "[2, 1, 1]" */
+static void parse_list(struct value *value) {
+    struct gt_str rest = {value->text.ptr + 1, value->text.len - 1};
+    while (value->count < GT_ARRAY_COUNT(value->list)) {
+        uint64_t number;
+        while (rest.len && (*rest.ptr == ' ' || *rest.ptr == ','))
+            rest = (struct gt_str){rest.ptr + 1, rest.len - 1};
+        size_t length = 0;
+        while (length < rest.len && rest.ptr[length] >= '0' && rest.ptr[length] <= '9')
+            length++;
+        if (!gt_num_parse_uint((struct gt_str){rest.ptr, length}, &number))
+            return;
+        value->list[value->count++] = narrow(number);
+        rest = (struct gt_str){rest.ptr + length, rest.len - length};
+    }
+}
+
+/* Some writers have numbers as texts: rocprofv3 those of agents, others all of them. */
+static void parse_text(struct value *value) {
     int64_t number;
-    if (value->has_number)
-        return (int64_t)value->number;
-    return gt_num_parse_int(value->text, &number) ? number : INT64_MIN;
+    uint64_t large;
+    if (value->has_number || value->has_real || !value->text.len)
+        return;
+    if (gt_num_parse_int(value->text, &number))
+        keep_number(value, (uint64_t)number);
+    else if (gt_num_parse_uint(value->text, &large))
+        keep_number(value, large);
+    else if (gt_num_parse_real(value->text, &value->real))
+        value->has_real = true;
+    else if (value->text.ptr[0] == '[' && !value->count)
+        parse_list(value);
 }
 
 /* false: it is not needed. */
-static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, const struct value *value,
+static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, struct value *value,
                  struct gt_pftrace_details *details) {
+    bool is_text = arg == GT_PF_ARG_DOMAIN || arg == GT_PF_ARG_SRC || arg == GT_PF_ARG_DST || arg == GT_PF_ARG_LIMITERS;
+    if (!is_text)
+        parse_text(value);
     bool is_list = arg == GT_PF_ARG_GRID || arg == GT_PF_ARG_BLOCK;
     switch (arg) {
     case GT_PF_ARG_CORRELATION:
@@ -135,7 +195,7 @@ static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, co
         details->dst = memory_kind(value->text);
         break;
     case GT_PF_ARG_GRAPH:
-        details->graph = narrow(value->number);
+        details->graph = value->has_number ? narrow(value->number) : details->graph;
         break;
     case GT_PF_ARG_IN_GRAPH:
         details->is_in_graph = value->number != 0;
@@ -143,6 +203,14 @@ static bool keep(struct gt_pftrace_reading *reading, enum gt_pftrace_arg arg, co
     default:
         if (!(reading->facts & GT_FACT_CONFIGS))
             return false;
+        if (arg >= GT_PF_ARG_LIMITERS) {
+            if (arg == GT_PF_ARG_LIMITERS)
+                details->launch.limiters = gt_builder_string(reading->builder, value->text);
+            else if (value->has_number)
+                keep_launch(arg, value->number, &details->launch);
+            details->has_launch = true;
+            break;
+        }
         if (is_list ? value->count < 3 : !value->has_number && !value->has_real)
             break;
         keep_config(arg, value, &details->config);
@@ -163,13 +231,18 @@ static double as_real(uint64_t bits) {
     return real;
 }
 
-static void keep_number(struct value *value, uint64_t number) {
-    value->number = number;
-    value->has_number = true;
+static uint32_t element_of(struct gt_str element) {
+    uint64_t number =
+        gt_proto_find_value(element, PF_ANNOTATION_INT, gt_proto_find_value(element, PF_ANNOTATION_UINT, UINT64_MAX));
+    struct gt_str text = gt_proto_find_bytes(element, PF_ANNOTATION_STRING);
+    if (number == UINT64_MAX && text.ptr)
+        gt_num_parse_uint(text, &number);
+    return narrow(number);
 }
 
-bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
-                                   struct gt_str annotation, struct gt_pftrace_details *details) {
+/* One annotation. is_dict: it has arguments below it. false: it is not needed. */
+static bool read_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                            struct gt_str annotation, struct gt_pftrace_details *details, bool *is_dict) {
     struct gt_proto message = gt_proto_of(annotation);
     struct gt_proto_field field;
     struct value value = {.text = {"", 0}};
@@ -201,15 +274,28 @@ bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const str
             break;
         case PF_ANNOTATION_ARRAY:
             if (has_lists && value.count < GT_ARRAY_COUNT(value.list))
-                value.list[value.count++] = narrow(gt_proto_find_value(
-                    field.bytes, PF_ANNOTATION_INT, gt_proto_find_value(field.bytes, PF_ANNOTATION_UINT, UINT32_MAX)));
+                value.list[value.count++] = element_of(field.bytes);
             break;
         default:
             break;
         }
-    if (arg == GT_PF_ARG_NONE || arg == GT_PFTRACE_NONE)
+    *is_dict = arg == GT_PF_ARG_ARGS;
+    if (arg == GT_PF_ARG_NONE || arg == GT_PFTRACE_NONE || *is_dict)
         return false;
     return keep(reading, (enum gt_pftrace_arg)arg, &value, details);
+}
+
+bool gt_pftrace_reading_annotation(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,
+                                   struct gt_str annotation, struct gt_pftrace_details *details) {
+    struct gt_proto message = gt_proto_of(annotation);
+    struct gt_proto_field field;
+    bool is_dict, is_needed = read_annotation(reading, sequence, annotation, details, &is_dict);
+    while (is_dict && gt_proto_next(&message, &field)) {
+        bool is_inner; /* what is deeper means something else */
+        if (field.tag == PF_ANNOTATION_DICT)
+            is_needed |= read_annotation(reading, sequence, field.bytes, details, &is_inner);
+    }
+    return is_needed;
 }
 
 /* ---- launches of render stages ---- */
@@ -256,7 +342,7 @@ static void read_arg(struct gt_pftrace_reading *reading, const struct gt_pftrace
         default:
             break;
         }
-    if (arg != GT_PF_ARG_NONE && arg != GT_PFTRACE_NONE)
+    if (arg != GT_PF_ARG_NONE && arg != GT_PFTRACE_NONE && arg != GT_PF_ARG_ARGS)
         keep(reading, (enum gt_pftrace_arg)arg, &value, details);
 }
 

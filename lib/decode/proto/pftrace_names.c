@@ -142,7 +142,7 @@ static size_t count_of(const struct gt_pftrace_reading *reading, uint32_t field)
         return GT_PF_OTHER + 1;
     case PF_ANNOTATION_NAMES:
     case PF_COMPUTE_ARG_NAMES:
-        return GT_PF_ARG_CLUSTER_Z + 1;
+        return GT_PF_ARG_COUNT;
     case PF_GPU_SPECIFICATIONS:
         return reading->spec_count;
     default: /* any number is one of a process */

@@ -69,6 +69,14 @@ static void take_issue(struct gt_pftrace_reading *reading, struct gt_str id, uin
             gt_builder_issue_of(reading->builder, (enum gt_issue_id)i, gt_issue_infos[i].facts, count, GT_NO_OFFSET);
 }
 
+/* Processes have the hosts of their machines; the trace has one only if all are the same. */
+static void take_host(struct gt_pftrace_reading *reading, gt_strid host, uint32_t machine) {
+    struct gt_meta *meta = &reading->builder->store.meta;
+    meta->host = !reading->has_hosts || meta->host == host ? host : GT_STRID_EMPTY;
+    reading->has_hosts = true;
+    gt_map_put(&reading->origins, GT_PF_ORIGIN_HOST, machine, host);
+}
+
 static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str attributes, uint32_t machine) {
     struct gt_proto message = gt_proto_of(attributes);
     struct gt_proto_field field;
@@ -80,16 +88,18 @@ static void read_attributes(struct gt_pftrace_reading *reading, struct gt_str at
         if (!key.ptr)
             continue; /* an attribute of no name */
         reading->is_of_gputime |= gt_str_eq(key, GT_STR("gputime.version"));
-        if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
+        if (gt_str_eq(key, GT_STR("gputime.format")) && text.ptr)
+            meta->origin = gt_builder_string(reading->builder, text);
+        else if (gt_str_eq(key, GT_STR("gputime.producer")) && text.ptr)
             meta->producer = gt_builder_string(reading->builder, text);
         else if (gt_str_eq(key, GT_STR("gputime.host")) && text.ptr)
-            meta->host = gt_builder_string(reading->builder, text);
+            take_host(reading, gt_builder_string(reading->builder, text), machine);
         else if (gt_str_eq(key, GT_STR("gputime.rank")) && number <= INT32_MAX)
             gt_pftrace_reading_machine(reading, machine, (uint32_t)(meta->rank = (int64_t)number));
         else if (gt_str_take_start(&key, GT_STR("gputime.issue.")))
             take_issue(reading, key, number);
         else if (gt_str_eq(key, GT_STR("gputime.world_size")) && number <= INT32_MAX)
-            meta->world_size = (int64_t)number;
+            gt_map_put(&reading->origins, GT_PF_ORIGIN_WORLD, machine, (uint32_t)(meta->world_size = (int64_t)number));
     }
 }
 

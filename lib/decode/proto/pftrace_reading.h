@@ -29,6 +29,7 @@ enum gt_pftrace_kind {
 
 enum gt_pftrace_arg {
     GT_PF_ARG_NONE,
+    GT_PF_ARG_ARGS,
     GT_PF_ARG_CORRELATION,
     GT_PF_ARG_DEVICE,
     GT_PF_ARG_STREAM,
@@ -55,6 +56,20 @@ enum gt_pftrace_arg {
     GT_PF_ARG_CLUSTER_X,
     GT_PF_ARG_CLUSTER_Y,
     GT_PF_ARG_CLUSTER_Z,
+    GT_PF_ARG_PRIORITY,
+    GT_PF_ARG_LIMITERS, /* this and those after it are of launch_details */
+    GT_PF_ARG_GRAPH_NODE,
+    GT_PF_ARG_ACTIVE_BLOCKS,
+    GT_PF_ARG_LIMIT_REGISTERS,
+    GT_PF_ARG_LIMIT_SHARED,
+    GT_PF_ARG_LIMIT_WARPS,
+    GT_PF_ARG_LIMIT_BLOCKS,
+    GT_PF_ARG_LIMIT_BARRIERS,
+    GT_PF_ARG_ALLOCATED_REGISTERS,
+    GT_PF_ARG_ALLOCATED_SHARED_BYTES,
+    GT_PF_ARG_CHANNEL,
+    GT_PF_ARG_CHANNEL_TYPE,
+    GT_PF_ARG_COUNT,
 };
 
 /* What arguments say about a slice or render stage. */
@@ -65,8 +80,9 @@ struct gt_pftrace_details {
     uint32_t graph;                              /* UINT32_MAX likewise */
     gt_strid domain;
     uint8_t src, dst;
-    bool has_config, has_src, is_in_graph;
-    struct gt_kernel_configs_row config; /* last: most of the bytes, and not kept where nobody needs it */
+    bool has_config, has_launch, has_src, is_in_graph;
+    struct gt_kernel_configs_row config; /* the last two: most of the bytes, and not kept where nobody needs them */
+    struct gt_launch_details_row launch;
 };
 extern const struct gt_pftrace_details gt_pftrace_no_details;
 
@@ -139,6 +155,12 @@ struct gt_pftrace_head {
     uint32_t machine;
 };
 #define GT_PFTRACE_NO_RANK (GT_MAP_NONE - 1)
+enum gt_pftrace_origin {
+    GT_PF_ORIGIN_HOST,    /* string */
+    GT_PF_ORIGIN_WORLD,   /* number of ranks */
+    GT_PF_ORIGIN_PROCESS, /* number of its only process; GT_PFTRACE_SEVERAL */
+};
+#define GT_PFTRACE_SEVERAL (GT_MAP_NONE - 1)
 
 /* Where a render stage was: what it says about it, and the lane. */
 struct gt_pftrace_place {
@@ -178,12 +200,14 @@ struct gt_pftrace_reading {
     struct gt_map submitted;                           /* by op: the number that its call has for all of its ops */
     struct gt_pftrace_clock clocks[GT_PFTRACE_CLOCKS]; /* that all sequences share */
     size_t clock_count;
-    struct gt_map machines; /* ranks of machines; GT_PFTRACE_NO_RANK: not known */
+    struct gt_map machines;      /* ranks of machines; GT_PFTRACE_NO_RANK: not known */
+    struct gt_map origins;       /* by enum gt_pftrace_origin and machine: what its attributes and descriptors say */
+    struct gt_map process_names; /* by machine and number of the process */
 
     void *inflate[2]; /* of zlib and zstd; NULL: not needed so far */
     bool is_packed;   /* the packet that is read was in another one */
 
-    bool is_of_gputime, has_submissions, failed;
+    bool is_of_gputime, has_submissions, has_hosts, failed;
     bool needs_events; /* of threads and counters; GPU work of others may be among them, that of gputime is not */
     int64_t last_ns;   /* the latest time */
     uint64_t offset;   /* of the packet that is read */
@@ -260,6 +284,8 @@ void gt_pftrace_reading_gpus(struct gt_pftrace_reading *reading, struct gt_str i
 uint32_t gt_pftrace_reading_thread(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_process(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_process_of(struct gt_pftrace_reading *reading, int64_t pid, uint32_t machine);
+/* The process of a stream; pid INT64_MIN: the trace does not say it. GT_NO_TRACK: nothing does. */
+uint32_t gt_pftrace_reading_owner(struct gt_pftrace_reading *reading, int64_t pid, uint32_t machine);
 void gt_pftrace_reading_machine(struct gt_pftrace_reading *reading, uint32_t machine, uint32_t rank);
 uint32_t gt_pftrace_reading_lane(struct gt_pftrace_reading *reading, uint32_t track);
 uint32_t gt_pftrace_reading_counter(struct gt_pftrace_reading *reading, uint32_t track);

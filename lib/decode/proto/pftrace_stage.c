@@ -129,7 +129,7 @@ static uint32_t find_lane(struct gt_pftrace_reading *reading, const struct gt_pf
         uint32_t known = gt_pftrace_reading_name(reading, sequence, PF_GRAPHICS_CONTEXTS, stage->context);
         pid = known == GT_PFTRACE_NONE ? INT64_MIN : (int64_t)(int32_t)known;
     }
-    uint32_t process = pid == INT64_MIN ? GT_NO_TRACK : gt_pftrace_reading_process_of(reading, pid, machine);
+    uint32_t process = gt_pftrace_reading_owner(reading, pid, machine);
     return gt_builder_lane(reading->builder, process, stage->has_gpu ? stage->gpu : 0, stream < 0 ? -1 : stream);
 }
 
@@ -155,6 +155,8 @@ void gt_pftrace_reading_op_details(struct gt_pftrace_reading *reading, const str
         gt_builder_graph_op(reading->builder, &(struct gt_graph_ops_row){.graph = details->graph});
     if (details->has_config && reading->facts & GT_FACT_CONFIGS)
         gt_builder_kernel_config(reading->builder, &details->config);
+    if (details->has_launch && reading->facts & GT_FACT_CONFIGS)
+        gt_builder_launch_detail(reading->builder, &details->launch);
 }
 
 void gt_pftrace_reading_stage(struct gt_pftrace_reading *reading, const struct gt_pftrace_sequence *sequence,

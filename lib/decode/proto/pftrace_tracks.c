@@ -7,9 +7,10 @@
 #include "decode/proto/pftrace_reading.h"
 
 enum {
-    DEEPEST = 16,         /* tracks above a track that are looked at: they may form a circle */
-    MADE_UP = 0x40000000, /* gputime's numbers of what has only a name begin here */
-    GPUS_MAX = 4096,      /* in a list of them */
+    DEEPEST = 16,              /* tracks above a track that are looked at: they may form a circle */
+    MADE_UP = 0x40000000,      /* gputime's numbers of what has only a name begin here */
+    MADE_UP_THREADS = 1 << 20, /* so many of threads: their real numbers may be any */
+    GPUS_MAX = 4096,           /* in a list of them */
 };
 
 uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t uuid) {
@@ -39,12 +40,18 @@ uint32_t gt_pftrace_reading_track(struct gt_pftrace_reading *reading, uint64_t u
 
 /* ---- descriptors ---- */
 
+/* Numbers of processes are those of their machine. */
 static void describe_process(struct gt_pftrace_reading *reading, struct gt_pftrace_track *track, struct gt_str bytes) {
     struct gt_str name = gt_proto_find_bytes(bytes, GT_PROTO_BYTES(6));
+    uint32_t pid = (uint32_t)gt_proto_find_value(bytes, GT_PROTO_VARINT(1), 0);
     track->is_process = true;
-    track->pid = (int32_t)gt_proto_find_value(bytes, GT_PROTO_VARINT(1), 0);
-    if (name.ptr)
-        track->process_name = gt_builder_string(reading->builder, name);
+    track->pid = (int32_t)pid;
+    if (pid > INT32_MAX || gt_map_put_if_new(&reading->origins, GT_PF_ORIGIN_PROCESS, track->machine, pid) != pid)
+        gt_map_put(&reading->origins, GT_PF_ORIGIN_PROCESS, track->machine, GT_PFTRACE_SEVERAL);
+    if (!name.ptr)
+        return;
+    track->process_name = gt_builder_string(reading->builder, name);
+    gt_map_put(&reading->process_names, track->machine, pid, track->process_name);
 }
 
 static void describe_thread(struct gt_pftrace_reading *reading, struct gt_pftrace_track *track, struct gt_str bytes) {
@@ -151,15 +158,58 @@ static bool is_of_thread(const struct gt_pftrace_track *track) {
 
 /* ---- rows ---- */
 
+/* What is known of a machine is known of its processes. */
+static void add_origin(struct gt_pftrace_reading *reading, uint32_t process, uint32_t machine) {
+    uint32_t rank = gt_map_get(&reading->machines, 0, machine);
+    uint32_t host = gt_map_get(&reading->origins, GT_PF_ORIGIN_HOST, machine);
+    uint32_t world = gt_map_get(&reading->origins, GT_PF_ORIGIN_WORLD, machine);
+    int64_t world_size = world == GT_MAP_NONE ? -1 : (int64_t)world;
+    if (!machine)
+        return;
+    if (rank < GT_PFTRACE_NO_RANK)
+        gt_builder_rank(reading->builder, process, rank, world_size, GT_RANK_OF_TRACE);
+    if (host != GT_MAP_NONE)
+        gt_builder_host_process(reading->builder, process, gt_store_string(&reading->builder->store, host));
+}
+
 uint32_t gt_pftrace_reading_process_of(struct gt_pftrace_reading *reading, int64_t pid, uint32_t machine) {
     char label[40] = "";
+    struct gt_str name = gt_str_of(label);
     if (machine)
-        snprintf(label, sizeof label, "machine %u", machine);
-    uint32_t process = gt_builder_process(reading->builder, pid, gt_str_of(label));
-    uint32_t rank = machine ? gt_map_get(&reading->machines, 0, machine) : GT_MAP_NONE;
-    if (rank < GT_PFTRACE_NO_RANK)
-        gt_builder_rank(reading->builder, process, rank, -1, GT_RANK_OF_TRACE);
+        name.len = (size_t)snprintf(label, sizeof label, "machine %u", machine);
+    uint32_t known = gt_map_get(&reading->process_names, machine, (uint32_t)pid);
+    if (reading->is_of_gputime && pid >= MADE_UP && known != GT_MAP_NONE && known != GT_STRID_EMPTY) {
+        name = gt_store_string(&reading->builder->store, known);
+        pid = -1;
+    }
+    uint32_t process = gt_builder_process(reading->builder, pid, name);
+    add_origin(reading, process, machine);
     return process;
+}
+
+/* A stream of one machine of several, where nothing says of which process: of the only one that it has, or of one that
+   stands for the machine. */
+static uint32_t owner_of_machine(struct gt_pftrace_reading *reading, uint32_t machine) {
+    uint32_t rank = gt_map_get(&reading->machines, 0, machine);
+    uint32_t only = gt_map_get(&reading->origins, GT_PF_ORIGIN_PROCESS, machine);
+    char label[40];
+    if (only == GT_PFTRACE_SEVERAL)
+        return GT_NO_TRACK;
+    if (only != GT_MAP_NONE)
+        return gt_pftrace_reading_process_of(reading, (int32_t)only, machine);
+    if (rank < GT_PFTRACE_NO_RANK)
+        snprintf(label, sizeof label, "rank %u", rank);
+    else
+        snprintf(label, sizeof label, "machine %u", machine);
+    uint32_t process = gt_builder_process(reading->builder, -1, gt_str_of(label));
+    add_origin(reading, process, machine);
+    return process;
+}
+
+uint32_t gt_pftrace_reading_owner(struct gt_pftrace_reading *reading, int64_t pid, uint32_t machine) {
+    if (pid != INT64_MIN)
+        return gt_pftrace_reading_process_of(reading, pid, machine);
+    return machine ? owner_of_machine(reading, machine) : GT_NO_TRACK;
 }
 
 void gt_pftrace_reading_machine(struct gt_pftrace_reading *reading, uint32_t machine, uint32_t rank) {
@@ -180,10 +230,8 @@ static uint32_t process_of(struct gt_pftrace_reading *reading, const struct gt_p
     const struct gt_pftrace_track *named = find_above(reading, (uint32_t)(track - reading->tracks), is_of_process);
     struct gt_str name =
         gt_store_string(store, named && named->pid == track->pid ? named->process_name : GT_STRID_EMPTY);
-    if (reading->is_of_gputime && track->pid >= MADE_UP && name.len)
-        return gt_builder_process(reading->builder, -1, name);
     uint32_t process = gt_pftrace_reading_process_of(reading, track->pid, track->machine);
-    if (name.len && process != GT_NO_TRACK)
+    if (name.len && process != GT_NO_TRACK && !(reading->is_of_gputime && track->pid >= MADE_UP))
         gt_builder_name_process(reading->builder, process, name);
     return process;
 }
@@ -191,6 +239,10 @@ static uint32_t process_of(struct gt_pftrace_reading *reading, const struct gt_p
 uint32_t gt_pftrace_reading_process(struct gt_pftrace_reading *reading, uint32_t track) {
     const struct gt_pftrace_track *found = find_above(reading, track, has_pid);
     return found ? process_of(reading, found) : GT_NO_TRACK;
+}
+
+static bool is_made_up(int64_t tid) {
+    return tid >= MADE_UP && tid < MADE_UP + MADE_UP_THREADS;
 }
 
 /* A track that is no thread's stands for one, by its name. What gputime had no thread for has none. */
@@ -203,7 +255,7 @@ static uint32_t find_thread(struct gt_pftrace_reading *reading, uint32_t index) 
         return GT_NO_TRACK;
     if (process == GT_NO_TRACK)
         process = gt_builder_process(reading->builder, -1, GT_STR("trace"));
-    if (!thread || (reading->is_of_gputime && thread->tid >= MADE_UP && name.len))
+    if (!thread || (reading->is_of_gputime && is_made_up(thread->tid) && name.len))
         return gt_builder_thread(reading->builder, process, -1, name.len ? name : GT_STR("?"));
     uint32_t row = gt_builder_thread(reading->builder, process, thread->tid, GT_STR(""));
     if (name.len && row != GT_NO_TRACK)
@@ -232,8 +284,7 @@ uint32_t gt_pftrace_reading_lane(struct gt_pftrace_reading *reading, uint32_t in
         stream = gt_pftrace_reading_number_in(gt_store_string(store, above->name), GT_STR("stream "));
     }
     int64_t pid = gt_pftrace_reading_number_in(gt_store_string(store, above->description), GT_STR("process "));
-    uint32_t process =
-        pid == INT64_MIN ? GT_NO_TRACK : gt_pftrace_reading_process_of(reading, pid, reading->tracks[index].machine);
+    uint32_t process = gt_pftrace_reading_owner(reading, pid, track->machine);
     track->lane = gt_builder_lane(reading->builder, process, gpu ? gpu->gpu : 0, stream < 0 ? 0 : stream);
     return track->lane;
 }

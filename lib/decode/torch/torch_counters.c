@@ -28,21 +28,29 @@ static bool is_place(struct gt_str key) {
     return gt_str_eq(key, place_keys[0].key) || gt_str_eq(key, place_keys[1].key);
 }
 
-/* The device: in the args, or in a process such as "GPU 0 Counters". -1: a counter of the process. */
+int64_t gt_torch_facts_device_named(struct gt_str words) {
+    int64_t device;
+    if (!gt_str_take_start(&words, GT_STR("GPU ")))
+        return -1;
+    struct gt_str digits = {words.ptr, 0};
+    while (digits.len < words.len && digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9')
+        digits.len++;
+    struct gt_str rest = {words.ptr + digits.len, words.len - digits.len};
+    bool is_device = !rest.len || gt_str_eq(rest, GT_STR(" Counters"));
+    return is_device && gt_num_parse_int(digits, &device) ? device : -1;
+}
+
+/* The device: in the args, or in a process or counter such as "GPU 0 Counters". -1: a counter of the process, which may
+   still turn out to be a GPU's. */
 static int64_t counter_device(const struct gt_torch_subject *at) {
-    static const struct gt_str prefix = GT_STR("GPU ");
     struct gt_torch_args args;
     gt_torch_args_read(&args, at->event, place_keys, GT_ARRAY_COUNT(place_keys));
     int64_t device = gt_torch_args_int(at, &args, 0, -1);
-    if (device >= 0 || !gt_torch_event_has(at->event, GT_TORCH_PID))
-        return device;
-    struct gt_str words = at->event->values[GT_TORCH_PID].text.raw;
-    if (!gt_str_starts(words, prefix))
-        return -1;
-    struct gt_str digits = {words.ptr + prefix.len, 0};
-    while (prefix.len + digits.len < words.len && digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9')
-        digits.len++;
-    return gt_num_parse_int(digits, &device) ? device : -1;
+    if (device < 0 && gt_torch_event_has(at->event, GT_TORCH_PID))
+        device = gt_torch_facts_device_named(at->event->values[GT_TORCH_PID].text.raw);
+    if (device < 0 && gt_torch_event_has(at->event, GT_TORCH_NAME))
+        device = gt_torch_facts_device_named(at->event->values[GT_TORCH_NAME].text.raw);
+    return device;
 }
 
 /* An event with several series has a counter for each. One named "value" or like the event says nothing new. The name

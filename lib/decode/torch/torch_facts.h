@@ -32,6 +32,8 @@ void gt_torch_facts_take_event_record(const struct gt_torch_subject *at);
 
 /* Events of other phases. false: they made no row. */
 bool gt_torch_facts_take_flow(const struct gt_torch_subject *at, enum gt_flow_phase phase);
+/* The number in "GPU 0" and "GPU 0 Counters"; -1: it is no GPU. */
+int64_t gt_torch_facts_device_named(struct gt_str words);
 bool gt_torch_facts_take_counter(const struct gt_torch_subject *at);
 bool gt_torch_facts_take_instant(const struct gt_torch_subject *at);
 

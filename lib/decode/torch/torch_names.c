@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_halves.h"
 #include "decode/torch/torch_untyped.h"
 #include "events/builder.h"
@@ -27,10 +28,16 @@ static void index_tracks(struct track_index *index, const struct gt_store *store
                           (uint64_t)store->threads.tid[i], (uint32_t)i);
 }
 
+/* GT_MAP_NONE: this builder has met nothing of it. */
+static uint32_t find_process(const struct gt_builder *builder, const struct track_index *index,
+                             const struct gt_torch_track_name *name) {
+    return gt_map_get(&index->processes, gt_strtab_find(&builder->store.strings, name->pid_label), (uint64_t)name->pid);
+}
+
 static void name_track(struct gt_builder *builder, const struct track_index *index,
                        const struct gt_torch_track_name *name) {
     const struct gt_strtab *strings = &builder->store.strings;
-    uint32_t process = gt_map_get(&index->processes, gt_strtab_find(strings, name->pid_label), (uint64_t)name->pid);
+    uint32_t process = find_process(builder, index, name);
     if (process == GT_MAP_NONE)
         return;
     if (name->kind != GT_TORCH_NAMES_THREAD) {
@@ -41,6 +48,31 @@ static void name_track(struct gt_builder *builder, const struct track_index *ind
     uint32_t thread = gt_map_get(&index->threads, key, (uint64_t)name->tid);
     if (thread != GT_MAP_NONE)
         gt_builder_name_thread(builder, thread, name->name);
+}
+
+/* Counters of a process that is a GPU ("GPU 0", "GPU 0 Counters") are that GPU's. */
+static void place_counters(struct gt_builder *builder, const struct track_index *index,
+                           const struct gt_torch_track_name *const *names, size_t count) {
+    struct gt_counter_tracks *tracks = &builder->store.counter_tracks;
+    size_t process_count = tracks->count ? builder->store.processes.count : 0;
+    int64_t *devices = gt_mem_uninitialised(process_count + 1, sizeof *devices);
+    builder->failed |= !devices;
+    for (size_t i = 0; devices && i < process_count; i++)
+        devices[i] = -1;
+    for (size_t i = 0; devices && process_count && i < count; i++) {
+        int64_t device = names[i]->kind == GT_TORCH_NAMES_THREAD ? -1 : gt_torch_facts_device_named(names[i]->name);
+        uint32_t process = device < 0 ? GT_MAP_NONE : find_process(builder, index, names[i]);
+        if (process != GT_MAP_NONE && devices[process] < 0)
+            devices[process] = device;
+    }
+    for (size_t i = 0; devices && i < tracks->count; i++) {
+        uint32_t process = tracks->process[i];
+        if (process >= process_count || tracks->device[i] >= 0 || devices[process] < 0)
+            continue;
+        tracks->device[i] = devices[process];
+        tracks->process[i] = GT_NO_TRACK;
+    }
+    gt_mem_free(devices);
 }
 
 /* Names of processes and threads first: labels ("GPU 0") only name processes that have no name of their own. Then the
@@ -151,6 +183,7 @@ void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, 
         builder->failed |= index.processes.failed || index.threads.failed;
         for (size_t i = 0; i < kept; i++)
             name_track(builder, &index, names[i]);
+        place_counters(builder, &index, names, kept);
         gt_map_release(&index.processes);
         gt_map_release(&index.threads);
     }

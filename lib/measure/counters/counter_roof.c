@@ -7,7 +7,16 @@
 void gt_counter_roof_begin(struct gt_counter_device *device, const struct gt_sampling *sampling) {
     uint32_t *const *values = sampling->values;
     device->has_roof = device->matrix_clock_hz && values[GT_METRIC_TENSOR] && values[GT_METRIC_CLOCK] &&
-                       values[GT_METRIC_DRAM_READ] && values[GT_METRIC_DRAM_WRITE];
+                       ((values[GT_METRIC_DRAM_READ] && values[GT_METRIC_DRAM_WRITE]) || values[GT_METRIC_DRAM]);
+}
+
+/* In millionths of a percent; GT_SAMPLING_NONE: the sample does not say. */
+static uint64_t dram_of(const struct gt_sampling *sampling, size_t sample) {
+    uint32_t *const *values = sampling->values;
+    if (gt_sampling_has(sampling, GT_METRIC_DRAM_READ, sample) &&
+        gt_sampling_has(sampling, GT_METRIC_DRAM_WRITE, sample))
+        return (uint64_t)values[GT_METRIC_DRAM_READ][sample] + values[GT_METRIC_DRAM_WRITE][sample];
+    return gt_sampling_has(sampling, GT_METRIC_DRAM, sample) ? values[GT_METRIC_DRAM][sample] : GT_SAMPLING_NONE;
 }
 
 /* The part of a period that so many millionths of a percent are, at most `most_ns`. */
@@ -21,11 +30,10 @@ void gt_counter_roof_add(struct gt_counter_device *device, const struct gt_sampl
     struct gt_counter_roof *roof = &device->roof;
     uint32_t *const *values = sampling->values;
     int64_t period_ns = gt_ns_between(sampling->start_ns[sample], sampling->end_ns[sample]);
-    if (!device->has_roof || compute_ns <= 0 || !gt_sampling_has(sampling, GT_METRIC_DRAM_READ, sample) ||
-        !gt_sampling_has(sampling, GT_METRIC_DRAM_WRITE, sample))
+    uint64_t dram = dram_of(sampling, sample);
+    if (!device->has_roof || compute_ns <= 0 || dram == GT_SAMPLING_NONE)
         return;
     uint64_t tensor = values[GT_METRIC_TENSOR][sample], clock_hz = values[GT_METRIC_CLOCK][sample];
-    uint64_t dram = (uint64_t)values[GT_METRIC_DRAM_READ][sample] + values[GT_METRIC_DRAM_WRITE][sample];
     int64_t tensor_ns = part_of(tensor, period_ns, compute_ns), dram_ns = part_of(dram, period_ns, compute_ns);
     if (tensor_ns >= dram_ns) {
         uint64_t peak_hz = device->matrix_clock_hz, slow_hz = clock_hz < peak_hz ? clock_hz : peak_hz;

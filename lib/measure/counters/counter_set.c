@@ -279,9 +279,14 @@ double gt_counter_set_mean(const struct gt_counter_item *item, enum gt_metric me
     return metric == GT_METRIC_CLOCK ? mean : mean / GT_SAMPLING_PERCENT;
 }
 
+/* In percent of the bandwidth. */
+static double dram_of(const struct gt_counter_item *item) {
+    double both = gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE);
+    return isnan(both) ? gt_counter_set_mean(item, GT_METRIC_DRAM) : both;
+}
+
 double gt_counter_set_dram_bytes(const struct gt_counter_device *device, const struct gt_counter_item *item) {
-    double percent = gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE);
-    return device->bandwidth ? percent / 100 * (double)device->bandwidth * (double)item->time_ns / 1e9 : NAN;
+    return device->bandwidth ? dram_of(item) / 100 * (double)device->bandwidth * (double)item->time_ns / 1e9 : NAN;
 }
 
 double gt_counter_set_busy_hz(const struct gt_counter_device *device) {
@@ -297,8 +302,7 @@ struct gt_counter_nearness gt_counter_set_nearness(const struct gt_counter_devic
     double slower = device->matrix_clock_hz ? clock_hz / (double)device->matrix_clock_hz : NAN;
     slower = slower > 1 ? 1 : slower; /* fmin would take an unknown clock for a full one */
     double matrix = gt_counter_set_mean(item, GT_METRIC_TENSOR) / 100 * slower;
-    double memory =
-        (gt_counter_set_mean(item, GT_METRIC_DRAM_READ) + gt_counter_set_mean(item, GT_METRIC_DRAM_WRITE)) / 100;
+    double memory = dram_of(item) / 100;
     if (isnan(matrix) || isnan(memory))
         return (struct gt_counter_nearness){.share = NAN};
     return (struct gt_counter_nearness){.share = fmax(matrix, memory), .is_memory = memory > matrix};

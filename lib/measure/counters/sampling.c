@@ -18,8 +18,27 @@ static const struct {
     struct gt_str start;
 } metric_names[] = {
 #define GT_METRIC_NAME(metric, start) {GT_METRIC_##metric, GT_STR(start)},
+#define GT_METRIC_BASE(metric, base)
 #include "measure/counters/metrics.def"
 #undef GT_METRIC_NAME
+#undef GT_METRIC_BASE
+};
+
+static const struct {
+    enum gt_metric metric;
+    struct gt_str base;
+} metric_bases[] = {
+#define GT_METRIC_NAME(metric, start)
+#define GT_METRIC_BASE(metric, base) {GT_METRIC_##metric, GT_STR(base)},
+#include "measure/counters/metrics.def"
+#undef GT_METRIC_NAME
+#undef GT_METRIC_BASE
+};
+
+/* A metric, and what its values are multiplied by to become percents or Hz. */
+struct meaning {
+    enum gt_metric metric; /* GT_METRIC_COUNT: none of those that are used */
+    double scale;
 };
 
 /* Counters in flight come as percents, averages and sums under one name: the unit tells them apart. Old reports and
@@ -32,20 +51,67 @@ static bool has_unit_of(struct gt_str name, struct gt_str unit, enum gt_metric m
     return !has_brackets || gt_str_find_nocase(name, is_clock ? GT_STR("Hz]") : GT_STR("%]"));
 }
 
-/* GT_METRIC_COUNT: none of those that are used. */
-static enum gt_metric metric_of(const struct gt_store *store, size_t track) {
-    struct gt_str name = gt_store_string(store, store->counter_tracks.name[track]);
-    struct gt_str unit = gt_store_string(store, store->counter_tracks.unit[track]);
+static struct meaning meaning_of_name(struct gt_str name, struct gt_str unit) {
     for (size_t i = 0; i < GT_ARRAY_COUNT(metric_names); i++)
         if (gt_str_starts_nocase(name, metric_names[i].start) && has_unit_of(name, unit, metric_names[i].metric))
-            return metric_names[i].metric;
-    return GT_METRIC_COUNT;
+            return (struct meaning){metric_names[i].metric, 1};
+    return (struct meaning){GT_METRIC_COUNT, 0};
+}
+
+/* "sm__cycles_active.avg.pct_of_peak_sustained_elapsed". Cycles and counts as such are no shares of anything. A
+   throughput is one without a suffix, too. 0: another unit. */
+static double scale_of(struct gt_str base, struct gt_str rest, bool is_clock) {
+    if (is_clock)
+        return gt_str_find_nocase(rest, GT_STR(".per_second")) ? 1 : 0;
+    if (gt_str_find_nocase(rest, GT_STR(".pct")))
+        return 1;
+    if (gt_str_ends(rest, GT_STR(".ratio")))
+        return 100;
+    return !rest.len && gt_str_ends(base, GT_STR("throughput")) ? 1 : 0;
+}
+
+static struct meaning meaning_of_base(struct gt_str name) {
+    const char *dot = name.len ? memchr(name.ptr, '.', name.len) : NULL;
+    struct gt_str base = {name.ptr, dot ? (size_t)(dot - name.ptr) : name.len};
+    struct gt_str rest = {name.ptr + base.len, name.len - base.len};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(metric_bases); i++)
+        if (gt_str_eq(base, metric_bases[i].base)) {
+            double scale = scale_of(base, rest, metric_bases[i].metric == GT_METRIC_CLOCK);
+            return (struct meaning){scale > 0 ? metric_bases[i].metric : GT_METRIC_COUNT, scale};
+        }
+    return (struct meaning){GT_METRIC_COUNT, 0};
+}
+
+/* Of a counter with several series each is a metric; exports write both as one name: "GPU 0 Counters: sm__throughput".
+ */
+static struct meaning meaning_of(const struct gt_store *store, size_t track) {
+    struct gt_str name = gt_store_string(store, store->counter_tracks.name[track]);
+    struct gt_str series = gt_store_string(store, store->counter_tracks.series[track]);
+    struct gt_str unit = gt_store_string(store, store->counter_tracks.unit[track]);
+    struct meaning meaning = series.len ? meaning_of_base(series) : meaning_of_name(name, unit);
+    const struct gt_str between = GT_STR(": ");
+    const char *tail = series.len ? NULL : gt_str_find_nocase(name, between);
+    if (meaning.metric == GT_METRIC_COUNT)
+        meaning = meaning_of_base(series.len ? series : name);
+    if (meaning.metric == GT_METRIC_COUNT && series.len)
+        meaning = meaning_of_name(name, unit);
+    if (meaning.metric == GT_METRIC_COUNT && tail)
+        meaning =
+            meaning_of_base((struct gt_str){tail + between.len, name.len - (size_t)(tail - name.ptr) - between.len});
+    return meaning;
+}
+
+bool gt_sampling_is_unknown(const struct gt_store *store, uint32_t track) {
+    struct gt_str unit = gt_store_string(store, store->counter_tracks.unit[track]);
+    return store->counter_tracks.device[track] >= 0 && !gt_str_eq(unit, GT_STR("bytes")) &&
+           meaning_of(store, track).metric == GT_METRIC_COUNT;
 }
 
 struct tracks {
     uint32_t of[GT_METRIC_COUNT]; /* GT_NO_TRACK: the trace has none */
-    uint32_t leader;              /* the one with most values */
-    size_t most;                  /* values of one */
+    double scale[GT_METRIC_COUNT];
+    uint32_t leader; /* the one with most values */
+    size_t most;     /* values of one */
 };
 
 static struct tracks find_tracks(const struct gt_store *store, int64_t device) {
@@ -53,12 +119,14 @@ static struct tracks find_tracks(const struct gt_store *store, int64_t device) {
     for (size_t m = 0; m < GT_METRIC_COUNT; m++)
         tracks.of[m] = GT_NO_TRACK;
     for (uint32_t track = 0; track < store->counter_tracks.count; track++) {
-        enum gt_metric metric =
-            store->counter_tracks.device[track] == device ? metric_of(store, track) : GT_METRIC_COUNT;
-        if (metric == GT_METRIC_COUNT || tracks.of[metric] != GT_NO_TRACK)
+        if (store->counter_tracks.device[track] != device)
+            continue;
+        struct meaning meaning = meaning_of(store, track);
+        if (meaning.metric == GT_METRIC_COUNT || tracks.of[meaning.metric] != GT_NO_TRACK)
             continue;
         size_t count = gt_counter_track_count(store, track);
-        tracks.of[metric] = track;
+        tracks.of[meaning.metric] = track;
+        tracks.scale[meaning.metric] = meaning.scale;
         if (count > tracks.most) {
             tracks.most = count;
             tracks.leader = track;
@@ -187,7 +255,8 @@ static uint32_t kept_value(double value, enum gt_metric metric) {
 }
 
 /* Puts values to the samples of the same time; both are sorted. */
-static bool keep_values(struct gt_sampling *sampling, const struct series *series, enum gt_metric metric) {
+static bool keep_values(struct gt_sampling *sampling, const struct series *series, enum gt_metric metric,
+                        double scale) {
     uint32_t *values = gt_mem_uninitialised(sampling->count, sizeof *values);
     size_t at = 0;
     if (!values)
@@ -196,7 +265,7 @@ static bool keep_values(struct gt_sampling *sampling, const struct series *serie
         while (at < series->count && series->times_ns[at] < sampling->start_ns[i])
             at++;
         bool is_here = at < series->count && series->times_ns[at] == sampling->start_ns[i];
-        values[i] = is_here ? kept_value(series->values[at], metric) : GT_SAMPLING_NONE;
+        values[i] = is_here ? kept_value(series->values[at] * scale, metric) : GT_SAMPLING_NONE;
         sampling->out_of_range += is_here && values[i] == GT_SAMPLING_NONE;
         at += is_here;
     }
@@ -225,7 +294,7 @@ static bool read_all(struct gt_sampling *sampling, const struct gt_store *store,
             continue;
         is_done = series_init(&series, store, tracks->of[metric]);
         if (is_done) {
-            is_done = keep_values(sampling, &series, (enum gt_metric)metric);
+            is_done = keep_values(sampling, &series, (enum gt_metric)metric, tracks->scale[metric]);
             series_release(&series);
         }
     }

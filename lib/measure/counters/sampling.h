@@ -8,6 +8,8 @@ enum gt_metric {
     GT_METRIC_SM_ACTIVE,
     GT_METRIC_SM_ISSUE,
     GT_METRIC_TENSOR,
+    GT_METRIC_SM_THROUGHPUT, /* of the busiest part of the SMs */
+    GT_METRIC_DRAM,          /* reads and writes, where only both together were sampled */
     GT_METRIC_DRAM_READ,
     GT_METRIC_DRAM_WRITE,
     GT_METRIC_WARPS,
@@ -33,6 +35,9 @@ struct gt_sampling {
 enum gt_status gt_sampling_init(struct gt_sampling *sampling, const struct gt_view *view,
                                 const struct gt_view_device *device, struct gt_error *err);
 void gt_sampling_release(struct gt_sampling *sampling);
+
+/* Whether a track is of a GPU and counts what no metric knows; memory in use is no hardware counter. */
+bool gt_sampling_is_unknown(const struct gt_store *store, uint32_t track);
 
 static inline bool gt_sampling_has(const struct gt_sampling *sampling, enum gt_metric metric, size_t sample) {
     return sampling->values[metric] && sampling->values[metric][sample] != GT_SAMPLING_NONE;

@@ -1,8 +1,6 @@
 /* Finds out what a trace is of, from its format, the names of its devices and kernels. */
 #include "measure/findings/context.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 #define HAS_ANY(text, ...)                                                                                             \
@@ -10,7 +8,7 @@
                           GT_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
 
 static bool is_of_rocm(const struct gt_store *store) {
-    return strncmp(store->meta.format, "roc", 3) == 0;
+    return gt_str_starts(gt_store_format(store), GT_STR("roc"));
 }
 
 /* Whose devices they are, by words in their names; where they have none, by how calls begin. The first that fits. */
@@ -94,9 +92,9 @@ static bool has_graphs(const struct gt_view *view) {
 }
 
 uint32_t gt_context_of(const struct gt_view *view, const struct gt_named_set *kernels) {
-    const char *format = view->store->meta.format;
-    bool is_kineto = strcmp(format, "torch-json") == 0;
-    bool is_xla = strcmp(format, "xplane") == 0 || strcmp(format, "xla-json") == 0;
+    struct gt_str format = gt_store_format(view->store);
+    bool is_kineto = gt_str_eq(format, GT_STR("torch-json"));
+    bool is_xla = gt_str_eq(format, GT_STR("xplane")) || gt_str_eq(format, GT_STR("xla-json"));
     unsigned says = names_say(view->store, kernels, is_kineto ? TORCH_NAME : is_xla ? JAX_NAME : 0);
     bool is_jax = is_xla || ((says & JAX_NAME) && !(says & TORCH_NAME)), is_torch = !is_jax && (says & TORCH_NAME);
     uint32_t context = find_vendor(view->store);

@@ -71,6 +71,7 @@ static struct sum claim_all(struct gt_evidence *evidence, const struct gt_step_t
         sum.excess_ns += excess_of(work, time);
         claim_step(evidence, work, time, &op, &gap);
     }
+    gt_step_list_end(&sum.steps);
     return sum;
 }
 
@@ -109,7 +110,7 @@ static void set_title(struct gt_evidence *evidence, struct gt_finding *finding, 
 
 static void describe_range(struct gt_evidence *evidence, struct gt_finding *finding, const struct extra_work *work,
                            const struct sum *sum) {
-    const char *name = gt_say_quoted(evidence, gt_store_string(evidence->view->store, work->range.name));
+    const char *name = gt_say_quoted(evidence, work->range.text);
     set_title(evidence, finding, sum, name);
     gt_finding_add_evidence(evidence, finding, "Steps with %s take %s on the GPU, the others %s on average.", name,
                             gt_say_ns(evidence, (double)sum->with_ns / (double)sum->items),

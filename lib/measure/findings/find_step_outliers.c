@@ -273,6 +273,7 @@ bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *find
             gt_evidence_fail(evidence);
         for (size_t d = 0; d < evidence->ledger.idle->device_count && it.left_ns && it.samples; d++)
             claim_device(&it, d);
+        gt_step_list_end(&it.slow);
         if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share)
             describe(&it, finding);
         gt_mem_free(it.left_ns);

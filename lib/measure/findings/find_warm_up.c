@@ -21,6 +21,7 @@ static struct sum sum_steps(struct gt_evidence *evidence, enum gt_step_state sta
         sum.cpu_ns += length_ns;
         sum.longest_ns = length_ns > sum.longest_ns ? length_ns : sum.longest_ns;
     }
+    gt_step_list_end(&sum.list);
     return sum;
 }
 

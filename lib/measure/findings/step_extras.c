@@ -237,6 +237,51 @@ static void mark_items(struct search *it, struct gt_step_extra *extra) {
     }
 }
 
+static size_t end_of_digits(struct gt_str name, size_t at) {
+    while (at < name.len && is_digit(name.ptr[at]))
+        at++;
+    return at;
+}
+
+/* Marks the numbers of a name that are others in another name, by bit: names of a group differ in nothing else. */
+static uint64_t differing_numbers(struct gt_str a, struct gt_str b) {
+    uint64_t differing = 0, bit = 1;
+    for (size_t i = 0, k = 0; i < a.len && k < b.len;) {
+        size_t i_end = end_of_digits(a, i), k_end = end_of_digits(b, k);
+        if (i == i_end || k == k_end) {
+            i++, k++;
+            continue;
+        }
+        struct gt_str x = {a.ptr + i, i_end - i}, y = {b.ptr + k, k_end - k};
+        differing |= gt_str_eq(x, y) ? 0 : bit;
+        bit <<= 1;
+        i = i_end, k = k_end;
+    }
+    return differing;
+}
+
+/* "layer N" of "layer 0" and "layer 12"; what is the same in all names stays. */
+static struct gt_str text_of(const struct search *it, const struct group *group) {
+    enum { LONGEST = 1000 };
+    const struct gt_store *store = it->view->store;
+    uint32_t number = (uint32_t)(group - group_at(it, 0)) + 1;
+    struct gt_str name = gt_store_string(store, group->name), text = GT_STR("");
+    uint64_t differing = 0, bit = 1;
+    for (gt_strid i = 0; i < store->strings.count && name.len <= LONGEST; i++)
+        if (it->group_of[i] == number)
+            differing |= differing_numbers(name, gt_store_string(store, i));
+    for (size_t i = 0, end; i < name.len && differing; i = end) {
+        bool is_number = is_digit(name.ptr[i]), is_written = !(is_number && differing & bit);
+        end = is_number ? end_of_digits(name, i) : i + 1;
+        while (!is_number && end < name.len && !is_digit(name.ptr[end]))
+            end++;
+        bit = is_number ? bit << 1 : bit;
+        text = gt_arena_printf(it->evidence->arena, "%.*s%.*s", (int)text.len, text.ptr,
+                               is_written ? (int)(end - i) : 1, is_written ? name.ptr + i : "N");
+    }
+    return differing ? text : name;
+}
+
 static void measure_others(const struct search *it, struct gt_step_extra *extra, int64_t *samples) {
     for (size_t d = 0; d < it->view->device_count; d++) {
         const struct gt_step_times_device *device = &it->times->devices[d];
@@ -258,6 +303,7 @@ static void answer(struct search *it, struct gt_step_extra *extra, const struct 
     if (!it->has_failed) {
         score(it, group, &extra->others_ns);
         extra->name = group->name;
+        extra->text = text_of(it, group);
         mark_ranges(it, extra, group);
         mark_items(it, extra);
         measure_others(it, extra, samples);

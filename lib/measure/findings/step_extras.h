@@ -5,7 +5,8 @@
 #include "measure/findings/evidence.h"
 
 struct gt_step_extra {
-    gt_strid name;      /* GT_STRID_EMPTY: there is none */
+    gt_strid name;      /* the first of its names; GT_STRID_EMPTY: there is none */
+    struct gt_str text; /* its name; of several that differ in digits: "layer N" */
     uint8_t *has_it;    /* by item of the times: the step runs it */
     uint8_t *is_inside; /* by row of ranges: one of it, or inside one */
     double others_ns;   /* mean time of the items without it */

@@ -14,10 +14,17 @@ static const char *step_text(struct gt_evidence *evidence, const struct gt_step 
 }
 
 void gt_step_list_add(struct gt_step_list *list, uint32_t step) {
+    struct gt_evidence *evidence = list->evidence;
+    if (!list->has)
+        list->has = gt_arena_array(evidence->arena, evidence->view->labels->step_count, sizeof *list->has);
+    if (list->has)
+        list->has[step] = true;
+    else
+        gt_evidence_fail(evidence);
+}
+
+static void write_step(struct gt_step_list *list, const struct gt_step *of) {
     enum { LISTED = 5 };
-    const struct gt_step *of = &list->evidence->view->labels->steps[step];
-    if (list->count && list->latest == step)
-        return;
     if (list->count < LISTED)
         list->text = gt_arena_printf(list->evidence->arena, "%s%s%s", list->count ? list->text : "",
                                      list->count ? ", " : "", step_text(list->evidence, of))
@@ -28,6 +35,12 @@ void gt_step_list_add(struct gt_step_list *list, uint32_t step) {
     list->distance = list->count <= 1 ? distance : distance == list->distance ? distance : 0;
     list->first_number = list->count ? list->first_number : of->number;
     list->last_number = of->number;
-    list->latest = step;
     list->count++;
+}
+
+void gt_step_list_end(struct gt_step_list *list) {
+    const struct gt_labels *labels = list->evidence->view->labels;
+    for (size_t i = 0; list->has && i < labels->step_count; i++)
+        if (list->has[i])
+            write_step(list, &labels->steps[i]);
 }

@@ -45,6 +45,31 @@ def test_straggler(gputime, jobs):
     assert max(waits, key=lambda cause: waits[cause]["delta_charged_ns"]) == "rank 3: more compute"
 
 
+def test_causes_of_different_ranks_stay_apart(gputime, tmp_path):
+    """A number of a rank is no generated number: what rank 0 caused before is not what rank 5 causes now."""
+    noisy = ("--ranks", 8, "--tp", 2, "--noise", 0.03)
+    even, slow = make_job(tmp_path / "even", *noisy), make_job(tmp_path / "slow", *noisy, "--straggler", "5:slower:1.3")
+    report = gputime.json("diff", "--ranks", "--a", *traces_of(even), "--b", *traces_of(slow))
+    waits = rows_of(report, "wait_causes", "cause")
+    assert {row["match"] for row in waits.values()} == {"exact", "none"}
+    assert max(waits, key=lambda cause: waits[cause]["delta_charged_ns"]) == "rank 5: slower kernels"
+    text = text_of(gputime, "diff", "--ranks", "--a", *traces_of(even), "--b", *traces_of(slow))
+    assert "rank 5: slower kernels +2.1" in text and "rank #" not in text
+
+
+def test_ranks_and_groups_match_by_number(gputime, jobs):
+    """Not by order: where each side lacks another rank, those are no pair."""
+    traces = traces_of(jobs["healthy"])
+    report = gputime.json("diff", "--ranks", "--a", *traces[:3], *traces[4:], "--b", *traces[:5], *traces[6:])
+    for table, rows in [("ranks", {3: "only B", 5: "only A"})]:
+        found = {row["rank"]: row["status"] for row in report["tables"][table]["rows"] if row["match"] != "exact"}
+        assert found == rows
+    report = gputime.json("diff", "--ranks", "--a", *traces[:2], "--b", *traces[2:4])
+    for table, key, names in [("groups", "members", {"0,1", "2,3"}), ("group_speeds", "label", {"tp 0,1", "tp 2,3"})]:
+        rows = {row[key]: row["match"] for row in report["tables"][table]["rows"] if row[key] in names}
+        assert rows == dict.fromkeys(names, "none"), table
+
+
 def test_slow_link(gputime, jobs):
     report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["link"])
     speeds = rows_of(report, "group_speeds", "label")

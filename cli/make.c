@@ -100,21 +100,6 @@ static size_t list_absent_of_jobs(const struct cli_making *making, const char *a
     return count;
 }
 
-/* Several jobs of a side are runs of the same, whose amounts are averaged. */
-static enum gputime_status check_worlds(const struct gputime_report *report, const char *side,
-                                        struct gputime_error *err) {
-    int64_t first = gputime_report_fact(report, 0, "world_size").value.integer;
-    for (size_t i = 1; i < gputime_report_section_count(report); i++) {
-        int64_t other = gputime_report_fact(report, i, "world_size").value.integer;
-        if (other != first)
-            return cli_fail(err,
-                            "%s has traces of %zu jobs, with world sizes of %lld and %lld; name those of one, 'gputime "
-                            "ranks' says which they are",
-                            side, gputime_report_section_count(report), (long long)first, (long long)other);
-    }
-    return GPUTIME_OK;
-}
-
 static enum gputime_status make_job_sides(const struct cli_making *making, struct cli_made *made,
                                           struct gputime_error *err) {
     const char *absent[CLI_REQUEST_TABLES + 1];
@@ -124,11 +109,7 @@ static enum gputime_status make_job_sides(const struct cli_making *making, struc
     shaping.absent_count = list_absent_of_jobs(making, absent);
     options.shaping = &shaping;
     enum gputime_status status = gputime_job_report(making->ranks, &options, &made->a, err);
-    if (!status)
-        status = check_worlds(made->a, "A", err);
-    if (!status)
-        status = gputime_job_report(making->other_ranks, &options, &made->b, err);
-    return status ? status : check_worlds(made->b, "B", err);
+    return status ? status : gputime_job_report(making->other_ranks, &options, &made->b, err);
 }
 
 static enum gputime_status make_comparison(const struct cli_making *making, struct cli_made *made,

@@ -1,10 +1,13 @@
 /* The public interface of comparisons and limits. */
+#include <inttypes.h>
+
 #include "base/mem.h"
 #include "base/threads.h"
 #include "compare/compare.h"
 #include "events/selection.h"
 #include "internal.h"
 #include "measure/analysis.h"
+#include "ranks/rank_measures.h"
 #include "take.h"
 #include "verdict/limit.h"
 #include "verdict/verdict.h"
@@ -177,6 +180,24 @@ static enum gt_status shape_diff(struct gt_report *model, const struct gputime_s
     return status == GT_OK ? gt_verdict_finish(model, err) : status;
 }
 
+/* Several jobs of a side are runs of the same, whose amounts are averaged: their traces must not say different worlds.
+ */
+static enum gt_status check_worlds(const struct gt_report *side, const char *name, struct gt_error *err) {
+    int64_t first = -1;
+    for (size_t i = 0; i < side->section_count && side->roles == &gt_rank_measures_roles; i++) {
+        int64_t world = gt_section_fact(&side->sections[i], GT_STR("world_size")).integer;
+        if (gt_compare_lack(side, i))
+            continue;
+        if (first > 0 && world > 0 && world != first)
+            return gt_fail(err,
+                           "%s has traces of %zu jobs, with world sizes of %" PRId64 " and %" PRId64
+                           "; pass the traces of one job; 'gputime ranks' lists them",
+                           name, side->section_count, first, world);
+        first = first > 0 ? first : world;
+    }
+    return GT_OK;
+}
+
 API enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
                                             const struct gputime_diff_options *options, struct gputime_report **out,
                                             struct gputime_error *err) {
@@ -189,6 +210,10 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
     if (!report)
         return gt_internal_fail(gt_fail_memory(&error), &error, err);
     enum gt_status status = take_diff(options, &shaping, &arena, &diff, &error);
+    if (status == GT_OK)
+        status = check_worlds(a->model, "A", &error);
+    if (status == GT_OK)
+        status = check_worlds(b->model, "B", &error);
     if (status == GT_OK)
         status = gt_compare_new(a->model, b->model, &diff, &report->model, &error);
     if (status == GT_OK)

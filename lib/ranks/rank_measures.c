@@ -132,6 +132,11 @@ static bool is_known(const struct gt_rank_job *job, const struct amount *amount)
     return amount->parts != BIT(WAIT) || gt_rank_job_knows_waits(job);
 }
 
+/* Then nobody knows either how much of the communication was transfer. */
+static bool is_known_measure(const struct gt_rank_job *job, const struct amount *amount) {
+    return is_known(job, amount) && (amount->parts != BIT(TRANSFER) || gt_rank_job_knows_waits(job));
+}
+
 static void add_step_row(struct gt_table *table, const struct gt_moments *lengths) {
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "measure", GT_STR("step"));
@@ -153,7 +158,7 @@ static void add_measures(const struct gt_rank_job *job, const struct rank_parts 
     if (lengths->count)
         add_step_row(table, lengths);
     for (size_t i = 0; i < GT_ARRAY_COUNT(measures) && job->rank_count; i++) {
-        if (!is_known(job, &measures[i]))
+        if (!is_known_measure(job, &measures[i]))
             continue;
         double mean_ns = mean_over_ranks(job, ranks, &measures[i]), stddev_ns = stddev_over_steps(job, &measures[i]);
         struct gt_row row = gt_row_begin(table);
@@ -213,7 +218,7 @@ static const struct gt_measure measure_list[] = {
     ROW(span),
     ROW(compute),
     ROW(exposed_comm),
-    ROW(exposed_transfer),
+    {.key = "exposed_transfer", .from = GT_FROM_ROW, .needs = "collective that was matched between ranks"},
     {.key = "exposed_wait", .from = GT_FROM_ROW, .needs = "collective that was matched between ranks"},
     ROW(exposed_memory),
     ROW(idle),
@@ -227,7 +232,7 @@ static const struct gt_measure measure_list[] = {
      .table = "ranks",
      .column = "gain_ns",
      .needs_rows_of = "ranks",
-     .needs = "ranks with GPU work"},
+     .needs = "replay"},
     FACT(busbw, "busbw_gbs", NUMBER, "collective but messages whose bytes are known"),
     {.key = "ranks",
      .from = GT_FROM_FACT,
@@ -250,6 +255,12 @@ static const struct gt_limit_kind kinds[] = {
     {"group", "group_speeds"},
 };
 
+/* A stray trace in a folder is no run of the job. */
+static const struct gt_capture_need capture_needs[] = {
+    {"ranks", 2, "has only one rank"},
+    {"collectives", 1, "has no collective that was matched between ranks"},
+};
+
 const struct gt_roles gt_rank_measures_roles = {
     .measures = "job_measures",
     .whole = "span",
@@ -260,4 +271,6 @@ const struct gt_roles gt_rank_measures_roles = {
     .divisor_count = GT_ARRAY_COUNT(divisors),
     .kinds = kinds,
     .kind_count = GT_ARRAY_COUNT(kinds),
+    .capture_needs = capture_needs,
+    .capture_need_count = GT_ARRAY_COUNT(capture_needs),
 };

@@ -14,7 +14,8 @@ enum gt_measure_from {
     GT_FROM_ROW,    /* the leading amount of the row of that name in the table of measures */
     GT_FROM_FACT,   /* a fact; not known where the trace lacks the data of `table` */
     GT_FROM_MEAN,   /* of `column` over the rows of `table`; not known without rows */
-    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `needs_rows_of` has no rows */
+    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent, `needs_rows_of` has no rows or
+                       all cells are null */
     GT_FROM_ISSUES, /* how many data problems were counted */
     GT_FROM_LOSSES, /* those among them that are losses */
 };
@@ -57,6 +58,13 @@ struct gt_limit_kind {
     const char *key, *table;
 };
 
+/* What captures of one side have in common: one that lacks it is left out where another has it. */
+struct gt_capture_need {
+    const char *fact;
+    double least;
+    const char *lack; /* what is said of one that has less */
+};
+
 struct gt_roles {
     const char *measures;    /* table that has the measures as rows; what a comparison shows first */
     const char *whole;       /* the measure that the parts of the time sum to */
@@ -71,6 +79,8 @@ struct gt_roles {
     size_t kind_count;
     const struct gt_report_column *capture_facts; /* facts that a list of captures shows of each */
     size_t capture_fact_count;
+    const struct gt_capture_need *capture_needs;
+    size_t capture_need_count;
     const char *opaque_issue; /* id of the problem that work was traced without the kernels inside */
 };
 

@@ -21,10 +21,10 @@ static double mean_of(const struct gt_table *table, const char *column) {
 }
 
 static double max_of(const struct gt_table *table, const char *column) {
-    double most = table ? 0 : NAN;
+    double most = table && table->row_count == 0 ? 0 : NAN; /* rows that lack the number say nothing */
     for (size_t row = 0; table && row < table->row_count; row++)
         most = fmax(most, gt_table_number(table, row, column));
-    return most;
+    return table && !isnan(most) ? fmax(most, 0) : most;
 }
 
 static bool has_rows(const struct gt_section *section, const char *key) {

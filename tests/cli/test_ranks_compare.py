@@ -168,6 +168,17 @@ def test_limits_on_bandwidths_that_are_not_known(gputime, tmp_path):
     assert done.returncode == 2 and b"has no collective but messages whose bytes are known" in done.stderr
 
 
+@pytest.mark.parametrize("limit, lack", [
+    ("exposed_wait<5%", "collective that was matched between ranks"), ("wait:*<5%", "collective that was matched between ranks"),
+    ("exposed_transfer<99%", "collective that was matched between ranks"), ("gain<1ms", "replay"), ("slowdown<2", "replay"),
+    ("each group:*>1", "collective but messages whose bytes are known")])
+def test_limits_on_one_rank_of_a_job(gputime, jobs, limit, lack):
+    """Nobody knows how long it waited: that is no wait of 0."""
+    done = gputime("check", "--ranks", traces_of(jobs["straggler"])[3], "--limit", limit)
+    assert done.returncode == 2 and f"has no {lack}".encode() in done.stderr, done.stderr
+    assert gputime("check", "--ranks", traces_of(jobs["straggler"])[3], "--limit", "exposed_comm<99%").returncode == 0
+
+
 def test_report_of_a_check(gputime, jobs):
     report = gputime.json("check", "--ranks", jobs["straggler"], "--limit", "exposed_wait<50%")
     row = report["tables"]["limits"]["rows"][0]

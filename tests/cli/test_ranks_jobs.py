@@ -224,10 +224,24 @@ def test_comparison_with_several_runs(gputime, jobs, tmp_path):
     report = gputime.json("diff", "--ranks", tmp_path / "all", jobs[2])
     assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 4 ranks", "B: 4 ranks"]
     other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
-    done = gputime("diff", "--ranks", "--a", *traces_of(jobs[0]), traces_of(other)[6], "--b", *traces_of(jobs[1]))
+    done = gputime("diff", "--ranks", "--a", *traces_of(jobs[0]), *traces_of(other), "--b", *traces_of(jobs[1]))
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == (b"gputime: A has traces of 2 jobs, with world sizes of 4 and 8; name those of one, 'gputime ranks' "
-                           b"says which they are\n")
+    assert done.stderr == (b"gputime: A has traces of 2 jobs, with world sizes of 8 and 4; pass the traces of one job; "
+                           b"'gputime ranks' lists them\n")
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_comparison_leaves_a_stray_trace_out(gputime, jobs, tmp_path, size):
+    """One rank of another run, of the same or another world: it is no capture that could be averaged."""
+    other = make_job(tmp_path / "other", "--ranks", size, "--steps", 6, "--layers", 1, "--kernels", 3, "--seed", 9)
+    sides = ("--a", *traces_of(jobs[0]), "--b", *traces_of(jobs[1]))
+    report = gputime.json("diff", "--ranks", *sides, traces_of(other)[2])
+    alone = gputime.json("diff", "--ranks", *sides)
+    assert tables_of(report) == tables_of(alone)
+    assert "Left out of B: 'job 2: 1 rank' has only one rank." in report["inputs"][0]["notes"]
+    assert names_of(report)[1:] == ["A: 4 ranks", "B: job 1: 4 ranks"]
+    report = gputime.json("diff", "--ranks", "--a", traces_of(jobs[0])[1], "--b", traces_of(jobs[1])[1])
+    assert not [note for note in report["inputs"][0]["notes"] if note.startswith("Left out")]
 
 
 def test_outputs(gputime, jobs, tmp_path):

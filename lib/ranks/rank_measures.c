@@ -208,20 +208,25 @@ void gt_rank_measures_add(const struct gt_rank_job *job, struct gt_section *sect
 
 /* ---- roles ---- */
 
-#define ROW(name)                                                                                                      \
-    { .key = #name, .from = GT_FROM_ROW, .needs = "ranks with GPU work" }
+#define MEAN      "mean over ranks"
+#define UNMATCHED "collective that was matched between ranks"
+#define ROW(name, lack)                                                                                                \
+    { .key = #name, .from = GT_FROM_ROW, .needs = lack, .over = MEAN }
 #define FACT(name, fact, sort, lack)                                                                                   \
-    { .key = #name, .from = GT_FROM_FACT, .table = "ranks", .column = fact, .kind = GT_MEASURE_##sort, .needs = lack }
+    {                                                                                                                  \
+        .key = #name, .from = GT_FROM_FACT, .table = "ranks", .column = fact, .kind = GT_MEASURE_##sort,               \
+        .needs = lack, .over = ""                                                                                      \
+    }
 
 static const struct gt_measure measure_list[] = {
-    {.key = "step", .from = GT_FROM_ROW, .needs = "steps", .leaves_out = "steps"},
-    ROW(span),
-    ROW(compute),
-    ROW(exposed_comm),
-    {.key = "exposed_transfer", .from = GT_FROM_ROW, .needs = "collective that was matched between ranks"},
-    {.key = "exposed_wait", .from = GT_FROM_ROW, .needs = "collective that was matched between ranks"},
-    ROW(exposed_memory),
-    ROW(idle),
+    {.key = "step", .from = GT_FROM_ROW, .needs = "steps", .over = "median over ranks", .leaves_out = "steps"},
+    ROW(span, "ranks with GPU work"),
+    ROW(compute, "ranks with GPU work"),
+    ROW(exposed_comm, "ranks with GPU work"),
+    ROW(exposed_transfer, UNMATCHED),
+    ROW(exposed_wait, UNMATCHED),
+    ROW(exposed_memory, "ranks with GPU work"),
+    ROW(idle, "ranks with GPU work"),
     FACT(slowdown, "slowdown", NUMBER, "replay"),
     FACT(replay, "replay_ns", TIME, "replay"),
     FACT(ideal, "ideal_ns", TIME, "replay"),
@@ -232,7 +237,9 @@ static const struct gt_measure measure_list[] = {
      .table = "ranks",
      .column = "gain_ns",
      .needs_rows_of = "ranks",
-     .needs = "replay"},
+     .needs = "replay",
+     .is_per_step = true,
+     .over = ""},
     FACT(busbw, "busbw_gbs", NUMBER, "collective but messages whose bytes are known"),
     {.key = "ranks",
      .from = GT_FROM_FACT,
@@ -250,9 +257,9 @@ static const struct gt_divisor divisors[] = {
 };
 
 static const struct gt_limit_kind kinds[] = {
-    {"part", "job_parts"},
-    {"wait", "wait_causes"},
-    {"group", "group_speeds"},
+    {"part", "job_parts", MEAN},
+    {"wait", "wait_causes", "all ranks together"},
+    {"group", "group_speeds", NULL},
 };
 
 /* A stray trace in a folder is no run of the job. */

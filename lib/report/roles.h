@@ -34,6 +34,9 @@ struct gt_measure {
     bool adds;              /* it grows with the length of the capture */
     bool is_exact;          /* a count, which does not vary from run to run of the same program */
     const char *one_per;    /* key of the divisor by which it is always 1; NULL: none */
+    bool is_per_step;       /* divided by the number of steps, where there are some */
+    const char *over;       /* of a time in a verdict: "mean over ranks", said after "per step" or "per run"; "": only
+                               these; NULL: neither */
     const char *leaves_out; /* the things that a row which is a mean leaves out, in words; NULL: it is none */
 };
 
@@ -56,6 +59,7 @@ struct gt_divisor {
 /* KIND:GLOB of a limit: which table it is about. */
 struct gt_limit_kind {
     const char *key, *table;
+    const char *over; /* as in gt_measure */
 };
 
 /* What captures of one side have in common: one that lacks it is left out where another has it. */

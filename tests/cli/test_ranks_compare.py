@@ -140,7 +140,7 @@ def test_limits_on_changes(gputime, jobs):
 
 @pytest.mark.parametrize("limit, holds", [
     ("exposed_wait<5%", False), ("exposed_wait<50%", True), ("exposed_comm<90%", True), ("slowdown<1.05", False),
-    ("slowdown<1.5", True), ("step<2ms", False), ("step<3ms", True), ("replay<10ms", False), ("gain<1ms", False),
+    ("slowdown<1.5", True), ("step<2ms", False), ("step<3ms", True), ("replay<10ms", False), ("gain<100us", False), ("gain<1ms", True),
     ("imbalance<1.2", False), ("imbalance<1.5", True), ("ranks>=8", True), ("ranks>8", False), ("busbw>10", True),
     ("each group:tp*>90", True), ("each group:dp*>90", False), ("each wait:rank*<30%", False), ("part:idle*<20%", True),
     ("issues<1", True),
@@ -177,6 +177,35 @@ def test_limits_on_one_rank_of_a_job(gputime, jobs, limit, lack):
     done = gputime("check", "--ranks", traces_of(jobs["straggler"])[3], "--limit", limit)
     assert done.returncode == 2 and f"has no {lack}".encode() in done.stderr, done.stderr
     assert gputime("check", "--ranks", traces_of(jobs["straggler"])[3], "--limit", "exposed_comm<99%").returncode == 0
+
+
+def test_bandwidths_are_not_summed(gputime, jobs):
+    """The slowest group decides where a limit is a least one, the fastest where it is a largest."""
+    speeds = {row["label"]: row["busbw_gbs"] for row in gputime.json("ranks", jobs["link"])["tables"]["group_speeds"]["rows"]}
+    tensor = {label: speed for label, speed in speeds.items() if label.startswith("tp ")}
+    least, largest = min(tensor.values()), max(tensor.values())
+    assert least == tensor["tp 2,3"]
+    for limit, status in [(f"group:tp*>{least - 1}", 0), (f"group:tp*>{least + 1}", 3), (f"group:tp*<{largest + 1}", 0),
+                          (f"group:tp*<{largest - 1}", 3)]:
+        assert gputime("check", "--ranks", jobs["link"], "--limit", limit).returncode == status, limit
+    report = gputime.json("check", "--ranks", jobs["link"], "--limit", "group:tp*>1")
+    row = report["tables"]["limits"]["rows"][0]
+    assert row["detail"] == f"{least:.4g} (least of 4: tp 2,3)" and row["worst"] == "tp 2,3" and row["value"] == least
+    sides = (jobs["healthy"], jobs["link"])
+    done = gputime("diff", "--ranks", *sides, "--fail-if", "group:tp*<-50%")  # of all four it would be 1/6
+    assert done.returncode == 3 and b"(worst of 4: tp 2,3)" in done.stderr
+
+
+def test_verdicts_say_what_times_are_of(gputime, jobs):
+    limits = ["exposed_wait<99%", "exposed_wait<1s", "wait:rank 3*<1s", "gain<1s", "step<1s", "replay<1s", "part:idle*<1s"]
+    ends = [" per run, mean over ranks)", " per run, mean over ranks", " per step, all ranks together", " per step",
+            " per step, median over ranks", " per run", " per run, mean over ranks"]
+    report = gputime.json("check", "--ranks", jobs["straggler"], *[f"--limit={limit}" for limit in limits])
+    rows = rows_of(report, "limits", "limit")
+    for limit, end in zip(limits, ends):
+        assert rows[limit]["detail"].endswith(end), rows[limit]
+    gain = max(row["gain_ns"] for row in gputime.json("ranks", jobs["straggler"])["tables"]["ranks"]["rows"])
+    assert rows["gain<1s"]["value"] == pytest.approx(gain / 6)
 
 
 def test_report_of_a_check(gputime, jobs):

@@ -88,6 +88,15 @@ def test_the_pattern_of_a_job_names_its_traces(gputime, jobs, tmp_path):
         assert tables_of(gputime.json("ranks", pattern)) == tables_of(gputime.json("ranks", *part))
 
 
+def test_a_pattern_that_other_jobs_match_is_none(gputime, jobs, tmp_path):
+    """Then the first files are named."""
+    shutil.copytree(jobs[0], tmp_path / "all")
+    shutil.copy(traces_of(jobs[1])[3], tmp_path / "all" / "rank0003_other.json")
+    report = gputime.json("ranks", tmp_path / "all")
+    note = [note for note in report["inputs"][0]["notes"] if "rank0000" in note or "rank*" in note]
+    assert len(note) == 1 and "*" not in note[0] and note[0].count("rank000") == 4
+
+
 def test_folders(gputime, jobs):
     """Folders that are named together, whose files have equal names."""
     check_alone(gputime, gputime.json("ranks", *jobs[:2]), [traces_of(job) for job in jobs[:2]])

@@ -1,6 +1,9 @@
 """Two jobs compared, and limits on jobs: what was planted in one is what the comparison says."""
 
 import json
+import os
+import shutil
+import tempfile
 
 import pytest
 
@@ -260,6 +263,41 @@ def test_directory(gputime, jobs):
     for rank in range(8):
         assert f"rank000{rank}.json" in text
     assert text.rstrip().endswith(f"tip: 'gputime ranks {jobs['straggler']}' compares the ranks of one job")
+
+
+def test_directories_in_directories(gputime, jobs, tmp_path):
+    """A folder for each machine: the same report as on all traces by name, in any order in which they were made."""
+    traces = traces_of(jobs["straggler"])
+    for rank in (5, 0, 7, 2, 6, 1, 4, 3):
+        folder = tmp_path / "all" / f"node{rank // 4}" / "plugins" / "profile"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(traces[rank], folder)
+    for hidden in ("all/.old", "elsewhere"):
+        (tmp_path / hidden).mkdir()
+        shutil.copy(traces_of(jobs["link"])[0], tmp_path / hidden)
+    (tmp_path / "all" / "link").symlink_to(tmp_path / "elsewhere")
+    report, alone = gputime.json("ranks", tmp_path / "all"), gputime.json("ranks", *traces)
+    assert report["tables"] == alone["tables"]
+    titles = [entry["input"] for entry in gputime.json(tmp_path / "all")["inputs"]]
+    assert titles == [path.name for path in traces]
+    shutil.move(tmp_path / "all" / "node0" / "plugins" / "profile" / traces[0].name, tmp_path / "all")
+    assert gputime.json("ranks", tmp_path / "all")["tables"] == alone["tables"]  # some at the top
+
+
+def test_bounds_of_directories(gputime, jobs, tmp_path):
+    deep = tmp_path / "deep"
+    for levels in (8, 9):
+        inner = deep.joinpath(str(levels), *["x"] * (levels - 1))
+        inner.mkdir(parents=True)
+        shutil.copy(traces_of(jobs["healthy"])[0], inner)
+        assert gputime(deep / str(levels)).returncode == 0
+    assert len(gputime.json(deep)["inputs"]) == 1  # 9 levels down is too deep
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path  # disks take half a minute
+    with tempfile.TemporaryDirectory(dir=memory) as many:
+        for number in range(100_001):
+            os.symlink("nothing", f"{many}/{number}")
+        done = gputime("ranks", many)
+    assert done.returncode == 1 and b"has more than 100000 entries; name the traces or a directory in it" in done.stderr
 
 
 def test_directory_with_what_is_no_trace(gputime, tmp_path):

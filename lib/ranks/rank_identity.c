@@ -63,15 +63,24 @@ static void number_ranks(struct gt_rank_job *job, struct gt_map *taken) {
     }
 }
 
-static void find_world(struct gt_rank_job *job) {
-    int64_t below = 0;
-    job->world_size = (int64_t)job->rank_count;
-    int64_t largest = job->rank_count ? job->ranks[job->rank_count - 1].number : -1; /* sorted by number */
-    if (largest >= job->world_size && largest < INT64_MAX)
-        job->world_size = largest + 1;
+/* As traces say; 0: none does. */
+static int64_t stated_world(const struct gt_rank_job *job) {
+    int64_t world = 0;
     for (size_t i = 0; i < job->rank_count; i++)
-        if (job->ranks[i].summary->head.world_size > job->world_size)
-            job->world_size = job->ranks[i].summary->head.world_size;
+        if (job->ranks[i].summary->head.world_size > world)
+            world = job->ranks[i].summary->head.world_size;
+    return world;
+}
+
+/* A rank that does not fit into the world that is stated is an error of its trace, and no larger world. */
+static void find_world(struct gt_rank_job *job) {
+    int64_t below = 0, stated = stated_world(job), count = (int64_t)job->rank_count;
+    int64_t largest = count ? job->ranks[count - 1].number : -1; /* sorted by number */
+    for (size_t i = 0; i < job->rank_count; i++)
+        job->issues[GT_RANK_ISSUE_RANK_BEYOND_WORLD] += stated > 0 && job->ranks[i].summary->head.rank >= stated;
+    job->world_size = stated > count ? stated : count;
+    if (stated == 0 && largest >= count && largest < INT64_MAX)
+        job->world_size = largest + 1;
     for (size_t i = 0; i < job->rank_count; i++)
         below += job->ranks[i].number < job->world_size;
     job->issues[GT_RANK_ISSUE_RANK_MISSING_TRACE] = (uint64_t)(job->world_size - below);

@@ -7,6 +7,7 @@ import tempfile
 
 import pytest
 
+from conftest import DATA
 from rank_traces import pipeline
 from simulated_jobs import make_job, traces_of
 
@@ -262,7 +263,16 @@ def test_directory(gputime, jobs):
     assert done.returncode == 0
     for rank in range(8):
         assert f"rank000{rank}.json" in text
-    assert text.rstrip().endswith(f"tip: 'gputime ranks {jobs['straggler']}' compares the ranks of one job")
+    tip = f"tip: 'gputime ranks {jobs['straggler']}' compares the ranks of one job"
+    assert text.startswith(tip + "\n\n") and text.count("tip: 'gputime ranks") == 1
+
+
+def test_tip_on_traces_that_say_no_ranks(gputime, tmp_path):
+    """They may be anything: it comes last."""
+    for name in ("a.json", "b.json"):
+        shutil.copy(DATA / "overlap.json", tmp_path / name)
+    text = gputime(tmp_path).stdout.decode()
+    assert text.rstrip().endswith(f"tip: 'gputime ranks {tmp_path}' compares the ranks of one job")
 
 
 def test_directories_in_directories(gputime, jobs, tmp_path):

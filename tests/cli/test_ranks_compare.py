@@ -41,7 +41,7 @@ def test_straggler(gputime, jobs):
     text = text_of(gputime, "diff", "--ranks", jobs["healthy"], jobs["straggler"])
     assert "of time on each rank per step" in text and ": exposed wait +" in text
     assert "of exposed wait, all ranks together, per step" in text and "rank 3: more compute +" in text
-    assert "A: 8 ranks" in text and "Rank 3 holds the others up in 6 of 6 steps" in text
+    assert "healthy: 8 ranks -> straggler: 8 ranks" in text and "A: healthy: 8 ranks" in text and "Rank 3 holds the others up in 6 of 6 steps" in text
     report = gputime.json("diff", "--ranks", jobs["healthy"], jobs["straggler"])
     ranks = rows_of(report, "ranks", "rank")
     assert {rank for rank, row in ranks.items() if row["status"] == "up"} == {3}
@@ -234,6 +234,21 @@ def test_every_word_has_a_definition(gputime, jobs):
 # ---- what is refused ----
 
 
+def test_names_of_jobs(gputime, jobs, tmp_path):
+    """By their folder, where it has a name: in titles, rows and errors."""
+    folder = jobs["link"]
+    assert gputime("ranks", folder).stdout.startswith(b"link: 8 ranks\n")
+    assert gputime("ranks", ".", cwd=folder).stdout.startswith(b"8 ranks\n")
+    assert gputime("ranks", folder, "--redact").stdout.startswith(b"8 ranks\n")
+    assert gputime("ranks", f"{folder}/", "--csv").stdout.splitlines()[1].startswith(b"link: 8 ranks,0,")
+    done = gputime("check", "--ranks", folder, "--limit", "wait:zz<5%")
+    assert done.returncode == 2 and b"nothing in 'link: 8 ranks' matches 'zz'" in done.stderr
+    for side in ("a", "b"):
+        shutil.copytree(folder, tmp_path / side / "traces")
+    done = gputime("diff", "--ranks", tmp_path / "a" / "traces", tmp_path / "b" / "traces")
+    assert done.stdout.startswith(b"a/traces -> b/traces\n")
+
+
 def test_usage(gputime, jobs):
     for arguments, why in [
         (("diff", "--ranks", jobs["healthy"], jobs["straggler"], "--step", "3"), b"--ranks is about whole jobs"),
@@ -286,7 +301,9 @@ def test_directories_in_directories(gputime, jobs, tmp_path):
         (tmp_path / hidden).mkdir()
         shutil.copy(traces_of(jobs["link"])[0], tmp_path / hidden)
     (tmp_path / "all" / "link").symlink_to(tmp_path / "elsewhere")
-    report, alone = gputime.json("ranks", tmp_path / "all"), gputime.json("ranks", *traces)
+    same = tmp_path / "same" / "all"
+    shutil.copytree(jobs["straggler"], same)
+    report, alone = gputime.json("ranks", tmp_path / "all"), gputime.json("ranks", same)
     assert report["tables"] == alone["tables"]
     titles = [entry["input"] for entry in gputime.json(tmp_path / "all")["inputs"]]
     assert titles == [path.name for path in traces]

@@ -204,7 +204,7 @@ def test_time_alone_divides_nothing(gputime, tmp_path):
     """One job, whose hosts do not agree about the day."""
     captured(tmp_path / "all", [f"rank{rank}.json" for rank in range(4)], [rank * DAY_NS for rank in range(4)], 2)
     report = gputime.json("ranks", tmp_path / "all")
-    assert names_of(report) == ["4 ranks"] and facts_of(report)["verdict_rank"] == 2
+    assert names_of(report) == ["all: 4 ranks"] and facts_of(report)["verdict_rank"] == 2
 
 
 def test_local_ranks_are_no_jobs(gputime, tmp_path):
@@ -214,7 +214,7 @@ def test_local_ranks_are_no_jobs(gputime, tmp_path):
         trace = document(copy.deepcopy(rank), with_rank=False)
         (tmp_path / f"node{rank.number // 2}_rank{rank.number % 2}.json").write_text(json.dumps(trace))
     report = gputime.json("ranks", tmp_path)
-    assert names_of(report) == ["4 ranks"] and {issue["id"] for issue in report["issues"]} >= {"rank_duplicate"}
+    assert names_of(report) == [f"{tmp_path.name}: 4 ranks"] and {issue["id"] for issue in report["issues"]} >= {"rank_duplicate"}
 
 
 # ---- other commands and outputs ----
@@ -231,7 +231,7 @@ def test_comparison_with_several_runs(gputime, jobs, tmp_path):
     """Runs of one side are averaged; jobs of different sizes are not."""
     mixed(jobs[:2], tmp_path / "all", "{job}_rank{rank}.json")
     report = gputime.json("diff", "--ranks", tmp_path / "all", jobs[2])
-    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 4 ranks", "B: 4 ranks"]
+    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 4 ranks", "B: friday: 4 ranks"]
     other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
     done = gputime("diff", "--ranks", "--a", *traces_of(jobs[0]), *traces_of(other), "--b", *traces_of(jobs[1]))
     assert (done.returncode, done.stdout) == (1, b"")
@@ -248,7 +248,7 @@ def test_comparison_leaves_a_stray_trace_out(gputime, jobs, tmp_path, size):
     alone = gputime.json("diff", "--ranks", *sides)
     assert tables_of(report) == tables_of(alone)
     assert "Left out of B: 'job 2: 1 rank' has only one rank." in report["inputs"][0]["notes"]
-    assert names_of(report)[1:] == ["A: 4 ranks", "B: job 1: 4 ranks"]
+    assert names_of(report)[1:] == ["A: monday: 4 ranks", "B: job 1: 4 ranks"]
     report = gputime.json("diff", "--ranks", "--a", traces_of(jobs[0])[1], "--b", traces_of(jobs[1])[1])
     assert not [note for note in report["inputs"][0]["notes"] if note.startswith("Left out")]
 

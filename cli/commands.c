@@ -345,7 +345,7 @@ const struct cli_command cli_command_table[] = {
      .usage = "TRACE...",
      .details = "Shows where the time of each GPU went (compute, exposed communication, exposed memory, "
                 "idle), the categories of work, the longest-running kernels, the causes of idle time, "
-                "and problems in the trace itself.",
+                "and problems in the trace itself. A directory means all traces in it and in its directories.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
@@ -537,7 +537,8 @@ const struct cli_command cli_command_table[] = {
     {.name = "ranks",
      .help = "many ranks: who waits for whom, who holds the others up",
      .usage = "DIR|TRACE...",
-     .details = "Reads the traces of a job's ranks together. Collectives are matched between ranks, each is "
+     .details = "Reads the traces of a job's ranks together; DIR means all traces in it and in its directories. "
+                "Collectives are matched between ranks, each is "
                 "split into waiting and transfer, and every wait is charged to the rank and the work that "
                 "caused it. Clocks of the ranks need not agree. Data formats also list every collective "
                 "(job_collectives, collective_ranks), steps, pipeline bubbles, all_to_alls and clocks. What "
@@ -648,15 +649,17 @@ const struct cli_command cli_command_table[] = {
     {.name = "diff",
      .help = "what changed between two traces; limits for CI",
      .usage = "A B | --a A... --b B... | --ranks DIR DIR",
-     .details = "Compares trace B with trace A, in any formats: time breakdown, categories, kernels, "
-                "ranges, causes of idle time. Names that differ are matched by simplified name, then "
-                "without tile sizes, architecture and generated numbers, then by category. Changes "
-                "within the variation of steps, launches or captures are noise. Amounts per step exclude "
-                "warm-up and everything outside steps (--from 0 includes them). Ranges are compared by "
-                "exclusive GPU time. Limits are written as for 'gputime check', but on changes; matching "
-                "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
-                "either trace lacks the data. With --ranks the sides are jobs of many ranks, each a directory: "
-                "time breakdown, who caused the waiting, own time of ranks, transfer and bandwidth of groups.",
+     .details =
+         "Compares trace B with trace A, in any formats: time breakdown, categories, kernels, "
+         "ranges, causes of idle time. Names that differ are matched by simplified name, then "
+         "without tile sizes, architecture and generated numbers, then by category. Changes "
+         "within the variation of steps, launches or captures are noise. Amounts per step exclude "
+         "warm-up and everything outside steps (--from 0 includes them). Ranges are compared by "
+         "exclusive GPU time. Limits are written as for 'gputime check', but on changes; matching "
+         "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
+         "either trace lacks the data. With --ranks the sides are jobs of many ranks, each a directory: "
+         "time breakdown, who caused the waiting, own time of ranks, transfer and bandwidth of groups. These are "
+         "whole jobs: --from, --step, --name and the like are not valid with --ranks.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS | CLI_GROUP_EFFICIENCY |
                CLI_GROUP_JOB,
@@ -684,18 +687,21 @@ const struct cli_command cli_command_table[] = {
     {.name = "check",
      .help = "limits on one trace for CI: idle, gaps, kernels, health",
      .usage = "TRACE...|--ranks DIR --limit LIMIT",
-     .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
-                "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
-                "steps, mfu, hfu, model_coverage, peak_memory, memory_growth, issues, losses), or kernel:, "
-                "category:, range:, phase:, memory:, cause:, launch:, work: or path: and a name; then < <= > or "
-                ">=; then a number with % (of the span, or of the table), ns, us, ms, s, kB, MB, GB, KiB, MiB, "
-                "GiB or no unit. A name with '*' may match nothing. Matching rows are "
-                "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
-                "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
-                "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
-                "begins a comment. With --ranks the measures are those of a job: step, span, compute, exposed_comm, "
-                "exposed_transfer, exposed_wait, exposed_memory, idle, slowdown, replay, ideal, imbalance, "
-                "all_to_all_imbalance, gain, busbw, ranks, issues, losses; part:, wait: or group: and a name.",
+     .details =
+         "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
+         "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
+         "steps, mfu, hfu, model_coverage, peak_memory, memory_growth, issues, losses), or kernel:, "
+         "category:, range:, phase:, memory:, cause:, launch:, work: or path: and a name; then < <= > or "
+         ">=; then a number with % (of the span, or of the table), ns, us, ms, s, kB, MB, GB, KiB, MiB, "
+         "GiB or no unit. A name with '*' may match nothing. Matching rows are "
+         "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
+         "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
+         "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
+         "begins a comment. With --ranks the measures are those of a job: step, span, compute, exposed_comm, "
+         "exposed_transfer, exposed_wait, exposed_memory, idle, slowdown, replay, ideal, imbalance, "
+         "all_to_all_imbalance, gain, busbw, ranks, issues, losses; part:, wait: or group: and a name. Verdicts say "
+         "whether a time is per step or per run. These are whole jobs: --from, --step, --name and the like are "
+         "not valid with --ranks.",
      .action = CLI_ACTION_CHECK,
      .groups = (CLI_GROUPS_REPORT & ~CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS |
                CLI_GROUP_EFFICIENCY | CLI_GROUP_JOB,

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,14 @@ static enum gputime_status add_word(struct cli_gathered *gathered, const char *w
     return GPUTIME_OK;
 }
 
+/* Owned by the caller; NULL: memory was short. */
+static char *new_path(const char *directory, const char *name) {
+    size_t bytes = strlen(directory);
+    const char *slash = bytes == 0 || directory[bytes - 1] == '/' ? "" : "/";
+    char *path;
+    return asprintf(&path, "%s%s%s", directory, slash, name) < 0 ? NULL : path;
+}
+
 static enum gputime_status add_path(struct cli_gathered *gathered, const char *directory, const char *name,
                                     struct gputime_error *err) {
     if (gathered->path_count == gathered->path_capacity) {
@@ -70,10 +79,8 @@ static enum gputime_status add_path(struct cli_gathered *gathered, const char *d
         gathered->paths = paths;
         gathered->path_capacity = capacity;
     }
-    size_t bytes = strlen(directory);
-    const char *slash = bytes == 0 || directory[bytes - 1] == '/' ? "" : "/";
-    char *path;
-    if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
+    char *path = new_path(directory, name);
+    if (!path)
         return cli_fail_memory(err);
     gathered->paths[gathered->path_count++] = path;
     return GPUTIME_OK;
@@ -120,17 +127,66 @@ static bool has_tables(const char *directory) {
     return is_found;
 }
 
-static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,
-                                         struct gputime_error *err) {
-    size_t first = gathered->path_count, kept = gathered->count;
+/* What a directory and those in it have is looked at up to a bound, so that '/' is an error and no search for ever. */
+enum { DEEPEST = 8, MOST_ENTRIES = 100000 };
+struct walk {
+    struct cli_gathered *gathered;
+    const char *root;
+    size_t entries;
+};
+
+enum kind { KIND_FILE, KIND_DIRECTORY, KIND_LINKED_DIRECTORY };
+
+static enum kind kind_of(const struct dirent *entry, DIR *handle) {
+    struct stat info;
+    if (entry->d_type != DT_DIR && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+        return KIND_FILE;
+    if (fstatat(dirfd(handle), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return KIND_FILE; /* gone, which whoever reads it says */
+    if (S_ISDIR(info.st_mode))
+        return KIND_DIRECTORY;
+    bool leads_to_one = S_ISLNK(info.st_mode) && fstatat(dirfd(handle), entry->d_name, &info, 0) == 0;
+    return leads_to_one && S_ISDIR(info.st_mode) ? KIND_LINKED_DIRECTORY : KIND_FILE;
+}
+
+static enum gputime_status walk_directory(struct walk *walk, const char *directory, size_t depth,
+                                          struct gputime_error *err);
+
+static enum gputime_status take_entry(struct walk *walk, const struct dirent *entry, DIR *handle, const char *directory,
+                                      size_t depth, struct gputime_error *err) {
+    if (entry->d_name[0] == '.')
+        return GPUTIME_OK;
+    if (walk->entries++ == MOST_ENTRIES)
+        return cli_fail(err, "'%s' has more than %d entries; name the traces or a directory in it", walk->root,
+                        MOST_ENTRIES);
+    enum kind kind = kind_of(entry, handle);
+    if (kind == KIND_FILE)
+        return is_trace_name(entry->d_name) ? add_path(walk->gathered, directory, entry->d_name, err) : GPUTIME_OK;
+    if (kind == KIND_LINKED_DIRECTORY || depth == DEEPEST)
+        return GPUTIME_OK;
+    char *inner = new_path(directory, entry->d_name);
+    enum gputime_status status = inner ? walk_directory(walk, inner, depth + 1, err) : cli_fail_memory(err);
+    free(inner);
+    return status;
+}
+
+static enum gputime_status walk_directory(struct walk *walk, const char *directory, size_t depth,
+                                          struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
     DIR *handle = opendir(directory);
     if (!handle)
         return cli_fail_system(err, errno, "cannot read '%s'", directory);
-    enum gputime_status status = GPUTIME_OK;
     for (struct dirent *entry; !status && (entry = readdir(handle)) != NULL;)
-        if (entry->d_name[0] != '.' && is_trace_name(entry->d_name))
-            status = add_path(gathered, directory, entry->d_name, err);
+        status = take_entry(walk, entry, handle, directory, depth, err);
     closedir(handle);
+    return status;
+}
+
+static enum gputime_status add_directory(struct cli_gathered *gathered, const char *directory,
+                                         struct gputime_error *err) {
+    size_t first = gathered->path_count, kept = gathered->count;
+    struct walk walk = {.gathered = gathered, .root = directory};
+    enum gputime_status status = walk_directory(&walk, directory, 0, err);
     if (status)
         return status;
     size_t count = gathered->path_count - first;

@@ -56,12 +56,19 @@ static enum gputime_status choose_command(const struct cli_arguments *arguments,
 
 enum gputime_status cli_program_fail_option(const struct cli_command *command, const struct cli_option *option,
                                             struct gputime_error *err) {
-    char others[128] = "";
-    for (size_t c = 0; c < cli_command_count; c++)
-        if (cli_command_takes(&cli_command_table[c], option)) {
-            size_t used = strlen(others);
-            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", cli_command_table[c].name);
-        }
+    char others[384] = "";
+    size_t used = 0, left_out = 0, room = sizeof others - sizeof " and 99 more";
+    for (size_t c = 0; c < cli_command_count; c++) {
+        const char *name = cli_command_table[c].name;
+        if (!cli_command_takes(&cli_command_table[c], option))
+            continue;
+        if (left_out || used + strlen(name) + 2 >= room)
+            left_out++;
+        else
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", name);
+    }
+    if (left_out)
+        snprintf(others + used, sizeof others - used, " and %zu more", left_out);
     return cli_fail_usage(err, "--%s is not valid for '%s' (only: %s)", option->name, command->name, others);
 }
 

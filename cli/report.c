@@ -328,14 +328,28 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
     return cli_browser_open(job->page, err);
 }
 
-/* Traces of one directory are often those of one job. */
-static void name_ranks(const struct job *job) {
+/* Whether two of the traces say different ranks. */
+static bool have_ranks(const struct job *job) {
+    int64_t first = -1;
+    for (size_t i = 0; i < job->trace_count; i++) {
+        int64_t rank = gputime_trace_describe(job->traces[i]).rank;
+        if (first >= 0 && rank >= 0 && rank != first)
+            return true;
+        first = first >= 0 ? first : rank;
+    }
+    return false;
+}
+
+/* Traces of one directory are often those of one job: said before all their reports if they are, else below. */
+static void name_ranks(const struct job *job, bool is_before) {
     char path[4096];
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
-    if (job->directory && !job->options->opening.redact && job->trace_count > 1 && !last->path &&
-        strcmp(last->format, "text") == 0)
-        printf("\ntip: 'gputime ranks %s' compares the ranks of one job\n",
-               cli_terminal_text(path, sizeof path, job->directory));
+    if (!job->directory || job->options->opening.redact || job->trace_count < 2 || last->path ||
+        strcmp(last->format, "text") != 0 || have_ranks(job) != is_before)
+        return;
+    printf("%stip: 'gputime ranks %s' compares the ranks of one job\n%s", is_before ? "" : "\n",
+           cli_terminal_text(path, sizeof path, job->directory), is_before ? "\n" : "");
+    fflush(stdout);
 }
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
@@ -387,11 +401,13 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     if (!status)
         status = is_of_job(job) ? read_job(job, err) : read_traces(job, err);
     if (!status)
+        name_ranks(job, true);
+    if (!status)
         status = write_reports(job, err);
     if (!status || status == GPUTIME_BROKEN) {
         name_own_files(job);
         name_directory(job);
-        name_ranks(job);
+        name_ranks(job, false);
         warn_of_losses(job);
         enum gputime_status shown = show_page(job, err);
         status = shown ? shown : status;

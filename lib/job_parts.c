@@ -3,6 +3,7 @@
 #include "job_parts.h"
 
 #include <assert.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,10 +58,11 @@ enum gt_status gt_job_parts_find(struct gputime_job *job, const struct gputime_i
                                  struct gt_error *err) {
     job->list = gt_mem_array(job->summary_count, sizeof(struct gt_rank_summary *));
     job->patterns = gt_arena_array(&job->arena, job->summary_count, sizeof *job->patterns);
+    job->paths = gt_arena_array(&job->arena, job->summary_count, sizeof *job->paths);
     job->part_of = gt_arena_array(&job->arena, job->input_count, sizeof *job->part_of);
     job->names = gt_arena_array(&job->arena, job->input_count, sizeof *job->names);
     job->hides_names = hides_names;
-    if (!job->list || !job->patterns || !job->part_of || !job->names)
+    if (!job->list || !job->patterns || !job->paths || !job->part_of || !job->names)
         return gt_fail_memory(err);
     for (size_t i = 0; i < job->input_count; i++)
         job->names[i] = name_of(job, &inputs[i], i);
@@ -68,6 +70,7 @@ enum gt_status gt_job_parts_find(struct gputime_job *job, const struct gputime_i
     for (size_t i = 0; i < job->summary_count; i++) {
         const struct gputime_input *input = &inputs[input_of(job, job->list[i])];
         const char *path = input->path_count ? input->paths[0] : "";
+        job->paths[i] = gt_arena_copy(&job->arena, gt_str_of(path));
         job->patterns[i] = gt_trace_rank_pattern(path, job->list[i]->head.rank, &job->arena);
     }
     bool ok =
@@ -107,11 +110,16 @@ static struct gt_str why_words(const struct gputime_job *job, struct gt_arena *a
                            job->apart.job_count);
 }
 
-static bool is_of_others(const struct gputime_job *job, size_t part, struct gt_str pattern) {
-    for (size_t i = 0; i < job->summary_count; i++)
-        if (job->apart.job_of[i] != part && gt_str_eq(pattern, job->patterns[i]))
-            return true;
-    return false;
+/* Whether a shell finds the traces of this job by the pattern, and no others but copies of them. */
+static bool names_alone(const struct gputime_job *job, size_t part, struct gt_str pattern) {
+    bool is_right = true;
+    for (size_t i = 0; i < job->summary_count && is_right; i++) {
+        uint32_t same = job->apart.same_as[i];
+        bool is_own = job->apart.job_of[same == GT_RANK_NONE ? i : same] == part;
+        bool is_found = fnmatch(pattern.ptr, job->paths[i].ptr, FNM_PATHNAME) == 0;
+        is_right = is_own ? is_found || same != GT_RANK_NONE || job->list[i]->head.ops == 0 : !is_found;
+    }
+    return is_right;
 }
 
 /* "'job/a_rank*.json'" where all have that in common and no other has, else their names: "'a.json', 'b.json' and 6
@@ -130,7 +138,7 @@ static struct gt_str names_of(const struct gputime_job *job, size_t part, struct
         if (count++ < NAMED)
             names = gt_arena_printf(arena, "%s%s'%.*s'", names.ptr, names.len ? ", " : "", (int)name.len, name.ptr);
     }
-    if (is_common && count > 1 && !is_of_others(job, part, pattern))
+    if (is_common && count > 1 && names_alone(job, part, pattern))
         return gt_arena_printf(arena, "'%s'", pattern.ptr);
     return count > NAMED ? gt_arena_printf(arena, "%s and %zu more", names.ptr, count - NAMED) : names;
 }

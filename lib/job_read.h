@@ -27,6 +27,7 @@ struct gputime_job {
     struct gt_rank_summary **list; /* of all inputs: traces first, then logs */
     struct gt_str *names;          /* by input: its first file in the folder, as reports name it */
     struct gt_str *patterns;       /* by summary: its file, without the number of the rank */
+    struct gt_str *paths;          /* by summary: the same with it */
     struct gt_rank_apart apart;    /* which jobs they are of */
     uint32_t *part_of;             /* by input: its job; without ranks it is the first, with copies alone none */
     struct gt_arena arena;

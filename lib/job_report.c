@@ -18,6 +18,14 @@ struct part {
     size_t count, traces;
 };
 
+/* Of the folder that its traces are in; empty: it is not named, or hidden. */
+static struct gt_str folder_name(const struct gputime_job *job) {
+    struct gt_str name = gt_str_path_tail(gt_str_of(job->folder), 1);
+    bool is_unnamed = gt_str_eq(name, GT_STR(".")) || gt_str_eq(name, GT_STR("..")) || gt_str_eq(name, GT_STR("/"));
+    return is_unnamed ? GT_STR("") : name;
+}
+
+/* "slow: 8 ranks"; of several jobs "job 1: 8 ranks". */
 static struct gt_str label_of(const struct part *part, struct gt_arena *arena) {
     size_t logs = part->count - part->traces;
     bool has_ranks = part->traces || !logs;
@@ -25,7 +33,8 @@ static struct gt_str label_of(const struct part *part, struct gt_arena *arena) {
     const char *what = has_ranks ? "rank" : "log", *more = count == 1 ? "" : "s";
     if (part->job->apart.job_count > 1)
         return gt_arena_printf(arena, "job %zu: %zu %s%s", part->number + 1, count, what, more);
-    return gt_arena_printf(arena, "%zu %s%s", count, what, more);
+    struct gt_str name = folder_name(part->job);
+    return gt_arena_printf(arena, "%.*s%s%zu %s%s", (int)name.len, name.ptr, name.len ? ": " : "", count, what, more);
 }
 
 /* As its traces say; -1: none does. */

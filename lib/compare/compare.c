@@ -175,17 +175,23 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
     return GT_OK;
 }
 
-static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
+static enum gt_status fill(struct gt_report *report, const struct gt_report *all_a, const struct gt_report *all_b,
                            const struct gt_compare_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
+    const struct gt_report *a = gt_compare_choose(all_a, &report->arena), *b = gt_compare_choose(all_b, &report->arena);
+    if (!a || !b)
+        return gt_fail_memory(err);
     struct gt_compare_sides *sides = gt_arena_alloc(&report->arena, sizeof *sides);
     if (!sides)
         return gt_fail_memory(err);
     report->sides = sides;
+    report->section_count = 1 + a->section_count + b->section_count;
     struct work work = {.sides = sides, .section = section, .wanted = options->tables};
     enum gt_status status = gt_compare_sides_init(sides, a, b, options, &report->arena, err);
     if (status == GT_OK) {
         describe_comparison(sides, report);
+        gt_compare_note_left_out(all_a, sides->names[GT_SIDE_A], section);
+        gt_compare_note_left_out(all_b, sides->names[GT_SIDE_B], section);
         status = compare_tables(&work, err);
     }
     if (status == GT_OK)

@@ -76,6 +76,14 @@ enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struc
                                      const struct gt_report *b, const struct gt_compare_options *options,
                                      struct gt_arena *arena, struct gt_error *err);
 
+/* compare_chosen.c: of several captures of a side, those that can be averaged (capture_needs of the roles). Why one
+   cannot, in words; NULL: it can. */
+const char *gt_compare_lack(const struct gt_report *report, size_t section);
+/* The report with these alone, in the arena, which borrows from it, or the report itself. NULL: memory was short. */
+const struct gt_report *gt_compare_choose(const struct gt_report *report, struct gt_arena *arena);
+/* Says which are left out of a side, and why. */
+void gt_compare_note_left_out(const struct gt_report *report, const char *side, struct gt_section *section);
+
 /* compare_captures.c: the sections of the captures, and a table of them in the comparison if there are many. */
 void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct gt_report *report);
 void gt_compare_list_captures(const struct gt_compare_sides *sides, struct gt_section *section);

@@ -27,7 +27,12 @@ struct tier {
 };
 
 static bool is_id(const struct gt_report_column *column) {
-    return (column->flags & GT_COLUMN_KEY) && column->unit == GT_UNIT_NONE;
+    return (column->flags & GT_COLUMN_KEY) && !(column->flags & GT_COLUMN_EXACT) && column->unit == GT_UNIT_NONE;
+}
+
+/* Names that tiers replace. */
+static bool is_replaced(const struct gt_report_column *column) {
+    return (column->flags & GT_COLUMN_NAME) && !(column->flags & GT_COLUMN_EXACT);
 }
 
 static bool is_alone(const struct gt_join_row *row) {
@@ -151,7 +156,7 @@ static bool make_key(struct gt_join *join, const struct tier *tier, const struct
                 number, (int64_t)place_of(&tier->ids[(size_t)side * join->shape->column_count + c], cell->integer));
         else if (cell->type == GPUTIME_CELL_INT)
             text.len = gt_num_format_int(number, cell->integer);
-        if (cell->type == GPUTIME_CELL_TEXT && (table->columns[c].flags & GT_COLUMN_NAME))
+        if (cell->type == GPUTIME_CELL_TEXT && is_replaced(&table->columns[c]))
             ok = put_name(join, tier, row, side, text);
         else
             gt_join_put(join, text);
@@ -256,7 +261,7 @@ static bool applies(const struct gt_join *join, enum gt_match match) {
     for (size_t c = 0; c < join->shape->column_count; c++) {
         uint32_t flags = join->shape->columns[c].flags;
         has_flag |= (flags & wanted[match]) != 0;
-        has_name |= (flags & GT_COLUMN_KEY) && (flags & GT_COLUMN_NAME);
+        has_name |= (flags & GT_COLUMN_KEY) && is_replaced(&join->shape->columns[c]);
     }
     for (size_t r = 0; r < join->row_count; r++)
         if (is_alone(&join->rows[r]))

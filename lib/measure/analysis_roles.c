@@ -18,9 +18,9 @@ static const struct gt_divisor divisors[] = {
 };
 
 static const struct gt_limit_kind kinds[] = {
-    {"kernel", "kernels"},  {"category", "categories"}, {"range", "ranges"},
-    {"phase", "phases"},    {"memory", "memory"},       {"cause", "idle_causes_all"},
-    {"launch", "launches"}, {"work", "idle_work"},      {"path", "path_parts"},
+    {"kernel", "kernels", NULL},  {"category", "categories", NULL}, {"range", "ranges", NULL},
+    {"phase", "phases", NULL},    {"memory", "memory", NULL},       {"cause", "idle_causes_all", NULL},
+    {"launch", "launches", NULL}, {"work", "idle_work", NULL},      {"path", "path_parts", NULL},
 };
 
 static const struct gt_report_column capture_facts[] = {

@@ -173,7 +173,7 @@ static void add_sizes(const struct gt_logged *logged, struct gt_section *section
 static const struct gt_report_column rank_columns[] = {
     {"communicator", "Communicator", GT_UNIT_NONE, NULL, 0},
     {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_SPARSE},
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"host", "Host", GT_UNIT_NONE, NULL, 0},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"messages", "Messages", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DETAIL},
@@ -223,9 +223,9 @@ static void add_ranks(const struct gt_logged *logged, struct gt_section *section
 static const struct gt_report_column link_columns[] = {
     {"communicator", "Communicator", GT_UNIT_NONE, NULL, 0},
     {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_SPARSE},
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"name", "Message", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"peer", "Peer", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"peer", "Peer", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},

@@ -11,7 +11,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"reason", "Reason", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share of wait", GT_UNIT_SHARE, "exposed wait of all ranks", GT_COLUMN_BAR},
@@ -105,7 +105,7 @@ static void put_compute(struct gt_row *row, const struct gt_rank_job *job, const
 /* ---- causes in words, for comparisons ---- */
 
 static const struct gt_report_column cause_columns[] = {
-    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME | GT_COLUMN_WORDS},
+    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT | GT_COLUMN_NAME | GT_COLUMN_WORDS},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"share", "Share of wait", GT_UNIT_SHARE, "exposed wait of all ranks", GT_COLUMN_BAR},
     {"summed_steps", "Summed steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},

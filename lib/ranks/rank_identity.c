@@ -64,18 +64,34 @@ static void number_ranks(struct gt_rank_job *job, struct gt_map *taken) {
     }
 }
 
-/* A number in the name of a file may be anything: what traces say counts. */
-static void find_world(struct gt_rank_job *job) {
-    int64_t known = 0, below = 0, count = (int64_t)job->rank_count;
+/* As traces say; 0: none does. */
+static int64_t stated_world(const struct gt_rank_job *job) {
+    int64_t world = 0;
+    for (size_t i = 0; i < job->rank_count; i++)
+        if (job->ranks[i].summary->head.world_size > world)
+            world = job->ranks[i].summary->head.world_size;
+    return world;
+}
+
+/* What the ranks that traces say leave room for. A number in the name of a file may be anything. */
+static int64_t implied_world(const struct gt_rank_job *job) {
+    int64_t world = 0;
     for (size_t i = 0; i < job->rank_count; i++) {
         const struct gt_rank_summary *summary = job->ranks[i].summary;
-        if (summary->head.world_size > known)
-            known = summary->head.world_size;
-        if (gt_rank_parts_says_rank(summary) && summary->head.rank >= known && summary->head.rank < INT64_MAX)
-            known = summary->head.rank + 1;
+        if (gt_rank_parts_says_rank(summary) && summary->head.rank >= world && summary->head.rank < INT64_MAX)
+            world = summary->head.rank + 1;
     }
-    for (size_t i = 0; i < job->rank_count; i++)
+    return world;
+}
+
+/* A rank that does not fit into the world that is stated is an error of its trace, and no larger world. */
+static void find_world(struct gt_rank_job *job) {
+    int64_t below = 0, stated = stated_world(job), count = (int64_t)job->rank_count;
+    int64_t known = stated ? stated : implied_world(job);
+    for (size_t i = 0; i < job->rank_count; i++) {
+        job->issues[GT_RANK_ISSUE_RANK_BEYOND_WORLD] += stated > 0 && job->ranks[i].summary->head.rank >= stated;
         below += job->ranks[i].number < known;
+    }
     job->known_world = known;
     job->world_size = known > count ? known : count;
     job->issues[GT_RANK_ISSUE_RANK_MISSING_TRACE] = (uint64_t)(known - below);

@@ -299,10 +299,13 @@ size_t gt_rank_job_step(const struct gt_rank_job *job, int64_t number);
 /* The episode of a rank in a step, by its place; NULL: none. */
 struct gt_rank_episode *gt_rank_job_episode(const struct gt_rank_job *job, size_t step, size_t rank);
 
-/* Whether waits can be separated from transfers. They cannot where kernels communicate and none could be matched. */
+/* Whether waits can be separated from transfers. They cannot where kernels communicate and none could be matched, as
+   in the trace of a single rank. */
 static inline bool gt_rank_job_knows_waits(const struct gt_rank_job *job) {
-    return job->collective_count ||
-           !(job->issues[GT_RANK_ISSUE_COLLECTIVE_NO_METADATA] + job->issues[GT_RANK_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP]);
+    bool communicates = false;
+    for (size_t r = 0; r < job->rank_count && !communicates; r++)
+        communicates = job->ranks[r].summary->kernels_count > 0;
+    return job->collective_count || !communicates;
 }
 
 static inline const struct gt_rank_kernel *gt_rank_job_kernel(const struct gt_rank_job *job,

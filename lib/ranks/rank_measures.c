@@ -132,6 +132,11 @@ static bool is_known(const struct gt_rank_job *job, const struct amount *amount)
     return amount->parts != BIT(WAIT) || gt_rank_job_knows_waits(job);
 }
 
+/* Then nobody knows either how much of the communication was transfer. */
+static bool is_known_measure(const struct gt_rank_job *job, const struct amount *amount) {
+    return is_known(job, amount) && (amount->parts != BIT(TRANSFER) || gt_rank_job_knows_waits(job));
+}
+
 static void add_step_row(struct gt_table *table, const struct gt_moments *lengths) {
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "measure", GT_STR("step"));
@@ -153,7 +158,7 @@ static void add_measures(const struct gt_rank_job *job, const struct rank_parts 
     if (lengths->count)
         add_step_row(table, lengths);
     for (size_t i = 0; i < GT_ARRAY_COUNT(measures) && job->rank_count; i++) {
-        if (!is_known(job, &measures[i]))
+        if (!is_known_measure(job, &measures[i]))
             continue;
         double mean_ns = mean_over_ranks(job, ranks, &measures[i]), stddev_ns = stddev_over_steps(job, &measures[i]);
         struct gt_row row = gt_row_begin(table);
@@ -203,20 +208,25 @@ void gt_rank_measures_add(const struct gt_rank_job *job, struct gt_section *sect
 
 /* ---- roles ---- */
 
-#define ROW(name)                                                                                                      \
-    { .key = #name, .from = GT_FROM_ROW, .needs = "ranks with GPU work" }
+#define MEAN      "mean over ranks"
+#define UNMATCHED "collective that was matched between ranks"
+#define ROW(name, lack)                                                                                                \
+    { .key = #name, .from = GT_FROM_ROW, .needs = lack, .over = MEAN }
 #define FACT(name, fact, sort, lack)                                                                                   \
-    { .key = #name, .from = GT_FROM_FACT, .table = "ranks", .column = fact, .kind = GT_MEASURE_##sort, .needs = lack }
+    {                                                                                                                  \
+        .key = #name, .from = GT_FROM_FACT, .table = "ranks", .column = fact, .kind = GT_MEASURE_##sort,               \
+        .needs = lack, .over = ""                                                                                      \
+    }
 
 static const struct gt_measure measure_list[] = {
-    {.key = "step", .from = GT_FROM_ROW, .needs = "steps", .leaves_out = "steps"},
-    ROW(span),
-    ROW(compute),
-    ROW(exposed_comm),
-    ROW(exposed_transfer),
-    {.key = "exposed_wait", .from = GT_FROM_ROW, .needs = "collective that was matched between ranks"},
-    ROW(exposed_memory),
-    ROW(idle),
+    {.key = "step", .from = GT_FROM_ROW, .needs = "steps", .over = "median over ranks", .leaves_out = "steps"},
+    ROW(span, "ranks with GPU work"),
+    ROW(compute, "ranks with GPU work"),
+    ROW(exposed_comm, "ranks with GPU work"),
+    ROW(exposed_transfer, UNMATCHED),
+    ROW(exposed_wait, UNMATCHED),
+    ROW(exposed_memory, "ranks with GPU work"),
+    ROW(idle, "ranks with GPU work"),
     FACT(slowdown, "slowdown", NUMBER, "replay"),
     FACT(replay, "replay_ns", TIME, "replay"),
     FACT(ideal, "ideal_ns", TIME, "replay"),
@@ -227,7 +237,9 @@ static const struct gt_measure measure_list[] = {
      .table = "ranks",
      .column = "gain_ns",
      .needs_rows_of = "ranks",
-     .needs = "ranks with GPU work"},
+     .needs = "replay",
+     .is_per_step = true,
+     .over = ""},
     FACT(busbw, "busbw_gbs", NUMBER, "collective but messages whose bytes are known"),
     {.key = "ranks",
      .from = GT_FROM_FACT,
@@ -245,9 +257,15 @@ static const struct gt_divisor divisors[] = {
 };
 
 static const struct gt_limit_kind kinds[] = {
-    {"part", "job_parts"},
-    {"wait", "wait_causes"},
-    {"group", "group_speeds"},
+    {"part", "job_parts", MEAN},
+    {"wait", "wait_causes", "all ranks together"},
+    {"group", "group_speeds", NULL},
+};
+
+/* A stray trace in a folder is no run of the job. */
+static const struct gt_capture_need capture_needs[] = {
+    {"ranks", 2, "has only one rank"},
+    {"collectives", 1, "has no collective that was matched between ranks"},
 };
 
 const struct gt_roles gt_rank_measures_roles = {
@@ -260,4 +278,6 @@ const struct gt_roles gt_rank_measures_roles = {
     .divisor_count = GT_ARRAY_COUNT(divisors),
     .kinds = kinds,
     .kind_count = GT_ARRAY_COUNT(kinds),
+    .capture_needs = capture_needs,
+    .capture_need_count = GT_ARRAY_COUNT(capture_needs),
 };

@@ -7,7 +7,7 @@
 #include "report/row.h"
 
 static const struct gt_report_column speed_columns[] = {
-    {"label", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME},
+    {"label", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT | GT_COLUMN_NAME},
     {"group", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"busbw_gbs", "Bus GB/s", GT_UNIT_NONE, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_RATE},
     {"usual_busbw_gbs", "Others GB/s", GT_UNIT_NONE, NULL, 0},
@@ -47,7 +47,7 @@ void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section 
 
 static const struct gt_report_column bubble_columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"stage", "Stage", GT_UNIT_NONE, NULL, 0},
     {"stages", "Stages", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"micro_batches", "Micro batches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -76,8 +76,8 @@ static void add_bubbles(const struct gt_rank_job *job, struct gt_section *sectio
 
 static const struct gt_report_column flow_columns[] = {
     {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"src", "From", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"dst", "To", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"src", "From", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
+    {"dst", "To", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
 };
@@ -169,7 +169,7 @@ static void put_collective(struct gt_table *table, const struct gt_rank_job *job
 
 static const struct gt_report_column member_columns[] = {
     {"id", "Id", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"dur_ns", "Duration", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"wait_ns", "Wait", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},

@@ -51,7 +51,7 @@ static int64_t own_of(const int64_t ns[GT_PART_COUNT]) {
 /* ---- ranks ---- */
 
 static const struct gt_report_column rank_columns[] = {
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"rank_source", "Known by", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"host", "Host", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -102,7 +102,7 @@ static void add_ranks(const struct gt_rank_job *job, struct gt_section *section)
 
 static const struct gt_report_column step_columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"step_ns", "Step", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"aligned_start_ns", "Aligned start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT | GT_COLUMN_DETAIL},
     PART_COLUMNS(0),
@@ -156,7 +156,7 @@ static const struct gt_report_column group_columns[] = {
     {"group", "Group", GT_UNIT_NONE, NULL, 0},
     {"name", "Name", GT_UNIT_NONE, NULL, 0}, /* another in every run of NCCL */
     {"desc", "Description", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_NAME},
+    {"members", "Members", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT | GT_COLUMN_NAME},
     {"size", "Size", GT_UNIT_COUNT, NULL, 0},
     {"present", "Read", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"rung", "Matched by", GT_UNIT_NONE, NULL, 0},
@@ -233,7 +233,7 @@ static void add_groups(const struct gt_rank_job *job, struct gt_section *section
 
 static const struct gt_report_column episode_columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
     {"charged_ns", "Charged", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"reason", "Reason", GT_UNIT_NONE, NULL, 0},
 };
@@ -253,9 +253,12 @@ static void add_episodes(const struct gt_rank_job *job, struct gt_section *secti
 }
 
 static const struct gt_report_column clock_columns[] = {
-    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY}, {"reference", "Clock of", GT_UNIT_NONE, NULL, 0},
-    {"by", "Found by", GT_UNIT_NONE, NULL, 0},           {"offset_ns", "Offset", GT_UNIT_NS, NULL, GT_COLUMN_SIGNED},
-    {"drift_ppm", "Drift (ppm)", GT_UNIT_NONE, NULL, 0}, {"residual_p50_ns", "Median residual", GT_UNIT_NS, NULL, 0},
+    {"rank", "Rank", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_EXACT},
+    {"reference", "Clock of", GT_UNIT_NONE, NULL, 0},
+    {"by", "Found by", GT_UNIT_NONE, NULL, 0},
+    {"offset_ns", "Offset", GT_UNIT_NS, NULL, GT_COLUMN_SIGNED},
+    {"drift_ppm", "Drift (ppm)", GT_UNIT_NONE, NULL, 0},
+    {"residual_p50_ns", "Median residual", GT_UNIT_NS, NULL, 0},
     {"floor_ns", "Floor", GT_UNIT_NS, NULL, 0},
 };
 

@@ -14,7 +14,8 @@ enum gt_measure_from {
     GT_FROM_ROW,    /* the leading amount of the row of that name in the table of measures */
     GT_FROM_FACT,   /* a fact; not known where the trace lacks the data of `table` */
     GT_FROM_MEAN,   /* of `column` over the rows of `table`; not known without rows */
-    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `needs_rows_of` has no rows */
+    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent, `needs_rows_of` has no rows or
+                       all cells are null */
     GT_FROM_ISSUES, /* how many data problems were counted */
     GT_FROM_LOSSES, /* those among them that are losses */
 };
@@ -33,6 +34,9 @@ struct gt_measure {
     bool adds;              /* it grows with the length of the capture */
     bool is_exact;          /* a count, which does not vary from run to run of the same program */
     const char *one_per;    /* key of the divisor by which it is always 1; NULL: none */
+    bool is_per_step;       /* divided by the number of steps, where there are some */
+    const char *over;       /* of a time in a verdict: "mean over ranks", said after "per step" or "per run"; "": only
+                               these; NULL: neither */
     const char *leaves_out; /* the things that a row which is a mean leaves out, in words; NULL: it is none */
 };
 
@@ -55,6 +59,14 @@ struct gt_divisor {
 /* KIND:GLOB of a limit: which table it is about. */
 struct gt_limit_kind {
     const char *key, *table;
+    const char *over; /* as in gt_measure */
+};
+
+/* What captures of one side have in common: one that lacks it is left out where another has it. */
+struct gt_capture_need {
+    const char *fact;
+    double least;
+    const char *lack; /* what is said of one that has less */
 };
 
 struct gt_roles {
@@ -71,6 +83,8 @@ struct gt_roles {
     size_t kind_count;
     const struct gt_report_column *capture_facts; /* facts that a list of captures shows of each */
     size_t capture_fact_count;
+    const struct gt_capture_need *capture_needs;
+    size_t capture_need_count;
     const char *opaque_issue; /* id of the problem that work was traced without the kernels inside */
 };
 

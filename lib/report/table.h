@@ -37,6 +37,8 @@ enum gt_column_flag {
                                  amounts are divided by; null: the row is like the others */
     GT_COLUMN_RATE = 1 << 27, /* with ADDS: a rate or ratio, never divided; rows compared as one have its mean */
     GT_COLUMN_LEVEL = 1 << 28, /* with ADDS: memory in use and the like, never divided; it adds up over rows */
+    GT_COLUMN_EXACT = 1 << 29, /* with KEY: a number or name that tells rows apart by itself, such as a rank: rows match
+                                  only if they have the same there, never by order or similarity */
     GT_COLUMN_SIDE = 65536,    /* what one side of a comparison has, or the difference: such columns share a unit */
 
     /* Roles in the words of a comparison (roles.h). */

@@ -256,6 +256,15 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
                            name.len < judgement->worst.len ? "..." : "", is_guess ? "; noise unknown" : "");
 }
 
+struct gt_str gt_limit_describe_one(struct gt_arena *arena, const struct gt_judgement *judgement, const char *how,
+                                    struct gt_str value) {
+    struct gt_str name = gt_str_cut(judgement->worst, LONGEST_NAME);
+    if (judgement->rows == 1)
+        return value;
+    return gt_arena_printf(arena, "%s (%s of %zu: %.*s%s)", value.ptr, how, judgement->rows, (int)name.len, name.ptr,
+                           name.len < judgement->worst.len ? "..." : "");
+}
+
 void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
                           const struct gt_judgement *judgement) {
     static const char *const verdicts[] = {"ok", "broken", "noise"};

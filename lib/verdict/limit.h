@@ -56,6 +56,8 @@ enum gt_status gt_limit_find_table(const struct gt_limit *limit, const struct gt
 enum gt_status gt_limit_resolve(struct gt_limit *limit, const struct gt_roles *roles, struct gt_error *err);
 /* The value of a measure that is not in the table of measures; NAN: the trace lacks the data. */
 double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section);
+/* The number of steps that the section counts; 0: none. */
+double gt_limit_steps(const struct gt_section *section);
 enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure);
 enum gt_limit_unit gt_limit_unit_of_column(enum gt_unit unit);
 /* A measure that is always 1 with this --per is a usage error: its limit could never be broken. */
@@ -82,7 +84,7 @@ struct gt_judgement {
     const char *noise;    /* "known", "unknown": of a change; NULL: there is none */
     size_t rows;          /* matching rows; 1 for a measure */
     size_t broken_rows;   /* each: those that break it */
-    struct gt_str worst;  /* each: the row that value is of */
+    struct gt_str worst;  /* each, and rows that do not add up: the row that value is of */
 };
 
 /* Adds a row to the table `limits`, which is created on first use and precedes all other blocks. */
@@ -97,6 +99,9 @@ struct gt_limit_words {
     struct gt_str head, tail; /* tail may be empty */
 };
 struct gt_str gt_limit_describe(struct gt_arena *arena, const struct gt_limit_words *words);
+/* The row that decides where rows do not add up: "37.01 (least of 2: dp 0-6:2)". how: "least". */
+struct gt_str gt_limit_describe_one(struct gt_arena *arena, const struct gt_judgement *judgement, const char *how,
+                                    struct gt_str value);
 /* "3 of 45, 2 more within noise, worst +3.1% NAME": kept short to fit in a row of the table. */
 struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_judgement *judgement, size_t noisy_rows,
                                      struct gt_str worst);

@@ -245,7 +245,9 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
     judgement.verdict = judge(limit, &worst);
     judgement.noise = noise_word(&worst);
     struct gt_limit_words words = describe(&report->arena, &worst);
-    judgement.detail = gt_limit_describe_rows(&report->arena, &judgement, noisy, words.head);
+    struct gt_str value = judgement.rows > 1 ? words.head : gt_limit_describe(&report->arena, &words);
+    judgement.detail = limit->is_each ? gt_limit_describe_rows(&report->arena, &judgement, noisy, words.head)
+                                      : gt_limit_describe_one(&report->arena, &judgement, "worst", value);
     *is_broken = judgement.broken_rows > 0;
     gt_limit_add_verdict(&report->sections[0], limit, &judgement);
     return GT_OK;
@@ -262,6 +264,11 @@ static enum gt_status check_each(struct gt_report *report, const struct gt_limit
     for (size_t row = 0; row < join->row_count; row++)
         *count += marks[row];
     return *count ? judge_rows(report, limit, join, column, marks, is_broken, err) : GT_OK;
+}
+
+/* Bandwidths and the like: one row decides. */
+static bool adds_up(const struct gt_join *join) {
+    return !(join->shape->columns[join->adds[join->lead]].flags & GT_COLUMN_RATE);
 }
 
 /* ---- the limit ---- */
@@ -284,8 +291,8 @@ static enum gt_status check_rows(struct gt_report *report, const struct gt_limit
     size_t count = 0, column = SIZE_MAX;
     enum gt_status status = GT_OK;
     if (gt_join_init(&join, report->sides, key) && (column = gt_table_name_column(join.shape)) != SIZE_MAX)
-        status = limit->is_each ? check_each(report, limit, &join, column, &count, is_broken, err)
-                                : check_sum(report, limit, &join, column, &count, is_broken, err);
+        status = limit->is_each || !adds_up(&join) ? check_each(report, limit, &join, column, &count, is_broken, err)
+                                                   : check_sum(report, limit, &join, column, &count, is_broken, err);
     if (join.failed)
         status = gt_fail_memory(err);
     gt_join_release(&join);

@@ -8,6 +8,7 @@
 struct amount {
     double value, share;     /* NAN: there is none */
     enum gt_limit_unit unit; /* of value */
+    bool is_per_step;        /* else of the whole run */
 };
 
 /* The rows of a limit. */
@@ -55,7 +56,13 @@ static struct amount amount_of(const struct rows *rows, size_t row) {
     double summed = rows->mean == SIZE_MAX ? 1 : gt_cell_as_number(&cells[rows->mean]);
     return (struct amount){.value = gt_cell_as_number(&cells[rows->lead]) / (summed > 0 ? summed : 1),
                            .share = rows->share == SIZE_MAX ? NAN : gt_cell_as_number(&cells[rows->share]),
-                           .unit = gt_limit_unit_of_column(rows->table->columns[rows->lead].unit)};
+                           .unit = gt_limit_unit_of_column(rows->table->columns[rows->lead].unit),
+                           .is_per_step = rows->mean != SIZE_MAX && summed > 0};
+}
+
+/* Bandwidths and the like: one row decides. */
+static bool adds_up(const struct rows *rows) {
+    return !(rows->table->columns[rows->lead].flags & GT_COLUMN_RATE);
 }
 
 /* Whether rows are distinguished by ids, not only by names. */
@@ -86,6 +93,7 @@ static struct amount sum_rows(const struct rows *rows, const struct gt_limit *li
         sum.value += amount.value;
         sum.share += amount.share;
         sum.unit = amount.unit;
+        sum.is_per_step = amount.is_per_step;
         ++*count;
     }
     if (!isnan(whole))
@@ -116,15 +124,30 @@ static double judged(const struct gt_limit *limit, const struct amount *amount) 
     return limit->unit == GT_LIMIT_PERCENT ? amount->share : amount->value;
 }
 
-static struct gt_limit_words describe(struct gt_arena *arena, const struct gt_limit *limit,
+/* " per step, all ranks together": what a time is of, where that is not obvious. */
+static struct gt_str basis_of(struct gt_arena *arena, const struct gt_limit *limit, const struct gt_roles *roles,
+                              const struct amount *amount) {
+    const char *over = limit->measure ? limit->measure->over : NULL;
+    for (size_t i = 0; i < roles->kind_count && limit->kind.len; i++)
+        if (gt_str_eq(gt_str_of(roles->kinds[i].key), limit->kind))
+            over = roles->kinds[i].over;
+    if (!over || amount->unit != GT_LIMIT_TIME)
+        return GT_STR("");
+    return gt_arena_printf(arena, "%s%s%s", amount->is_per_step ? " per step" : " per run", *over ? ", " : "", over);
+}
+
+static struct gt_limit_words describe(const struct gt_section *section, const struct gt_limit *limit,
                                       const struct amount *amount) {
     char share[GT_NUM_MAX], value[GT_NUM_MAX];
-    struct gt_limit_words words = {.tail = {"", 0}};
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_str basis = basis_of(arena, limit, section->report->roles, amount);
     gt_limit_format(share, GT_LIMIT_PERCENT, amount->share);
     gt_limit_format(value, amount->unit == GT_LIMIT_PERCENT ? GT_LIMIT_NUMBER : amount->unit, amount->value);
-    words.head = gt_arena_printf(arena, "%s", limit->unit == GT_LIMIT_PERCENT ? share : value);
-    if (limit->unit == GT_LIMIT_PERCENT && amount->unit == GT_LIMIT_TIME)
-        words.tail = gt_arena_printf(arena, "(%s)", value);
+    if (limit->unit != GT_LIMIT_PERCENT)
+        return (struct gt_limit_words){gt_arena_printf(arena, "%s%s", value, basis.ptr), {"", 0}};
+    struct gt_limit_words words = {gt_arena_printf(arena, "%s", share), {"", 0}};
+    if (amount->unit == GT_LIMIT_TIME)
+        words.tail = gt_arena_printf(arena, "(%s%s)", value, basis.ptr);
     return words;
 }
 
@@ -141,14 +164,14 @@ static enum gt_status judge_amount(struct gt_section *section, const struct gt_l
     if (status != GT_OK)
         return status;
     struct gt_arena *arena = &section->report->arena;
-    struct gt_limit_words words = describe(arena, limit, amount);
+    struct gt_limit_words words = describe(section, limit, amount);
     struct gt_judgement judgement = {
         .value = judged(limit, amount), .detail = gt_limit_describe(arena, &words), .rows = rows};
     *is_broken = add_verdict(section, limit, &judgement);
     return GT_OK;
 }
 
-/* Each row. At least one matches. */
+/* Each row, or the one that decides. At least one matches. */
 static enum gt_status judge_rows(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
                                  bool *is_broken, struct gt_error *err) {
     struct gt_arena *arena = &section->report->arena;
@@ -169,8 +192,10 @@ static enum gt_status judge_rows(struct gt_section *section, const struct gt_lim
             worst = amount;
         }
     }
-    struct gt_limit_words words = describe(arena, limit, &worst);
-    judgement.detail = gt_limit_describe_rows(arena, &judgement, 0, words.head);
+    struct gt_limit_words words = describe(section, limit, &worst);
+    judgement.detail =
+        limit->is_each ? gt_limit_describe_rows(arena, &judgement, 0, words.head)
+                       : gt_limit_describe_one(arena, &judgement, limit->is_above ? "least" : "largest", words.head);
     *is_broken = add_verdict(section, limit, &judgement);
     return GT_OK;
 }
@@ -190,7 +215,8 @@ static enum gt_status check_mean(struct gt_section *section, const struct gt_lim
     if (status != GT_OK)
         return status;
     struct gt_arena *arena = &section->report->arena;
-    struct gt_limit_words words = describe(arena, limit, sum);
+    sum->is_per_step = true;
+    struct gt_limit_words words = describe(section, limit, sum);
     if (most > summed)
         words.tail = gt_arena_printf(arena, "(%.0f %s left out)", most - summed, limit->measure->leaves_out);
     struct gt_judgement judgement = {
@@ -235,8 +261,8 @@ static enum gt_status check_rows(struct gt_section *section, const struct gt_lim
     double summed = summed_in(&rows, limit);
     if (summed > 0)
         return check_mean(section, limit, &rows, &sum, summed, is_broken, err);
-    return limit->is_each ? judge_rows(section, limit, &rows, is_broken, err)
-                          : judge_amount(section, limit, &sum, count, is_broken, err);
+    return limit->is_each || !adds_up(&rows) ? judge_rows(section, limit, &rows, is_broken, err)
+                                             : judge_amount(section, limit, &sum, count, is_broken, err);
 }
 
 static enum gt_status check_section(struct gt_section *section, const struct gt_limit *limit, bool *is_broken,
@@ -248,7 +274,10 @@ static enum gt_status check_section(struct gt_section *section, const struct gt_
                              "a signed number is a change (only: diff --fail-if); use for example 'idle<20%%'");
     if (measure && measure->from != GT_FROM_ROW) {
         double value = gt_limit_measure(measure, section);
-        struct amount amount = {value, measure->kind == GT_MEASURE_SHARE ? value : NAN, gt_limit_unit_of(measure)};
+        struct amount amount = {.value = value,
+                                .share = measure->kind == GT_MEASURE_SHARE ? value : NAN,
+                                .unit = gt_limit_unit_of(measure),
+                                .is_per_step = measure->is_per_step && gt_limit_steps(section) > 0};
         return isnan(value) ? gt_limit_fail_measure(limit, section, "", err)
                             : judge_amount(section, limit, &amount, 1, is_broken, err);
     }

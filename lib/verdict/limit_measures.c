@@ -21,10 +21,10 @@ static double mean_of(const struct gt_table *table, const char *column) {
 }
 
 static double max_of(const struct gt_table *table, const char *column) {
-    double most = table ? 0 : NAN;
+    double most = table && table->row_count == 0 ? 0 : NAN; /* rows that lack the number say nothing */
     for (size_t row = 0; table && row < table->row_count; row++)
         most = fmax(most, gt_table_number(table, row, column));
-    return most;
+    return table && !isnan(most) ? fmax(most, 0) : most;
 }
 
 static bool has_rows(const struct gt_section *section, const char *key) {
@@ -39,7 +39,25 @@ static double count_issues(const struct gt_section *section, bool losses_alone) 
     return count;
 }
 
-double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section) {
+double gt_limit_steps(const struct gt_section *section) {
+    const struct gt_roles *roles = section->report->roles;
+    const struct gt_table *measures = gt_section_find(section, roles->measures);
+    size_t name = measures ? gt_table_name_column(measures) : SIZE_MAX, column = SIZE_MAX;
+    struct gt_str steps = {"", 0};
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        if (roles->divisors[i].rows == GT_DIVISOR_STEPS)
+            steps = gt_str_of(roles->divisors[i].measure);
+    if (measures)
+        column = gt_table_column_flagged(measures, GT_COLUMN_DIVISOR);
+    for (size_t row = 0; name != SIZE_MAX && column != SIZE_MAX && row < measures->row_count; row++) {
+        const struct gt_cell *cells = &measures->cells[row * measures->column_count];
+        if (gt_str_eq(gt_cell_as_text(&cells[name]), steps))
+            return gt_cell_as_number(&cells[column]);
+    }
+    return 0;
+}
+
+static double value_of(const struct gt_measure *measure, const struct gt_section *section) {
     switch (measure->from) {
     case GT_FROM_FACT:
         return fact_of(section, measure);
@@ -57,6 +75,11 @@ double gt_limit_measure(const struct gt_measure *measure, const struct gt_sectio
         break;
     }
     return NAN;
+}
+
+double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section) {
+    double steps = measure->is_per_step ? gt_limit_steps(section) : 0;
+    return value_of(measure, section) / (steps > 0 ? steps : 1);
 }
 
 enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure) {

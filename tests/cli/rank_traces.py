@@ -78,7 +78,7 @@ class Job:
             rank.steps.append((number, begin, len(rank.kernels)))
 
     def write(self, folder, change=lambda rank: rank, name="rank{}.json", **settings):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for rank in self.ranks:
             path = folder / name.format(rank.number)

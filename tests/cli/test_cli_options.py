@@ -305,3 +305,15 @@ def test_cache_can_be_off(run, folder):
     assert not (folder / "off").exists()
     text_of(run("a.json", "--cache-after", "0s", env={"GPUTIME_CACHE": "./off"}))
     assert "1 trace" in text_of(run("cache", "show", env={"GPUTIME_CACHE": "./off"}))
+
+
+def test_option_of_many_commands(gputime):
+    """The list of those that take it is whole."""
+    done = gputime("ranks", "trace.json", "--step", "4")
+    assert done.returncode == 2 and b"(only: summary, kernels, " in done.stderr and done.stderr.endswith(b", export, view)\n")
+
+
+@pytest.mark.parametrize("command", ["check", "diff"])
+def test_help_says_what_jobs_refuse(gputime, command):
+    text = " ".join(gputime(command, "--help").stdout.decode().split())
+    assert "--from, --step, --name and the like are not valid with --ranks." in text

@@ -589,3 +589,13 @@ def test_findings(made):
     gains = {row["rank"]: row["gain_ns"] for row in rows_of(report, "ranks")}
     assert set(found) == {"straggler", "rank_episode"}
     assert found["straggler"]["recoverable_ns"] == gains[2] and found["rank_episode"]["recoverable_ns"] == gains[1]
+
+
+def test_the_example_of_the_documentation(gputime, shared):
+    """What docs/ranks.md quotes is what the program says."""
+    paths = [shared(f"data/h200/ranks/tpdp_rank{rank}.json.gz") for rank in range(4)]
+    verdict = gputime.json("ranks", *paths)["inputs"][0]["notes"][0]
+    text = " ".join((ROOT / "docs/ranks.md").read_text(encoding="utf-8").split())
+    quoted = re.search(r"Rank 2 holds the others up in 6 of 6 steps.*? instead of 108.9 ms[.]", text).group()
+    shown = re.sub(r"[(]nvjet\S*[.][.][.]", "(nvjet...", verdict)
+    assert re.sub(r"[(]nvjet\S*[.][.][.]", "(nvjet...", quoted) == shown

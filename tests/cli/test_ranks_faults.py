@@ -298,6 +298,19 @@ def gates(job, whole):
             ["diff", "--ranks", whole, job, "--fail-if", "exposed_wait>+900%"])
 
 
+def test_a_rank_beyond_the_world_is_an_error_of_its_trace(gputime, job):
+    """It does not make the world larger: 4 ranks, one of which has no trace."""
+    path = traces_of(job)[3]
+    trace = json.loads(path.read_bytes())
+    assert trace["distributedInfo"]["world_size"] == 4
+    trace["distributedInfo"]["rank"] = 99_999
+    path.write_text(json.dumps(trace))
+    report = gputime.json("ranks", job)
+    assert report["inputs"][0]["facts"]["world_size"] == 4
+    assert issues_of(report)["rank_beyond_world"] == 1 and issues_of(report)["rank_missing_trace"] == 1
+    assert "100000" not in json.dumps(report["inputs"][0]["notes"])
+
+
 @pytest.mark.parametrize("share", [0.02, 0.7])
 def test_gates_tell_of_a_cut_rank(gputime, job, tmp_path, share):
     whole = shutil.copytree(job, tmp_path / "whole")

@@ -88,6 +88,15 @@ def test_the_pattern_of_a_job_names_its_traces(gputime, jobs, tmp_path):
         assert tables_of(gputime.json("ranks", pattern)) == tables_of(gputime.json("ranks", *part))
 
 
+def test_a_pattern_that_other_jobs_match_is_none(gputime, jobs, tmp_path):
+    """Then the first files are named."""
+    shutil.copytree(jobs[0], tmp_path / "all")
+    shutil.copy(traces_of(jobs[1])[3], tmp_path / "all" / "rank0003_other.json")
+    report = gputime.json("ranks", tmp_path / "all")
+    note = [note for note in report["inputs"][0]["notes"] if "rank0000" in note or "rank*" in note]
+    assert len(note) == 1 and "*" not in note[0] and note[0].count("rank000") == 4
+
+
 def test_folders(gputime, jobs):
     """Folders that are named together, whose files have equal names."""
     check_alone(gputime, gputime.json("ranks", *jobs[:2]), [traces_of(job) for job in jobs[:2]])
@@ -195,7 +204,7 @@ def test_time_alone_divides_nothing(gputime, tmp_path):
     """One job, whose hosts do not agree about the day."""
     captured(tmp_path / "all", [f"rank{rank}.json" for rank in range(4)], [rank * DAY_NS for rank in range(4)], 2)
     report = gputime.json("ranks", tmp_path / "all")
-    assert names_of(report) == ["4 ranks"] and facts_of(report)["verdict_rank"] == 2
+    assert names_of(report) == ["all: 4 ranks"] and facts_of(report)["verdict_rank"] == 2
 
 
 def test_local_ranks_are_no_jobs(gputime, tmp_path):
@@ -205,7 +214,7 @@ def test_local_ranks_are_no_jobs(gputime, tmp_path):
         trace = document(copy.deepcopy(rank), with_rank=False)
         (tmp_path / f"node{rank.number // 2}_rank{rank.number % 2}.json").write_text(json.dumps(trace))
     report = gputime.json("ranks", tmp_path)
-    assert names_of(report) == ["4 ranks"] and {issue["id"] for issue in report["issues"]} >= {"rank_duplicate"}
+    assert names_of(report) == [f"{tmp_path.name}: 4 ranks"] and {issue["id"] for issue in report["issues"]} >= {"rank_duplicate"}
 
 
 # ---- other commands and outputs ----
@@ -222,11 +231,11 @@ def test_comparison_with_several_runs(gputime, jobs, tmp_path):
     """Runs of one side are averaged; jobs of different sizes are not."""
     mixed(jobs[:2], tmp_path / "all", "{job}_rank{rank}.json")
     report = gputime.json("diff", "--ranks", tmp_path / "all", jobs[2])
-    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 4 ranks", "B: 4 ranks"]
+    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 4 ranks", "B: friday: 4 ranks"]
     other = make_job(tmp_path / "other", "--ranks", 8, "--tp", 2, "--steps", 4, "--seed", 9)
-    done = gputime("diff", "--ranks", "--a", *traces_of(jobs[0]), traces_of(other)[6], "--b", *traces_of(jobs[1]))
+    done = gputime("diff", "--ranks", "--a", *traces_of(jobs[0]), *traces_of(other), "--b", *traces_of(jobs[1]))
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == (b"gputime: A has traces of 2 jobs, with world sizes of 4 and 8; pass the traces of one job; "
+    assert done.stderr == (b"gputime: A has traces of 2 jobs, with world sizes of 8 and 4; pass the traces of one job; "
                            b"'gputime ranks' lists them\n")
 
 
@@ -244,13 +253,27 @@ def test_comparison_with_runs_that_say_no_world(gputime, jobs, tmp_path):
     """One lacks the trace of its last rank: that is no other world."""
     runs = [without_world(job, ranks, tmp_path / "a" / job.name) for job, ranks in zip(jobs, (range(4), range(3)))]
     report = gputime.json("diff", "--ranks", "--a", *runs, "--b", jobs[2])
-    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 3 ranks", "B: 4 ranks"]
+    assert names_of(report)[1:] == ["A: job 1: 4 ranks", "A: job 2: 3 ranks", "B: friday: 4 ranks"]
 
 
 def test_names_of_copies_tell_them_apart(gputime, jobs, tmp_path):
     folders = [shutil.copytree(jobs[0], tmp_path / day) for day in ("mon", "tue")]
     notes = notes_of(gputime.json("ranks", *folders))
     assert "Left out: 'tue/rank0000.json' has the same events as 'mon/rank0000.json', rank 0." in notes
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_comparison_leaves_a_stray_trace_out(gputime, jobs, tmp_path, size):
+    """One rank of another run, of the same or another world: it is no capture that could be averaged."""
+    other = make_job(tmp_path / "other", "--ranks", size, "--steps", 6, "--layers", 1, "--kernels", 3, "--seed", 9)
+    sides = ("--a", *traces_of(jobs[0]), "--b", *traces_of(jobs[1]))
+    report = gputime.json("diff", "--ranks", *sides, traces_of(other)[2])
+    alone = gputime.json("diff", "--ranks", *sides)
+    assert tables_of(report) == tables_of(alone)
+    assert "Left out of B: 'job 2: 1 rank' has only one rank." in report["inputs"][0]["notes"]
+    assert names_of(report)[1:] == ["A: monday: 4 ranks", "B: job 1: 4 ranks"]
+    report = gputime.json("diff", "--ranks", "--a", traces_of(jobs[0])[1], "--b", traces_of(jobs[1])[1])
+    assert not [note for note in report["inputs"][0]["notes"] if note.startswith("Left out")]
 
 
 def test_outputs(gputime, jobs, tmp_path):

@@ -108,10 +108,10 @@ def test_members_that_nobody_lists(gputime, tmp_path):
     job = Job(2)
     for step in range(1, 4):
         job.step(step, body)
-    job.write(tmp_path / "listed")
-    job.write(tmp_path / "small", change=spaced(2))
+    job.write(tmp_path / "listed" / "job")
+    job.write(tmp_path / "small" / "job", change=spaced(2))
     job.write(tmp_path / "large", change=spaced(1 << 24))
-    listed, small = (gputime.json("ranks", tmp_path / name) for name in ("listed", "small"))
+    listed, small = (gputime.json("ranks", tmp_path / name / "job") for name in ("listed", "small"))
     assert listed["tables"] == small["tables"]
     done, peak = peak_run(gputime, "ranks", tmp_path / "large", "--json")
     assert done.returncode == 0 and peak < 1 << 29

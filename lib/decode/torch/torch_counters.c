@@ -53,6 +53,11 @@ static int64_t counter_device(const struct gt_torch_subject *at) {
     return device;
 }
 
+static bool is_of_hardware(const struct gt_torch_event *event) {
+    return gt_torch_event_has(event, GT_TORCH_CAT) &&
+           gt_str_eq(event->values[GT_TORCH_CAT].text.raw, GT_STR("hardware_counters"));
+}
+
 /* An event with several series has a counter for each. One named "value" or like the event says nothing new. The name
    is not repeated for each series: both are as long as the file likes. */
 static gt_strid series_of(const struct gt_torch_subject *at, gt_strid name, const struct gt_json_value_text *key) {
@@ -74,8 +79,10 @@ bool gt_torch_facts_take_counter(const struct gt_torch_subject *at) {
     if (!find_time(at, &time_ns))
         return true;
     track.device = counter_device(at);
-    if (track.device < 0)
+    if (track.device < 0) {
         track.process = gt_torch_subject_process(at);
+        track.device = is_of_hardware(event) ? GT_TORCH_DEVICE_OF_PROCESS : -1;
+    }
     track.name = gt_torch_subject_name(at);
     const char *p = event->args.ptr + 1, *end = event->args.ptr + event->args.len;
     while (gt_json_member_next(&p, end, event->is_second_try, &member) == GT_JSON_OK) {

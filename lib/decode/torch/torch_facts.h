@@ -32,6 +32,7 @@ void gt_torch_facts_take_event_record(const struct gt_torch_subject *at);
 
 /* Events of other phases. false: they made no row. */
 bool gt_torch_facts_take_flow(const struct gt_torch_subject *at, enum gt_flow_phase phase);
+enum { GT_TORCH_DEVICE_OF_PROCESS = -2 }; /* of a counter: its process is a GPU, if its name says so */
 /* The number in "GPU 0" and "GPU 0 Counters"; -1: it is no GPU. */
 int64_t gt_torch_facts_device_named(struct gt_str words);
 bool gt_torch_facts_take_counter(const struct gt_torch_subject *at);

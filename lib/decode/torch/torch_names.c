@@ -50,7 +50,7 @@ static void name_track(struct gt_builder *builder, const struct track_index *ind
         gt_builder_name_thread(builder, thread, name->name);
 }
 
-/* Counters of a process that is a GPU ("GPU 0", "GPU 0 Counters") are that GPU's. */
+/* Hardware counters of a process that is a GPU ("GPU 0", "GPU 0 Counters") are that GPU's. */
 static void place_counters(struct gt_builder *builder, const struct track_index *index,
                            const struct gt_torch_track_name *const *names, size_t count) {
     struct gt_counter_tracks *tracks = &builder->store.counter_tracks;
@@ -67,10 +67,10 @@ static void place_counters(struct gt_builder *builder, const struct track_index 
     }
     for (size_t i = 0; devices && i < tracks->count; i++) {
         uint32_t process = tracks->process[i];
-        if (process >= process_count || tracks->device[i] >= 0 || devices[process] < 0)
+        if (tracks->device[i] != GT_TORCH_DEVICE_OF_PROCESS)
             continue;
-        tracks->device[i] = devices[process];
-        tracks->process[i] = GT_NO_TRACK;
+        tracks->device[i] = process < process_count ? devices[process] : -1;
+        tracks->process[i] = tracks->device[i] < 0 ? process : GT_NO_TRACK;
     }
     gt_mem_free(devices);
 }

@@ -396,6 +396,48 @@ test('a step that has no room has the collectives of the culprit, and says how m
   await close();
 });
 
+test('no cell of a page of ranks has more decimals than anybody reads', async () => {
+  for (const report of [two(), experts()]) {
+    const { page, close } = await open(report);
+    await page
+      .getByRole('button', { name: /^\+\d+ columns?$/ })
+      .evaluateAll((all) => all.forEach((more) => more.click()));
+    const cells = await page.locator('td').allTextContents();
+    assert.ok(cells.length > 200, `${cells.length} cells`);
+    assert.deepEqual(
+      cells.filter((text) => /\d\.\d{7,}/.test(text)),
+      [],
+    );
+    await close();
+  }
+  const { page, close } = await open(two());
+  const shown = (table, key) =>
+    page.evaluate(
+      ([name, column]) => {
+        const place = [...document.querySelectorAll(`#${name} th`)].findIndex((head) =>
+          head.querySelector(`[data-column="${column}"]`),
+        );
+        return [...document.querySelectorAll(`#${name} tbody tr`)].map((row) => row.children[place].textContent);
+      },
+      [table, key],
+    );
+  const { groups, group_speeds: speeds } = two().report.tables;
+  const short = (value) => (value === null ? '\u2013' : value < 0.0005 ? '<0.001' : value.toFixed(3));
+  assert.deepEqual(
+    await shown('table-groups', 'busbw_p50_gbs'),
+    groups.rows.map((row) => short(row.busbw_p50_gbs)),
+  );
+  assert.deepEqual(
+    await shown('table-group_speeds', 'busbw_gbs'),
+    speeds.rows.map((row) => short(row.busbw_gbs)),
+  );
+  const cut = await page
+    .locator('#table-groups .port')
+    .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  assert.ok(cut <= 0, `${cut} px are cut off`);
+  await close();
+});
+
 test('steps of ranks are bars on aligned clocks, made of their parts', async () => {
   const report = small();
   const { rows } = report.report.tables.rank_steps;

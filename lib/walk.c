@@ -167,11 +167,16 @@ API struct gputime_issue gputime_report_issue(const struct gputime_report *repor
 
 /* ---- tables ---- */
 
+/* What only pages have are details of their pictures. */
+static bool has_public_table(const struct gt_block *block) {
+    return block->table && block->audience != GT_FOR_PAGE;
+}
+
 API size_t gputime_report_table_count(const struct gputime_report *report, size_t section) {
     const struct gt_section *from = section_at(report, section);
     size_t count = 0;
     for (size_t b = 0; from && b < from->block_count; b++)
-        count += from->blocks[b].table != NULL;
+        count += has_public_table(&from->blocks[b]);
     return count;
 }
 
@@ -185,7 +190,7 @@ API const struct gputime_table *gputime_report_table_at(const struct gputime_rep
                                                         size_t table) {
     const struct gt_section *from = section_at(report, section);
     for (size_t b = 0; from && b < from->block_count; b++)
-        if (from->blocks[b].table && table-- == 0)
+        if (has_public_table(&from->blocks[b]) && table-- == 0)
             return public_table(from->blocks[b].table);
     return NULL;
 }

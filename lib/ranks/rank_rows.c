@@ -125,7 +125,7 @@ static const struct gt_report_column collective_columns[] = {
     {"aligned_last_rank", "Aligned last", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
-static struct gt_str op_of(const struct gt_rank_collective *it) {
+struct gt_str gt_rank_tables_op(const struct gt_rank_collective *it) {
     const char *key = gt_comms_op_key((enum gt_comm_op)it->op);
     return it->kind == GT_COMM_KIND_MESSAGE ? GT_STR("send_recv") : key ? gt_str_of(key) : GT_STR("other");
 }
@@ -144,7 +144,7 @@ static void put_collective(struct gt_table *table, const struct gt_rank_job *job
     struct gt_row row = gt_row_begin(table);
     gt_row_count(&row, "id", id);
     gt_row_count(&row, "group", it->group);
-    gt_row_text(&row, "op", op_of(it));
+    gt_row_text(&row, "op", gt_rank_tables_op(it));
     gt_row_text(&row, "kind", kind_of(it));
     gt_row_cell(&row, "step", it->has_step ? gt_cell_int(it->step) : gt_cell_null());
     gt_row_cell(&row, "src", gt_rank_tables_rank(job, is_message ? it->src : GT_RANK_NONE));
@@ -230,7 +230,8 @@ void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_sec
     } tables[] = {{"bubbles", add_bubbles},
                   {"all_to_all", add_flows},
                   {"job_collectives", add_collectives},
-                  {"collective_ranks", add_members}};
+                  {"collective_ranks", add_members},
+                  {"collective_ranks", gt_rank_tables_add_drawn}};
     for (size_t i = 0; i < GT_ARRAY_COUNT(tables); i++)
         if (gt_rank_tables_is_wanted(request, tables[i].table) &&
             (tables[i].add != add_members || job->exposed_waits_ns))

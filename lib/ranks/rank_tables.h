@@ -20,6 +20,9 @@ void gt_rank_tables_add_speeds(const struct gt_rank_job *job, struct gt_section 
 void gt_rank_tables_add_collectives(const struct gt_rank_job *job, struct gt_section *section,
                                     const struct gt_request *request);
 
+/* rank_drawn.c: collectives of the worst steps, rank by rank, as pages draw them. */
+void gt_rank_tables_add_drawn(const struct gt_rank_job *job, struct gt_section *section);
+
 /* Pages do not show this table. */
 void gt_rank_tables_leave_page(struct gt_section *section, const struct gt_table *table);
 
@@ -34,6 +37,7 @@ static inline struct gt_cell gt_rank_tables_rank(const struct gt_rank_job *job, 
 static inline struct gt_cell gt_rank_tables_real(double value) {
     return isnan(value) ? gt_cell_null() : gt_cell_real(value);
 }
+struct gt_str gt_rank_tables_op(const struct gt_rank_collective *it); /* "all_reduce", "send_recv" ... */
 /* The name of a group (of NCCL: 16 hex digits), and its members: "0-3", "1-7:2", "0,2". */
 struct gt_str gt_rank_tables_group_name(struct gt_arena *arena, const struct gt_rank_set_group *group);
 struct gt_str gt_rank_tables_members(struct gt_arena *arena, const struct gt_rank_set_group *group);

@@ -52,6 +52,10 @@ function jobPage(name, ...options) {
 }
 
 const small = () => jobPage('ranks-small', '--ranks', '4', '--tp', '2', '--dp', '2', '--straggler', '2:more:1.5');
+const MANY = ['--ranks', '256', '--tp', '8', '--dp', '32', '--steps', '12', '--layers', '2', '--kernels', '1'];
+const many = () => jobPage('ranks-many', ...MANY, '--straggler', '77:more:2');
+const FAULTS = ['--straggler', '3:slower:1.2', '--straggler', '9:host:1.3', '--overlap', '--noise', '0.02'];
+const two = () => jobPage('ranks-two', '--ranks', '16', '--tp', '2', '--pp', '2', ...FAULTS);
 const experts = () => jobPage('ranks-experts', '--ranks', '8', '--ep', '4', '--dp', '8', '--hot-expert', '1:0.5');
 
 /** Two ranks that call their group what they like; the second comes 50 us later. Times are in us. */
@@ -232,6 +236,208 @@ test('the colours of collectives have a legend', async () => {
   await close();
 });
 
+const lanesOf = (page) => page.locator('.panel', { hasText: 'Collectives of the ranks' }).first();
+const thousands = (count) => count.toLocaleString('en-US');
+
+/** How many boxes the picture has in each row, once all are drawn. */
+async function boxesOf(page, expected) {
+  await page.waitForFunction((count) => document.querySelectorAll('.rank-box').length === count, expected);
+  return lanesOf(page)
+    .locator('.rank-box')
+    .evaluateAll((boxes) => {
+      const counts = {};
+      const names = new Map(
+        [...document.querySelectorAll('.rank-name')].map((name) => [+name.getAttribute('y'), name]),
+      );
+      for (const box of boxes) {
+        const rank = names.get(+box.getAttribute('y') + 13).textContent.replace('rank ', '');
+        counts[rank] = (counts[rank] ?? 0) + 1;
+      }
+      return counts;
+    });
+}
+
+/** Boxes by rank that the picture of a step needs. */
+function neededBoxes({ report }, step) {
+  const own = new Set(report.tables.job_collectives.rows.filter((row) => row.step === step).map(({ id }) => id));
+  const counts = {};
+  for (const { id, rank } of report.tables.collective_ranks.rows)
+    if (own.has(id)) counts[rank] = (counts[rank] ?? 0) + 1;
+  return { collectives: own.size, counts };
+}
+
+/** The step in which a rank is charged with most. */
+function worstStep({ report }, rank) {
+  const rows = report.tables.rank_steps.rows.filter((row) => row.rank === rank);
+  return rows.reduce((worst, row) => (row.charged_ns > worst.charged_ns ? row : worst)).step;
+}
+
+test('the picture of collectives has every rank of every step', async () => {
+  const report = two();
+  assert.ok(report.report.tables.collective_ranks.rows.length > 2000, 'more than a page has of other tables');
+  const { page, close } = await open(report);
+  const lanes = lanesOf(page);
+  const words = lanes.locator('.counter');
+  assert.match(
+    await lanes.locator('.origin').textContent(),
+    /^Steps 1\u20136 of 6; 1,974 of 1,974 collectives\. Boxes /,
+  );
+  const worst = worstStep(report, report.report.inputs[0].facts.verdict_rank);
+  assert.ok((await words.textContent()).startsWith(`Step ${worst}: `), 'the worst step is the first to be seen');
+  for (let step = worst; step > 1; step--) await lanes.getByLabel('Step before').click();
+  for (let step = 1; step <= 6; step++) {
+    const { collectives, counts } = neededBoxes(report, step);
+    assert.ok((await words.textContent()).startsWith(`Step ${step}: ${collectives} of ${collectives} collectives, `));
+    assert.deepEqual(await boxesOf(page, sum(Object.values(counts))), counts);
+    assert.equal(await lanes.locator('.rank-collective').count(), collectives);
+    await lanes.getByLabel('Next step').click();
+  }
+  await shoot(lanes, 'ranks-collectives');
+  const box = lanes.locator('.rank-box').first();
+  await box.hover();
+  assert.match(await box.locator('title').textContent(), /^\w+ of group \d+ on rank \d+\n.* waiting\nlast: rank \d+$/);
+  assert.equal(await page.locator('#table-drawn_ranks, #table-drawn_steps').count(), 0);
+  await close();
+});
+
+test('a picture without room for all steps has the worst ones whole, and says so', async () => {
+  const report = many();
+  const [{ facts }] = report.report.inputs;
+  const { page, close } = await open(report);
+  const lanes = lanesOf(page);
+  const worst = worstStep(report, 77);
+  const { collectives, counts } = neededBoxes(report, worst);
+  assert.equal(collectives, 273);
+  assert.ok((await lanes.locator('.counter').textContent()).startsWith(`Step ${worst}: 273 of 273 collectives, `));
+  assert.deepEqual(await boxesOf(page, sum(Object.values(counts))), counts);
+  const here = Math.floor(30_000 / sum(Object.values(counts)));
+  const said = await lanes.locator('.origin').textContent();
+  const [, spans, drawn] =
+    /^Steps ([\d, \u2013]+) of 12; ([\d,]+) of 3,276 collectives\. The page has room for the worst steps; /.exec(
+      said,
+    ) ?? assert.fail(said);
+  const steps = sum(
+    spans.split(', ').map((span) => {
+      const [first, last = first] = span.split('\u2013').map(Number);
+      return last - first + 1;
+    }),
+  );
+  assert.equal(facts.collectives, 3276);
+  assert.deepEqual([steps, drawn], [here, thousands(here * 273)]);
+  await close();
+});
+
+/** The same page with fewer ranks in collectives, as where many jobs share the room. */
+function crowd({ path }, rows) {
+  const html = readFileSync(path, 'utf8');
+  const [whole, start, json] = /(<script type="application\/json" id="report">)(.*?)<\/script>/s.exec(html);
+  const report = JSON.parse(json);
+  report.tables.drawn_ranks.rows.length = rows;
+  const crowded = join(folder, `crowd-${rows}.html`);
+  writeFileSync(
+    crowded,
+    html.replace(whole, () => `${start}${JSON.stringify(report)}</script>`),
+  );
+  return { path: crowded };
+}
+
+test('of several jobs in one page each has whole steps, or says what it has of one', async () => {
+  const worst = worstStep(two(), 9);
+  const boxes = sum(Object.values(neededBoxes(two(), worst).counts));
+  for (const [rows, words] of [
+    [boxes + 100, /^329 of 1,974 collectives\. The page has room for the worst steps; /],
+    [
+      boxes - 100,
+      /^(?!329)\d+ of 1,974 collectives\. Of step \d those of rank 9 and those with the longest waits are /,
+    ],
+  ]) {
+    const { page, close } = await open(crowd(two(), rows));
+    const [start, said] = (await lanesOf(page).locator('.origin').textContent()).split('; ', 2);
+    assert.equal(start, `Step ${worst} of 6`);
+    assert.match(`${said}; `, words);
+    await lanesOf(page).getByLabel('Next step').click();
+    assert.ok((await lanesOf(page).locator('.counter').textContent()).startsWith(`Step ${worst}: `));
+    await close();
+  }
+});
+
+test('a step that has no room has the collectives of the culprit, and says how many are not there', async () => {
+  const sizes = ['--layers', '30', '--micro-batches', '20', '--kernels', '1', '--steps', '4', '--gzip'];
+  const report = jobPage(
+    'ranks-dense',
+    '--ranks',
+    '16',
+    '--tp',
+    '2',
+    '--dp',
+    '8',
+    ...sizes,
+    '--straggler',
+    '5:slower:1.5',
+  );
+  const worst = worstStep(report, 5);
+  const { collectives, counts } = neededBoxes(report, worst);
+  assert.ok(sum(Object.values(counts)) > 30_000);
+  const { page, close } = await open(report);
+  const lanes = lanesOf(page);
+  const words = await lanes.locator('.counter').textContent();
+  const [, drawn] = new RegExp(`^Step ${worst}: ([\\d,]+) of ${thousands(collectives)} collectives, `).exec(words);
+  const said = await lanes.locator('.origin').textContent();
+  const all = thousands(report.report.inputs[0].facts.collectives);
+  assert.ok(said.startsWith(`Step ${worst} of 4; ${drawn} of ${all} collectives. `), said);
+  assert.ok(said.includes(`Of step ${worst} those of rank 5 and those with the longest waits are here.`), said);
+  await page.waitForFunction(
+    (count) => document.querySelectorAll('.rank-collective').length === count,
+    Number(drawn.replaceAll(',', '')),
+  );
+  const boxes = await boxesOf(page, await lanes.locator('.rank-box').count());
+  assert.equal(boxes[5], counts[5], 'all of the culprit');
+  assert.ok(sum(Object.values(boxes)) > 29_900);
+  await close();
+});
+
+test('no cell of a page of ranks has more decimals than anybody reads', async () => {
+  for (const report of [two(), experts()]) {
+    const { page, close } = await open(report);
+    await page
+      .getByRole('button', { name: /^\+\d+ columns?$/ })
+      .evaluateAll((all) => all.forEach((more) => more.click()));
+    const cells = await page.locator('td').allTextContents();
+    assert.ok(cells.length > 200, `${cells.length} cells`);
+    assert.deepEqual(
+      cells.filter((text) => /\d\.\d{7,}/.test(text)),
+      [],
+    );
+    await close();
+  }
+  const { page, close } = await open(two());
+  const shown = (table, key) =>
+    page.evaluate(
+      ([name, column]) => {
+        const place = [...document.querySelectorAll(`#${name} th`)].findIndex((head) =>
+          head.querySelector(`[data-column="${column}"]`),
+        );
+        return [...document.querySelectorAll(`#${name} tbody tr`)].map((row) => row.children[place].textContent);
+      },
+      [table, key],
+    );
+  const { groups, group_speeds: speeds } = two().report.tables;
+  const short = (value) => (value === null ? '\u2013' : value < 0.0005 ? '<0.001' : value.toFixed(3));
+  assert.deepEqual(
+    await shown('table-groups', 'busbw_p50_gbs'),
+    groups.rows.map((row) => short(row.busbw_p50_gbs)),
+  );
+  assert.deepEqual(
+    await shown('table-group_speeds', 'busbw_gbs'),
+    speeds.rows.map((row) => short(row.busbw_gbs)),
+  );
+  const cut = await page
+    .locator('#table-groups .port')
+    .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  assert.ok(cut <= 0, `${cut} px are cut off`);
+  await close();
+});
+
 test('steps of ranks are bars on aligned clocks, made of their parts', async () => {
   const report = small();
   const { rows } = report.report.tables.rank_steps;
@@ -310,23 +516,7 @@ test('shades show what ranks are charged with, their excess, or their wait', asy
 });
 
 test('many ranks are joined to blocks, which open', async () => {
-  const report = jobPage(
-    'ranks-many',
-    '--ranks',
-    '256',
-    '--tp',
-    '8',
-    '--dp',
-    '32',
-    '--steps',
-    '12',
-    '--layers',
-    '1',
-    '--kernels',
-    '1',
-    '--straggler',
-    '77:more:2',
-  );
+  const report = many();
   const { rows } = report.report.tables.rank_steps;
   assert.equal(rows.length, 256 * 12);
   const { page, close, section, cells } = await openSection(report, STEPS);

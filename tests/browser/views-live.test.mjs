@@ -255,7 +255,7 @@ test('ranks are rows, and their collectives are joined', async () => {
   await view.locator('.rank-collective').first().waitFor();
   assert.deepEqual(await view.locator('.rank-name').allTextContents(), ['rank 0', 'rank 1']);
   const said = await view.locator('.panel', { hasText: 'Collectives of the ranks' }).locator('.counter').textContent();
-  const [, count] = /: (\d+) collectives/.exec(said);
+  const [, count] = /: (\d+) of \1 collectives/.exec(said);
   assert.equal(await view.locator('.rank-collective').count(), Number(count));
   assert.equal(await view.locator('.rank-line').count(), Number(count), 'a line joins both ranks of each');
   await shoot(page, 'live-ranks');

@@ -155,6 +155,23 @@ function columnDecimals(sizes: Sizes, scale: Scale): number {
   return sizes.isWhole ? Math.min(decimals, Math.round(Math.log10(scale.factor))) : decimals;
 }
 
+/** Numbers without a unit, rates and ratios: decimals of large ones only widen the column. Whole ones are ids and counts. */
+function plainStyle(table: Table, index: number, signed: (value: number, text: string) => string): Style {
+  const cells = table.rows.map((row) => row[index] ?? null);
+  const most = cells.reduce<number>(
+    (size, cell) => (typeof cell === 'number' && !Number.isInteger(cell) ? Math.max(size, Math.abs(cell)) : size),
+    0,
+  );
+  const decimals = most < 100 ? 3 : most < 1000 ? 1 : 0;
+  return {
+    suffix: '',
+    format: (cell) => {
+      if (typeof cell !== 'number') return cell === null ? '\u2013' : visible(cell);
+      return signed(cell, Number.isInteger(cell) ? String(cell) : decimal(cell, decimals));
+    },
+  };
+}
+
 /** How the cells of a column are written, by looking at all of them and at the columns that share its unit. */
 export function styleOf(table: Table, index: number): Style {
   const column = table.columns[index]!;
@@ -164,7 +181,7 @@ export function styleOf(table: Table, index: number): Style {
     suffix,
     format: (cell) => (cell === null ? '\u2013' : signed(numberOf(cell), write(numberOf(cell)))),
   });
-  if (column.unit === '') return { suffix: '', format: (cell) => (cell === null ? '\u2013' : visible(String(cell))) };
+  if (column.unit === '') return plainStyle(table, index, signed);
   if (column.unit === 'share') return plain(percent, '');
   if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
   if (hasFlag(column, 'edge')) return plain((value) => roundValue(value, column.unit));

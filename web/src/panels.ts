@@ -10,6 +10,7 @@ import { meaningsView } from './meaning';
 import { TableView, type RowLinks } from './table';
 
 const BUSY_MS = 25;
+const DRAWN = new Set(['drawn_steps', 'drawn_ranks']); // what a picture is made of, part of other tables
 
 export class Panels {
   readonly root = element('div', { class: 'panels' });
@@ -76,7 +77,7 @@ export class Panels {
     const { report } = this;
     const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
     const shown = Object.entries(report.tables)
-      .filter(([key, table]) => table.rows.length > 0 && key !== 'findings' && !this.tables.has(key))
+      .filter(([key, table]) => table.rows.length > 0 && key !== 'findings' && !DRAWN.has(key) && !this.tables.has(key))
       .sort((a, b) => isMain(b) - isMain(a)); // the command's own table first, the others as they come
     for (const [place, [key, table]] of shown.entries()) {
       yield this.panel(key, table);

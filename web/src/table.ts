@@ -116,6 +116,7 @@ export class TableView {
       'is-wide',
       this.columns.some((column) => hasFlag(column, 'name')),
     );
+    frame.style.setProperty('--longest', `calc(${this.longestName()}ch + 20px)`); // and the padding of a cell
     this.root = element('div', { class: 'table-view' }, this.tools(), frame);
     this.listen();
     this.drawHead();
@@ -262,6 +263,15 @@ export class TableView {
     });
     if (this.hasLinks) cells.push(element('th', { scope: 'col', class: 'row-more' }, 'Details'));
     this.head.replaceChildren(element('tr', { 'aria-rowindex': 1 }, ...cells));
+  }
+
+  /** In characters. */
+  private longestName(): number {
+    let longest = 0;
+    for (const { index, flags } of this.columns)
+      if (flags?.includes('name'))
+        for (const row of this.table.rows) longest = Math.max(longest, String(row[index] ?? '').length);
+    return Math.min(longest, NAME_LENGTH);
   }
 
   private classOf(column: Shown): string {

@@ -1,9 +1,9 @@
 // Ranks as rows over one time axis, with the collectives of a step: the time a rank waits for the last one, the transfer,
 // and a line that joins what belongs together.
 
-import { hasColumns, numberOf, reader, type Report, type Table } from '../data';
+import { hasColumns, numberOf, numbers, reader, type Cell, type Report, type Row, type Table } from '../data';
 import { button, element, visible } from '../dom';
-import { roundValue, withUnit } from '../format';
+import { decimal, roundValue, withUnit } from '../format';
 import { jobsOf } from '../jobs';
 import { colorOf, tintOf } from '../theme';
 import { ticks } from '../timeline/span';
@@ -29,35 +29,97 @@ const ROW = 34;
 const BOX = 18;
 const GUTTER = 64;
 const AXIS = 22;
+const AT_ONCE = 2000; // boxes
 const MOST_GROUPS = 8; // that the legend names
-const MOST = 1500; // boxes drawn at once; of more those with the longest waits
+const MOST_SPANS = 8; // of steps that the words name
+const ALL_ROWS = '--table collective_ranks --top 0';
 
-function collectivesOf(all: Table, members: Table): Collective[] {
-  const by = new Map<number, Member[]>();
+/** Those of which all ranks are here, in the order in which the page was given them. */
+function collectivesOf(table: Table): Collective[] {
+  const found = new Map<number, { readonly row: Row; readonly members: Member[] }>();
   const [id, rank, start, length, wait] = ['id', 'rank', 'start_ns', 'dur_ns', 'wait_ns'].map((key) =>
-    reader(members, key),
+    numbers(table, key),
   );
-  for (const row of members.rows) {
-    if (start!(row) === null) continue;
-    const member = {
-      rank: numberOf(rank!(row)),
-      start: numberOf(start!(row)),
-      length: numberOf(length!(row)),
-      wait: numberOf(wait!(row)),
-    };
-    const known = by.get(numberOf(id!(row)));
-    if (known) known.push(member);
-    else by.set(numberOf(id!(row)), [member]);
+  for (const row of table.rows) {
+    const member = { rank: rank!(row), start: start!(row), length: length!(row), wait: wait!(row) };
+    const known = found.get(id!(row));
+    if (known) known.members.push(member);
+    else found.set(id!(row), { row, members: [member] });
   }
-  const [own, op, group, step, last] = ['id', 'op', 'group', 'step', 'last_rank'].map((key) => reader(all, key));
-  return all.rows.map((row) => ({
-    id: numberOf(own!(row)),
-    op: String(op!(row)),
-    group: String(group!(row)),
-    step: step!(row) === null ? null : numberOf(step!(row)),
-    last: last!(row) === null ? null : numberOf(last!(row)),
-    members: by.get(numberOf(own!(row))) ?? [],
-  }));
+  const [op, group, step, last] = ['op', 'group', 'step', 'last_rank'].map((key) => reader(table, key));
+  const ranks = numbers(table, 'ranks');
+  const numberOrNull = (cell: Cell): number | null => (cell === null ? null : numberOf(cell));
+  return [...found].flatMap(([key, { row, members }]) =>
+    members.length < ranks(row)
+      ? []
+      : {
+          id: key,
+          op: String(op!(row)),
+          group: String(group!(row)),
+          step: numberOrNull(step!(row)),
+          last: numberOrNull(last!(row)),
+          members,
+        },
+  );
+}
+
+/** A step of the job; null: what is outside of steps. */
+interface Step {
+  readonly number: number | null;
+  readonly all: number; // collectives that it has
+  readonly drawn: readonly Collective[];
+}
+
+/** In the order of their numbers, what is outside of them last. Only the worst may be here in part: it has what matters. */
+function stepsOf(table: Table, collectives: readonly Collective[], worst: number | null): Step[] {
+  const [step, count] = [reader(table, 'step'), numbers(table, 'collectives')];
+  const drawn = new Map<number | null, Collective[]>();
+  for (const each of collectives) {
+    const known = drawn.get(each.step);
+    if (known) known.push(each);
+    else drawn.set(each.step, [each]);
+  }
+  return table.rows
+    .map((row): Step => {
+      const number = step(row) === null ? null : numberOf(step(row));
+      const here = drawn.get(number) ?? [];
+      return { number, all: count(row), drawn: number === worst || here.length === count(row) ? here : [] };
+    })
+    .sort((a, b) => (a.number ?? Infinity) - (b.number ?? Infinity));
+}
+
+const nameOfStep = ({ number }: Step): string => (number === null ? 'outside steps' : `step ${number}`);
+const counted = (count: number): string => decimal(count, 0);
+
+/** "1\u20133, 5": which of the steps are here. */
+function spansOf(steps: readonly Step[]): string {
+  const spans: number[][] = [];
+  steps.forEach(({ number, drawn }, place) => {
+    if (drawn.length === 0) return;
+    if (place > 0 && steps[place - 1]!.drawn.length > 0) spans[spans.length - 1]![1] = number!;
+    else spans.push([number!]);
+  });
+  const words = spans.slice(0, MOST_SPANS).map((span) => span.join('\u2013'));
+  return words.join(', ') + (spans.length > MOST_SPANS ? ' \u2026' : '');
+}
+
+/** Which steps are here, how many of the collectives, and where the others are. */
+function shownWords(steps: readonly Step[], culprit: Cell): string {
+  const numbered = steps.filter(({ number }) => number !== null);
+  const here = numbered.filter(({ drawn }) => drawn.length > 0).length;
+  const all = steps.reduce((sum, each) => sum + each.all, 0);
+  const drawn = steps.reduce((sum, each) => sum + each.drawn.length, 0);
+  const which =
+    here === 0 ? 'Outside steps' : `Step${here === 1 ? '' : 's'} ${spansOf(numbered)} of ${numbered.length}`;
+  const words = [`${which}; ${counted(drawn)} of ${counted(all)} collectives.`];
+  const part = steps.find((each) => each.drawn.length > 0 && each.drawn.length < each.all);
+  const first = culprit === null ? '' : `those of rank ${culprit} and `;
+  if (part) words.push(`Of ${nameOfStep(part)} ${first}those with the longest waits are here.`);
+  if (drawn < all)
+    words.push(
+      `The page has room for the worst steps; \u2018gputime ranks\u2019 with \u2018${ALL_ROWS}\u2019 has all.`,
+    );
+  return words.join(' ');
 }
 
 function median(values: number[]): number {
@@ -147,26 +209,48 @@ function legendView(collectives: readonly Collective[], nameOf: (group: string) 
   );
 }
 
+function describe(collective: Collective, member: Member): string {
+  return [
+    `${visible(collective.op)} of group ${visible(collective.group)} on rank ${member.rank}`,
+    `${withUnit(member.length, 'ns')}, of which ${withUnit(member.wait, 'ns')} waiting`,
+    collective.last === null ? '' : `last: rank ${collective.last}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** Where a picture has its times and ranks. */
+interface Axes {
+  readonly x: (time: number) => number;
+  readonly y: (rank: number) => number;
+  readonly timeOf: (member: Member) => number;
+}
+
 class RankLanes {
   readonly root: HTMLElement;
   private readonly host = element('div', { class: 'rank-lanes' });
+  private readonly owners = new WeakMap<Element, { readonly collective: Collective; readonly member: Member }>();
   private readonly words = element('span', { class: 'counter', role: 'status' });
-  private readonly ranks: number[];
+  private readonly places: ReadonlyMap<number, number>; // of ranks
   private readonly shifts: Map<number, number>;
-  private readonly steps: (number | null)[];
+  private readonly steps: readonly Step[]; // that are here
   private at = 0;
+  private width = 0; // as drawn
 
   constructor(
-    private readonly collectives: readonly Collective[],
+    collectives: readonly Collective[],
+    steps: readonly Step[],
+    worst: number | null,
+    culprit: Cell,
     private readonly open: ((place: RankPlace) => void) | null,
     job: string | null,
     nameOf: (group: string) => string,
   ) {
-    this.ranks = [...new Set(collectives.flatMap(({ members }) => members.map(({ rank }) => rank)))].sort(
-      (a, b) => a - b,
-    );
-    this.shifts = shiftsOf(collectives, this.ranks);
-    this.steps = [...new Set(collectives.map(({ step }) => step))].sort((a, b) => (a ?? -1) - (b ?? -1));
+    const ranks = [...new Set(collectives.flatMap(({ members }) => members.map(({ rank }) => rank)))];
+    ranks.sort((a, b) => a - b);
+    this.places = new Map(ranks.map((rank, place) => [rank, place]));
+    this.shifts = shiftsOf(collectives, ranks);
+    this.steps = steps.filter(({ drawn }) => drawn.length > 0);
     const tools = element(
       'div',
       { class: 'tools' },
@@ -177,12 +261,13 @@ class RankLanes {
     const about = element(
       'p',
       { class: 'origin' },
-      'Boxes are collectives; lines join the ranks of one, and rows are aligned by their ends.',
+      `${shownWords(steps, culprit)} Boxes are collectives; lines join the ranks of one, and rows are aligned by their ends.`,
     );
     const title = job === null ? 'Collectives of the ranks' : `Collectives of the ranks, ${visible(job)}`;
-    this.root = panelView(title, tools, this.host, legendView(collectives, nameOf), about);
-    new ResizeObserver(() => this.draw()).observe(this.host);
-    this.show(0);
+    this.root = panelView(title, tools, about, this.host, legendView(collectives, nameOf));
+    this.listen();
+    new ResizeObserver(() => this.host.clientWidth !== this.width && this.draw()).observe(this.host);
+    this.show(this.steps.findIndex(({ number }) => number === worst));
   }
 
   private show(place: number): void {
@@ -190,18 +275,12 @@ class RankLanes {
     this.draw();
   }
 
-  private drawn(): Collective[] {
-    const own = this.collectives.filter(({ step, members }) => step === this.steps[this.at] && members.length > 0);
-    const boxes = own.reduce((sum, { members }) => sum + members.length, 0);
-    if (boxes <= MOST) return own;
-    const wait = ({ members }: Collective): number => Math.max(...members.map((member) => member.wait));
-    return own.sort((a, b) => wait(b) - wait(a)).slice(0, Math.floor(MOST / Math.max(this.ranks.length, 1)));
-  }
-
   private draw(): void {
     const width = this.host.clientWidth;
     if (width === 0) return;
-    const shown = this.drawn();
+    this.width = width;
+    const step = this.steps[this.at]!;
+    const shown = step.drawn;
     const timeOf = (member: Member): number => member.start + this.shifts.get(member.rank)!;
     const starts = shown.flatMap(({ members }) => members.map(timeOf));
     const ends = shown.flatMap(({ members }) => members.map((member) => timeOf(member) + member.length));
@@ -210,13 +289,12 @@ class RankLanes {
       ends.reduce((a, b) => Math.max(a, b), -Infinity),
       from + 1,
     );
-    const step = this.steps[this.at];
-    const all = this.collectives.filter((each) => each.step === step).length;
-    const some = shown.length < all ? `, the ${shown.length} with the longest waits` : '';
-    this.words.textContent = `${step === null || step === undefined ? 'Outside steps' : `Step ${step}`}: ${all} collectives${some}, ${withUnit(to - from, 'ns')}`;
+    const name = nameOfStep(step).replace(/^./, (letter) => letter.toUpperCase());
+    const counts = `${counted(shown.length)} of ${counted(step.all)} collectives`;
+    this.words.textContent = `${name}: ${counts}, ${withUnit(to - from, 'ns')}`;
     const x = (time: number): number => GUTTER + ((time - from) / (to - from)) * (width - GUTTER - 8);
-    const y = (rank: number): number => AXIS + this.ranks.indexOf(rank) * ROW + (ROW - BOX) / 2;
-    const height = AXIS + this.ranks.length * ROW + 4;
+    const y = (rank: number): number => AXIS + this.places.get(rank)! * ROW + (ROW - BOX) / 2;
+    const height = AXIS + this.places.size * ROW + 4;
     const picture = shape('svg', { width, height, role: 'group', 'aria-label': 'Collectives of the ranks over time' });
     for (const time of ticks({ start: 0, end: to - from }, Math.max(2, Math.floor(width / 140))).times) {
       const at = x(from + time);
@@ -224,91 +302,79 @@ class RankLanes {
       if (at < width - 60)
         picture.append(shape('text', { x: at + 3, y: AXIS - 8, class: 'rank-tick' }, roundValue(time, 'ns')));
     }
-    for (const rank of this.ranks)
+    for (const rank of this.places.keys())
       picture.append(shape('text', { x: 0, y: y(rank) + 13, class: 'rank-name' }, `rank ${rank}`));
-    for (const collective of shown) picture.append(this.joined(collective, x, y, timeOf));
     this.host.replaceChildren(picture);
+    this.append(picture, shown, { x, y, timeOf });
   }
 
-  private joined(
-    collective: Collective,
-    x: (time: number) => number,
-    y: (rank: number) => number,
-    timeOf: (member: Member) => number,
-  ): SVGElement {
+  /** Piece by piece, so that the page can be used meanwhile. */
+  private append(picture: SVGElement, left: readonly Collective[], axes: Axes): void {
+    let [count, boxes] = [0, 0];
+    const made = document.createDocumentFragment();
+    for (; count < left.length && boxes < AT_ONCE; count++) {
+      boxes += left[count]!.members.length;
+      made.append(this.joined(left[count]!, axes));
+    }
+    picture.append(made);
+    if (count < left.length)
+      setTimeout(() => picture.parentElement === this.host && this.append(picture, left.slice(count), axes));
+  }
+
+  private joined(collective: Collective, axes: Axes): SVGElement {
+    const { x, y, timeOf } = axes;
     const group = shape('g', { class: 'rank-collective' });
     const members = [...collective.members].sort((a, b) => a.rank - b.rank);
-    const color = colorOfGroup(collective.group);
-    members.slice(1).forEach((member, place) => {
+    const line = members.slice(1).map((member, place) => {
       const above = members[place]!;
       const ends = [above, member].map((each) => x(timeOf(each) + each.length));
-      group.append(
-        shape('line', { x1: ends[0]!, x2: ends[1]!, y1: y(above.rank) + BOX, y2: y(member.rank), class: 'rank-line' }),
-      );
+      return `M${ends[0]} ${y(above.rank) + BOX}L${ends[1]} ${y(member.rank)}`;
     });
-    for (const member of members) group.append(...this.boxes(collective, member, x, y, timeOf, color));
+    if (line.length > 0) group.append(shape('path', { d: line.join(''), class: 'rank-line' }));
+    for (const member of members) group.append(...this.boxes(collective, member, axes));
     return group;
   }
 
-  private boxes(
-    collective: Collective,
-    member: Member,
-    x: (time: number) => number,
-    y: (rank: number) => number,
-    timeOf: (member: Member) => number,
-    color: string,
-  ): SVGElement[] {
+  private boxes(collective: Collective, member: Member, { x, y, timeOf }: Axes): SVGElement[] {
     const [start, middle, end] = [0, member.wait, member.length].map((after) => x(timeOf(member) + after)) as [
       number,
       number,
       number,
     ];
-    const top = y(member.rank);
-    const words = [
-      `${visible(collective.op)} of group ${visible(collective.group)} on rank ${member.rank}`,
-      `${withUnit(member.length, 'ns')}, of which ${withUnit(member.wait, 'ns')} waiting`,
-      collective.last === null ? '' : `last: rank ${collective.last}`,
-    ].filter(Boolean);
-    const wait = shape('rect', {
-      x: start,
-      y: top,
-      width: Math.max(middle - start, 0),
-      height: BOX,
-      fill: color,
-      class: 'rank-wait',
+    const color = colorOfGroup(collective.group);
+    const fill = member.rank === collective.last ? colorOf('comm') : color;
+    const box = { y: y(member.rank), height: BOX };
+    const made = [shape('rect', { ...box, x: middle, width: Math.max(end - middle, 1.5), fill, class: 'rank-box' })];
+    if (middle > start)
+      made.unshift(shape('rect', { ...box, x: start, width: middle - start, fill: color, class: 'rank-wait' }));
+    for (const part of made) this.owners.set(part, { collective, member });
+    return made;
+  }
+
+  /** What a box is about; thousands of them are never pointed at. */
+  private listen(): void {
+    this.host.addEventListener('pointerover', ({ target }) => {
+      const owner = this.owners.get(target as Element);
+      if (owner && !(target as Element).firstChild)
+        (target as Element).append(shape('title', {}, describe(owner.collective, owner.member)));
     });
-    const box = shape('rect', {
-      x: middle,
-      y: top,
-      width: Math.max(end - middle, 1.5),
-      height: BOX,
-      fill: member.rank === collective.last ? colorOf('comm') : color,
-      class: 'rank-box',
+    this.host.addEventListener('click', ({ target }) => {
+      const member = this.owners.get(target as Element)?.member;
+      if (member) this.open?.({ rank: member.rank, start: member.start, end: member.start + member.length });
     });
-    const open = this.open;
-    for (const part of [wait, box]) {
-      part.append(shape('title', {}, words.join('\n')));
-      if (open)
-        part.addEventListener('click', () =>
-          open({ rank: member.rank, start: member.start, end: member.start + member.length }),
-        );
-    }
-    return [wait, box];
   }
 }
 
 function lanesOf(report: Report, job: string | null, open: ((place: RankPlace) => void) | null): HTMLElement | null {
-  const { job_collectives: all, collective_ranks: members } = report.tables;
-  if (!all || !members || all.rows.length === 0) return null;
-  if (
-    !hasColumns(all, 'id', 'op', 'group', 'step') ||
-    !hasColumns(members, 'id', 'rank', 'start_ns', 'dur_ns', 'wait_ns')
-  )
-    return null;
-  const collectives = collectivesOf(all, members).filter((each) => each.members.length > 0);
-  return collectives.length > 0
-    ? new RankLanes(collectives, open, job, groupNames(report.tables['groups'])).root
-    : null;
+  const { drawn_steps: all, drawn_ranks: members, groups } = report.tables;
+  if (!all || !members) return null;
+  const collectives = collectivesOf(members);
+  if (collectives.length === 0) return null;
+  const { verdict, verdict_rank: rank } = report.inputs[0]?.facts ?? {};
+  const culprit = (verdict === 'pinned' ? rank : null) ?? null;
+  const worst = collectives[0]!.step;
+  const steps = stepsOf(all, collectives, worst);
+  return new RankLanes(collectives, steps, worst, culprit, open, job, groupNames(groups)).root;
 }
 
 /** The ranks of each job. */

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import time
 
@@ -167,10 +168,13 @@ def test_read_hangs(mpi, stuck):
 
 def test_progress(mpi, gputime, job, tmp_path):
     """Lines of process 0 alone: a trace arrives slowly."""
-    slow = tmp_path / "rank0000.json"
+    folder = tmp_path / job.name  # which the job is named after
+    folder.mkdir()
+    slow = folder / "rank0000.json"
     text = traces_of(job)[0].read_bytes()
     os.mkfifo(slow)
-    launcher = start(mpi, 2, "ranks", slow, *traces_of(job)[1:], "--json", GPUTIME_MPI_PROGRESS="0.5")
+    others = [shutil.copy(trace, folder) for trace in traces_of(job)[1:]]
+    launcher = start(mpi, 2, "ranks", slow, *others, "--json", GPUTIME_MPI_PROGRESS="0.5")
     with open(slow, "wb", buffering=0) as pipe:
         for part in range(10):
             pipe.write(text[len(text) * part // 10:len(text) * (part + 1) // 10])
@@ -179,7 +183,7 @@ def test_progress(mpi, gputime, job, tmp_path):
     lines = clean(errors)
     reports = [json.loads(text) for text in (out, gputime("ranks", *traces_of(job), "--json").stdout)]
     for report in reports:
-        del report["inputs"][0]["path"]  # the folder of all traces
+        del report["inputs"][0]["path"]  # of that folder
     assert status == 0 and reports[0] == reports[1]
     assert 2 <= len(lines) <= 20 and all(re.fullmatch(r"gputime: reading 8 traces, \d+ of \d+ MB after \d+ s", line)
                                         for line in lines)

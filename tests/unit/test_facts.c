@@ -391,14 +391,13 @@ static void a_wide_cache_does_not_show(void **state) {
 
 /* ---- pipes ---- */
 
-/* The text with each name of its file, path or last part, as "INPUT"; frees the original. */
-static char *without_name(char *text, const char *path) {
+/* The text with each name of its input, its path or what it is called, as "INPUT"; frees the original. */
+static char *without_name(char *text, const char *path, const char *called) {
     char *out = NULL;
     size_t bytes;
     FILE *stream = open_memstream(&out, &bytes);
-    const char *last = strrchr(path, '/') + 1;
     char quoted[80];
-    snprintf(quoted, sizeof quoted, "\"%s\"", last);
+    snprintf(quoted, sizeof quoted, "\"%s\"", called);
     for (const char *p = text; *p;) {
         const char *name = strncmp(p, path, strlen(path)) == 0       ? path
                            : strncmp(p, quoted, strlen(quoted)) == 0 ? quoted
@@ -456,7 +455,7 @@ static void a_pipe_gives_the_report_of_its_bytes(void **state) {
             struct gputime_trace *from_file = open_with(file, gputime_report_facts(&options));
             struct gputime_trace *from_pipe = open_with(path, gputime_report_facts(&options));
             char *a = json_of(from_file, analysis), *b = json_of(from_pipe, analysis);
-            expect_same(file, analysis, without_name(a, file), without_name(b, path));
+            expect_same(file, analysis, without_name(a, file, strrchr(file, '/') + 1), without_name(b, path, "pipe"));
             gputime_trace_free(from_file);
             gputime_trace_free(from_pipe);
             close(end);

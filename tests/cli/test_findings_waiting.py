@@ -1,7 +1,6 @@
 """Findings on idle time that the CPU causes: which rule has which gap, to the nanosecond, and which name it gives."""
 
 import json
-import sqlite3
 
 import pytest
 
@@ -570,30 +569,3 @@ def test_copies_that_wait_need_not(find, name, is_copy):
     finding = find(trace)["sync_waits"]
     assert f"The longest wait is in '{name}'." in finding["evidence"]
     assert ("non_blocking=True" in finding["advice"][0]) == is_copy
-
-
-@pytest.mark.parametrize("version, has_note", [("2025.3.2.0", True), ("2024.11.1.59", True), ("2025.5.1.121", False),
-                                               ("2026.1", False), ("", False)])
-def test_old_exports_say_that_driver_work_is_missing(gputime, tmp_path, version, has_note):
-    """A stall of 50 ms in code that nothing names; reports have what the driver did in it, exports only since 2025.5."""
-    path = tmp_path / "t.sqlite"
-    with sqlite3.connect(path) as database:
-        database.executescript("""
-            CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-            CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);
-            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER,
-                nameId INTEGER, returnValue INTEGER);
-            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
-                correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
-            INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm');
-        """)
-        database.execute("INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', ?)", [version])
-        for number, at in enumerate((0, 50_000_000, 51_000_000)):
-            database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 1, 0)", [at, at + 5000, 7 << 24 | 8, number + 1])
-            database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 7, ?, ?, 2, 2)",
-                             [at + 10000, at + 900000, number + 1, 7 << 24])
-    database.close()
-    found = {one["id"]: one for one in gputime.json("findings", path)["findings"]}
-    note = ("Driver work (lazy loading, compilation) may be part of it: exports of Nsight Systems before 2025.5 lack it, the "
-            ".nsys-rep has it.")
-    assert found["host_stalls"]["title"].startswith("Untraced CPU work") and (note in found["host_stalls"]["evidence"]) == has_note

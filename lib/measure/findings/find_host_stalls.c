@@ -1,5 +1,4 @@
 /* Host stalls: long gaps in which the CPU had launched nothing, by the code that the launching thread was in. */
-#include "base/num.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
@@ -86,27 +85,6 @@ static bool is_nearly_all(const struct stalls *stalls) {
     return 10 * stalls->names.items[0].ns >= 9 * stalls->names.total_ns;
 }
 
-/* "Nsight Systems 2025.3.2.0": exports before 2025.5 leave out what the driver does outside of calls; reports have it.
- */
-static bool lacks_driver_work(const struct gt_store *store) {
-    enum { YEAR = 2025, RELEASE = 5 };
-    struct gt_str version = gt_store_string(store, store->meta.producer);
-    int64_t numbers[2] = {0, 0};
-    if (!gt_str_eq(gt_store_format(store), GT_STR("nsys-sqlite")) || store->driver_work.count ||
-        !gt_str_take_start(&version, GT_STR("Nsight Systems ")))
-        return false;
-    for (size_t i = 0; i < GT_ARRAY_COUNT(numbers); i++) {
-        struct gt_str digits = {version.ptr, 0};
-        while (digits.len < version.len && digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9')
-            digits.len++;
-        if (!gt_num_parse_int(digits, &numbers[i]))
-            return false;
-        size_t taken = digits.len + (digits.len < version.len);
-        version = (struct gt_str){version.ptr + taken, version.len - taken};
-    }
-    return numbers[0] < YEAR || (numbers[0] == YEAR && numbers[1] < RELEASE);
-}
-
 /* Nothing that the trace shows ran on the thread. */
 static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *finding, const struct stalls *stalls) {
     bool is_python = evidence->context & (GT_CONTEXT_TORCH | GT_CONTEXT_JAX);
@@ -133,10 +111,6 @@ static void describe_untraced(struct gt_evidence *evidence, struct gt_finding *f
         gt_finding_add_evidence(evidence, finding,
                                 "It is outside any range: the program itself or I/O; nsys --trace=cuda,nvtx,osrt "
                                 "--sample=process-tree shows it.");
-    if (lacks_driver_work(evidence->view->store))
-        gt_finding_add_evidence(evidence, finding,
-                                "Driver work (lazy loading, compilation) may be part of it: exports of Nsight Systems "
-                                "before 2025.5 lack it, the .nsys-rep has it.");
     if (is_python)
         gt_finding_add_advice(evidence, finding,
                               "If it is garbage collection: gc.freeze() after the setup, gc.disable() in the loop and "

@@ -61,6 +61,7 @@ static void hide_files(const struct gputime_input *input, size_t index, struct g
     struct gt_str text = gt_arena_copy(arena, gt_str_of(error->message));
     for (size_t i = 0; i < input->path_count; i++)
         text = replace(arena, text, gt_arena_printf(arena, "'%s'", input->paths[i]), name);
+    text = replace(arena, text, GT_STR("; see 'gputime list inputs'"), GT_STR("")); /* quotes that hide nothing */
     if (is_private(text))
         text = gt_arena_printf(arena, "%s could not be read", name.ptr);
     snprintf(error->message, sizeof error->message, "%s", text.ptr);

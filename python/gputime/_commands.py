@@ -5,7 +5,7 @@ COMMANDS = \
 {'summary': {'help': 'one-screen overview of a trace (the default command)',
              'details': 'Shows where the time of each GPU went (compute, exposed communication, exposed memory, idle), '
                         'the categories of work, the longest-running kernels, the causes of idle time, and problems in '
-                        'the trace itself.',
+                        'the trace itself. A directory means all traces in it and in its directories.',
              'parts': [{'main_table': 'accounting',
                         'analyses': ['overview',
                                      'findings',
@@ -327,11 +327,11 @@ COMMANDS = \
                                                    'dram_bytes']}],
                            'lists': [{'table': 'efficiency', 'sort_option': 'sort', 'top_option': 'top'}]}]},
  'ranks': {'help': 'many ranks: who waits for whom, who holds the others up',
-           'details': "Reads the traces of a job's ranks together. Collectives are matched between ranks, each is "
-                      'split into waiting and transfer, and every wait is charged to the rank and the work that caused '
-                      'it. Clocks of the ranks need not agree. Data formats also list every collective '
-                      '(job_collectives, collective_ranks), steps, pipeline bubbles, all_to_alls and clocks. What '
-                      'cannot be read is left out (exit 1).',
+           'details': "Reads the traces of a job's ranks together; DIR means all traces in it and in its directories. "
+                      'Collectives are matched between ranks, each is split into waiting and transfer, and every wait '
+                      'is charged to the rank and the work that caused it. Clocks of the ranks need not agree. Data '
+                      'formats also list every collective (job_collectives, collective_ranks), steps, pipeline '
+                      'bubbles, all_to_alls and clocks. What cannot be read is left out (exit 1).',
            'parts': [{'main_table': 'ranks',
                       'analyses': ['ranks', 'logged'],
                       'tables': ['findings',
@@ -525,7 +525,8 @@ COMMANDS = \
                      "'gputime check', but on changes; matching rows are summed, with 'each' they are judged one by "
                      'one. It is an error (exit 2) when either trace lacks the data. With --ranks the sides are jobs '
                      'of many ranks, each a directory: time breakdown, who caused the waiting, own time of ranks, '
-                     'transfer and bandwidth of groups.',
+                     'transfer and bandwidth of groups. These are whole jobs: --from, --step, --name and the like are '
+                     'not valid with --ranks.',
           'parts': [{'main_table': 'measures',
                      'analyses': ['kernels',
                                   'memory',
@@ -576,7 +577,8 @@ COMMANDS = \
                       'space or at the start of a line begins a comment. With --ranks the measures are those of a job: '
                       'step, span, compute, exposed_comm, exposed_transfer, exposed_wait, exposed_memory, idle, '
                       'slowdown, replay, ideal, imbalance, all_to_all_imbalance, gain, busbw, ranks, issues, losses; '
-                      'part:, wait: or group: and a name.',
+                      'part:, wait: or group: and a name. Verdicts say whether a time is per step or per run. These '
+                      'are whole jobs: --from, --step, --name and the like are not valid with --ranks.',
            'parts': [{'main_table': 'limits',
                       'analyses': ['overview',
                                    'accounting',

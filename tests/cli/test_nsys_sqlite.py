@@ -397,7 +397,7 @@ def test_foreign_databases(gputime, tmp_path):
     connection = sqlite3.connect(path)
     connection.executescript("CREATE TABLE urls (id INTEGER, value TEXT); CREATE TABLE visits (a);")
     connection.close()
-    assert "not an Nsight Systems export: its tables are urls, visits" in refused(gputime, path)
+    assert "neither an Nsight Systems export nor of a ROCm profiler: its tables are urls, visits" in refused(gputime, path)
     empty = tmp_path / "empty.sqlite"
     connection = sqlite3.connect(empty)
     connection.execute("PRAGMA user_version = 1")

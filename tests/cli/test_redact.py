@@ -335,7 +335,7 @@ def test_inputs_of_other_kinds(gputime, tmp_path):
     assert "no such file" in fails(gputime, 1, tmp_path / "missing", "-o", output)
     with sqlite3.connect(tmp_path / "foreign.sqlite") as database:
         database.execute("CREATE TABLE people (name TEXT)")
-    assert "not an Nsight Systems export" in fails(gputime, 1, tmp_path / "foreign.sqlite", "-o", output)
+    assert "neither an Nsight Systems export" in fails(gputime, 1, tmp_path / "foreign.sqlite", "-o", output)
     assert not output.exists()
 
 

@@ -100,17 +100,19 @@ def test_from_a_pipe(tmp_path, gputime):
 
 
 def test_a_folder_and_a_pattern(tmp_path, gputime):
+    folder = tmp_path / "ranks"  # which the job is named after
+    folder.mkdir()
     for rank, source in enumerate(sorted((DATA / "ranks").glob("rank*.json.gz"))):
         text = gzip.decompress(source.read_bytes())
         if rank % 2:
-            archive(tmp_path / f"rank{rank}.json.zip", [(f"rank{rank}.json", text)])
+            archive(folder / f"rank{rank}.json.zip", [(f"rank{rank}.json", text)])
         else:
-            archive(tmp_path / f"rank{rank}.zip", [("about.txt", b"rank"), (source.name, source.read_bytes())])
+            archive(folder / f"rank{rank}.zip", [("about.txt", b"rank"), (source.name, source.read_bytes())])
     whole = gputime.json("ranks", DATA / "ranks", "--no-cache")["tables"]["ranks"]["rows"]
-    for words in (tmp_path, tmp_path / "rank*.zip"):
+    for words in (folder, folder / "rank*.zip"):
         report = gputime.json("ranks", words, "--no-cache")
         assert report["tables"]["ranks"]["rows"] == whole
-    assert len(gputime.json("kernels", tmp_path / "rank?.zip", "--no-cache")["inputs"]) == 2
+    assert len(gputime.json("kernels", folder / "rank?.zip", "--no-cache")["inputs"]) == 2
 
 
 def fails(gputime, path):

@@ -195,7 +195,7 @@ test('of several jobs none is the whole, whether or not they have a folder; each
     lines.forEach((line, place) => {
       const { input, notes } = report.report.inputs[place];
       const name = isHidden ? `input ${4 * place + 1}` : join(jobs[place], 'rank*.json');
-      assert.ok(line.startsWith(`${input} '${name}'`), line);
+      assert.ok(line.startsWith(`${input} Traces: '${name}'`), line);
       assert.ok(line.includes(notes[place === 0 ? 2 : 1]), line);
     });
     assert.equal(await page.locator('#top .note').count(), 4, 'nothing is said twice');

@@ -189,10 +189,9 @@ bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table 
 
 /* Whether one of several marks, each after "; ", is this one. */
 static bool has_mark(struct gt_str marks, struct gt_str mark) {
-    const char *at = marks.len ? marks.ptr : NULL;
-    while (at && (at = strstr(at, "; ")) != NULL) {
-        at += 2;
-        if (strncmp(at, mark.ptr, mark.len) == 0 && (at[mark.len] == ';' || at[mark.len] == '\0'))
+    for (const char *at = marks.len ? strstr(marks.ptr, "; ") : NULL; at; at = strstr(at + 2, "; ")) {
+        const char *one = at + 2;
+        if (strncmp(one, mark.ptr, mark.len) == 0 && (one[mark.len] == ';' || one[mark.len] == '\0'))
             return true;
     }
     return false;

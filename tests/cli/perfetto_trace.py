@@ -2,54 +2,18 @@
 
 import struct
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+from protobuf_by_hand import fields, signed
+
 CLOCK_OF_TRACE = 6
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            assert value < 1 << 64
-            return value, at
-
-
-def fields(data):
-    """(number, value) of each field of a message: numbers as int, the rest as bytes."""
-    at, found = 0, []
-    while at < len(data):
-        key, at = varint(data, at)
-        number, kind = key >> 3, key & 7
-        assert number > 0
-        if kind == VARINT:
-            value, at = varint(data, at)
-        elif kind in (FIXED64, FIXED32):
-            size = 8 if kind == FIXED64 else 4
-            value, at = data[at:at + size], at + size
-        else:
-            assert kind == BYTES
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-            assert len(value) == size
-        found.append((number, value))
-    return found
 
 
 def message(data):
     """The last value of each field."""
-    return dict(fields(data))
+    return {number: value for number, _, value in fields(data)}
 
 
 def all_of(data, number):
-    return [value for key, value in fields(data) if key == number]
-
-
-def signed(value):
-    return value - (1 << 64) if value >= 1 << 63 else value
+    return [value for key, _, value in fields(data) if key == number]
 
 
 def real(value):
@@ -78,7 +42,7 @@ class Sequence:
         self.is_known = True
 
     def add_names(self, data):
-        for field, value in fields(data):
+        for field, _, value in fields(data):
             entry = message(value)
             assert (field, entry[1]) not in self.names, "names are written once"
             self.names[field, entry[1]] = value
@@ -95,7 +59,7 @@ class Trace:
         self.tracks, self.gpus, self.attributes, self.snapshots = {}, {}, {}, []
         self.open = {}
         self.sequences = {}
-        for number, packet in fields(path.read_bytes()):
+        for number, _, packet in fields(path.read_bytes()):
             assert number == 1
             self.read_packet(packet)
         assert not any(self.open.values()), "every slice ends"

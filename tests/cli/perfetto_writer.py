@@ -2,16 +2,9 @@
 
 import struct
 
+from protobuf_by_hand import varint
+
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
 
 
 def message(*fields):

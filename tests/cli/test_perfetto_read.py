@@ -13,7 +13,8 @@ import pytest
 
 from kineto_by_hand import Trace
 from peak import peak_run
-from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track, varint
+from perfetto_writer import BEGIN, COUNTER, END, INSTANT, event, message, packet, process, thread, track
+from protobuf_by_hand import fields, varint
 from samples import DATA
 
 SAMPLES = [*(DATA / name for name in ("devices.json", "late_start.json", "overlap.json", "sampled.json", "names.json")),
@@ -650,32 +651,6 @@ def test_without_a_reference_they_mean_nothing(dump_rows, tmp_path):
 
 
 # ---- the same in other bytes ----
-
-
-def fields(data):
-    """(number, wire type, value) of a message."""
-    at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(data):
-        tag = number()
-        size = {0: 0, 1: 8, 5: 4}.get(tag & 7)
-        if tag & 7 == 0:
-            yield tag >> 3, 0, number()
-        else:
-            size = number() if size is None else size
-            yield tag >> 3, tag & 7, data[at:at + size]
-            at += size
 
 
 def encoded(number, wire, value, is_long=False):

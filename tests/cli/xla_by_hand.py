@@ -5,17 +5,10 @@ import json
 import random
 import struct
 
+from protobuf_by_hand import varint
+
 KEPT_BY_JSON = ("/host:CPU", "/device:GPU:")
 INTERNAL = ("MemoryAllocation", "MemoryDeallocation")  # not in the JSON
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes(found) + bytes([value])
 
 
 def field(number, value):

@@ -7,6 +7,8 @@ import re
 import struct
 from collections import defaultdict
 
+from protobuf_by_hand import fields, signed
+
 TEXT_STATS = ("kernel_details", "memcpy_details", "Memset_details", "memalloc_details", "MemFree_details",
               "MemoryResidency_details", "allocator_name", "name")
 OVERHEADS = ("<UNKNOWN>", "BUFFER_FLUSH", "INSTRUMENTATION", "RESOURCE", "COMMAND_BUFFER_FULL",
@@ -20,43 +22,11 @@ MEMORY_KINDS = ("pageable", "pinned", "device", "array", "managed")
 # ---- the protobuf ----
 
 
-def fields(data):
-    """(number, wire type, value) of a message."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value & (1 << 64) - 1
-
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            value = varint()
-        elif tag & 7 == 2:
-            size = varint()
-            value, at = data[at:at + size], at + size
-        else:
-            size = {1: 8, 5: 4}[tag & 7]
-            value, at = data[at:at + size], at + size
-        yield tag >> 3, tag & 7, value
-
-
 def message(data):
     found = defaultdict(list)
     for number, _, value in fields(data):
         found[number].append(value)
     return found
-
-
-def signed(value):
-    return value - (1 << 64) if value >> 63 else value
 
 
 def text(values):

@@ -345,7 +345,9 @@ struct gt_str gt_rank_words_missing(const struct gt_rank_job *job, struct gt_are
     if (!count)
         return ranks;
     bool is_one = count == 1;
-    return gt_arena_printf(arena, "Rank%s %s of %" PRId64 " %s no trace; waits for %s are charged to other ranks.",
-                           is_one ? "" : "s", ranks.ptr, job->known_world, is_one ? "has" : "have",
-                           is_one ? "it" : "them");
+    const char *effect = !job->exposed_wait_ns ? ""
+                         : is_one              ? "; waits for it are charged to other ranks"
+                                               : "; waits for them are charged to other ranks";
+    return gt_arena_printf(arena, "Rank%s %s of %" PRId64 " %s no trace%s.", is_one ? "" : "s", ranks.ptr,
+                           job->known_world, is_one ? "has" : "have", effect);
 }

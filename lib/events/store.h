@@ -300,4 +300,14 @@ static inline struct gt_str gt_store_format(const struct gt_store *store) {
                                                 : gt_str_of(store->meta.format);
 }
 
+/* What a trace was made from that has more in it. */
+enum gt_made_from { GT_MADE_FROM_NOTHING, GT_MADE_FROM_REPORT, GT_MADE_FROM_TRACE };
+
+static inline enum gt_made_from gt_store_made_from(const struct gt_store *store) {
+    struct gt_str format = gt_str_of(store->meta.format);
+    return gt_str_eq(format, GT_STR("nsys-sqlite")) ? GT_MADE_FROM_REPORT
+           : gt_str_eq(format, GT_STR("perfetto"))  ? GT_MADE_FROM_TRACE
+                                                    : GT_MADE_FROM_NOTHING;
+}
+
 #endif

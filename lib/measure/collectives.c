@@ -331,7 +331,7 @@ static const char *why_empty(const struct gt_view *view) {
         return "No collectives in the selection.";
     if (!(store->asked & GT_FACT_COMMS) || !has_communication(view))
         return NULL;
-    if (gt_str_eq(gt_str_of(store->meta.format), GT_STR("nsys-sqlite")) && has_range_of_nccl(store))
+    if (gt_store_made_from(store) == GT_MADE_FROM_REPORT && has_range_of_nccl(store))
         return "The export has no NCCL payloads: read the .nsys-rep, or export with --include-blobs=true.";
     return "The trace has communication kernels but no collective metadata.";
 }

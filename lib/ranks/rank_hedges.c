@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "events/store.h"
 #include "ranks/rank_costs.h"
 #include "ranks/rank_reasons.h"
 #include "ranks/rank_words.h"
@@ -37,12 +38,12 @@ static struct gt_str schedule_words(const struct gt_rank_job *job, struct gt_are
 
 /* What has more than the traces that were read. */
 static const char *origin_words(const struct gt_rank_job *job) {
-    uint32_t origin = GT_RANK_ORIGINAL;
-    for (size_t i = 0; i < job->rank_count && origin == GT_RANK_ORIGINAL; i++)
+    uint32_t origin = GT_MADE_FROM_NOTHING;
+    for (size_t i = 0; i < job->rank_count && origin == GT_MADE_FROM_NOTHING; i++)
         origin = job->ranks[i].summary->head.made_from;
-    return origin == GT_RANK_OF_REPORT        ? "an export lacks what its .nsys-rep has; "
-           : origin == GT_RANK_OF_OTHER_TRACE ? "the trace that a .pftrace was made from may have it; "
-                                              : "";
+    return origin == GT_MADE_FROM_REPORT  ? "an export lacks what its .nsys-rep has; "
+           : origin == GT_MADE_FROM_TRACE ? "the trace that a .pftrace was made from may have it; "
+                                          : "";
 }
 
 /* Why nothing is known, and what helps. */

@@ -1,8 +1,6 @@
 /* Makes the summaries of a trace: its processes with GPU work, of each one device, and of its ops what a job needs. */
 #include "ranks/rank_reduce.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "events/trace_rank.h"
 #include "events/view.h"
@@ -73,9 +71,7 @@ static void fill_head(const struct gt_rank_reduce_input *input, const struct gt_
     head->base_ns = store->meta.base_ns;
     head->ops = device->count;
     head->input_number = input->number;
-    head->made_from = strcmp(store->meta.format, "nsys-sqlite") == 0 ? GT_RANK_OF_REPORT
-                      : strcmp(store->meta.format, "perfetto") == 0  ? GT_RANK_OF_OTHER_TRACE
-                                                                     : GT_RANK_ORIGINAL;
+    head->made_from = gt_store_made_from(store);
     head->host = gt_rank_summary_put_text(summary, gt_store_string(store, host_of(store, process)));
     head->uuid = gt_rank_summary_put_text(summary, gt_store_string(store, store->devices.uuid[device->device]));
     head->input = gt_rank_summary_put_text(summary, input->name);

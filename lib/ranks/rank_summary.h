@@ -113,9 +113,6 @@ struct gt_rank_log {
     uint32_t op; /* enum gt_comm_op */
 };
 
-/* What a trace was made from that has more in it. */
-enum gt_rank_origin { GT_RANK_ORIGINAL, GT_RANK_OF_REPORT, GT_RANK_OF_OTHER_TRACE };
-
 struct gt_rank_head {
     int64_t rank;       /* -1: not known */
     int64_t world_size; /* -1 likewise */
@@ -130,7 +127,7 @@ struct gt_rank_head {
     uint32_t source;             /* enum gt_rank_source */
     uint32_t input_number;       /* which of the inputs it is from */
     uint32_t steps_are_numbered; /* by the profiler: equal numbers mean the same step on all ranks */
-    uint32_t made_from;          /* enum gt_rank_origin */
+    uint32_t made_from;          /* enum gt_made_from */
 };
 
 struct gt_rank_summary {

@@ -440,6 +440,7 @@ static const struct gt_frame_spec processes[] = {
     STORED("pid", "pid", "", "pid"),
     STORED("name", "name", "", "name"),
     STORED("label", "label", "", "text that the trace has instead of a pid"),
+    STORED("process_host", "host", "", "name of its machine, where a trace has several"),
     STORED("process_rank", "rank", "", "its rank, where it is recorded"),
     STORED("world_size", "world_size", "count", "number of ranks"),
 };

@@ -175,7 +175,7 @@ static enum gt_status open_path(struct gt_source *source, const char *path, stru
     char text[GT_OSERROR_MAX];
     if (number == ENXIO && stat(path, &info) == 0 && S_ISSOCK(info.st_mode))
         return gt_fail(err, "cannot read '%s': it is a socket", path);
-    return gt_fail(err, "cannot open '%s': %s", path, gt_oserror_text(number, text));
+    return gt_fail(err, "cannot read '%s': %s", path, gt_oserror_text(number, text));
 }
 
 static enum gt_status examine(struct gt_source *source, struct gt_error *err) {

@@ -219,7 +219,7 @@ def test_example_of_a_table(installed, tmp_path):
         "     20000 ns  57.1%      2 x  gemm\n"
         "     15000 ns  42.9%      1 x  ncclDevKernel_AllReduce_Sum_f32_RING_LL\n")
     failed = kernels(tmp_path / "none")
-    assert failed.returncode == 1 and failed.stdout.startswith("kernels: cannot open")
+    assert failed.returncode == 1 and failed.stdout.startswith("kernels: cannot read")
 
 
 @needs_pkg_config

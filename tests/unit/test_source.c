@@ -103,18 +103,18 @@ static void assert_open_fails(const char *name, const char *format) {
 
 static void test_errors_name_the_file(void **state) {
     (void)state;
-    assert_open_fails("no/such.json", "cannot open '%s': no such file or directory");
-    assert_open_fails("", "cannot open '%s': no such file or directory");
+    assert_open_fails("no/such.json", "cannot read '%s': no such file or directory");
+    assert_open_fails("", "cannot read '%s': no such file or directory");
     assert_open_fails(folder, "cannot read '%s': it is a directory");
     write_file("x", 1);
     if (geteuid() != 0) {
         chmod(path, 0);
-        assert_open_fails(path, "cannot open '%s': permission denied");
+        assert_open_fails(path, "cannot read '%s': permission denied");
         chmod(path, 0600);
     }
     char below[80];
     snprintf(below, sizeof(below), "%s/x", path);
-    assert_open_fails(below, "cannot open '%s': not a directory");
+    assert_open_fails(below, "cannot read '%s': not a directory");
     unlink(path);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -190,15 +190,25 @@ static bool decode_again(const struct gt_blocks *blocks, struct slot *slot, uint
 
 /* ---- markers to bytes ---- */
 
+/* The bytes of eight symbols, the first one in the lowest byte. */
+static inline uint64_t eight_bytes(const uint16_t *symbols, const unsigned char *bytes_of) {
+    uint32_t first = bytes_of[symbols[0]] | (uint32_t)bytes_of[symbols[1]] << 8,
+             second = bytes_of[symbols[2]] | (uint32_t)bytes_of[symbols[3]] << 8,
+             third = bytes_of[symbols[4]] | (uint32_t)bytes_of[symbols[5]] << 8,
+             fourth = bytes_of[symbols[6]] | (uint32_t)bytes_of[symbols[7]] << 8;
+    return (first | second << 16) | (uint64_t)(third | fourth << 16) << 32;
+}
+
 /* May be in place: a byte is never after its symbol. Traces are full of copies from far back, so that most symbols are
-   markers. */
+   markers. Eight bytes at once, because a CPU stores less often than it loads. */
 static void fill_in(const uint16_t *symbols, size_t count, const unsigned char *bytes_of, unsigned char *out) {
     size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        out[i] = bytes_of[symbols[i]];
-        out[i + 1] = bytes_of[symbols[i + 1]];
-        out[i + 2] = bytes_of[symbols[i + 2]];
-        out[i + 3] = bytes_of[symbols[i + 3]];
+    for (; i + 8 <= count; i += 8) {
+        uint64_t bytes = eight_bytes(symbols + i, bytes_of);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        bytes = __builtin_bswap64(bytes);
+#endif
+        memcpy(out + i, &bytes, sizeof bytes);
     }
     for (; i < count; i++)
         out[i] = bytes_of[symbols[i]];

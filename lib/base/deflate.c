@@ -30,16 +30,19 @@ static inline unsigned take(struct cursor *at, unsigned bits) {
     return value;
 }
 
-/* Up to 16 symbols more than asked for are written: there is room. */
+/* Up to 32 symbols more than asked for are written: there is room. Most copies end with the first 32, whatever their
+   length, so that the CPU need not guess how often a loop runs. */
 static inline void copy(uint16_t *to, unsigned distance, unsigned length) {
     const uint16_t *from = to - distance, *end = to + length;
-    if (distance >= 8) {
+    if (distance >= 32) {
         do {
-            memcpy(to, from, 8 * sizeof *to);
-            memcpy(to + 8, from + 8, 8 * sizeof *to);
-            to += 16;
-            from += 16;
-        } while (to < end && distance >= 16);
+            memcpy(to, from, 32 * sizeof *to);
+            to += 32;
+            from += 32;
+        } while (to < end);
+        return;
+    }
+    if (distance >= 8) {
         for (; to < end; to += 8, from += 8)
             memcpy(to, from, 8 * sizeof *to);
         return;
@@ -57,6 +60,13 @@ static inline uint32_t second_look(struct cursor *at, const uint32_t *table, uin
 static inline uint32_t look(struct cursor *at, const uint32_t *table, unsigned table_bits) {
     uint32_t entry = table[at->bits & ((1u << table_bits) - 1)];
     return entry & GT_DEFLATE_TABLE ? second_look(at, table, entry) : entry;
+}
+
+/* One literal or two: what is written after one is overwritten. */
+static inline uint16_t *put(uint16_t *out, uint32_t entry) {
+    out[0] = (uint16_t)(entry >> 16 & 0xff);
+    out[1] = (uint16_t)(entry >> 24);
+    return out + 1 + gt_deflate_extra(entry);
 }
 
 static uint64_t place_of(const struct gt_deflate *deflate, const struct cursor *at) {
@@ -88,11 +98,11 @@ static enum gt_deflate_status decode(struct gt_deflate *deflate, uint64_t *bit, 
         entry = look(&at, literals, GT_DEFLATE_LITERAL_BITS);
         if (entry & GT_DEFLATE_LITERAL) {
             skip(&at, gt_deflate_length(entry));
-            *out++ = (uint16_t)(entry >> 16);
+            out = put(out, entry);
             entry = look(&at, literals, GT_DEFLATE_LITERAL_BITS);
             if (entry & GT_DEFLATE_LITERAL) {
                 skip(&at, gt_deflate_length(entry));
-                *out++ = (uint16_t)(entry >> 16);
+                out = put(out, entry);
                 continue;
             }
         }
@@ -155,8 +165,10 @@ enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate) {
         status = gt_deflate_codes(deflate, &bit);
     if (status == GT_DEFLATE_DAMAGED)
         return damaged(deflate, bit);
-    if (head >> 1 != STORED && status == GT_DEFLATE_BLOCK_END)
+    if (head >> 1 != STORED && status == GT_DEFLATE_BLOCK_END) {
+        gt_deflate_pair_literals(deflate->literals);
         status = decode(deflate, &bit, &out_count);
+    }
     if (status != GT_DEFLATE_BLOCK_END)
         return status;
     deflate->bit = bit;
@@ -164,39 +176,45 @@ enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate) {
     return is_last ? GT_DEFLATE_STREAM_END : GT_DEFLATE_BLOCK_END;
 }
 
-/* What codes of these lengths, of three bits each, take of all bit patterns, in 128ths. */
+/* What four codes of these lengths, of three bits each, take of all bit patterns, in 128ths; 255 stands for more. */
 #define PART(length) ((length) ? 128 >> (length) : 0)
+#define SUM(sum)     ((sum) > 255 ? 255 : (sum))
 #define PARTS_8(sum)                                                                                                   \
-    (sum) + PART(0), (sum) + PART(1), (sum) + PART(2), (sum) + PART(3), (sum) + PART(4), (sum) + PART(5),              \
-        (sum) + PART(6), (sum) + PART(7)
+    SUM((sum) + PART(0)), SUM((sum) + PART(1)), SUM((sum) + PART(2)), SUM((sum) + PART(3)), SUM((sum) + PART(4)),      \
+        SUM((sum) + PART(5)), SUM((sum) + PART(6)), SUM((sum) + PART(7))
 #define PARTS_64(sum)                                                                                                  \
     PARTS_8((sum) + PART(0)), PARTS_8((sum) + PART(1)), PARTS_8((sum) + PART(2)), PARTS_8((sum) + PART(3)),            \
         PARTS_8((sum) + PART(4)), PARTS_8((sum) + PART(5)), PARTS_8((sum) + PART(6)), PARTS_8((sum) + PART(7))
-static const unsigned char parts_of_three[512] = {
-    PARTS_64(PART(0)), PARTS_64(PART(1)), PARTS_64(PART(2)), PARTS_64(PART(3)),
-    PARTS_64(PART(4)), PARTS_64(PART(5)), PARTS_64(PART(6)), PARTS_64(PART(7)),
+#define PARTS_512(sum)                                                                                                 \
+    PARTS_64((sum) + PART(0)), PARTS_64((sum) + PART(1)), PARTS_64((sum) + PART(2)), PARTS_64((sum) + PART(3)),        \
+        PARTS_64((sum) + PART(4)), PARTS_64((sum) + PART(5)), PARTS_64((sum) + PART(6)), PARTS_64((sum) + PART(7))
+static const unsigned char parts_of_four[4096] = {
+    PARTS_512(PART(0)), PARTS_512(PART(1)), PARTS_512(PART(2)), PARTS_512(PART(3)),
+    PARTS_512(PART(4)), PARTS_512(PART(5)), PARTS_512(PART(6)), PARTS_512(PART(7)),
 };
 
-/* Whether the code of the lengths of codes is whole: few random bits are, so that most places are ruled out here. */
-static bool has_whole_code(uint64_t lengths, unsigned count) {
+/* Whether the code of the lengths of codes is whole: few random bits are, so that most places are ruled out here. No
+   branch before the sum is known: it would be guessed wrong for every second place. */
+static inline bool has_whole_code(uint64_t lengths, unsigned count) {
     lengths &= (UINT64_C(1) << 3 * count) - 1;
-    unsigned sum = parts_of_three[lengths & 511] + parts_of_three[lengths >> 9 & 511];
-    if (sum > 128)
-        return false;
-    return sum + parts_of_three[lengths >> 18 & 511] + parts_of_three[lengths >> 27 & 511] +
-               parts_of_three[lengths >> 36 & 511] + parts_of_three[lengths >> 45 & 511] +
-               parts_of_three[lengths >> 54 & 511] ==
+    return parts_of_four[lengths & 4095] + parts_of_four[lengths >> 12 & 4095] + parts_of_four[lengths >> 24 & 4095] +
+               parts_of_four[lengths >> 36 & 4095] + parts_of_four[lengths >> 48] ==
            128;
 }
 
-/* Which of the bits from here on, FIND_BITS of them, may be the first of a block: not the last one, with codes of its
-   own, and no more of these than there are. */
+/* Which of the bits from here on, FIND_BITS of them, may be the first of a block that is looked for: not the last one,
+   with codes of its own, no more of these than there are, with copies from more than 256 bytes back (17 distances or
+   more) and codes of many lengths (12 or more). Traces have hardly other blocks, and this rules out all but 3 % of
+   places by the way; a block that is passed over belongs to the piece before. */
 enum { FIND_BITS = 40 };
-static uint64_t possible_begins(uint64_t bits) {
+static inline uint64_t possible_begins(uint64_t bits) {
     uint64_t own_codes = ~bits & ~(bits >> 1) & bits >> 2;
-    uint64_t many_literals = bits >> 4 & bits >> 5 & bits >> 6 & bits >> 7;
-    uint64_t many_distances = bits >> 9 & bits >> 10 & bits >> 11 & bits >> 12;
-    return own_codes & ~many_literals & ~many_distances & ((UINT64_C(1) << FIND_BITS) - 1);
+    uint64_t too_many_literals = bits >> 4 & bits >> 5 & bits >> 6 & bits >> 7;
+    uint64_t far_copies = bits >> 12;
+    uint64_t too_many_distances = bits >> 9 & bits >> 10 & bits >> 11;
+    uint64_t many_lengths = bits >> 16;
+    return own_codes & ~too_many_literals & far_copies & ~too_many_distances & many_lengths &
+           ((UINT64_C(1) << FIND_BITS) - 1);
 }
 
 static bool begins(struct gt_deflate *deflate, uint64_t bit) {

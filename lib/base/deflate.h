@@ -63,8 +63,12 @@ struct gt_deflate_symbols {
 };
 bool gt_deflate_table(const struct gt_deflate_symbols *symbols, uint32_t *table);
 
+/* Entries of a table of literals where another one follows within the same look-up become entries of both. */
+void gt_deflate_pair_literals(uint32_t *table);
+
 /* ---- entries of tables ----
-   Bits 0..7 the length of the code, 8..12 extra bits (or of the second table), 13..15 what it is, 16..31 the value. */
+   Bits 0..7 the length of the code (of both, of two literals), 8..12 extra bits (or of the second table; 1 for two
+   literals), 13..15 what it is, 16..31 the value: of two literals the first one in the lower byte. */
 enum {
     GT_DEFLATE_LITERAL = 1 << 15,
     GT_DEFLATE_SPECIAL = 1 << 14, /* neither a literal nor a plain length or distance: one of these two */

@@ -149,6 +149,19 @@ static void distance_entries(uint32_t entries[MAX_DISTANCES + 2]) {
     entries[30] = entries[31] = GT_DEFLATE_ENTRY(GT_DEFLATE_NO_CODE, GT_DEFLATE_SPECIAL, 0);
 }
 
+void gt_deflate_pair_literals(uint32_t *table) {
+    /* Downwards: what follows the first code is a smaller pattern, whose entry is still that of one literal. */
+    for (unsigned pattern = 1u << GT_DEFLATE_LITERAL_BITS; pattern-- > 0;) {
+        uint32_t first = table[pattern];
+        if (!(first & GT_DEFLATE_LITERAL))
+            continue;
+        uint32_t second = table[pattern >> gt_deflate_length(first)];
+        unsigned length = gt_deflate_length(first) + gt_deflate_length(second);
+        if ((second & GT_DEFLATE_LITERAL) && length <= GT_DEFLATE_LITERAL_BITS)
+            table[pattern] = GT_DEFLATE_ENTRY(first >> 16 | second >> 16 << 8, GT_DEFLATE_LITERAL, 1) | length;
+    }
+}
+
 static bool make_tables(struct gt_deflate *deflate, const unsigned char *lengths, size_t literals, size_t distances) {
     uint32_t entries[MAX_DISTANCES + 2];
     distance_entries(entries);

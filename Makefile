@@ -330,6 +330,7 @@ PASSES_OBJECTS := $(call objects_of,$(wildcard tests/passes/*.c))
 $(PASSES_OBJECTS): override CFLAGS += -fno-sanitize=all
 $(BUILD)/counted: $(PASSES_OBJECTS) $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(LINK) $(COUNTED_CALLS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+-include $(PASSES_OBJECTS:.o=.d)
 
 counted:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/passes CC=gcc HARDEN=0 CFLAGS="$(COUNTED)" build/passes/counted

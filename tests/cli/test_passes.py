@@ -3,6 +3,7 @@ to memory is (tests/passes/passes.c; make counted). The table tests/passes/expec
 more pass over ops, calls or ranges is another number there, and no clock takes part."""
 
 import collections
+import difflib
 import os
 import subprocess
 import time
@@ -116,7 +117,9 @@ def test_passes_of_every_command(counts, request):
     text = describe(counts)
     if request.config.getoption("--update"):
         EXPECTED.write_text(text)
-    assert text.splitlines() == EXPECTED.read_text().splitlines()
+    expected = EXPECTED.read_text().splitlines()
+    changed = list(difflib.unified_diff(expected, text.splitlines(), "expected", "counted", n=1, lineterm=""))
+    assert not changed, "\n".join(["passes over rows are others than before:", *changed])
 
 
 # Files, and prefixes of functions, that match launches, find steps, and look for ranges around calls.

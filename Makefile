@@ -19,7 +19,7 @@ NUMBERS := $(subst ., ,$(VERSION))
 SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NUMBERS))),.$(word 2,$(NUMBERS)))
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
-UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan tsan clang fuzz fuzz-corpus fuzz-coverage coverage coverage-% laws faults lint lint-deep lint-page format bench \
+UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan counted tsan clang fuzz fuzz-corpus fuzz-coverage coverage coverage-% laws faults lint lint-deep lint-page format bench \
     page static mpi mpi-both test-mpi test-slurm dist deb test-package clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -55,7 +55,7 @@ FUZZ_NAMES  := $(call longest_first,fuzz_torch_json fuzz_ways,$(patsubst tests/f
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,$(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
-SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/faults tests/fuzz tests/tools bench,*.[ch])
+SOURCES     := $(call files_of,include lib cli mpi docs/examples tests/unit tests/faults tests/fuzz tests/passes tests/tools bench,*.[ch])
 
 .PHONY: all static wheel mpi mpi-both test-mpi test-slurm page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz fuzz-corpus laws faults lint \
     lint-all format install uninstall dist deb deb-packages test-package clean FORCE
@@ -201,7 +201,7 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api blocks cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks by_row cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
     serve slices threads timeline torch_broken torch_packed torch_facts torch_fast torch_json view view_slots viewing xplane xplane_dealt
@@ -209,7 +209,7 @@ THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks member
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS) $(BUILD)/unit/test_torch_packed: OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
-$(BUILD)/unit/test_slices: $(BUILD)/obj/tests/unit/short_slices.o
+$(BUILD)/unit/test_slices $(BUILD)/unit/test_by_row: $(BUILD)/obj/tests/unit/short_slices.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)
@@ -255,7 +255,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 # and in `make clang` all.
 PLAIN_TESTS = $(notdir $(basename $(shell grep -lE '__OPTIMIZE__|RLIMIT_' tests/unit/test_*.c)))
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen $(BUILD)/faulty.so
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan counted $(BUILD)/dump_rows $(BUILD)/explore_trace $(BUILD)/dump_commands $(BUILD)/jobgen $(BUILD)/faulty.so
 	@$(MAKE) --no-print-directory -s mpi-both
 	@$(MAKE) --no-print-directory -s unit ONLY="$(PLAIN_TESTS)"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
@@ -263,7 +263,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -s pytest
 	@$(MAKE) --no-print-directory -s browser
 
-.PHONY: test-shared unit-replay threaded clang lint-page lint-deep lint-deep-all
+.PHONY: counted test-shared unit-replay threaded clang lint-page lint-deep lint-deep-all
 
 # What a clone without those samples skips.
 test-shared:
@@ -319,6 +319,21 @@ TSAN := HARDEN=0 CFLAGS="-O1 $(CHECKS) -fsanitize=thread" LDFLAGS="-fsanitize=th
 
 asan:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime build/asan/libgputime.so
+
+# The program with every access to memory counted (tests/passes): what walks through the rows of a trace how often. Functions
+# stay what they are in the source, but for those of headers.
+COUNTED := -O1 -g0 -Wno-maybe-uninitialized -fno-inline-small-functions -fno-inline-functions-called-once -fsanitize=kernel-address \
+    --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0
+COUNTED_CALLS := memcpy memset gt_mem_array gt_mem_uninitialised gt_mem_free gt_mem_pages_free gt_arena_array \
+    gt_arena_uninitialised gt_arena_release gt_arena_reset gt_arena_take gt_store_seal gt_cache_load
+PASSES_OBJECTS := $(call objects_of,$(wildcard tests/passes/*.c))
+$(PASSES_OBJECTS): override CFLAGS += -fno-sanitize=all
+$(BUILD)/counted: $(PASSES_OBJECTS) $(CLI_OBJECTS) $(BUILD)/libgputime.a
+	$(LINK) $(COUNTED_CALLS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+-include $(PASSES_OBJECTS:.o=.d)
+
+counted:
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/passes CC=gcc HARDEN=0 CFLAGS="$(COUNTED)" build/passes/counted
 
 # Not the torture tests: they make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan:

@@ -155,7 +155,7 @@ static void add_results(struct run *run, const char *const *keys, size_t count) 
 static int turn_of(const struct job *job) {
     if (!job->analysis)
         return 0;
-    int used = __builtin_popcount(job->analysis->uses);
+    int used = __builtin_popcount(job->analysis->uses & ~GT_ANALYSIS_ANY_ORDER);
     return used ? 2 + GT_RESULT_COUNT - used : 1;
 }
 

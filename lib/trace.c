@@ -120,6 +120,25 @@ static bool needs_the_rest(const struct gt_store *store, uint32_t facts) {
     return has_none && (facts & GT_FACTS_USUAL) != GT_FACTS_USUAL;
 }
 
+/* The cache may have brought far more than GPU work alone. Where nothing else is asked for, the rest is as if it had
+   not been read: no launch is matched and no step found that nobody looks at. Whoever asks for more later reads again.
+ */
+static void keep_ops_alone(struct gt_store *store, uint32_t facts) {
+    const uint32_t of_ops = GT_FACT_OPS | GT_FACT_GROUPS | GT_FACT_BYTES | GT_FACT_PROJECTIONS;
+    static const bool is_kept[GT_TABLE_COUNT] = {
+        [GT_TABLE_ops] = true,         [GT_TABLE_copies] = true,      [GT_TABLE_groups] = true,
+        [GT_TABLE_projections] = true, [GT_TABLE_fact_issues] = true, [GT_TABLE_projection_groups] = true,
+        [GT_TABLE_processes] = true,   [GT_TABLE_threads] = true,     [GT_TABLE_devices] = true,
+        [GT_TABLE_lanes] = true,       [GT_TABLE_comm_groups] = true, [GT_TABLE_counter_tracks] = true,
+    };
+    if (facts & ~of_ops || store->ops.count == 0) /* why there is no GPU work is in the rest */
+        return;
+    for (int table = 0; table < GT_TABLE_COUNT; table++)
+        if (!is_kept[table])
+            *gt_store_row_count(store, (enum gt_table_id)table) = 0;
+    store->asked = facts;
+}
+
 /* From the cache if it has these facts, else from the files, with those of the cache: then it serves both requests. */
 static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct gt_reading *reading,
                            struct gt_error *err) {
@@ -127,6 +146,7 @@ static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct g
     uint32_t held;
     if (gt_cache_load(&trace->cache_key, facts, &reading->store, &held)) {
         reading->store->asked |= facts;
+        keep_ops_alone(reading->store, facts);
         return GT_OK;
     }
     int64_t begin_ns = now_ns();

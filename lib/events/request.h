@@ -18,6 +18,7 @@ struct gt_request {
     const struct gt_shape *shapes;        /* shape_count of them */
     size_t shape_count;
     uint32_t facts;  /* enum gt_fact: what the analyses and the selection read; a store may have more */
+    bool any_order;  /* no analysis asks when ops ran next to each other, on which device or stream */
     bool for_screen; /* long tables need not hold more rows than text and Markdown show */
 };
 

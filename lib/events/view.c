@@ -215,6 +215,8 @@ static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
 }
 
 static void free_columns(struct gt_view *view) {
+    if (view->is_by_row)
+        return;
     gt_mem_free(view->start_ns);
     gt_mem_free(view->end_ns);
     gt_mem_free(view->row);
@@ -344,6 +346,28 @@ static enum gt_status collect_groups(struct making *making, struct gt_error *err
     return GT_OK;
 }
 
+/* Columns that the view does not own, and no order. */
+static void show_rows(struct gt_view *view) {
+    const struct gt_ops *ops = &view->store->ops;
+    view->is_by_row = view->is_whole = true;
+    view->op_count = ops->count;
+    view->start_ns = ops->start_ns;
+    view->end_ns = ops->end_ns;
+    view->name = ops->name;
+    view->lane = ops->lane;
+    view->kind = ops->kind;
+    view->category = view->labels->op_category;
+}
+
+static enum gt_status order_rows(struct making *making, struct gt_error *err) {
+    enum gt_status status = count_ops(making, err);
+    if (status == GT_OK)
+        status = list_lanes(making, err);
+    if (status == GT_OK)
+        status = list_devices(making, err);
+    return status == GT_OK ? place_ops(making, err) : status;
+}
+
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
                            const struct gt_request *request, struct gt_view **out, struct gt_error *err) {
     *out = NULL;
@@ -367,16 +391,12 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
         view->is_of_steps = making.selection.is_of_steps;
         view->warm_up_steps = making.selection.warm_up_steps;
         making.takes_all = gt_selection_takes_all(&making.selection);
-        status = count_ops(&making, err);
-    }
-    if (status == GT_OK)
         status = collect_groups(&making, err);
-    if (status == GT_OK)
-        status = list_lanes(&making, err);
-    if (status == GT_OK)
-        status = list_devices(&making, err);
-    if (status == GT_OK)
-        status = place_ops(&making, err);
+    }
+    if (status == GT_OK && request->any_order && making.takes_all)
+        show_rows(view);
+    else if (status == GT_OK)
+        status = order_rows(&making, err);
     if (status == GT_OK)
         *out = view;
     else

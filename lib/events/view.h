@@ -67,6 +67,7 @@ struct gt_view {
     size_t group_count;
     uint32_t *groups;
 
+    bool is_by_row;  /* made for analyses that take ops in any order: see below */
     bool is_whole;   /* nothing was left out or clipped */
     bool has_window; /* device spans equal the window: of --from and --to, or of whole steps */
     int64_t window_start_ns, window_end_ns;
@@ -76,7 +77,11 @@ struct gt_view {
     struct gt_view_slots *slots; /* for results that are computed from it */
 };
 
-/* Applies the selection of the request (time, step, device, stream, process, name, category). Unknown steps, devices
+/* A view by row has no order: position is row, columns of ops are those of the store and the labels, and there are
+   neither `row`, devices nor streams. It costs nothing, whatever the number of ops. It is made where the request takes
+   ops in any order and everything is selected.
+
+   Applies the selection of the request (time, step, device, stream, process, name, category). Unknown steps, devices
    and categories are usage errors that list what there is. Store, labels and request must outlive the view. Linear, but
    for the logarithm of the number of streams where several run at once. */
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,

@@ -212,6 +212,10 @@ static void attribute_slice(void *context, size_t slice, size_t begin, size_t en
 static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
                                     struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_arena *arena = &labels->arenas[GT_PASS_ATTRIBUTE];
+    if (store->ranges.count == 0 && store->calls.count == 0) { /* the column of calls says the same of every op */
+        labels->op_range = labels->op_call;
+        return GT_OK;
+    }
     labels->op_range = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_range);
     if (!labels->op_range)
         return gt_fail_memory(err);

@@ -13,8 +13,8 @@ struct classifier {
     const struct gt_store *store;
     struct gt_labels *labels;
     struct gt_builtin *builtin;
-    uint8_t *known[KIND_COUNT]; /* by string id: one more than the category of ops of that kind and name, 0: unknown */
-    struct gt_category *made;   /* categories of the user's rules, MAX_CATEGORIES at most */
+    uint8_t *known[UINT8_MAX + 1]; /* by kind, then string id: one more than the category of such ops, 0: unknown */
+    struct gt_category *made;      /* categories of the user's rules, MAX_CATEGORIES at most */
     const struct gt_name_reason *reasons[MAX_CATEGORIES + 1]; /* by category: that of its last name, NULL: none yet */
 };
 
@@ -123,12 +123,12 @@ static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind
 
 static uint8_t classify_new(struct classifier *classifier, uint8_t kind, gt_strid id) {
     uint8_t category = classify_name(classifier, (enum gt_op_kind)kind, id);
-    classifier->known[kind < KIND_COUNT ? kind : GT_OP_KERNEL][id] = (uint8_t)(category + 1);
+    classifier->known[kind][id] = (uint8_t)(category + 1);
     return category;
 }
 
 static uint8_t classify(struct classifier *classifier, uint8_t kind, gt_strid id) {
-    uint8_t known = classifier->known[kind < KIND_COUNT ? kind : GT_OP_KERNEL][id];
+    uint8_t known = classifier->known[kind][id];
     return known ? (uint8_t)(known - 1) : classify_new(classifier, kind, id);
 }
 
@@ -154,8 +154,8 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
         made_category(classifier, key, GT_CLASS_COMPUTE);
     labels->named_category_count = classifier->made ? labels->category_count : 0;
     uint8_t *known = gt_mem_array(strings, KIND_COUNT);
-    for (size_t k = 0; known && k < KIND_COUNT; k++)
-        classifier->known[k] = known + k * strings;
+    for (size_t k = 0; known && k < GT_ARRAY_COUNT(classifier->known); k++)
+        classifier->known[k] = known + (k < KIND_COUNT ? k : GT_OP_KERNEL) * strings;
     return gt_strtab_init(&labels->short_names) && classifier->builtin && known &&
            !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
 }

@@ -235,21 +235,37 @@ static bool match_by_index(struct gt_matcher *matcher, bool needs_ids, uint64_t 
     return ok;
 }
 
+/* A column of ops that has a call for none. Without correlation ids that column is such a one already: all of its bits
+   are set, too, and fresh memory costs more than all else that is done for an op here. Of a file that says what it has
+   (the cache) it is not sure. */
+static enum gt_status have_no_calls(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    _Static_assert(GT_NO_CORRELATION == UINT64_MAX && GT_NO_ROW == UINT32_MAX, "all bits of both are set");
+    if (store->ops.correlation && !store->mapping && !(store->facts & GT_FACT_CORRELATION)) {
+        labels->op_call = (uint32_t *)(void *)store->ops.correlation;
+        return GT_OK;
+    }
+    struct gt_arena *arena = &labels->arenas[GT_PASS_CORRELATE];
+    labels->op_call = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_call);
+    if (!labels->op_call)
+        return gt_fail_memory(err);
+    memset(labels->op_call, 0xff, store->ops.count * sizeof *labels->op_call);
+    return GT_OK;
+}
+
 static enum gt_status match_launches(const struct gt_store *store, struct gt_labels *labels,
                                      struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_matcher matcher = {.store = store, .threads = scratch->threads};
     bool is_matched = false;
     uint64_t ambiguous = 0;
+    if (store->calls.count == 0)
+        return have_no_calls(store, labels, err);
     labels->op_call =
         gt_arena_uninitialised(&labels->arenas[GT_PASS_CORRELATE], store->ops.count, sizeof *labels->op_call);
     matcher.op_call = labels->op_call;
     matcher.zero_calls = gt_mem_array(store->processes.count + 1, sizeof *matcher.zero_calls);
     bool ok = labels->op_call && matcher.zero_calls;
     bool needs_ids = ok && survey_calls(&matcher);
-    if (ok && store->calls.count == 0) {
-        gt_label_no_rows(labels->op_call, store->ops.count);
-        is_matched = true;
-    } else if (ok && !needs_ids)
+    if (ok && !needs_ids)
         ok = gt_id_slots_match(&matcher, &is_matched);
     if (ok && !is_matched)
         ok = match_by_index(&matcher, needs_ids, &ambiguous);

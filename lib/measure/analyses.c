@@ -4,7 +4,7 @@
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 
-_Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");
+_Static_assert(GT_RESULT_COUNT < 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");
 
 /* What ops need to have an owner, a launch call, ranges and a step around it. */
 #define LAUNCHES (GT_FACT_CALLS | GT_FACT_CORRELATION)
@@ -20,10 +20,12 @@ _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of
 
 const struct gt_analysis gt_analyses[] = {
 #define RESULT(kind) (1u << GT_RESULT_##kind)
+#define ANY_ORDER    GT_ANALYSIS_ANY_ORDER
 #define GT_ANALYSIS(key, title, tables, needs, also, uses, ...)                                                        \
     {#key, title, tables, needs, also, uses, gt_##key##_run, (enum gt_comparing)(__VA_ARGS__ + 0)},
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
+#undef ANY_ORDER
 #undef RESULT
 };
 const size_t gt_analysis_count = sizeof gt_analyses / sizeof *gt_analyses;
@@ -42,4 +44,13 @@ uint32_t gt_analysis_facts(const char *const *keys, size_t count) {
         facts |= analysis ? analysis->needs | analysis->also : 0;
     }
     return gt_store_facts_closed(facts);
+}
+
+bool gt_analysis_any_order(const char *const *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_analysis *analysis = gt_analysis_find(keys[i]);
+        if (!analysis || !(analysis->uses & GT_ANALYSIS_ANY_ORDER))
+            return false;
+    }
+    return true;
 }

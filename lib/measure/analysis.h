@@ -23,10 +23,14 @@ struct gt_analysis {
     uint32_t needs;     /* enum gt_fact: it runs without them too, but the report says what is missing; with
                            GT_FACT_PROJECTIONS among them, projected ranges replace the others */
     uint32_t also;      /* what else it reads where the trace has it. What is in neither must make no difference */
-    uint32_t uses;      /* bits of enum gt_result: what it always asks for, to be made before it runs */
+    uint32_t uses;      /* bits of enum gt_result: what it always asks for, to be made before it runs; and
+                           GT_ANALYSIS_ANY_ORDER */
     enum gt_status (*run)(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
     enum gt_comparing comparing;
 };
+
+/* It can do with a view by row (events/view.h). */
+#define GT_ANALYSIS_ANY_ORDER (UINT32_C(1) << 31)
 
 extern const struct gt_analysis gt_analyses[];
 extern const size_t gt_analysis_count;
@@ -37,5 +41,8 @@ const struct gt_analysis *gt_analysis_find(const char *key); /* NULL if there is
 
 /* All facts that these analyses read, with what every report needs. Unknown keys read nothing. */
 uint32_t gt_analysis_facts(const char *const *keys, size_t count);
+
+/* Whether all of these can do with a view by row, as the health of a trace can, which every report has. */
+bool gt_analysis_any_order(const char *const *keys, size_t count);
 
 #endif

@@ -13,7 +13,7 @@ COVERED       := --no-print-directory -s -j$(JOBS) CC="$(CLANG)" BUILD=build/cov
 # Of the tests of the program, those that build it or look at its binaries or its sources say nothing about what is reached,
 # those that measure it find another program, and where the system fails there is no profile. make coverage PYTESTS=FILES: these alone.
 PYTESTS       ?= tests/cli
-NOT_COVERED   := build bundle duckdb growth includes install machine_faults mpi mpi_faults python_lifetime python_wheel rooms static
+NOT_COVERED   := build bundle duckdb growth includes install machine_faults mpi mpi_faults passes python_lifetime python_wheel rooms static
 COVERED_PYTESTS := $(PYTESTS) $(NOT_COVERED:%=--ignore=tests/cli/test_%.py) \
     -k "not full_disk and not short_stack and not little_memory and not library_is_found and not page_on_frames"
 COVERED_TOOLS := dump_rows explore_trace dump_commands jobgen

@@ -2,6 +2,7 @@
    except the final sort of the names. */
 #include "measure/results/named.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,10 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
     return named;
 }
 
+static struct gt_sample_stats stats_of_sum(const struct gt_kernel_sum *sum) {
+    return gt_op_groups_tally_stats(&(struct gt_tally){sum->sum_ns, sum->count, sum->min_ns, sum->max_ns});
+}
+
 static enum gt_status join_groups(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                   struct gt_error *err) {
     const struct gt_op_groups *groups = set->groups = gt_results_op_groups(view, err);
@@ -73,6 +78,29 @@ static enum gt_status join_groups(struct gt_named_set *set, const struct gt_view
             end++;
         set->items[set->count++] = named_of_groups(view, groups, first, end);
         first = end;
+    }
+    return GT_OK;
+}
+
+/* Nothing but the order of ops would be new in groups. */
+static enum gt_status join_sums(struct gt_named_set *set, const struct gt_view *view, struct gt_error *err) {
+    if (!gt_kernel_sums_init(&set->sums, view))
+        return gt_fail_memory(err);
+    const struct gt_kernel_table *all = &set->sums.all;
+    set->items = gt_mem_array(all->count, sizeof *set->items);
+    if (!set->items)
+        return gt_fail_memory(err);
+    for (; set->count < all->count; set->count++) {
+        gt_strid name = all->names[set->count];
+        const struct gt_kernel_sum *sum = &all->sums[name];
+        struct gt_sample_stats stats = stats_of_sum(sum);
+        set->items[set->count] = (struct gt_named){
+            .name = gt_view_name_text(view, name),
+            .category = sum->is_of_several ? gt_category_mixed : view->labels->categories[sum->category].key,
+            .total_ns = stats.total_ns,
+            .count = stats.count,
+            .mean_ns = stats.mean_ns,
+            .full_name = name};
     }
     return GT_OK;
 }
@@ -147,8 +175,10 @@ static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *
 enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                  struct gt_error *err) {
     *set = (struct gt_named_set){0};
-    enum gt_status status =
-        view->is_summed ? join_rows(set, view, of_kernels, err) : join_groups(set, view, of_kernels, err);
+    assert(of_kernels || !view->is_by_row);
+    enum gt_status status = view->is_summed   ? join_rows(set, view, of_kernels, err)
+                            : view->is_by_row ? join_sums(set, view, err)
+                                              : join_groups(set, view, of_kernels, err);
     if (status == GT_OK)
         finish(set);
     else
@@ -163,6 +193,7 @@ enum gt_status gt_named_set_init_kernels(struct gt_named_set *set, const struct 
 void gt_named_set_release(struct gt_named_set *set) {
     gt_mem_free(set->items);
     gt_mem_free(set->summed);
+    gt_kernel_sums_release(&set->sums);
     *set = (struct gt_named_set){0};
 }
 
@@ -183,14 +214,38 @@ struct listing {
     const struct gt_named_set *set;
     const struct gt_radix_item *order; /* NULL: as they are */
     struct gt_sample_stats *stats;
+    const struct gt_kernel_lengths *lengths; /* of a view by row, in this order; else NULL */
     size_t count, task_count;
 };
+
+static const struct gt_named *listed(const struct gt_named_set *set, const struct gt_radix_item *order, size_t index) {
+    return &set->items[order ? order[index].value : index];
+}
+
+static struct gt_sample_stats stats_of_listed(const struct listing *list, size_t index) {
+    const struct gt_named *named = listed(list->set, list->order, index);
+    if (!list->lengths)
+        return gt_named_stats(list->set, named);
+    struct gt_sample_stats stats = stats_of_sum(&list->set->sums.all.sums[named->full_name]);
+    return gt_sample_stats_complete(&stats) ? stats
+                                            : gt_samples_slice_stats(gt_kernel_sums_slice(list->lengths, index));
+}
 
 static void list_stats(void *context, size_t task) {
     const struct listing *list = context;
     size_t end = gt_threads_slice_begin(list->count, list->task_count, task + 1);
     for (size_t i = gt_threads_slice_begin(list->count, list->task_count, task); i < end; i++)
-        list->stats[i] = gt_named_stats(list->set, &list->set->items[list->order ? list->order[i].value : i]);
+        list->stats[i] = stats_of_listed(list, i);
+}
+
+/* Those of a view by row. */
+static bool list_lengths(const struct listing *list, struct gt_kernel_lengths *out) {
+    gt_strid *names = gt_mem_uninitialised(list->count, sizeof *names);
+    for (size_t i = 0; i < list->count && names; i++)
+        names[i] = listed(list->set, list->order, i)->full_name;
+    bool ok = names && gt_kernel_sums_lengths(&list->set->sums, names, list->count, out);
+    gt_mem_free(names);
+    return ok;
 }
 
 struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
@@ -198,7 +253,14 @@ struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const
     struct gt_sample_stats *stats = gt_mem_uninitialised(count, sizeof *stats);
     size_t task_count = count < MOST_STATS_TASKS ? count : MOST_STATS_TASKS;
     struct listing list = {.set = set, .order = order, .stats = stats, .count = count, .task_count = task_count};
-    if (stats)
+    struct gt_kernel_lengths lengths = {0};
+    bool is_by_row = set->sums.view, ok = stats && (!is_by_row || list_lengths(&list, &lengths));
+    list.lengths = is_by_row ? &lengths : NULL;
+    if (ok)
         gt_threads_deal(thread_count, task_count, list_stats, &list);
-    return stats;
+    gt_kernel_sums_lengths_release(&lengths);
+    if (ok)
+        return stats;
+    gt_mem_free(stats);
+    return NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "base/radix.h"
 #include "events/view.h"
+#include "measure/results/kernel_sums.h"
 #include "measure/results/op_groups.h"
 #include "measure/results/samples.h"
 
@@ -25,8 +26,9 @@ struct gt_named_set {
     struct gt_named *items; /* longest total first, then by name */
     size_t count;
     int64_t total_count, total_ns;     /* over all of them */
-    const struct gt_op_groups *groups; /* the view's */
+    const struct gt_op_groups *groups; /* the view's; NULL where sums or summed rows are all there is */
     struct gt_sample_stats *summed;    /* of an input that is summed already, else NULL */
+    struct gt_kernel_sums sums;        /* of a view by row, else zeroed */
 };
 
 /* Kernels of the view, or its other ops; for an input without ops, its summed rows. */
@@ -36,7 +38,7 @@ enum gt_status gt_named_set_init_kernels(struct gt_named_set *set, const struct 
 void gt_named_set_release(struct gt_named_set *set);
 
 /* Negative quantiles and deviations: the input does not say. A pass over the lengths of its ops: for those that are
-   shown. */
+   shown. Not of a view by row, which lists lengths for all that are shown at once. */
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
 /* Those of the first ones in an order (NULL: as they are), made on several threads; to be freed. NULL: memory was
    short. */

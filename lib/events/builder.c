@@ -55,6 +55,18 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
     append_calls(builder, &checked);
 }
 
+/* One growth is enough, except for a table that is about as long as it can be. */
+#define MAKE_ROOM(table)                                                                                               \
+    struct gt_##table *gt_builder_##table##_room(struct gt_builder *builder, size_t count) {                           \
+        struct gt_##table *rows = &builder->store.table;                                                               \
+        if (rows->capacity - rows->count < count && !grow_table(builder, GT_TABLE_##table, rows->capacity))            \
+            return NULL;                                                                                               \
+        return rows->capacity - rows->count < count ? NULL : rows;                                                     \
+    }
+MAKE_ROOM(ops)
+MAKE_ROOM(calls)
+#undef MAKE_ROOM
+
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row) {
     struct gt_ranges_row checked = *row;
     checked.end_ns = checked_end(builder, GT_FACT_RANGES, row->start_ns, row->end_ns);

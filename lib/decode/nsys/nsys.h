@@ -283,6 +283,8 @@ gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);
 /* Tracks by NVIDIA's ids, made on first use; GT_NO_TRACK for GT_NSYS_NO_ID. */
 uint32_t gt_nsys_process(struct gt_nsys_sink *sink, uint64_t global_id);
 uint32_t gt_nsys_thread(struct gt_nsys_sink *sink, uint64_t global_tid);
+/* ordinal: of the device in the process, not negative. */
+uint32_t gt_nsys_lane(struct gt_nsys_sink *sink, uint64_t global_pid, int64_t ordinal, int64_t stream);
 /* The physical GPU that a process refers to by this number. */
 int64_t gt_nsys_device(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal);
 uint8_t gt_nsys_memory_kind(uint64_t number); /* enum gt_memory_kind */

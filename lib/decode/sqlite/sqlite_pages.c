@@ -12,12 +12,14 @@ enum {
 bool gt_sqlite_pages_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file) {
     *reader = (struct gt_sqlite_reader){.file = file};
     reader->layouts = gt_sqlite_record_layouts_new();
+    reader->plains = gt_sqlite_plain_new();
     reader->buffer = gt_mem_alloc(BUFFER_BYTES + GT_SQLITE_SLACK);
-    return reader->layouts && reader->buffer;
+    return reader->layouts && reader->plains && reader->buffer;
 }
 
 void gt_sqlite_pages_reader_release(struct gt_sqlite_reader *reader) {
     gt_sqlite_record_layouts_free(reader->layouts);
+    gt_sqlite_plain_free(reader->plains);
     gt_mem_free(reader->buffer);
     gt_mem_free(reader->overflow);
     *reader = (struct gt_sqlite_reader){0};
@@ -28,6 +30,7 @@ struct run {
     struct gt_sqlite_reader *reader;
     gt_sqlite_pages_row_fn *take;
     void *context;
+    bool has_batches;
     struct gt_error *err;
     bool has_failed; /* err says why */
 };
@@ -103,7 +106,7 @@ static void take_cell(struct run *run, struct cell *cell) {
 
 /* Bytes of a payload that are stored in its leaf cell. */
 static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
-    uint32_t most = usable - 35, least = (usable - 12) * 32 / 255 - 23;
+    uint32_t most = usable - GT_SQLITE_LEAF_SPARE, least = (usable - 12) * 32 / 255 - 23;
     if (payload_bytes <= most)
         return (size_t)payload_bytes;
     size_t local = least + (size_t)((payload_bytes - least) % (usable - 4));
@@ -132,7 +135,46 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
     return true;
 }
 
-/* The cells of a page do not overlap; where they do, each byte would give many rows. */
+/* Hands on the rows that wait in the batch. */
+static void flush(struct run *run, const uint8_t *page) {
+    struct gt_sqlite_reader *reader = run->reader;
+    const struct gt_sqlite_batches *batches = reader->batches;
+    const struct gt_sqlite_batch *batch = &reader->batch;
+    struct cell cell;
+    for (size_t done = 0; done < batch->count && !run->has_failed; done++) {
+        done = batches->take(batches->context, batch, done);
+        if (done < batch->count && find_cell(page, batch->cells[done], reader->file->usable_bytes, &cell))
+            take_cell(run, &cell);
+    }
+    reader->batch.count = 0;
+}
+
+/* Plain rows that follow each other. */
+static void take_plain(struct run *run, struct gt_sqlite_leaf *leaf) {
+    struct gt_sqlite_reader *reader = run->reader;
+    do {
+        gt_sqlite_plain_fill(reader->plains, leaf, &reader->batch);
+        bool is_full = reader->batch.count == GT_SQLITE_BATCH_ROWS;
+        flush(run, leaf->page);
+        if (!is_full)
+            break;
+    } while (!run->has_failed);
+}
+
+/* The next cell, which may be damaged. */
+static void take_next(struct run *run, struct gt_sqlite_leaf *leaf) {
+    uint32_t at = gt_sqlite_record_load16(leaf->pointers);
+    struct cell cell;
+    leaf->pointers += 2;
+    if (at < leaf->cells_from || at >= leaf->usable_bytes || !find_cell(leaf->page, at, leaf->usable_bytes, &cell) ||
+        cell.record.available_bytes > leaf->room_bytes) {
+        run->reader->damaged++;
+        return;
+    }
+    leaf->room_bytes -= cell.record.available_bytes;
+    take_cell(run, &cell);
+}
+
 static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     const uint8_t *header = page + gt_sqlite_page_header(number), *pointers = header + GT_SQLITE_LEAF_HEADER;
     run->reader->pages++;
@@ -142,18 +184,20 @@ static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
         run->reader->damaged++;
         return;
     }
-    size_t room = usable - cells_from;
     run->reader->rows += cell_count;
-    for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
-        uint32_t at = gt_sqlite_record_load16(pointers + 2 * i);
-        struct cell cell;
-        if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) ||
-            cell.record.available_bytes > room) {
-            run->reader->damaged++;
-            continue;
-        }
-        room -= cell.record.available_bytes;
-        take_cell(run, &cell);
+    struct gt_sqlite_leaf leaf = {
+        .page = page,
+        .pointers = pointers,
+        .pointers_end = pointers + 2 * (size_t)cell_count,
+        .cells_from = cells_from,
+        .usable_bytes = usable,
+        .room_bytes = usable - cells_from,
+    };
+    while (leaf.pointers < leaf.pointers_end && !run->has_failed) {
+        if (run->has_batches)
+            take_plain(run, &leaf);
+        if (leaf.pointers < leaf.pointers_end && !run->has_failed)
+            take_next(run, &leaf);
     }
 }
 
@@ -173,6 +217,7 @@ enum gt_status gt_sqlite_pages_reader_run(struct gt_sqlite_reader *reader, const
     struct run run = {.reader = reader, .take = take, .context = context, .err = err};
     reader->overflow_pages = 0;
     gt_sqlite_record_layouts_use(reader->layouts, columns);
+    run.has_batches = reader->batches && gt_sqlite_plain_use(reader->plains, columns, &reader->batches->plain);
     for (size_t i = 0; i < count && !run.has_failed;) {
         size_t together = leaves_together(file, leaves + i, count - i), got;
         size_t size = (size_t)(leaves[i + together - 1] - leaves[i] + 1) * file->page_bytes;

@@ -65,6 +65,7 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
     }
 MAKE_ROOM(ops)
 MAKE_ROOM(calls)
+MAKE_ROOM(ranges)
 #undef MAKE_ROOM
 
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row) {

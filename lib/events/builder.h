@@ -73,6 +73,7 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
    end before it starts. NULL: there is none, and what comes of it is up to the functions above. */
 struct gt_ops *gt_builder_ops_room(struct gt_builder *builder, size_t count);
 struct gt_calls *gt_builder_calls_room(struct gt_builder *builder, size_t count);
+struct gt_ranges *gt_builder_ranges_room(struct gt_builder *builder, size_t count);
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row);
 void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row);
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);

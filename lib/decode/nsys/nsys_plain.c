@@ -1,5 +1,5 @@
-/* Plain rows of an export's largest tables, those of kernels and of calls: columns of integers come in, rows go into the
-   builder. Rows with anything out of the ordinary are left to nsys_rows.c. */
+/* Plain rows of an export's largest tables, those of kernels, calls and ranges: columns of values come in, rows go into
+   the builder. Rows with anything out of the ordinary are left to nsys_rows.c. */
 #include <string.h>
 
 #include "decode/nsys/nsys_sqlite.h"
@@ -22,6 +22,23 @@ static const struct gt_sqlite_plain plain_call = {
     .may_lack = 1U << GT_NSYS_CALL_CORRELATION,
 };
 
+enum { RANGE_START, RANGE_END, RANGE_TYPE, RANGE_TID, RANGE_END_TID, RANGE_TEXT_ID, RANGE_DOMAIN, RANGE_CATEGORY };
+static const struct gt_sqlite_plain plain_range = {
+    .integers = {GT_NSYS_RANGE_START, GT_NSYS_RANGE_END, GT_NSYS_RANGE_TYPE, GT_NSYS_RANGE_GLOBAL_TID,
+                 GT_NSYS_RANGE_END_GLOBAL_TID, GT_NSYS_RANGE_TEXT_ID, GT_NSYS_RANGE_DOMAIN, GT_NSYS_RANGE_CATEGORY},
+    .integer_count = RANGE_CATEGORY + 1,
+    .nulls = {GT_NSYS_RANGE_PAYLOAD},
+    .null_count = 1,
+    .may_lack = 1U << GT_NSYS_RANGE_END_GLOBAL_TID | 1U << GT_NSYS_RANGE_TEXT_ID | 1U << GT_NSYS_RANGE_DOMAIN |
+                1U << GT_NSYS_RANGE_CATEGORY,
+    .has_text = true,
+    .text = GT_NSYS_RANGE_TEXT,
+};
+
+static bool is_met_name(const struct gt_nsys_rows *rows, int64_t id) {
+    return (uint64_t)id < rows->facts->dense_count && rows->sink->interned[id];
+}
+
 /* How many rows from one on are as they should be: they have their times (CUPTI writes zeros where it could not take
    them), do not end before they start, belong to a process, and have a name that was met before. */
 static size_t count_usual(const struct gt_nsys_rows *rows, const struct gt_sqlite_batch *batch, size_t from, int track,
@@ -30,8 +47,7 @@ static size_t count_usual(const struct gt_nsys_rows *rows, const struct gt_sqlit
     const int64_t *names = batch->values[name];
     size_t row = from;
     while (row < batch->count && starts[row] != GT_NO_TIME && ends[row] >= starts[row] && ends[row] != 0 &&
-           tracks[row] != -1 && (uint64_t)names[row] < rows->facts->dense_count &&
-           rows->sink->interned[names[row]])
+           tracks[row] != -1 && is_met_name(rows, names[row]))
         row++;
     return row - from;
 }
@@ -84,6 +100,53 @@ static size_t take_calls(void *context, const struct gt_sqlite_batch *batch, siz
     return from + count;
 }
 
+/* A range that was closed, on the thread that opened it, without a category, and whose name is a text or was met
+   before. */
+static bool is_usual_range(const struct gt_nsys_rows *rows, const struct gt_sqlite_batch *batch, size_t row) {
+    const int64_t(*values)[GT_SQLITE_BATCH_ROWS] = batch->values;
+    int64_t start = values[RANGE_START][row], end = values[RANGE_END][row];
+    int64_t tid = values[RANGE_TID][row], end_tid = values[RANGE_END_TID][row], category = values[RANGE_CATEGORY][row];
+    bool has_times = start != GT_NO_TIME && end >= start && end != 0 && end != GT_NSYS_OPEN_END &&
+                     end != rows->facts->capture.duration_ns;
+    bool has_one_thread = end_tid == -1 || end_tid == 0 || end_tid == tid;
+    bool has_name = batch->texts[row].ptr ? batch->texts[row].len != 0 : is_met_name(rows, values[RANGE_TEXT_ID][row]);
+    return has_times && has_one_thread && (category == -1 || category == 0) && has_name &&
+           gt_nsys_range_kind((uint64_t)values[RANGE_TYPE][row]) >= 0;
+}
+
+static void name_ranges(const struct gt_nsys_rows *rows, const struct gt_sqlite_batch *batch, size_t from, size_t count,
+                        gt_strid *names) {
+    const int64_t *ids = batch->values[RANGE_TEXT_ID] + from;
+    gt_strtab_intern_many(&rows->sink->builder->store.strings, batch->texts + from, count, names);
+    for (size_t i = 0; i < count; i++)
+        if (!batch->texts[from + i].ptr)
+            names[i] = rows->sink->interned[ids[i]] - 1;
+}
+
+static size_t take_ranges(void *context, const struct gt_sqlite_batch *batch, size_t from) {
+    struct gt_nsys_rows *rows = context;
+    size_t count = 0;
+    while (from + count < batch->count && is_usual_range(rows, batch, from + count))
+        count++;
+    struct gt_ranges *ranges = count ? gt_builder_ranges_room(rows->sink->builder, count) : NULL;
+    if (!ranges)
+        return from;
+    size_t at = ranges->count;
+    memcpy(ranges->start_ns + at, batch->values[RANGE_START] + from, count * sizeof *ranges->start_ns);
+    memcpy(ranges->end_ns + at, batch->values[RANGE_END] + from, count * sizeof *ranges->end_ns);
+    memset(ranges->end_thread + at, 0xFF, count * sizeof *ranges->end_thread); /* GT_NO_TRACK */
+    memset(ranges->lane + at, 0xFF, count * sizeof *ranges->lane);
+    name_ranges(rows, batch, from, count, ranges->name + at);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t tid = (uint64_t)batch->values[RANGE_TID][from + i];
+        ranges->domain[at + i] = gt_nsys_range_domain(rows->sink, tid, (uint64_t)batch->values[RANGE_DOMAIN][from + i]);
+        ranges->thread[at + i] = gt_nsys_thread(rows->sink, tid);
+        ranges->kind[at + i] = (uint8_t)gt_nsys_range_kind((uint64_t)batch->values[RANGE_TYPE][from + i]);
+    }
+    ranges->count += count;
+    return from + count;
+}
+
 const struct gt_sqlite_plain *gt_nsys_sqlite_plain(enum gt_nsys_role role, uint32_t facts,
                                                    gt_sqlite_pages_batch_fn **take) {
     if (role == GT_NSYS_KERNELS && !(facts & GT_FACT_CONFIGS)) {
@@ -93,6 +156,10 @@ const struct gt_sqlite_plain *gt_nsys_sqlite_plain(enum gt_nsys_role role, uint3
     if (role == GT_NSYS_RUNTIME || role == GT_NSYS_DRIVER) {
         *take = take_calls;
         return &plain_call;
+    }
+    if (role == GT_NSYS_RANGES) {
+        *take = take_ranges;
+        return &plain_range;
     }
     return NULL;
 }

@@ -217,7 +217,9 @@ enum gt_status gt_sqlite_pages_reader_run(struct gt_sqlite_reader *reader, const
     struct run run = {.reader = reader, .take = take, .context = context, .err = err};
     reader->overflow_pages = 0;
     gt_sqlite_record_layouts_use(reader->layouts, columns);
-    run.has_batches = reader->batches && gt_sqlite_plain_use(reader->plains, columns, &reader->batches->plain);
+    const struct gt_sqlite_plain *plain = reader->batches ? &reader->batches->plain : NULL;
+    run.has_batches = plain && (!plain->has_text || file->encoding == GT_SQLITE_UTF8) &&
+                      gt_sqlite_plain_use(reader->plains, columns, plain);
     for (size_t i = 0; i < count && !run.has_failed;) {
         size_t together = leaves_together(file, leaves + i, count - i), got;
         size_t size = (size_t)(leaves[i + together - 1] - leaves[i] + 1) * file->page_bytes;

@@ -28,7 +28,8 @@ struct field {
 struct layout {
     uint64_t key[2]; /* the header's first bytes, zeros after them */
     uint32_t end;    /* of the wanted values in the payload; UINT32_MAX: such rows are not plain */
-    uint32_t unused[11];
+    uint32_t text_offset, text_len; /* 0: there is none */
+    uint32_t unused[9];
     struct field fields[GT_SQLITE_PLAIN_MAX];
 };
 _Static_assert(sizeof(struct layout) == 128, "the size of a layout is no power of two");
@@ -37,6 +38,8 @@ struct gt_sqlite_plains {
     size_t field_count;
     uint16_t columns[GT_SQLITE_PLAIN_MAX]; /* of the fields; GT_SQLITE_NO_COLUMN: always -1 */
     bool may_lack[GT_SQLITE_PLAIN_MAX];
+    bool has_text;
+    uint16_t text_column;
     size_t null_count, far_null_count;
     uint16_t nulls[GT_SQLITE_PLAIN_MAX], far_nulls[GT_SQLITE_PLAIN_MAX]; /* columns */
     size_t key_bytes;            /* header bytes up to the last kept column */
@@ -114,6 +117,8 @@ bool gt_sqlite_plain_use(struct gt_sqlite_plains *plains, const struct gt_sqlite
     split_columns(plains, columns);
     plains->field_count = plain->integer_count;
     plains->null_count = plains->far_null_count = 0;
+    plains->text_column = plain->has_text ? columns->index[plain->text] : GT_SQLITE_NO_COLUMN;
+    plains->has_text = plain->has_text;
     for (size_t i = 0; i < plain->integer_count; i++) {
         plains->columns[i] = columns->index[plain->integers[i]];
         plains->may_lack[i] = plain->may_lack >> plain->integers[i] & 1;
@@ -182,6 +187,13 @@ static void make_layout(const struct gt_sqlite_plains *plains, const uint8_t *pa
         is_plain = column == GT_SQLITE_NO_COLUMN
                        ? make_field(&layout->fields[i], 0, 0, true)
                        : make_field(&layout->fields[i], payload[1 + column], offsets[column], plains->may_lack[i]);
+    }
+    layout->text_offset = layout->text_len = 0;
+    if (plains->text_column != GT_SQLITE_NO_COLUMN && payload[1 + plains->text_column] != 0 && is_plain) {
+        uint8_t type = payload[1 + plains->text_column];
+        layout->text_offset = offsets[plains->text_column];
+        layout->text_len = size_of(type);
+        is_plain = type > 12 && type % 2;
     }
     layout->end = is_plain ? offset : UINT32_MAX;
 }
@@ -264,6 +276,11 @@ static inline const uint8_t *find_payload(const struct gt_sqlite_leaf *leaf, uin
                : NULL;
 }
 
+static struct gt_str text_of(const struct layout *layout, const uint8_t *payload) {
+    const char *text = layout->text_offset ? (const char *)payload + layout->text_offset : NULL;
+    return (struct gt_str){text, layout->text_len};
+}
+
 void gt_sqlite_plain_fill(struct gt_sqlite_plains *plains, struct gt_sqlite_leaf *leaf, struct gt_sqlite_batch *batch) {
     size_t row = batch->count;
     for (; leaf->pointers < leaf->pointers_end && row < GT_SQLITE_BATCH_ROWS; leaf->pointers += 2) {
@@ -277,6 +294,8 @@ void gt_sqlite_plain_fill(struct gt_sqlite_plains *plains, struct gt_sqlite_leaf
             break;
         leaf->room_bytes -= payload_bytes;
         batch->cells[row] = at;
+        if (plains->has_text)
+            batch->texts[row] = text_of(layout, payload);
         load_fields(layout->fields, plains->field_count, payload, &batch->values[0][row++]);
     }
     batch->count = row;

@@ -1,5 +1,5 @@
-/* Plain rows of SQLite tables, many at once: rows in which some wanted values are integers and some others NULL, as in
-   nearly all rows of large tables. Records come in one by one, columns of integers go out. */
+/* Plain rows of SQLite tables, many at once: rows in which some wanted values are integers, some others NULL and one may
+   be a short text, as in nearly all rows of large tables. The cells of a page come in, columns of values go out. */
 #ifndef GT_DECODE_SQLITE_SQLITE_PLAIN_H
 #define GT_DECODE_SQLITE_SQLITE_PLAIN_H
 
@@ -12,11 +12,14 @@ struct gt_sqlite_plain {
     uint8_t integers[GT_SQLITE_PLAIN_MAX], nulls[GT_SQLITE_PLAIN_MAX];
     size_t integer_count, null_count;
     uint32_t may_lack; /* bits of slots of integers that are -1 where a row or the table has none */
+    bool has_text;
+    uint8_t text; /* slot of a text that may be NULL */
 };
 
 struct gt_sqlite_batch {
     size_t count;
     int64_t values[GT_SQLITE_PLAIN_MAX][GT_SQLITE_BATCH_ROWS]; /* of the integers, in their order; of each row */
+    struct gt_str texts[GT_SQLITE_BATCH_ROWS];                 /* as the file encodes them; NULL where there is none */
     uint32_t cells[GT_SQLITE_BATCH_ROWS];                      /* where each row is on its page */
 };
 

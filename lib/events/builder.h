@@ -27,6 +27,7 @@ struct gt_builder {
     struct gt_pending_counters *pending;       /* values of counters that are not yet in runs; NULL: none ever were */
     struct gt_segment *segments;
     size_t segment_count, segment_capacity;
+    size_t touched[GT_TABLE_COUNT]; /* rows that have their memory, of tables that grow by many rows at once */
     bool has_twins; /* processes that looked different turned out to be one: sealing joins them */
     bool failed;
 };

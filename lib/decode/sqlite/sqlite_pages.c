@@ -91,7 +91,7 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
     return true;
 }
 
-static void take_cell(struct run *run, struct cell *cell) {
+static inline __attribute__((always_inline)) void take_cell(struct run *run, struct cell *cell) {
     struct gt_sqlite_reader *reader = run->reader;
     size_t needed;
     enum gt_sqlite_outcome outcome = gt_sqlite_record_read(reader->layouts, &cell->record, &reader->row, &needed);
@@ -114,7 +114,7 @@ static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
 }
 
 /* false: the cell does not fit its page. */
-static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct cell *cell) {
+static inline __attribute__((always_inline)) bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct cell *cell) {
     uint64_t payload_bytes, rowid;
     size_t len = gt_sqlite_record_varint(page + at, usable - at, &payload_bytes);
     at += (uint32_t)len;
@@ -135,34 +135,8 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
     return true;
 }
 
-/* Hands on the rows that wait in the batch. */
-static void flush(struct run *run, const uint8_t *page) {
-    struct gt_sqlite_reader *reader = run->reader;
-    const struct gt_sqlite_batches *batches = reader->batches;
-    const struct gt_sqlite_batch *batch = &reader->batch;
-    struct cell cell;
-    for (size_t done = 0; done < batch->count && !run->has_failed; done++) {
-        done = batches->take(batches->context, batch, done);
-        if (done < batch->count && find_cell(page, batch->cells[done], reader->file->usable_bytes, &cell))
-            take_cell(run, &cell);
-    }
-    reader->batch.count = 0;
-}
-
-/* Plain rows that follow each other. */
-static void take_plain(struct run *run, struct gt_sqlite_leaf *leaf) {
-    struct gt_sqlite_reader *reader = run->reader;
-    do {
-        gt_sqlite_plain_fill(reader->plains, leaf, &reader->batch);
-        bool is_full = reader->batch.count == GT_SQLITE_BATCH_ROWS;
-        flush(run, leaf->page);
-        if (!is_full)
-            break;
-    } while (!run->has_failed);
-}
-
 /* The next cell, which may be damaged. */
-static void take_next(struct run *run, struct gt_sqlite_leaf *leaf) {
+static inline __attribute__((always_inline)) void take_next(struct run *run, struct gt_sqlite_leaf *leaf) {
     uint32_t at = gt_sqlite_record_load16(leaf->pointers);
     struct cell cell;
     leaf->pointers += 2;
@@ -173,6 +147,34 @@ static void take_next(struct run *run, struct gt_sqlite_leaf *leaf) {
     }
     leaf->room_bytes -= cell.record.available_bytes;
     take_cell(run, &cell);
+}
+
+/* Hands on the rows that wait in the batch. Those that are not taken from there are read once more. */
+static void flush(struct run *run, const struct gt_sqlite_leaf *leaf) {
+    struct gt_sqlite_reader *reader = run->reader;
+    const struct gt_sqlite_batches *batches = reader->batches;
+    const struct gt_sqlite_batch *batch = &reader->batch;
+    for (size_t done = 0; done < batch->count && !run->has_failed; done++) {
+        done = batches->take(batches->context, batch, done);
+        if (done == batch->count)
+            break;
+        struct gt_sqlite_leaf again = *leaf;
+        again.pointers = leaf->page + batch->pointers[done];
+        again.room_bytes = leaf->usable_bytes;
+        take_next(run, &again);
+    }
+    reader->batch.count = 0;
+}
+
+/* Plain rows that follow each other. */
+static void take_plain(struct run *run, struct gt_sqlite_leaf *leaf) {
+    struct gt_sqlite_reader *reader = run->reader;
+    bool is_full = true;
+    while (is_full && !run->has_failed) {
+        gt_sqlite_plain_fill(reader->plains, leaf, &reader->batch);
+        is_full = reader->batch.count == GT_SQLITE_BATCH_ROWS;
+        flush(run, leaf);
+    }
 }
 
 static void take_page(struct run *run, const uint8_t *page, uint32_t number) {

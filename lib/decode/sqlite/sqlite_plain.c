@@ -293,7 +293,7 @@ void gt_sqlite_plain_fill(struct gt_sqlite_plains *plains, struct gt_sqlite_leaf
         if (layout->end > payload_bytes || (plains->far_null_count && !are_far_nulls(plains, payload)))
             break;
         leaf->room_bytes -= payload_bytes;
-        batch->cells[row] = at;
+        batch->pointers[row] = (uint32_t)(leaf->pointers - leaf->page);
         if (plains->has_text)
             batch->texts[row] = text_of(layout, payload);
         load_fields(layout->fields, plains->field_count, payload, &batch->values[0][row++]);

@@ -20,7 +20,7 @@ struct gt_sqlite_batch {
     size_t count;
     int64_t values[GT_SQLITE_PLAIN_MAX][GT_SQLITE_BATCH_ROWS]; /* of the integers, in their order; of each row */
     struct gt_str texts[GT_SQLITE_BATCH_ROWS];                 /* as the file encodes them; NULL where there is none */
-    uint32_t cells[GT_SQLITE_BATCH_ROWS];                      /* where each row is on its page */
+    uint32_t pointers[GT_SQLITE_BATCH_ROWS];                   /* to the cell of each row: where they are on the page */
 };
 
 /* The cells of a leaf page that were not yet looked at. */

@@ -62,8 +62,7 @@ static void touch_rows(struct gt_builder *builder, enum gt_table_id table, size_
     for (size_t i = 0; i < gt_column_count && count >= 4 * STEP_ROWS; i++) {
         const struct gt_column_info *info = &gt_column_infos[i];
         if (info->table == table)
-            gt_mem_pages_touch(*gt_store_column(&builder->store, info), from * info->elem_bytes,
-                               to * info->elem_bytes);
+            gt_mem_pages_touch(*gt_store_column(&builder->store, info), from * info->elem_bytes, to * info->elem_bytes);
     }
     builder->touched[table] = to;
 }

@@ -1,6 +1,6 @@
 /* Sealing, the rows: columns of several builders come in, those of the merged store go out. Of each table, the columns
-   of the builder that has most of its rows grow to hold them all; a column of the others is given back when all of it is
-   copied, so each thread has two of one. */
+   of the builder that has most of its rows grow to hold them all; a column of the others is given back when all of it
+   is copied, so each thread has two of one. */
 #include <stdatomic.h>
 #include <string.h>
 

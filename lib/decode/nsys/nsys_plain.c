@@ -74,8 +74,7 @@ static size_t take_kernels(void *context, const struct gt_sqlite_batch *batch, s
     memcpy(ops->correlation + at, batch->values[KERNEL_CORRELATION] + from, count * sizeof *ops->correlation);
     copy_names(rows, batch->values[KERNEL_NAME] + from, count, ops->name + at);
     for (size_t i = 0; i < count; i++)
-        ops->lane[at + i] =
-            gt_nsys_lane(rows->sink, gt_nsys_global_pid((uint64_t)pids[i]), devices[i], streams[i]);
+        ops->lane[at + i] = gt_nsys_lane(rows->sink, gt_nsys_global_pid((uint64_t)pids[i]), devices[i], streams[i]);
     memset(ops->kind + at, GT_OP_KERNEL, count);
     memset(ops->flags + at, 0, count);
     ops->count += count;

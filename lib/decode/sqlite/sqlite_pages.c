@@ -114,7 +114,8 @@ static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
 }
 
 /* false: the cell does not fit its page. */
-static inline __attribute__((always_inline)) bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct cell *cell) {
+static inline __attribute__((always_inline)) bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable,
+                                                            struct cell *cell) {
     uint64_t payload_bytes, rowid;
     size_t len = gt_sqlite_record_varint(page + at, usable - at, &payload_bytes);
     at += (uint32_t)len;

@@ -75,8 +75,8 @@ struct gt_sqlite_reader {
     struct gt_sqlite_row row; /* the current one */
     struct gt_sqlite_plains *plains;
     struct gt_sqlite_batch batch;
-    uint8_t *buffer;          /* pages as they are read */
-    uint8_t *overflow;        /* a record that is longer than its page has room for */
+    uint8_t *buffer;   /* pages as they are read */
+    uint8_t *overflow; /* a record that is longer than its page has room for */
     size_t overflow_bytes;
     uint64_t overflow_pages;   /* followed in this run: every page belongs to one record, so there is a limit */
     uint64_t missing, damaged; /* pages and rows lost since init */

@@ -11,7 +11,7 @@
 
 enum {
     KEY_BYTES_MAX = 16, /* two words */
-    GAP_MAX = 8, /* unwanted columns between two wanted ones that are kept */
+    GAP_MAX = 8,        /* unwanted columns between two wanted ones that are kept */
     LAYOUT_COUNT_LOG2 = 8,
     LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2,
 };
@@ -26,8 +26,8 @@ struct field {
 
 /* Of a size that finds one of many without a multiplication. */
 struct layout {
-    uint64_t key[2]; /* the header's first bytes, zeros after them */
-    uint32_t end;    /* of the wanted values in the payload; UINT32_MAX: such rows are not plain */
+    uint64_t key[2];                /* the header's first bytes, zeros after them */
+    uint32_t end;                   /* of the wanted values in the payload; UINT32_MAX: such rows are not plain */
     uint32_t text_offset, text_len; /* 0: there is none */
     uint32_t unused[9];
     struct field fields[GT_SQLITE_PLAIN_MAX];
@@ -42,11 +42,11 @@ struct gt_sqlite_plains {
     uint16_t text_column;
     size_t null_count, far_null_count;
     uint16_t nulls[GT_SQLITE_PLAIN_MAX], far_nulls[GT_SQLITE_PLAIN_MAX]; /* columns */
-    size_t key_bytes;            /* header bytes up to the last kept column */
-    size_t types_bytes;          /* up to the last wanted column */
-    size_t far_words;            /* between both */
-    uint64_t key_mask[2];        /* what counts of the words of the key */
-    uint64_t far_mask;           /* of the last word of what is far */
+    size_t key_bytes;                                                    /* header bytes up to the last kept column */
+    size_t types_bytes;                                                  /* up to the last wanted column */
+    size_t far_words;                                                    /* between both */
+    uint64_t key_mask[2];                                                /* what counts of the words of the key */
+    uint64_t far_mask;                                                   /* of the last word of what is far */
     struct layout layouts[LAYOUT_COUNT];
 };
 

@@ -1,5 +1,5 @@
-/* Plain rows of SQLite tables, many at once: rows in which some wanted values are integers, some others NULL and one may
-   be a short text, as in nearly all rows of large tables. The cells of a page come in, columns of values go out. */
+/* Plain rows of SQLite tables, many at once: rows in which some wanted values are integers, some others NULL and one
+   may be a short text, as in nearly all rows of large tables. The cells of a page come in, columns of values go out. */
 #ifndef GT_DECODE_SQLITE_SQLITE_PLAIN_H
 #define GT_DECODE_SQLITE_SQLITE_PLAIN_H
 

@@ -15,7 +15,7 @@ enum {
     KEY_BYTES_MAX = 64,
     KEY_BYTES_FEW = 16,  /* enough where longer ones differ too much from row to row */
     REPLACED_MAX = 1024, /* layouts in a run, until that is known */
-    FRONT_GAP_MAX = 8, /* unwanted columns between two wanted ones of the front */
+    FRONT_GAP_MAX = 8,   /* unwanted columns between two wanted ones of the front */
     LAYOUT_COUNT_LOG2 = 7,
     LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2,
 };
@@ -74,7 +74,7 @@ _Static_assert(sizeof(union kept_layout) == LAYOUT_BYTES, "a layout has no room"
 struct gt_sqlite_layouts {
     struct wanted wanted[GT_SQLITE_COLUMNS_MAX]; /* by their place in the table */
     size_t wanted_count, front_count;
-    size_t replaced; /* layouts since the first record of the table */
+    size_t replaced;              /* layouts since the first record of the table */
     size_t key_bytes, key_words;  /* header bytes up to the last column of the front */
     size_t types_bytes;           /* header bytes up to the last wanted column */
     size_t tail_words;            /* between both */

@@ -140,6 +140,18 @@ void gt_mem_pages_discard(void *pages, size_t from_bytes, size_t to_bytes) {
         madvise((char *)pages + from, to - from, MADV_DONTNEED);
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; an error on older ones */
+#endif
+
+void gt_mem_pages_touch(void *pages, size_t from_bytes, size_t to_bytes) {
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = from_bytes / page_bytes * page_bytes;
+
+    if (to_bytes > from)
+        madvise((char *)pages + from, to_bytes - from, MADV_POPULATE_WRITE);
+}
+
 void *gt_mem_pages_map_file(int fd, size_t size_bytes) {
     void *pages = mmap(NULL, size_bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     return pages == MAP_FAILED ? NULL : pages;

@@ -30,6 +30,10 @@ void gt_mem_pages_free(void *pages, size_t size_bytes);
 /* Gives back the memory of the whole pages between two offsets, which read as zero from then on. */
 void gt_mem_pages_discard(void *pages, size_t from_bytes, size_t to_bytes);
 
+/* Says that the pages between two offsets will be written soon: they come all at once, where the kernel can do that,
+   instead of by a fault each. */
+void gt_mem_pages_touch(void *pages, size_t from_bytes, size_t to_bytes);
+
 /* A file's first bytes as read-only pages, read in at once; free with gt_mem_pages_free. NULL when it cannot be mapped.
    Only for files of our own: a mapped file that shrinks kills its reader. */
 void *gt_mem_pages_map_file(int fd, size_t size_bytes);

@@ -1,6 +1,8 @@
 /* Interning by XXH3 and open addressing: bytes come in, dense 32-bit ids go out. */
 #include "base/strtab.h"
 
+#include <string.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -99,16 +101,17 @@ failed:
     return GT_STRID_EMPTY;
 }
 
-static gt_strid intern(struct gt_strtab *tab, struct gt_str text, bool copy) {
-    uint32_t hash;
+static gt_strid intern_hashed(struct gt_strtab *tab, struct gt_str text, bool copy, uint32_t hash) {
     size_t free_slot = 0;
-    gt_strid id;
+    gt_strid id = look_up(tab, text, hash, &free_slot);
 
+    return id != NOT_FOUND ? id : add(tab, text, copy, hash, free_slot);
+}
+
+static gt_strid intern(struct gt_strtab *tab, struct gt_str text, bool copy) {
     if (text.len == 0 || tab->slot_count == 0)
         return GT_STRID_EMPTY;
-    hash = hash_of(text);
-    id = look_up(tab, text, hash, &free_slot);
-    return id != NOT_FOUND ? id : add(tab, text, copy, hash, free_slot);
+    return intern_hashed(tab, text, copy, hash_of(text));
 }
 
 bool gt_strtab_init(struct gt_strtab *tab) {
@@ -132,6 +135,39 @@ void gt_strtab_release(struct gt_strtab *tab) {
 
 gt_strid gt_strtab_intern(struct gt_strtab *tab, struct gt_str text) {
     return intern(tab, text, true);
+}
+
+/* What a text most likely is, if it is there: the string of its first slot. */
+static const struct gt_str *likely(const struct gt_strtab *tab, uint32_t hash) {
+    uint64_t slot = tab->slots[first_slot(tab->slot_count, hash)];
+    return &tab->strings[slot ? (gt_strid)slot - 1 : 0];
+}
+
+/* Slot, string and bytes are three distant places, each known by the one before: each is asked for in a round of its
+   own. */
+static void intern_block(struct gt_strtab *tab, const struct gt_str *texts, size_t count, gt_strid *ids) {
+    uint32_t hashes[GT_STRTAB_MANY];
+
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = texts[i].len ? hash_of(texts[i]) : 0;
+        __builtin_prefetch(&tab->slots[first_slot(tab->slot_count, hashes[i])]);
+    }
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(likely(tab, hashes[i]));
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(likely(tab, hashes[i])->ptr);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = texts[i].len ? intern_hashed(tab, texts[i], true, hashes[i]) : GT_STRID_EMPTY;
+}
+
+void gt_strtab_intern_many(struct gt_strtab *tab, const struct gt_str *texts, size_t count, gt_strid *ids) {
+    for (size_t from = 0; from < count; from += GT_STRTAB_MANY) {
+        size_t block = count - from < GT_STRTAB_MANY ? count - from : GT_STRTAB_MANY;
+        if (tab->slot_count)
+            intern_block(tab, texts + from, block, ids + from);
+        else
+            memset(ids + from, 0, block * sizeof *ids);
+    }
 }
 
 gt_strid gt_strtab_intern_borrowed(struct gt_strtab *tab, struct gt_str text) {

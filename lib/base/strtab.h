@@ -27,6 +27,11 @@ void gt_strtab_release(struct gt_strtab *tab);
 /* Copies the bytes on first sight. Amortised O(len). */
 gt_strid gt_strtab_intern(struct gt_strtab *tab, struct gt_str text);
 
+/* The same for many at once, one after the other: memory is asked for all of them before it is needed for one. Ids of
+   empty texts and of those without a ptr are GT_STRID_EMPTY. */
+#define GT_STRTAB_MANY 64
+void gt_strtab_intern_many(struct gt_strtab *tab, const struct gt_str *texts, size_t count, gt_strid *ids);
+
 /* The id, or UINT32_MAX if the string is not there. Safe from several threads while nobody interns. */
 gt_strid gt_strtab_find(const struct gt_strtab *tab, struct gt_str text);
 

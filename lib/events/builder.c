@@ -55,6 +55,33 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
     append_calls(builder, &checked);
 }
 
+/* Memory for the next rows of a table that has many already, so that no more than a few in a hundred are in vain. */
+static void touch_rows(struct gt_builder *builder, enum gt_table_id table, size_t count, size_t capacity) {
+    enum { STEP_ROWS = 16 << 10 };
+    size_t from = builder->touched[table], to = count + STEP_ROWS < capacity ? count + STEP_ROWS : capacity;
+    for (size_t i = 0; i < gt_column_count && count >= 4 * STEP_ROWS; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        if (info->table == table)
+            gt_mem_pages_touch(*gt_store_column(&builder->store, info), from * info->elem_bytes, to * info->elem_bytes);
+    }
+    builder->touched[table] = to;
+}
+
+/* One growth is enough, except for a table that is about as long as it can be. */
+#define MAKE_ROOM(table)                                                                                               \
+    struct gt_##table *gt_builder_##table##_room(struct gt_builder *builder, size_t count) {                           \
+        struct gt_##table *rows = &builder->store.table;                                                               \
+        if (rows->capacity - rows->count < count && !grow_table(builder, GT_TABLE_##table, rows->capacity))            \
+            return NULL;                                                                                               \
+        if (rows->count + count > builder->touched[GT_TABLE_##table])                                                  \
+            touch_rows(builder, GT_TABLE_##table, rows->count, rows->capacity);                                        \
+        return rows->capacity - rows->count < count ? NULL : rows;                                                     \
+    }
+MAKE_ROOM(ops)
+MAKE_ROOM(calls)
+MAKE_ROOM(ranges)
+#undef MAKE_ROOM
+
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row) {
     struct gt_ranges_row checked = *row;
     checked.end_ns = checked_end(builder, GT_FACT_RANGES, row->start_ns, row->end_ns);

@@ -27,7 +27,8 @@ struct gt_builder {
     struct gt_pending_counters *pending;       /* values of counters that are not yet in runs; NULL: none ever were */
     struct gt_segment *segments;
     size_t segment_count, segment_capacity;
-    bool has_twins; /* processes that looked different turned out to be one: sealing joins them */
+    size_t touched[GT_TABLE_COUNT]; /* rows that have their memory, of tables that grow by many rows at once */
+    bool has_twins;                 /* processes that looked different turned out to be one: sealing joins them */
     bool failed;
 };
 
@@ -69,6 +70,11 @@ void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct 
    zero length. */
 bool gt_builder_op(struct gt_builder *builder, const struct gt_ops_row *row);
 void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row);
+/* Room for many more rows at once, after the last: the caller fills every column and adds to the count. None of them
+   may end before it starts. NULL: there is none, and what comes of it is up to the functions above. */
+struct gt_ops *gt_builder_ops_room(struct gt_builder *builder, size_t count);
+struct gt_calls *gt_builder_calls_room(struct gt_builder *builder, size_t count);
+struct gt_ranges *gt_builder_ranges_room(struct gt_builder *builder, size_t count);
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row);
 void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row);
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);

@@ -23,12 +23,14 @@ static inline uint32_t gt_seal_renumber(const struct gt_renumbering *numbers, en
     return value == GT_NO_TRACK ? value : numbers->maps[refers][value];
 }
 
+#define GT_SEAL_NONE SIZE_MAX
+
 struct gt_merge {
     struct gt_piece *pieces; /* in the order of the file */
     size_t piece_count;
     struct gt_renumbering *renumberings; /* by builder */
     struct gt_builder target;            /* its track maps find tracks that several builders know */
-    bool keeps_first;                    /* the first builder's columns become the store's */
+    size_t kept[GT_TABLE_COUNT];         /* the builder whose columns become the store's; GT_SEAL_NONE */
 };
 
 /* Moves the rows of all pieces into the target, whose tracks and strings are merged already, with as many threads as

@@ -1,6 +1,6 @@
-/* Sealing, the rows: columns of several builders come in, those of the merged store go out. The first builder's columns
-   grow to hold all rows; a column of the others is given back when all of it is copied, so each thread has two of one.
- */
+/* Sealing, the rows: columns of several builders come in, those of the merged store go out. Of each table, the columns
+   of the builder that has most of its rows grow to hold them all; a column of the others is given back when all of it
+   is copied, so each thread has two of one. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,12 +20,12 @@ static size_t piece_rows(const struct gt_piece *piece, enum gt_table_id table) {
     return piece->segment->dropped ? 0 : piece->segment->end[table] - piece->segment->begin[table];
 }
 
-/* Whether rows of the first builder only ever move towards the end: it has dropped none, and has them in order. */
-static bool is_first_in_order(const struct gt_merge *merge) {
+/* Whether rows of a builder only ever move towards the end: it has dropped none, and has them in order. */
+static bool is_in_order(const struct gt_merge *merge, size_t builder) {
     const struct gt_segment *last = NULL;
     for (size_t p = 0; p < merge->piece_count; p++) {
         const struct gt_piece *piece = &merge->pieces[p];
-        if (piece->builder_index != 0)
+        if (piece->builder_index != builder)
             continue;
         if (piece->segment->dropped || (last && piece->segment < last))
             return false;
@@ -34,10 +34,25 @@ static bool is_first_in_order(const struct gt_merge *merge) {
     return true;
 }
 
+/* Chooses whose columns are kept. */
+static void choose_kept(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
+    size_t most[GT_TABLE_COUNT] = {0};
+    for (enum gt_table_id t = 0; t < GT_TABLE_COUNT; t++)
+        merge->kept[t] = GT_SEAL_NONE;
+    for (size_t b = 0; b < count; b++) {
+        bool can_be_kept = is_in_order(merge, b);
+        for (enum gt_table_id t = 0; can_be_kept && t < GT_TABLE_COUNT; t++) {
+            size_t rows = *gt_store_row_count(&builders[b].store, t);
+            merge->kept[t] = rows > most[t] ? b : merge->kept[t];
+            most[t] = rows > most[t] ? rows : most[t];
+        }
+    }
+}
+
 /* Where each piece's rows go, table by table; makes room for them. */
-static bool place_rows(struct gt_merge *merge, struct gt_builder *first) {
+static bool place_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
     struct gt_store *into = &merge->target.store;
-    merge->keeps_first = is_first_in_order(merge);
+    choose_kept(merge, builders, count);
     for (enum gt_table_id t = 0; t < GT_TABLE_COUNT; t++) {
         size_t rows = 0;
         if (is_track_table(t))
@@ -46,8 +61,8 @@ static bool place_rows(struct gt_merge *merge, struct gt_builder *first) {
             merge->pieces[p].place[t] = rows;
             rows += piece_rows(&merge->pieces[p], t);
         }
-        if (merge->keeps_first)
-            gt_store_table_move(into, &first->store, t);
+        if (merge->kept[t] != GT_SEAL_NONE)
+            gt_store_table_move(into, &builders[merge->kept[t]].store, t);
         *gt_store_row_count(into, t) = rows;
         if (rows && !gt_store_table_reserve(into, t, rows))
             return false;
@@ -130,11 +145,12 @@ struct copying {
 /* Rows that stay in their column move first, the last of them foremost, so that no row is overwritten before it moved.
  */
 static void copy_pieces(const struct gt_merge *merge, struct gt_store *into, const struct gt_column_info *info) {
-    for (size_t p = merge->piece_count; merge->keeps_first && p-- > 0;)
-        if (merge->pieces[p].builder_index == 0 && piece_rows(&merge->pieces[p], info->table))
+    size_t kept = merge->kept[info->table];
+    for (size_t p = merge->piece_count; p-- > 0;)
+        if (merge->pieces[p].builder_index == kept && piece_rows(&merge->pieces[p], info->table))
             move_column(merge, into, &merge->pieces[p], info);
     for (size_t p = 0; p < merge->piece_count; p++)
-        if ((merge->pieces[p].builder_index != 0 || !merge->keeps_first) && piece_rows(&merge->pieces[p], info->table))
+        if (merge->pieces[p].builder_index != kept && piece_rows(&merge->pieces[p], info->table))
             copy_column(merge, into, &merge->pieces[p], info);
 }
 
@@ -153,7 +169,7 @@ static void copy_columns(void *context, size_t thread) {
 }
 
 bool gt_seal_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
-    if (!place_rows(merge, &builders[0]))
+    if (!place_rows(merge, builders, count))
         return false;
     struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};
     atomic_init(&copying.next_column, 0);

@@ -117,11 +117,42 @@ static void borrowed_bytes_are_not_copied(void **state) {
     gt_strtab_release(&tab);
 }
 
+/* Each of many at once has the id that it has alone, also where the table grows between. */
+static void many_at_once_are_as_one_by_one(void **state) {
+    enum { COUNT = 150, ROUNDS = 200 };
+    static char bytes[COUNT][16];
+    struct gt_strtab alone, together;
+    uint64_t seed = 3;
+    (void)state;
+
+    assert_true(gt_strtab_init(&alone));
+    assert_true(gt_strtab_init(&together));
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct gt_str texts[COUNT];
+        gt_strid ids[COUNT];
+        size_t count = random_below(&seed, COUNT + 1);
+        for (size_t i = 0; i < count; i++) {
+            int len = snprintf(bytes[i], sizeof bytes[i], "text %u", (unsigned)random_below(&seed, 9000));
+            texts[i] = random_below(&seed, 9) ? (struct gt_str){bytes[i], (size_t)len} : (struct gt_str){NULL, 0};
+        }
+        gt_strtab_intern_many(&together, texts, count, ids);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(ids[i], gt_strtab_intern(&alone, texts[i]));
+    }
+    assert_int_equal(alone.count, together.count);
+    gt_strtab_release(&alone);
+    gt_strtab_release(&together);
+    struct gt_str text = GT_STR("x");
+    gt_strid id = 7;
+    gt_strtab_intern_many(&together, &text, 1, &id);
+    assert_int_equal(id, GT_STRID_EMPTY);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_is_always_there),         cmocka_unit_test(ids_follow_first_appearance),
         cmocka_unit_test(many_strings_survive_growth),   cmocka_unit_test(long_strings_differ_in_one_byte),
-        cmocka_unit_test(borrowed_bytes_are_not_copied),
+        cmocka_unit_test(borrowed_bytes_are_not_copied), cmocka_unit_test(many_at_once_are_as_one_by_one),
     };
     return cmocka_run_group_tests_name("strtab", tests, NULL, NULL);
 }

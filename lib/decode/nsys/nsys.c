@@ -127,11 +127,7 @@ int64_t gt_nsys_device(const struct gt_nsys_capture *capture, uint64_t global_pi
     return gpu == GT_MAP_NONE ? ordinal : (int64_t)gpu;
 }
 
-static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
-    uint64_t global_pid = activity->global_pid;
-    int64_t ordinal = activity->device < 0 ? 0 : activity->device, stream = activity->stream;
-    if (activity->device < 0)
-        count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE, GT_FACT_OPS);
+uint32_t gt_nsys_lane(struct gt_nsys_sink *sink, uint64_t global_pid, int64_t ordinal, int64_t stream) {
     struct gt_nsys_lane_slot *slot = &sink->lanes[slot_of(global_pid, (uint64_t)ordinal, (uint64_t)stream)];
     if (!slot->is_set || slot->global_pid != global_pid || slot->device != ordinal || slot->stream != stream) {
         uint32_t lane = gt_builder_lane(sink->builder, gt_nsys_process(sink, global_pid),
@@ -139,6 +135,12 @@ static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity
         *slot = (struct gt_nsys_lane_slot){global_pid, ordinal, stream, lane, true};
     }
     return slot->lane;
+}
+
+static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    if (activity->device < 0)
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE, GT_FACT_OPS);
+    return gt_nsys_lane(sink, activity->global_pid, activity->device < 0 ? 0 : activity->device, activity->stream);
 }
 
 static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {

@@ -157,6 +157,10 @@ void gt_nsys_sink_release(struct gt_nsys_sink *sink);
 bool gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity);
 void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call);
 void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event);
+/* The kind of range that events of this type are, enum gt_range_kind; -1: of another type than ranges have. */
+int gt_nsys_range_kind(uint64_t nvtx_type);
+/* What range rows have as their domain until gt_nsys_finish. domain_id may be GT_NSYS_NO_ID. */
+gt_strid gt_nsys_range_domain(struct gt_nsys_sink *sink, uint64_t global_tid, uint64_t domain_id);
 void gt_nsys_add_clone(struct gt_nsys_sink *sink, const struct gt_nsys_clone *clone);
 void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity); /* of the last op */
 
@@ -283,6 +287,8 @@ gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);
 /* Tracks by NVIDIA's ids, made on first use; GT_NO_TRACK for GT_NSYS_NO_ID. */
 uint32_t gt_nsys_process(struct gt_nsys_sink *sink, uint64_t global_id);
 uint32_t gt_nsys_thread(struct gt_nsys_sink *sink, uint64_t global_tid);
+/* ordinal: of the device in the process, not negative. */
+uint32_t gt_nsys_lane(struct gt_nsys_sink *sink, uint64_t global_pid, int64_t ordinal, int64_t stream);
 /* The physical GPU that a process refers to by this number. */
 int64_t gt_nsys_device(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal);
 uint8_t gt_nsys_memory_kind(uint64_t number); /* enum gt_memory_kind */

@@ -35,8 +35,9 @@ static uint64_t domain_id(const struct gt_nsys_nvtx *event) {
 }
 
 /* The place of the domain's label instead of a string id. The default domain 0 may have been given a name, too. */
-static gt_strid domain_of(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
-    size_t index = gt_nsys_label_index(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(event->global_tid), domain_id(event));
+gt_strid gt_nsys_range_domain(struct gt_nsys_sink *sink, uint64_t global_tid, uint64_t domain) {
+    uint64_t number = domain == GT_NSYS_NO_ID ? 0 : domain;
+    size_t index = gt_nsys_label_index(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(global_tid), number);
     return index == SIZE_MAX ? 0 : (gt_strid)index;
 }
 
@@ -84,7 +85,7 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         .start_ns = event->start_ns,
         .end_ns = event->end_ns,
         .name = nvtx_name(sink, event),
-        .domain = domain_of(sink, event),
+        .domain = gt_nsys_range_domain(sink, event->global_tid, event->domain_id),
         .thread = gt_nsys_thread(sink, event->global_tid),
         .end_thread = GT_NO_TRACK,
         .lane = GT_NO_TRACK,
@@ -117,16 +118,29 @@ static void add_mark(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event
         gt_builder_skip(sink->builder);
 }
 
+int gt_nsys_range_kind(uint64_t nvtx_type) {
+    switch (nvtx_type) {
+    case NVTX_PUSH_POP:
+    case NVTX_IMPORTED_PUSH_POP:
+        return GT_RANGE_NESTED;
+    case NVTX_START_END:
+    case NVTX_IMPORTED_START_END:
+        return GT_RANGE_START_END;
+    default:
+        return -1;
+    }
+}
+
 void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
     switch (event->type) {
     case NVTX_PUSH_POP:
     case NVTX_IMPORTED_PUSH_POP:
-    case GT_NSYS_NO_ID: /* the export does not say what its events are */
-        add_range(sink, event, GT_RANGE_NESTED);
-        break;
     case NVTX_START_END:
     case NVTX_IMPORTED_START_END:
-        add_range(sink, event, GT_RANGE_START_END);
+        add_range(sink, event, (enum gt_range_kind)gt_nsys_range_kind(event->type));
+        break;
+    case GT_NSYS_NO_ID: /* the export does not say what its events are */
+        add_range(sink, event, GT_RANGE_NESTED);
         break;
     case NVTX_MARK:
         add_mark(sink, event);

@@ -97,6 +97,11 @@ static void work(void *context, size_t index) {
         gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(rows.table->role, rows.sink->facts);
         uint64_t damaged_before = worker->reader.damaged, missing_before = worker->reader.missing;
         uint32_t facts = facts_of_table(decoding, job->table);
+        struct gt_sqlite_batches batches = {.context = &rows};
+        const struct gt_sqlite_plain *plain = gt_nsys_sqlite_plain(rows.table->role, rows.sink->facts, &batches.take);
+        if (plain)
+            batches.plain = *plain;
+        worker->reader.batches = plain ? &batches : NULL;
         gt_builder_begin(&decoding->builders[index], next + 1);
         rows.last_call = (struct gt_nsys_host_call){0};
         for (size_t part = job->part; part < job->end && worker->status == GT_OK; part++)

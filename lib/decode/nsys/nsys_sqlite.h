@@ -73,6 +73,10 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uin
 /* The same for those that are read only when they are asked for; NULL for others. */
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role);
 
+/* The same for many plain rows at once; NULL: they come one by one. */
+const struct gt_sqlite_plain *gt_nsys_sqlite_plain(enum gt_nsys_role role, uint32_t facts,
+                                                   gt_sqlite_pages_batch_fn **take);
+
 /* Whether an event with this payload was a sample of a Python stack. */
 bool gt_nsys_sqlite_take_python(const struct gt_nsys_rows *rows, const struct gt_nsys_nvtx *event,
                                 struct gt_str payload);

@@ -12,12 +12,14 @@ enum {
 bool gt_sqlite_pages_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file) {
     *reader = (struct gt_sqlite_reader){.file = file};
     reader->layouts = gt_sqlite_record_layouts_new();
+    reader->plains = gt_sqlite_plain_new();
     reader->buffer = gt_mem_alloc(BUFFER_BYTES + GT_SQLITE_SLACK);
-    return reader->layouts && reader->buffer;
+    return reader->layouts && reader->plains && reader->buffer;
 }
 
 void gt_sqlite_pages_reader_release(struct gt_sqlite_reader *reader) {
     gt_sqlite_record_layouts_free(reader->layouts);
+    gt_sqlite_plain_free(reader->plains);
     gt_mem_free(reader->buffer);
     gt_mem_free(reader->overflow);
     *reader = (struct gt_sqlite_reader){0};
@@ -28,6 +30,7 @@ struct run {
     struct gt_sqlite_reader *reader;
     gt_sqlite_pages_row_fn *take;
     void *context;
+    bool has_batches;
     struct gt_error *err;
     bool has_failed; /* err says why */
 };
@@ -88,7 +91,7 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
     return true;
 }
 
-static void take_cell(struct run *run, struct cell *cell) {
+static inline __attribute__((always_inline)) void take_cell(struct run *run, struct cell *cell) {
     struct gt_sqlite_reader *reader = run->reader;
     size_t needed;
     enum gt_sqlite_outcome outcome = gt_sqlite_record_read(reader->layouts, &cell->record, &reader->row, &needed);
@@ -103,7 +106,7 @@ static void take_cell(struct run *run, struct cell *cell) {
 
 /* Bytes of a payload that are stored in its leaf cell. */
 static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
-    uint32_t most = usable - 35, least = (usable - 12) * 32 / 255 - 23;
+    uint32_t most = usable - GT_SQLITE_LEAF_SPARE, least = (usable - 12) * 32 / 255 - 23;
     if (payload_bytes <= most)
         return (size_t)payload_bytes;
     size_t local = least + (size_t)((payload_bytes - least) % (usable - 4));
@@ -111,7 +114,8 @@ static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
 }
 
 /* false: the cell does not fit its page. */
-static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct cell *cell) {
+static inline __attribute__((always_inline)) bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable,
+                                                            struct cell *cell) {
     uint64_t payload_bytes, rowid;
     size_t len = gt_sqlite_record_varint(page + at, usable - at, &payload_bytes);
     at += (uint32_t)len;
@@ -132,7 +136,48 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
     return true;
 }
 
-/* The cells of a page do not overlap; where they do, each byte would give many rows. */
+/* The next cell, which may be damaged. */
+static inline __attribute__((always_inline)) void take_next(struct run *run, struct gt_sqlite_leaf *leaf) {
+    uint32_t at = gt_sqlite_record_load16(leaf->pointers);
+    struct cell cell;
+    leaf->pointers += 2;
+    if (at < leaf->cells_from || at >= leaf->usable_bytes || !find_cell(leaf->page, at, leaf->usable_bytes, &cell) ||
+        cell.record.available_bytes > leaf->room_bytes) {
+        run->reader->damaged++;
+        return;
+    }
+    leaf->room_bytes -= cell.record.available_bytes;
+    take_cell(run, &cell);
+}
+
+/* Hands on the rows that wait in the batch. Those that are not taken from there are read once more. */
+static void flush(struct run *run, const struct gt_sqlite_leaf *leaf) {
+    struct gt_sqlite_reader *reader = run->reader;
+    const struct gt_sqlite_batches *batches = reader->batches;
+    const struct gt_sqlite_batch *batch = &reader->batch;
+    for (size_t done = 0; done < batch->count && !run->has_failed; done++) {
+        done = batches->take(batches->context, batch, done);
+        if (done == batch->count)
+            break;
+        struct gt_sqlite_leaf again = *leaf;
+        again.pointers = leaf->page + batch->pointers[done];
+        again.room_bytes = leaf->usable_bytes;
+        take_next(run, &again);
+    }
+    reader->batch.count = 0;
+}
+
+/* Plain rows that follow each other. */
+static void take_plain(struct run *run, struct gt_sqlite_leaf *leaf) {
+    struct gt_sqlite_reader *reader = run->reader;
+    bool is_full = true;
+    while (is_full && !run->has_failed) {
+        gt_sqlite_plain_fill(reader->plains, leaf, &reader->batch);
+        is_full = reader->batch.count == GT_SQLITE_BATCH_ROWS;
+        flush(run, leaf);
+    }
+}
+
 static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     const uint8_t *header = page + gt_sqlite_page_header(number), *pointers = header + GT_SQLITE_LEAF_HEADER;
     run->reader->pages++;
@@ -142,18 +187,20 @@ static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
         run->reader->damaged++;
         return;
     }
-    size_t room = usable - cells_from;
     run->reader->rows += cell_count;
-    for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
-        uint32_t at = gt_sqlite_record_load16(pointers + 2 * i);
-        struct cell cell;
-        if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) ||
-            cell.record.available_bytes > room) {
-            run->reader->damaged++;
-            continue;
-        }
-        room -= cell.record.available_bytes;
-        take_cell(run, &cell);
+    struct gt_sqlite_leaf leaf = {
+        .page = page,
+        .pointers = pointers,
+        .pointers_end = pointers + 2 * (size_t)cell_count,
+        .cells_from = cells_from,
+        .usable_bytes = usable,
+        .room_bytes = usable - cells_from,
+    };
+    while (leaf.pointers < leaf.pointers_end && !run->has_failed) {
+        if (run->has_batches)
+            take_plain(run, &leaf);
+        if (leaf.pointers < leaf.pointers_end && !run->has_failed)
+            take_next(run, &leaf);
     }
 }
 
@@ -173,6 +220,9 @@ enum gt_status gt_sqlite_pages_reader_run(struct gt_sqlite_reader *reader, const
     struct run run = {.reader = reader, .take = take, .context = context, .err = err};
     reader->overflow_pages = 0;
     gt_sqlite_record_layouts_use(reader->layouts, columns);
+    const struct gt_sqlite_plain *plain = reader->batches ? &reader->batches->plain : NULL;
+    run.has_batches = plain && (!plain->has_text || file->encoding == GT_SQLITE_UTF8) &&
+                      gt_sqlite_plain_use(reader->plains, columns, plain);
     for (size_t i = 0; i < count && !run.has_failed;) {
         size_t together = leaves_together(file, leaves + i, count - i), got;
         size_t size = (size_t)(leaves[i + together - 1] - leaves[i] + 1) * file->page_bytes;

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/source.h"
+#include "decode/sqlite/sqlite_plain.h"
 #include "decode/sqlite/sqlite_record.h"
 
 #define GT_SQLITE_SCHEMA_ROOT 1 /* the page at which the list of tables begins, after the header of the file */
@@ -55,13 +56,27 @@ void gt_sqlite_pages_tree_release(struct gt_sqlite_tree *tree);
 
 typedef void gt_sqlite_pages_row_fn(void *context, const struct gt_sqlite_row *row);
 
+/* Takes plain rows of a batch, beginning with the one of this number. Returns the number of the first that it did not
+   take, which then comes as a single row. */
+typedef size_t gt_sqlite_pages_batch_fn(void *context, const struct gt_sqlite_batch *batch, size_t from);
+
+/* Who takes plain rows many at once. */
+struct gt_sqlite_batches {
+    struct gt_sqlite_plain plain;
+    gt_sqlite_pages_batch_fn *take;
+    void *context;
+};
+
 /* One for each thread. */
 struct gt_sqlite_reader {
+    const struct gt_sqlite_batches *batches; /* of the runs to come; NULL: all rows come one by one */
     const struct gt_sqlite_file *file;
     struct gt_sqlite_layouts *layouts;
     struct gt_sqlite_row row; /* the current one */
-    uint8_t *buffer;          /* pages as they are read */
-    uint8_t *overflow;        /* a record that is longer than its page has room for */
+    struct gt_sqlite_plains *plains;
+    struct gt_sqlite_batch batch;
+    uint8_t *buffer;   /* pages as they are read */
+    uint8_t *overflow; /* a record that is longer than its page has room for */
     size_t overflow_bytes;
     uint64_t overflow_pages;   /* followed in this run: every page belongs to one record, so there is a limit */
     uint64_t missing, damaged; /* pages and rows lost since init */

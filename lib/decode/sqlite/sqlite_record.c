@@ -13,7 +13,9 @@
 
 enum {
     KEY_BYTES_MAX = 64,
-    FRONT_GAP_MAX = 8, /* unwanted columns between two wanted ones of the front */
+    KEY_BYTES_FEW = 16,  /* enough where longer ones differ too much from row to row */
+    REPLACED_MAX = 1024, /* layouts in a run, until that is known */
+    FRONT_GAP_MAX = 8,   /* unwanted columns between two wanted ones of the front */
     LAYOUT_COUNT_LOG2 = 7,
     LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2,
 };
@@ -72,6 +74,7 @@ _Static_assert(sizeof(union kept_layout) == LAYOUT_BYTES, "a layout has no room"
 struct gt_sqlite_layouts {
     struct wanted wanted[GT_SQLITE_COLUMNS_MAX]; /* by their place in the table */
     size_t wanted_count, front_count;
+    size_t replaced;              /* layouts since the first record of the table */
     size_t key_bytes, key_words;  /* header bytes up to the last column of the front */
     size_t types_bytes;           /* header bytes up to the last wanted column */
     size_t tail_words;            /* between both */
@@ -126,12 +129,12 @@ static uint64_t last_word_mask(size_t bytes) {
     return mask;
 }
 
-void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
-    sort_wanted(layouts, columns);
+/* Which of the wanted columns are the front. */
+static void split_wanted(struct gt_sqlite_layouts *layouts, int key_bytes_max) {
     size_t front = 0;
     int last = -1;
     while (front < layouts->wanted_count && layouts->wanted[front].column <= last + 1 + FRONT_GAP_MAX &&
-           layouts->wanted[front].column + 2 <= KEY_BYTES_MAX)
+           layouts->wanted[front].column + 2 <= key_bytes_max)
         last = layouts->wanted[front++].column;
     layouts->front_count = front;
     layouts->key_bytes = (size_t)(last + 2);
@@ -142,8 +145,14 @@ void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struc
     layouts->types_bytes = (size_t)(last + 2);
     layouts->tail_words = (layouts->types_bytes - layouts->key_bytes + 7) / 8;
     layouts->tail_mask = last_word_mask(layouts->types_bytes - layouts->key_bytes);
+    layouts->replaced = 0;
     for (size_t i = 0; i < LAYOUT_COUNT; i++)
         layouts->kept[i].layout.is_set = false;
+}
+
+void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
+    sort_wanted(layouts, columns);
+    split_wanted(layouts, KEY_BYTES_MAX);
 }
 
 size_t gt_sqlite_record_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value) {
@@ -341,6 +350,11 @@ static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, cons
         return layout;
     if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_words, layouts->key_mask))
         return NULL;
+    layouts->replaced += layout->is_set;
+    if (layouts->replaced > REPLACED_MAX && layouts->key_bytes > KEY_BYTES_FEW) {
+        split_wanted(layouts, KEY_BYTES_FEW);
+        return NULL;
+    }
     layout->is_set = parse_header(layouts, layouts->front_count, record, layout, &needed) == GT_SQLITE_ROW;
     memcpy(layout->key, key, layouts->key_words * sizeof *key);
     return layout->is_set ? layout : NULL;

@@ -12,6 +12,7 @@
 #define GT_SQLITE_COLUMNS_MAX 28         /* columns that one scan can ask for */
 #define GT_SQLITE_NO_COLUMN   UINT16_MAX /* a column the table does not have: always NULL */
 #define GT_SQLITE_SLACK       16         /* bytes that must be readable after every record */
+#define GT_SQLITE_LEAF_SPARE  35         /* of a leaf page's bytes, which a record that is whole on it leaves */
 
 enum gt_sqlite_type { GT_SQLITE_NULL, GT_SQLITE_INT, GT_SQLITE_REAL, GT_SQLITE_TEXT, GT_SQLITE_BLOB };
 

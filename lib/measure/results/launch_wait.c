@@ -107,7 +107,8 @@ static uint32_t *new_sorted_rows(const struct gt_host_spans *spans, const struct
 /* How far the calls of a thread have come. */
 struct reach {
     int64_t start_ns; /* of the latest */
-    int64_t end_ns;   /* of all: the latest */
+    int64_t end_ns;   /* of those that were taken: the latest */
+    int64_t next_ns;  /* what ends by then need not be taken */
 };
 
 struct call_sweep {
@@ -129,11 +130,12 @@ static inline bool take_call(struct call_sweep *it, size_t row) {
     if (start_ns < reach->start_ns)
         return false;
     reach->start_ns = start_ns;
-    if (end_ns <= start_ns || end_ns <= reach->end_ns)
+    if (end_ns <= reach->next_ns || end_ns <= start_ns || end_ns <= reach->end_ns)
         return true;
     gt_host_spans_sweep_take(&it->sweep, thread, start_ns > reach->end_ns ? start_ns : reach->end_ns, end_ns,
                              calls->name[row]);
     reach->end_ns = end_ns;
+    reach->next_ns = gt_host_spans_sweep_next_ns(&it->sweep, thread);
     return true;
 }
 
@@ -142,8 +144,8 @@ static bool is_looked_at(const struct call_sweep *it, size_t row) {
 }
 
 static void start_calls(struct call_sweep *it) {
-    for (size_t i = 0; i < it->thread_count; i++)
-        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN};
+    for (uint32_t i = 0; i < it->thread_count; i++)
+        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN, gt_host_spans_sweep_next_ns(&it->sweep, i)};
 }
 
 static bool take_calls_as_they_are(struct call_sweep *it) {
@@ -160,8 +162,8 @@ static bool take_calls_sorted(struct call_sweep *it) {
     size_t count;
     uint32_t *rows = new_sorted_rows(it->sweep.spans, &table, &count);
     bool ok = rows != NULL;
-    start_calls(it);
     gt_host_spans_sweep_restart(&it->sweep);
+    start_calls(it);
     for (size_t i = 0; i < count && ok; i++)
         if (is_looked_at(it, rows[i]))
             take_call(it, rows[i]);

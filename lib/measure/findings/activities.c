@@ -98,8 +98,9 @@ const char *gt_activities_words(struct gt_str name) {
 static enum gt_activity activity_of_call(const struct index *index, struct gt_str name) {
     struct gt_str plain = gt_call_plain_name(name);
     enum gt_activity activity = activity_of(index, plain);
-    bool is_pooled = gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool"));
-    return activity == GT_ACTIVITY_ALLOCATION && is_pooled ? GT_ACTIVITY_COUNT : activity;
+    bool is_pooled = activity == GT_ACTIVITY_ALLOCATION && (gt_str_find_nocase(plain, GT_STR("Async")) ||
+                                                            gt_str_find_nocase(plain, GT_STR("Pool")));
+    return is_pooled ? GT_ACTIVITY_COUNT : activity;
 }
 
 /* ---- gathering ---- */
@@ -166,8 +167,12 @@ static void gather(struct gathering *it, const struct rows *rows) {
     if (rows->count == 0)
         return;
     begin_table(it, rows->where);
-    for (size_t i = 0; i < rows->count && !it->has_failed; i++) {
-        enum gt_activity activity = look_up(it, rows->name[i], rows->where);
+    const uint8_t *known = it->known;
+    const gt_strid *name_of = rows->name;
+    for (size_t i = 0, count = rows->count; i < count && !it->has_failed; i++) {
+        if (known[name_of[i]] == GT_ACTIVITY_COUNT + 1) /* nearly all */
+            continue;
+        enum gt_activity activity = look_up(it, name_of[i], rows->where);
         if (activity == GT_ACTIVITY_COUNT || rows->end_ns[i] <= rows->start_ns[i] || rows->thread[i] == GT_NO_TRACK ||
             rows->start_ns[i] < it->steady_ns ||
             !gt_view_has_moment(it->view, it->processes, rows->start_ns[i], rows->thread[i]))
@@ -177,8 +182,12 @@ static void gather(struct gathering *it, const struct rows *rows) {
     }
 }
 
-static bool is_long_launch(const struct gt_calls *calls, size_t call) {
-    return gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= (int64_t)ceil(gt_thresholds.first_launch_ns);
+static int64_t long_launch_ns(void) {
+    return (int64_t)ceil(gt_thresholds.first_launch_ns);
+}
+
+static bool is_long_launch(const struct gt_calls *calls, size_t call, int64_t least_ns) {
+    return gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= least_ns;
 }
 
 /* By name of an op: when it was first launched; NULL: memory was short. */
@@ -198,8 +207,9 @@ static int64_t *first_launches_new(const struct gt_view *view) {
 /* Whether any call is long and its name is that of a launch. */
 static bool has_long_launches(struct gathering *it) {
     const struct gt_calls *calls = &it->view->store->calls;
+    const int64_t least_ns = long_launch_ns();
     for (size_t i = 0; i < calls->count; i++)
-        if (is_long_launch(calls, i) && look_up(it, calls->name[i], FIRST_LAUNCH) != GT_ACTIVITY_COUNT)
+        if (is_long_launch(calls, i, least_ns) && look_up(it, calls->name[i], FIRST_LAUNCH) != GT_ACTIVITY_COUNT)
             return true;
     return false;
 }
@@ -213,9 +223,10 @@ static void gather_first_launches(struct gathering *it) {
         return;
     int64_t *first_ns = first_launches_new(view);
     it->has_failed |= !first_ns;
+    const int64_t least_ns = long_launch_ns();
     for (size_t i = 0; i < view->op_count && !it->has_failed; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
-        if (call == GT_NO_ROW || !is_long_launch(calls, call) || calls->start_ns[call] < it->steady_ns ||
+        if (call == GT_NO_ROW || !is_long_launch(calls, call, least_ns) || calls->start_ns[call] < it->steady_ns ||
             calls->start_ns[call] != first_ns[view->name[i]] || calls->thread[call] == GT_NO_TRACK ||
             !gt_store_kind_is_kernel(gt_view_op_kind(view, i)) ||
             look_up(it, calls->name[call], FIRST_LAUNCH) == GT_ACTIVITY_COUNT)

@@ -36,6 +36,7 @@ struct gt_evidence {
     struct gt_ledger ledger;
     uint32_t context;        /* bits of enum gt_context */
     bool has_found_readback; /* that rule has reported something, and later ones may refer to it */
+    bool is_explained;       /* the user asks why the rule that looks now reports something or not: all of it counts */
 
     struct gt_saving savings[GT_EVIDENCE_SAVINGS]; /* simulated so far; arrays are in the report's arena */
     size_t saving_count;

@@ -1,5 +1,6 @@
 /* Sync waits: the launching thread waited in a synchronizing call, and the GPU was idle then or right after. */
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/threads.h"
@@ -18,7 +19,7 @@ struct search {
     const struct gt_evidence *evidence;
     _Atomic uint8_t *launches; /* by thread: whether it launched ops of the view */
     bool *processes;           /* of the view */
-    const uint8_t *blocks;     /* by call; NULL: not known */
+    const uint8_t *blocks;     /* by call: 0 or 1; NULL: not known */
     uint8_t *is_wait;          /* likewise: whether it is one that waits */
 };
 
@@ -57,10 +58,13 @@ static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
                             .processes = gt_view_processes(view),
                             .blocks = gt_evidence_blocking_calls(evidence),
                             .is_wait = gt_mem_array(calls, 1)};
+    bool has_any = search.blocks && calls && memchr(search.blocks, 1, calls); /* most calls return at once */
     if (search.is_wait && search.launches && search.processes) {
-        gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, find_launching_threads, &search);
-        if (search.blocks)
+        if (has_any) {
+            gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, find_launching_threads,
+                            &search);
             gt_threads_rows(gt_threads_slices(threads, calls, 0), calls, find_waits, &search);
+        }
         leave_out_readbacks(evidence, search.is_wait);
     } else {
         gt_evidence_fail(evidence);
@@ -70,14 +74,18 @@ static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
     return search.is_wait;
 }
 
+/* The next that is marked, this one or after it; count: there is none. */
+static uint32_t next_mark(const uint8_t *marks, uint32_t from, size_t count) {
+    const uint8_t *at = from < count ? memchr(marks + from, 1, count - from) : NULL;
+    return (uint32_t)(at ? (size_t)(at - marks) : count);
+}
+
 static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, struct gt_lead_loss *losses,
                           struct gt_name_sums *names, uint32_t *longest) {
     const struct gt_calls *calls = &evidence->view->store->calls;
     size_t count = 0;
     int64_t longest_ns = 0;
-    for (uint32_t i = 0; i < calls->count; i++) {
-        if (!is_wait[i])
-            continue;
+    for (uint32_t i = 0; (i = next_mark(is_wait, i, calls->count)) < calls->count; i++) {
         int64_t length_ns = gt_ns_between(calls->start_ns[i], calls->end_ns[i]);
         *longest = length_ns > longest_ns ? i : *longest;
         longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
@@ -90,8 +98,8 @@ static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, 
 
 static size_t count_marks(const uint8_t *marks, size_t count) {
     size_t marked = 0;
-    for (size_t i = 0; i < count; i++)
-        marked += marks[i];
+    for (uint32_t i = 0; (i = next_mark(marks, i, count)) < count; i++)
+        marked++;
     return marked;
 }
 

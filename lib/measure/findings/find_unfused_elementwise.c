@@ -18,6 +18,7 @@ struct search {
     struct gt_evidence *evidence;
     const struct gt_traits *traits;
     const struct gt_updates *updates;
+    int64_t least_ns; /* of a kernel in a chain */
     size_t chains, kernels;
     double total_ns;
     struct chain longest;
@@ -25,8 +26,8 @@ struct search {
 
 static bool is_link(const struct search *search, uint32_t position) {
     const struct gt_view *view = search->evidence->view;
-    return (gt_traits_of_op(search->traits, view, position) & GT_TRAIT_ELEMENTWISE) &&
-           (double)gt_view_op_ns(view, position) >= gt_thresholds.chain_kernel_ns &&
+    return gt_view_op_ns(view, position) >= search->least_ns &&
+           (gt_traits_of_op(search->traits, view, position) & GT_TRAIT_ELEMENTWISE) &&
            !(search->updates->is_update && search->updates->is_update[position]);
 }
 
@@ -98,9 +99,11 @@ static void close_chain(struct search *search, struct chain *chain) {
 static void search_lane(struct search *search, const struct gt_view_lane *lane) {
     const struct gt_view *view = search->evidence->view;
     struct chain chain = {0};
-    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+    for (size_t i = lane->first, end = i + lane->count; i < end; i++) {
         uint32_t position = view->lane_order[i];
         bool is_next = is_link(search, position);
+        if (!is_next && !chain.count)
+            continue;
         if (chain.count && (!is_next || !continues(search, view->lane_order[i - 1], position))) {
             close_chain(search, &chain);
             chain = (struct chain){0};
@@ -172,7 +175,10 @@ static void describe(struct search *search, struct gt_finding *finding) {
 }
 
 bool gt_find_unfused_elementwise(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct search search = {evidence, gt_evidence_traits(evidence), gt_evidence_updates(evidence), 0, 0, 0, {0}};
+    struct search search = {.evidence = evidence,
+                            .traits = gt_evidence_traits(evidence),
+                            .updates = gt_evidence_updates(evidence),
+                            .least_ns = (int64_t)ceil(gt_thresholds.chain_kernel_ns)};
     if (!search.traits || !(search.traits->of_any & GT_TRAIT_ELEMENTWISE))
         return false;
     for (size_t i = 0; i < evidence->view->lane_count; i++)

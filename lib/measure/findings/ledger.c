@@ -30,6 +30,7 @@ struct division {
     struct walk comm; /* what communication ops have without each other */
     uint32_t *rest;   /* positions of communication and memory ops */
     size_t rest_count;
+    bool computes[UINT8_MAX + 1]; /* by category */
 };
 
 static int64_t computing_ns(const struct gt_ledger *ledger, size_t position) {
@@ -84,15 +85,18 @@ static struct gt_interval take_own_part(struct division *it, size_t position, en
 /* Nothing has a higher rank than compute. The others are listed. */
 static void divide_compute(struct division *it, const struct gt_view_device *device) {
     const struct gt_view *view = it->ledger->view;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        enum gt_class class = gt_view_op_class(view, i);
-        if (class != GT_CLASS_COMPUTE) {
+    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    int64_t *left_ns = it->ledger->op_left_ns, reached_ns = it->reached_ns[GT_CLASS_COMPUTE];
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        if (!it->computes[view->category[i]]) {
             it->rest[it->rest_count++] = (uint32_t)i;
             continue;
         }
-        struct gt_interval own = take_own_part(it, i, class);
-        it->ledger->op_left_ns[i] = gt_ns_between(own.start_ns, own.end_ns);
+        int64_t from_ns = later(start_ns[i], reached_ns);
+        left_ns[i] = end_ns[i] > from_ns ? gt_ns_between(from_ns, end_ns[i]) : 0;
+        reached_ns = end_ns[i] > from_ns ? end_ns[i] : reached_ns;
     }
+    it->reached_ns[GT_CLASS_COMPUTE] = reached_ns;
 }
 
 /* Gives communication or memory ops what no class of higher rank covers. */
@@ -128,6 +132,9 @@ static void divide_device(struct division *it, const struct gt_view_device *devi
 /* false: memory was short. */
 static bool divide(struct gt_ledger *ledger) {
     struct division it = {.ledger = ledger};
+    const struct gt_labels *labels = ledger->view->labels;
+    for (size_t i = 0; i < labels->category_count && i <= UINT8_MAX; i++)
+        it.computes[i] = labels->categories[i].time_class == GT_CLASS_COMPUTE;
     it.rest = gt_mem_uninitialised(ledger->view->op_count, sizeof *it.rest);
     bool ok = it.rest;
     for (size_t d = 0; d < ledger->view->device_count && ok; d++) {
@@ -151,10 +158,10 @@ static void begin(struct gt_ledger *ledger) {
 }
 
 static void take_gaps(struct gt_ledger *ledger) {
-    for (size_t i = 0; i < ledger->idle->count; i++) {
-        const struct gt_idle_gap *gap = &ledger->idle->gaps[i];
-        ledger->gap_left_ns[i] = gap->start_ns < ledger->steady_ns ? 0 : gt_idle_gap_ns(gap);
-    }
+    const struct gt_idle_gap *gap = ledger->idle->gaps;
+    int64_t *left_ns = ledger->gap_left_ns, steady_ns = ledger->steady_ns;
+    for (size_t i = 0, end = ledger->idle->count; i < end; i++, gap++)
+        left_ns[i] = gap->start_ns < steady_ns ? 0 : gt_idle_gap_ns(gap);
 }
 
 bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle,

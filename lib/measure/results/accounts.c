@@ -51,14 +51,40 @@ void gt_account_sweep_init(struct gt_account_sweep *it) {
         it->reached_ns[class] = INT64_MIN;
 }
 
+static int64_t latest_of(const struct gt_account_sweep *it) {
+    int64_t latest_ns = INT64_MIN;
+    for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
+        latest_ns = it->reached_ns[class] > latest_ns ? it->reached_ns[class] : latest_ns;
+    return latest_ns;
+}
+
+/* An op while no other runs, as on one stream most do: all of its time is its own, and accounted for at once. */
+static inline void take_alone(struct gt_account_sweep *it, enum gt_class class, int64_t start_ns, int64_t end_ns) {
+    uint64_t length_ns = (uint64_t)end_ns - (uint64_t)start_ns;
+    it->class_ns[class] += length_ns;
+    it->exposed_comm_ns += class == GT_CLASS_COMM ? length_ns : 0;
+    it->exposed_memory_ns += class == GT_CLASS_MEMORY ? length_ns : 0;
+    it->at_ns = it->reached_ns[class] = end_ns;
+}
+
 void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_view *view, size_t first, size_t end) {
     struct gt_account_sweep it = *accountant; /* a copy stays in registers */
+    int64_t latest_ns = latest_of(&it);
     for (size_t i = first; i < end; i++) {
-        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
-        assert(view->start_ns[i] >= it.at_ns);
-        settle(&it, view->start_ns[i]);
-        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
-        it.sum_ns = gt_ns_add(it.sum_ns, gt_view_op_ns(view, i));
+        int64_t op_start_ns = view->start_ns[i], op_end_ns = view->end_ns[i];
+        enum gt_class class = gt_view_op_class(view, i);
+        assert(op_start_ns >= it.at_ns);
+        if (latest_ns > it.at_ns)
+            settle(&it, op_start_ns);
+        it.at_ns = op_start_ns;
+        it.sum_ns = gt_ns_add(it.sum_ns, gt_ns_between(op_start_ns, op_end_ns));
+        if (latest_ns <= op_start_ns && i + 1 < end && op_end_ns <= view->start_ns[i + 1]) {
+            take_alone(&it, class, op_start_ns, op_end_ns);
+            latest_ns = op_end_ns;
+            continue;
+        }
+        it.reached_ns[class] = op_end_ns > it.reached_ns[class] ? op_end_ns : it.reached_ns[class];
+        latest_ns = op_end_ns > latest_ns ? op_end_ns : latest_ns;
     }
     *accountant = it;
 }

@@ -24,14 +24,19 @@ struct collecting {
     uint32_t *part_of; /* by step: 1 + index of its latest part; one of an earlier device counts as none */
 };
 
+/* false: memory was short. */
+static bool make_room(struct collecting *it, size_t capacity) {
+    struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
+    it->set->parts = parts ? parts : it->set->parts;
+    return parts;
+}
+
 static struct gt_step_part *add_part(struct collecting *it) {
     if (it->set->count == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 64;
-        struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
-        it->set->parts = parts ? parts : it->set->parts;
         struct gt_account_sweep *accountants = gt_mem_realloc(it->accountants, capacity * sizeof *accountants);
         it->accountants = accountants ? accountants : it->accountants;
-        if (!parts || !accountants)
+        if (!accountants || !make_room(it, capacity))
             return NULL;
         it->capacity = capacity;
     }
@@ -79,6 +84,19 @@ static bool collect_device(struct collecting *it, uint32_t index) {
     return true;
 }
 
+/* Steps without ops. */
+static bool add_empty(struct collecting *it, size_t step_count) {
+    size_t empty = 0;
+    for (size_t step = 0; step < step_count; step++)
+        empty += !it->part_of[step];
+    if (empty && !make_room(it, it->set->count + empty))
+        return false;
+    for (uint32_t step = 0; step < step_count && empty; step++)
+        if (!it->part_of[step])
+            it->set->parts[it->set->count++] = (struct gt_step_part){.step = step, .device = GT_NO_TRACK};
+    return true;
+}
+
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
     size_t step_count = view->labels->step_count;
@@ -87,13 +105,7 @@ static bool collect(struct collecting *it) {
     for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
         ok = collect_device(it, d);
     /* With a selection, most steps have no op for that reason alone. */
-    for (uint32_t step = 0; step < step_count && ok && view->is_whole; step++) {
-        struct gt_step_part *part = it->part_of[step] ? NULL : add_part(it);
-        if (part)
-            *part = (struct gt_step_part){.step = step, .device = GT_NO_TRACK};
-        ok = part || it->part_of[step];
-    }
-    return ok;
+    return ok && (!view->is_whole || add_empty(it, step_count));
 }
 
 /* By step, then by device: that is how those of a step come. */

@@ -58,8 +58,8 @@ bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, 
     *tree = (struct gt_step_tree){.count = labels->step_count, .leaf_count = 1};
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
-    tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
-    tree->latest_end_ns = gt_arena_array(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
+    tree->spans = gt_arena_uninitialised(arena, tree->count, sizeof *tree->spans);
+    tree->latest_end_ns = gt_arena_uninitialised(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
     if (gt_arena_failed(arena))
         return false;
     if (!sort_spans(tree, store, labels))

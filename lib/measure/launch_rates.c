@@ -246,20 +246,24 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
 /* The same bursts whatever process kernels are of: those of several join where no pause is between them anyway. */
 static bool find_bursts_of_all(const struct gt_view *view, struct bursts *ended) {
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    const uint8_t *kind = view->kind;
     for (uint32_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
-        struct burst burst = {.device = GT_NO_TRACK};
+        uint32_t of_device = GT_NO_TRACK; /* no kernel yet */
+        int64_t first_ns = 0, reached_ns = 0;
         for (size_t i = device->first, end = i + device->count; i < end; i++) {
-            if (!gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
+            if (!gt_store_kind_is_kernel(kind[i]))
                 continue;
-            if (burst.device == GT_NO_TRACK || is_pause(burst.end_ns, start_ns[i])) {
-                if (!end_burst(ended, &burst))
+            if (of_device == GT_NO_TRACK || is_pause(reached_ns, start_ns[i])) {
+                if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
                     return false;
-                burst = (struct burst){0, d, start_ns[i], end_ns[i]};
+                of_device = d;
+                first_ns = start_ns[i];
+                reached_ns = end_ns[i];
             }
-            burst.end_ns = end_ns[i] > burst.end_ns ? end_ns[i] : burst.end_ns;
+            reached_ns = end_ns[i] > reached_ns ? end_ns[i] : reached_ns;
         }
-        if (!end_burst(ended, &burst))
+        if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
             return false;
     }
     return true;

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/stems.h"
 #include "measure/findings/thresholds.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
@@ -124,6 +125,7 @@ struct gathering {
     uint8_t *launches; /* by thread: the GPU waited for a launch of its */
     struct spells of[GT_ACTIVITY_COUNT];
     struct index index; /* of the table that is gathered */
+    struct gt_stems stems; /* activities + 1; no pattern has a digit */
     bool has_failed;
 };
 
@@ -138,8 +140,14 @@ struct rows {
 
 static void learn(struct gathering *it, gt_strid name, enum where where) {
     struct gt_str text = gt_store_string(it->view->store, name);
-    enum gt_activity activity = where == CALL ? activity_of_call(&it->index, text) : activity_of(&it->index, text);
-    it->known[name] = (uint8_t)(activity + 1);
+    if (where == CALL) { /* versions at the end of their names are looked at */
+        it->known[name] = (uint8_t)(activity_of_call(&it->index, text) + 1);
+        return;
+    }
+    uint8_t *of_stem = gt_stems_answer(&it->stems, text);
+    it->known[name] = of_stem && *of_stem ? *of_stem : (uint8_t)(activity_of(&it->index, text) + 1);
+    if (of_stem)
+        *of_stem = it->known[name];
 }
 
 static inline enum gt_activity look_up(struct gathering *it, gt_strid name, enum where where) {
@@ -160,6 +168,7 @@ static void add_spell(struct gathering *it, struct spells *spells, const struct 
 /* A name may mean something else in another table. */
 static void begin_table(struct gathering *it, enum where where) {
     memset(it->known, 0, it->view->store->strings.count);
+    it->stems = (struct gt_stems){0};
     index_init(&it->index, 1u << where);
 }
 

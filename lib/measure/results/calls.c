@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "measure/results/measure.h"
@@ -63,7 +62,8 @@ struct marking {
     uint8_t *marks;
     uint32_t *alone; /* launch calls by name that no op has */
     size_t alone_count, alone_capacity;
-    struct gt_map by_id; /* process and id of those that have one: place in the list of the first */
+    uint32_t *slots;     /* place in the list of the first that has a process and an id, + 1; 0: free */
+    size_t slot_count;   /* a power of two */
     uint8_t *is_taken;   /* by place in the list: a call that launched something has the same process and id */
     uint8_t *maybe;      /* by the low bits of an id: whether one of the list has it; most ids are of none */
     size_t maybe_count;  /* a power of two */
@@ -113,24 +113,42 @@ static uint8_t *maybe_of(const struct marking *marking, uint64_t id) {
     return &marking->maybe[id & (marking->maybe_count - 1)];
 }
 
+/* Where the first of the list with the process and id is, or belongs. Ids that share all but the low bits lie side by
+   side, for neighbours are asked for one after the other. */
+static uint32_t *slot_of(const struct marking *marking, uint32_t process, uint64_t id) {
+    const struct gt_store *store = marking->view->store;
+    uint64_t hash = ((id >> 6) + process * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    size_t mask = marking->slot_count - 1, at = (size_t)((hash ^ hash >> 29) << 6 | (id & 63)) & mask;
+    for (; marking->slots[at]; at = (at + 1) & mask) {
+        uint32_t call = marking->alone[marking->slots[at] - 1];
+        if (store->calls.correlation[call] == id && gt_labels_call_process(store, call) == process)
+            break;
+    }
+    return &marking->slots[at];
+}
+
 /* Some exports write a call as two nested rows with one correlation id: such a pair is one call. */
 static bool index_alone(struct marking *marking) {
     const struct gt_store *store = marking->view->store;
     for (marking->maybe_count = 4096; marking->maybe_count < store->calls.count;)
         marking->maybe_count *= 2;
     marking->maybe = gt_mem_array(marking->maybe_count, 1);
+    for (marking->slot_count = 64; marking->slot_count / 2 < marking->alone_count;)
+        marking->slot_count *= 2;
+    marking->slots = gt_mem_array(marking->slot_count, sizeof *marking->slots);
     marking->is_taken = gt_mem_array(marking->alone_count, 1);
-    if (!marking->maybe || !marking->is_taken)
+    if (!marking->maybe || !marking->slots || !marking->is_taken)
         return false;
     for (uint32_t i = 0; i < marking->alone_count; i++) {
         uint32_t call = marking->alone[i];
         uint64_t id = store->calls.correlation[call];
         if (id == GT_NO_CORRELATION)
             continue;
-        gt_map_put_if_new(&marking->by_id, gt_labels_call_process(store, call), id, i);
+        uint32_t *slot = slot_of(marking, gt_labels_call_process(store, call), id);
+        *slot = *slot ? *slot : i + 1;
         *maybe_of(marking, id) = 1;
     }
-    return !marking->by_id.failed;
+    return true;
 }
 
 /* Few calls are asked about, so the others are only looked up. */
@@ -142,9 +160,9 @@ static void find_taken(void *context, size_t slice, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         if (!*maybe_of(marking, ids[i]) || !marking->marks[i] || ids[i] == GT_NO_CORRELATION)
             continue;
-        uint32_t place = gt_map_get(&marking->by_id, gt_labels_call_process(store, (uint32_t)i), ids[i]);
-        if (place != GT_MAP_NONE) /* calls of other slices may have the same */
-            __atomic_store_n(&marking->is_taken[place], 1, __ATOMIC_RELAXED);
+        uint32_t slot = *slot_of(marking, gt_labels_call_process(store, (uint32_t)i), ids[i]);
+        if (slot) /* calls of other slices may have the same */
+            __atomic_store_n(&marking->is_taken[slot - 1], 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -157,14 +175,13 @@ static bool mark_calls_without_ops(struct marking *marking, size_t threads) {
         return true;
     if (!index_alone(marking))
         return false;
-    if (marking->by_id.count)
-        gt_threads_rows(gt_threads_slices(threads, store->calls.count, 0), store->calls.count, find_taken, marking);
+    gt_threads_rows(gt_threads_slices(threads, store->calls.count, 0), store->calls.count, find_taken, marking);
     for (uint32_t i = 0; i < marking->alone_count; i++) {
         uint32_t call = marking->alone[i];
         uint64_t id = store->calls.correlation[call];
         marking->marks[call] =
-            id == GT_NO_CORRELATION || (gt_map_get(&marking->by_id, gt_labels_call_process(store, call), id) == i &&
-                                        !marking->is_taken[i]);
+            id == GT_NO_CORRELATION ||
+            (!marking->is_taken[i] && *slot_of(marking, gt_labels_call_process(store, call), id) == i + 1);
     }
     return true;
 }
@@ -181,7 +198,7 @@ enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *out, const str
     gt_mem_free(marking.alone);
     gt_mem_free(marking.is_taken);
     gt_mem_free(marking.maybe);
-    gt_map_release(&marking.by_id);
+    gt_mem_free(marking.slots);
     if (!ok) {
         gt_mem_free(marking.marks);
         return gt_fail_memory(err);

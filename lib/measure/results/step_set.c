@@ -47,8 +47,10 @@ static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, in
     struct gt_step_part *part = add_part(it);
     if (!part)
         return false;
-    *part = (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
-    it->part_of[step] = (uint32_t)it->set->count;
+    uint32_t number = (uint32_t)it->set->count;
+    *part = (struct gt_step_part){
+        .step = step, .device = device, .account = number, .start_ns = start_ns, .end_ns = start_ns};
+    it->part_of[step] = number;
     gt_account_sweep_init(&it->accountants[it->set->count - 1]);
     return true;
 }
@@ -56,7 +58,7 @@ static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, in
 /* Ops from one position to before another, all of one step. */
 static void take_ops(struct collecting *it, uint32_t index, size_t first, size_t end) {
     struct gt_step_part *part = &it->set->parts[index];
-    part->ops += end - first;
+    part->ops += (uint32_t)(end - first);
     for (size_t i = first; i < end; i++)
         part->end_ns = it->view->end_ns[i] > part->end_ns ? it->view->end_ns[i] : part->end_ns;
     gt_account_sweep_take(&it->accountants[index], it->view, first, end);
@@ -77,10 +79,17 @@ static bool collect_device(struct collecting *it, uint32_t index) {
             return false;
         take_ops(it, it->part_of[step] - 1, first, end);
     }
-    for (size_t i = first_part; i < it->set->count; i++) {
-        struct gt_step_part *part = &it->set->parts[i];
-        part->account = gt_account_sweep_close(&it->accountants[i], part->start_ns, part->end_ns);
-    }
+    return true;
+}
+
+static bool close_accounts(struct collecting *it) {
+    struct gt_account *accounts = it->set->accounts = gt_mem_uninitialised(it->set->count + 1, sizeof *accounts);
+    if (!accounts)
+        return false;
+    accounts[0] = (struct gt_account){0};
+    for (size_t i = 0; i < it->set->count; i++)
+        accounts[i + 1] =
+            gt_account_sweep_close(&it->accountants[i], it->set->parts[i].start_ns, it->set->parts[i].end_ns);
     return true;
 }
 
@@ -105,7 +114,7 @@ static bool collect(struct collecting *it) {
     for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
         ok = collect_device(it, d);
     /* With a selection, most steps have no op for that reason alone. */
-    return ok && (!view->is_whole || add_empty(it, step_count));
+    return ok && close_accounts(it) && (!view->is_whole || add_empty(it, step_count));
 }
 
 /* By step, then by device: that is how those of a step come. */
@@ -166,6 +175,7 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
 
 void gt_step_set_release(struct gt_step_set *set) {
     gt_mem_free(set->parts);
+    gt_mem_free(set->accounts);
     gt_mem_free(set->states);
     *set = (struct gt_step_set){0};
 }

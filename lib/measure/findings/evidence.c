@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
+#include "measure/findings/sync_marks.h"
 #include "measure/findings/thresholds.h"
 #include "measure/findings/waits.h"
 
@@ -184,6 +185,13 @@ const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence)
     return &evidence->step_times;
 }
 
+uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence) {
+    if (!evidence->has_sync_marks)
+        evidence->sync_marks = gt_sync_marks_new(evidence);
+    evidence->has_sync_marks = true;
+    return evidence->sync_marks;
+}
+
 /* Steps of the selection that put ops on a device, on average over the devices that have any: processes count their
    steps each for themselves. */
 static size_t count_steps(struct gt_evidence *evidence) {
@@ -214,7 +222,7 @@ size_t gt_evidence_step_count(struct gt_evidence *evidence) {
 /* ---- all at once ---- */
 
 /* What nearly every trace needs, each made in a copy of the evidence with an error of its own. */
-enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, COUNTS, STEP_TIMES, PART_COUNT };
+enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, COUNTS, STEP_TIMES, SYNC_MARKS, PART_COUNT };
 
 struct part {
     struct gt_evidence evidence;
@@ -246,6 +254,8 @@ static void make_part(void *context, size_t index) {
         gt_evidence_bulk_copies(&part->evidence);
     else if (index == COUNTS)
         make_counts(&part->evidence);
+    else if (index == SYNC_MARKS)
+        gt_evidence_sync_marks(&part->evidence);
     else
         gt_evidence_step_times(&part->evidence);
 }
@@ -258,7 +268,8 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->updates = parts[UPDATES].evidence.updates;
     evidence->bulk_copies = parts[BULK_COPIES].evidence.bulk_copies;
     evidence->step_times = parts[STEP_TIMES].evidence.step_times;
-    evidence->has_step_times = true;
+    evidence->sync_marks = parts[SYNC_MARKS].evidence.sync_marks;
+    evidence->has_step_times = evidence->has_sync_marks = true;
     evidence->launch_count = parts[COUNTS].evidence.launch_count;
     evidence->step_count = parts[COUNTS].evidence.step_count;
     evidence->has_launch_count = evidence->has_step_count = evidence->has_parts = true;
@@ -312,4 +323,5 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_updates_release(&evidence->updates);
     gt_bulk_copies_release(&evidence->bulk_copies);
     gt_step_times_release(&evidence->step_times);
+    gt_mem_free(evidence->sync_marks);
 }

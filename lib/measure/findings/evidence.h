@@ -46,7 +46,7 @@ struct gt_evidence {
     bool has_step_count, has_parts;
     size_t step_count;
     bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count,
-        has_step_times;
+        has_step_times, has_sync_marks;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
@@ -54,6 +54,7 @@ struct gt_evidence {
     struct gt_updates updates;
     struct gt_bulk_copies bulk_copies;
     struct gt_step_times step_times;
+    uint8_t *sync_marks; /* of sync_marks.h */
     size_t launch_count; /* of waits.h */
 };
 
@@ -80,7 +81,8 @@ const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence); /* by 
 const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence);
-void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
+uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL after a failure */
+void gt_evidence_fail(struct gt_evidence *evidence);           /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided
    by it and by the number of devices is what a step could save. */

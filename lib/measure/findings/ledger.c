@@ -225,7 +225,7 @@ static void keep_window(struct gt_ledger *ledger, const struct gt_ledger_claim *
 }
 
 /* Most claims are not among the largest. */
-static void note_window(struct gt_ledger *ledger, const struct gt_ledger_claim *claim, size_t device) {
+static inline void note_window(struct gt_ledger *ledger, const struct gt_ledger_claim *claim, size_t device) {
     if (claim->ns > 0 &&
         (ledger->window_count < GT_FINDING_WINDOWS || claim->ns > ledger->window_claims[GT_FINDING_WINDOWS - 1].ns))
         keep_window(ledger, claim, device);
@@ -264,7 +264,8 @@ static bool grow_claims(struct gt_ledger *ledger) {
 }
 
 /* Takes so much of what is left. Returns what was taken. */
-static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted, int64_t *saving_ns) {
+static inline int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted,
+                            int64_t *saving_ns) {
     wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
     if (ledger->count == ledger->capacity && !grow_claims(ledger)) {
         ledger->has_failed = true;

@@ -194,6 +194,7 @@ bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans
 struct outer {
     int64_t start_ns, end_ns; /* end INT64_MIN: none came yet */
     int64_t from_ns;          /* its part that is not inside the one before it, as damaged traces have them */
+    int64_t next_ns;          /* what ends by then need not be taken */
     gt_strid name;
 };
 
@@ -213,15 +214,17 @@ struct code_sweep {
     struct joining joining;
 };
 
-static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
+static inline bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
     return table->end_ns[row] > table->start_ns[row] && gt_host_spans_has(it->sweep.spans, table->thread[row]) &&
            (!table->is_counted || table->is_counted[row]);
 }
 
 static void take_outer(struct code_sweep *it, uint32_t thread) {
-    const struct outer *outer = &it->outers[thread];
-    if (outer->end_ns > INT64_MIN)
-        gt_host_spans_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
+    struct outer *outer = &it->outers[thread];
+    if (outer->end_ns <= outer->next_ns) /* also where none came yet */
+        return;
+    gt_host_spans_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
+    outer->next_ns = gt_host_spans_sweep_next_ns(&it->sweep, thread);
 }
 
 /* false: it starts before the one before it, and is not inside that. */
@@ -264,8 +267,10 @@ static inline bool take_row(struct code_sweep *it, const struct table *table, si
 }
 
 static void start_code(struct code_sweep *it) {
-    for (size_t i = 0; i < it->thread_count; i++)
-        it->outers[i] = (struct outer){.start_ns = INT64_MIN, .end_ns = INT64_MIN};
+    for (uint32_t i = 0; i < it->thread_count; i++)
+        it->outers[i] = (struct outer){.start_ns = INT64_MIN,
+                                       .end_ns = INT64_MIN,
+                                       .next_ns = gt_host_spans_sweep_next_ns(&it->sweep, i)};
     for (size_t i = 0, first = 0; i < it->thread_count; first = it->joining.end[i++])
         it->joining.next[i] = first;
 }
@@ -282,8 +287,8 @@ static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
     size_t count;
     uint32_t *rows = new_sorted_rows(it->sweep.spans, table, &count);
     bool ok = rows != NULL;
-    start_code(it);
     gt_host_spans_sweep_restart(&it->sweep);
+    start_code(it);
     for (size_t i = 0; i < count && ok; i++)
         if (is_code(table, it, rows[i]))
             take_row(it, table, rows[i]);

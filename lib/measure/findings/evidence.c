@@ -169,6 +169,16 @@ const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence) {
     return &evidence->updates;
 }
 
+const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence) {
+    const struct gt_traits *traits = gt_evidence_traits(evidence);
+    const struct gt_updates *updates = gt_evidence_updates(evidence);
+    if (!evidence->has_chain_links && traits)
+        keep_failure(evidence,
+                     gt_chain_links_init(&evidence->chain_links, evidence->view, traits, updates, evidence->err));
+    evidence->has_chain_links = true;
+    return &evidence->chain_links;
+}
+
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence) {
     if (!evidence->has_bulk_copies)
         keep_failure(evidence, gt_bulk_copies_init(&evidence->bulk_copies, evidence->view, gt_evidence_idle(evidence),
@@ -229,8 +239,9 @@ struct part {
     struct gt_error err;
 };
 
-static void make_ledger(struct gt_evidence *evidence) {
-    if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns))
+static void make_ledger(struct gt_evidence *evidence, size_t threads) {
+    if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns,
+                        threads))
         gt_evidence_fail(evidence);
 }
 
@@ -243,13 +254,13 @@ static void make_part(void *context, size_t index) {
     struct part *part = &((struct part *)context)[index];
     part->evidence.err = &part->err;
     if (index == LEDGER)
-        make_ledger(&part->evidence);
+        make_ledger(&part->evidence, gt_threads_count(part->evidence.view->request->threads));
     else if (index == HOST_GAPS)
         gt_evidence_host_gaps(&part->evidence);
     else if (index == ACTIVITIES)
         gt_evidence_activity(&part->evidence, GT_ACTIVITY_COMPILATION);
     else if (index == UPDATES)
-        gt_evidence_updates(&part->evidence);
+        gt_evidence_chain_links(&part->evidence); /* and the traits and updates before it */
     else if (index == BULK_COPIES)
         gt_evidence_bulk_copies(&part->evidence);
     else if (index == COUNTS)
@@ -266,6 +277,7 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->activities = parts[ACTIVITIES].evidence.activities;
     evidence->traits = parts[UPDATES].evidence.traits;
     evidence->updates = parts[UPDATES].evidence.updates;
+    evidence->chain_links = parts[UPDATES].evidence.chain_links;
     evidence->bulk_copies = parts[BULK_COPIES].evidence.bulk_copies;
     evidence->step_times = parts[STEP_TIMES].evidence.step_times;
     evidence->sync_marks = parts[SYNC_MARKS].evidence.sync_marks;
@@ -274,7 +286,7 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->step_count = parts[COUNTS].evidence.step_count;
     evidence->has_launch_count = evidence->has_step_count = evidence->has_parts = true;
     evidence->has_host_gaps = evidence->has_activities = true;
-    evidence->has_traits = evidence->has_updates = evidence->has_bulk_copies = true;
+    evidence->has_traits = evidence->has_updates = evidence->has_chain_links = evidence->has_bulk_copies = true;
     for (size_t i = 0; i < PART_COUNT; i++)
         if (parts[i].evidence.status != GT_OK && evidence->status == GT_OK) {
             *evidence->err = parts[i].err;
@@ -307,7 +319,7 @@ void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, 
     if (is_worth_threads(view))
         make_parts(evidence);
     else
-        make_ledger(evidence);
+        make_ledger(evidence, 1);
 }
 
 bool gt_evidence_has_parts(const struct gt_evidence *evidence) {
@@ -321,6 +333,7 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_chains_release(&evidence->chains);
     gt_traits_release(&evidence->traits);
     gt_updates_release(&evidence->updates);
+    gt_chain_links_release(&evidence->chain_links);
     gt_bulk_copies_release(&evidence->bulk_copies);
     gt_step_times_release(&evidence->step_times);
     gt_mem_free(evidence->sync_marks);

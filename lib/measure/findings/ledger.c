@@ -1,9 +1,12 @@
 /* Divides the busy time of each device among its ops, and keeps what is left of ops and gaps. Linear. */
 #include "measure/findings/ledger.h"
 
+#include <stdatomic.h>
+
 #include "base/intervals.h"
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 
 /* ---- dividing ---- */
 
@@ -121,29 +124,56 @@ static void divide_class(struct division *it, const struct gt_view_device *devic
 static void divide_device(struct division *it, const struct gt_view_device *device) {
     for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
         it->reached_ns[class] = it->ledger->steady_ns;
-    it->rest_count = 0;
-    it->comm.next = 0;
-    gt_intervals_clear(&it->comm.list);
     divide_compute(it, device);
     divide_class(it, device, GT_CLASS_COMM);
     divide_class(it, device, GT_CLASS_MEMORY);
 }
 
-/* false: memory was short. */
-static bool divide(struct gt_ledger *ledger) {
-    struct division it = {.ledger = ledger};
-    const struct gt_labels *labels = ledger->view->labels;
-    for (size_t i = 0; i < labels->category_count && i <= UINT8_MAX; i++)
-        it.computes[i] = labels->categories[i].time_class == GT_CLASS_COMPUTE;
-    it.rest = gt_mem_uninitialised(ledger->view->op_count, sizeof *it.rest);
-    bool ok = it.rest;
-    for (size_t d = 0; d < ledger->view->device_count && ok; d++) {
-        divide_device(&it, &ledger->view->devices[d]);
-        ok = !it.comm.list.failed;
+static void take_gaps(struct gt_ledger *ledger, size_t begin, size_t end) {
+    const struct gt_idle_gap *gap = &ledger->idle->gaps[begin];
+    int64_t *left_ns = ledger->gap_left_ns, steady_ns = ledger->steady_ns;
+    for (size_t i = begin; i < end; i++, gap++)
+        left_ns[i] = gap->start_ns < steady_ns ? 0 : gt_idle_gap_ns(gap);
+}
+
+/* What is filled in at the same time: the ops of each device, then slices of the gaps. */
+struct filling {
+    struct gt_ledger *ledger;
+    uint32_t *rest; /* room for that of all devices */
+    size_t gap_slices;
+    atomic_bool has_failed;
+};
+
+static void fill(void *context, size_t index) {
+    struct filling *filling = context;
+    struct gt_ledger *ledger = filling->ledger;
+    const struct gt_view *view = ledger->view;
+    size_t gaps = ledger->idle->count, slices = filling->gap_slices;
+    if (index >= view->device_count) {
+        size_t slice = index - view->device_count;
+        if (gaps)
+            take_gaps(ledger, gt_threads_slice_begin(gaps, slices, slice),
+                      gt_threads_slice_begin(gaps, slices, slice + 1));
+        return;
     }
+    struct division it = {.ledger = ledger, .rest = filling->rest + view->devices[index].first};
+    for (size_t i = 0; i < view->labels->category_count && i <= UINT8_MAX; i++)
+        it.computes[i] = view->labels->categories[i].time_class == GT_CLASS_COMPUTE;
+    divide_device(&it, &view->devices[index]);
+    if (it.comm.list.failed)
+        filling->has_failed = true;
     gt_intervals_release(&it.comm.list);
-    gt_mem_free(it.rest);
-    return ok;
+}
+
+/* false: memory was short. */
+static bool fill_all(struct gt_ledger *ledger, size_t threads) {
+    struct filling filling = {.ledger = ledger, .gap_slices = gt_threads_slices(threads, ledger->idle->count, 0)};
+    filling.rest = gt_mem_uninitialised(ledger->view->op_count, sizeof *filling.rest);
+    if (!filling.rest)
+        return false;
+    gt_threads_deal(threads, ledger->view->device_count + filling.gap_slices, fill, &filling);
+    gt_mem_free(filling.rest);
+    return !filling.has_failed;
 }
 
 /* ---- the whole ---- */
@@ -157,15 +187,8 @@ static void begin(struct gt_ledger *ledger) {
         ledger->savings[d] = (struct gt_finding_saving){.device = ledger->view->devices[d].id};
 }
 
-static void take_gaps(struct gt_ledger *ledger) {
-    const struct gt_idle_gap *gap = ledger->idle->gaps;
-    int64_t *left_ns = ledger->gap_left_ns, steady_ns = ledger->steady_ns;
-    for (size_t i = 0, end = ledger->idle->count; i < end; i++, gap++)
-        left_ns[i] = gap->start_ns < steady_ns ? 0 : gt_idle_gap_ns(gap);
-}
-
-bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle,
-                    int64_t steady_ns) {
+bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle, int64_t steady_ns,
+                    size_t threads) {
     *ledger = (struct gt_ledger){.view = view, .idle = idle, .steady_ns = steady_ns};
     ledger->gap_left_ns = gt_mem_uninitialised(idle->count, sizeof *ledger->gap_left_ns);
     ledger->op_left_ns = gt_mem_uninitialised(view->op_count, sizeof *ledger->op_left_ns);
@@ -177,11 +200,9 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
         int64_t start_ns = later(device->span_start_ns, steady_ns);
         ledger->span_ns += device->span_end_ns > start_ns ? gt_ns_between(start_ns, device->span_end_ns) : 0;
     }
-    ok = ok && divide(ledger);
-    if (ok) {
-        take_gaps(ledger);
+    ok = ok && fill_all(ledger, threads);
+    if (ok)
         begin(ledger);
-    }
     ledger->has_failed = !ok;
     return ok;
 }

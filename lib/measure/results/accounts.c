@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 
 const char *const gt_amount_keys[GT_AMOUNT_COUNT] = {
@@ -119,12 +120,22 @@ struct gt_account gt_account_of_device(const struct gt_view *view, const struct 
     return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
 }
 
+struct accounting {
+    struct gt_accounts *accounts;
+    const struct gt_view *view;
+};
+
+static void account_device(void *context, size_t device) {
+    const struct accounting *of = context;
+    of->accounts->by_device[device] = gt_account_of_device(of->view, &of->view->devices[device]);
+}
+
 enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err) {
     accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
     if (!accounts->by_device)
         return gt_fail_memory(err);
-    for (size_t d = 0; d < view->device_count; d++)
-        accounts->by_device[d] = gt_account_of_device(view, &view->devices[d]);
+    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    gt_threads_deal(threads, view->device_count, account_device, &(struct accounting){accounts, view});
     return GT_OK;
 }
 

@@ -24,19 +24,14 @@ struct collecting {
     uint32_t *part_of; /* by step: 1 + index of its latest part; one of an earlier device counts as none */
 };
 
-/* false: memory was short. */
-static bool make_room(struct collecting *it, size_t capacity) {
-    struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
-    it->set->parts = parts ? parts : it->set->parts;
-    return parts;
-}
-
 static struct gt_step_part *add_part(struct collecting *it) {
     if (it->set->count == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 64;
+        struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
+        it->set->parts = parts ? parts : it->set->parts;
         struct gt_account_sweep *accountants = gt_mem_realloc(it->accountants, capacity * sizeof *accountants);
         it->accountants = accountants ? accountants : it->accountants;
-        if (!accountants || !make_room(it, capacity))
+        if (!parts || !accountants)
             return NULL;
         it->capacity = capacity;
     }
@@ -93,19 +88,6 @@ static bool close_accounts(struct collecting *it) {
     return true;
 }
 
-/* Steps without ops. */
-static bool add_empty(struct collecting *it, size_t step_count) {
-    size_t empty = 0;
-    for (size_t step = 0; step < step_count; step++)
-        empty += !it->part_of[step];
-    if (empty && !make_room(it, it->set->count + empty))
-        return false;
-    for (uint32_t step = 0; step < step_count && empty; step++)
-        if (!it->part_of[step])
-            it->set->parts[it->set->count++] = (struct gt_step_part){.step = step, .device = GT_NO_TRACK};
-    return true;
-}
-
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
     size_t step_count = view->labels->step_count;
@@ -113,24 +95,35 @@ static bool collect(struct collecting *it) {
     bool ok = it->part_of;
     for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
         ok = collect_device(it, d);
-    /* With a selection, most steps have no op for that reason alone. */
-    return ok && close_accounts(it) && (!view->is_whole || add_empty(it, step_count));
+    return ok && close_accounts(it);
 }
 
-/* By step, then by device: that is how those of a step come. */
-static bool sort_parts(struct gt_step_set *set, size_t step_count) {
+/* How many parts the steps before each have, to be freed; NULL: memory was short. */
+static size_t *new_places(const struct gt_step_set *set, size_t step_count, bool with_empty) {
     size_t *places = gt_mem_array(step_count + 1, sizeof *places);
-    struct gt_step_part *sorted = gt_mem_uninitialised(set->count, sizeof *sorted);
-    bool ok = places && sorted;
-    for (size_t i = 0; i < set->count && ok; i++)
+    for (size_t i = 0; i < set->count && places; i++)
         places[set->parts[i].step + 1]++;
-    for (size_t step = 0; step < step_count && ok; step++)
+    for (size_t step = 0; step < step_count && places; step++) {
+        places[step + 1] += with_empty && places[step + 1] == 0;
         places[step + 1] += places[step];
+    }
+    return places;
+}
+
+/* By step, then by device: that is how those of a step come. with_empty: steps without ops are parts, too. */
+static bool sort_parts(struct gt_step_set *set, size_t step_count, bool with_empty) {
+    size_t *places = new_places(set, step_count, with_empty);
+    size_t count = places ? places[step_count] : 0;
+    struct gt_step_part *sorted = gt_mem_uninitialised(count, sizeof *sorted);
+    bool ok = places && sorted;
+    for (size_t step = 0; step < step_count && ok && with_empty; step++)
+        sorted[places[step]] = (struct gt_step_part){.step = (uint32_t)step, .device = GT_NO_TRACK};
     for (size_t i = 0; i < set->count && ok; i++)
         sorted[places[set->parts[i].step]++] = set->parts[i];
     gt_mem_free(places);
     gt_mem_free(ok ? set->parts : sorted);
     set->parts = ok ? sorted : set->parts;
+    set->count = ok ? count : set->count;
     return ok;
 }
 
@@ -138,7 +131,7 @@ static bool sort_parts(struct gt_step_set *set, size_t step_count) {
 
 static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
     size_t count = labels->step_count, warm_up = 0;
-    int64_t *lengths = gt_mem_array(count, sizeof *lengths);
+    int64_t *lengths = gt_mem_uninitialised(count, sizeof *lengths);
     set->states = gt_mem_array(count, 1);
     if (!lengths || !set->states || !gt_labels_typical_step(labels, &set->median_ns, &warm_up)) {
         gt_mem_free(lengths);
@@ -165,7 +158,8 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     bool ok = collect(&it);
     gt_mem_free(it.accountants);
     gt_mem_free(it.part_of);
-    ok = ok && sort_parts(set, view->labels->step_count) && judge_steps(set, view->labels);
+    /* With a selection, most steps have no op for that reason alone. */
+    ok = ok && sort_parts(set, view->labels->step_count, view->is_whole) && judge_steps(set, view->labels);
     if (!ok) {
         gt_step_set_release(set);
         return gt_fail_memory(err);

@@ -30,7 +30,8 @@ static inline void gt_moments_add(struct gt_moments *moments, int64_t value) {
     gt_moments_add_squares(moments, (unsigned __int128)magnitude * magnitude);
 }
 
-/* Samples on their way into moments, in 64 bits: so many at most, each from 0 to below the limit. Zero-initialise before.
+/* Samples on their way into moments, in 64 bits: so many at most, each from 0 to below the limit. Zero-initialise
+ * before.
  */
 #define GT_MOMENTS_BATCH       4096
 #define GT_MOMENTS_BATCH_LIMIT ((uint64_t)1 << 26)

@@ -99,8 +99,8 @@ const char *gt_activities_words(struct gt_str name) {
 static enum gt_activity activity_of_call(const struct index *index, struct gt_str name) {
     struct gt_str plain = gt_call_plain_name(name);
     enum gt_activity activity = activity_of(index, plain);
-    bool is_pooled = activity == GT_ACTIVITY_ALLOCATION && (gt_str_find_nocase(plain, GT_STR("Async")) ||
-                                                            gt_str_find_nocase(plain, GT_STR("Pool")));
+    bool is_pooled = activity == GT_ACTIVITY_ALLOCATION &&
+                     (gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool")));
     return is_pooled ? GT_ACTIVITY_COUNT : activity;
 }
 
@@ -124,7 +124,7 @@ struct gathering {
     uint8_t *known;    /* by name: its activity + 1, 0: not looked at yet */
     uint8_t *launches; /* by thread: the GPU waited for a launch of its */
     struct spells of[GT_ACTIVITY_COUNT];
-    struct index index; /* of the table that is gathered */
+    struct index index;    /* of the table that is gathered */
     struct gt_stems stems; /* activities + 1; no pattern has a digit */
     bool has_failed;
 };

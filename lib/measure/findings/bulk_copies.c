@@ -45,7 +45,7 @@ struct gathering {
     const uint8_t *computes; /* by lane */
     uint32_t next_row;       /* of copies */
     struct last_call last_call;
-    size_t series_first;     /* index of the first copy of the series that is open */
+    size_t series_first; /* index of the first copy of the series that is open */
     uint64_t series_bytes;
 };
 
@@ -60,13 +60,14 @@ static bool read_copy(struct gathering *it, uint32_t position, struct gt_bulk_co
     enum gt_copy_way way = way_of(store, op, src, dst);
     uint8_t memory = way == GT_COPY_TO_GPU ? src : dst;
     uint32_t call = view->labels->op_call[op];
-    *copy = (struct gt_bulk_copy){.position = position,
-                                  .call = call,
-                                  .bytes = store->copies.bytes[row],
-                                  .way = (uint8_t)way,
-                                  .memory = memory,
-                                  .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call, &it->last_call),
-                                  .is_on_compute_stream = it->computes[view->lane[position]]};
+    *copy =
+        (struct gt_bulk_copy){.position = position,
+                              .call = call,
+                              .bytes = store->copies.bytes[row],
+                              .way = (uint8_t)way,
+                              .memory = memory,
+                              .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call, &it->last_call),
+                              .is_on_compute_stream = it->computes[view->lane[position]]};
     return way != GT_COPY_WAY_COUNT;
 }
 

@@ -21,8 +21,7 @@ enum gt_status gt_chain_links_init(struct gt_chain_links *links, const struct gt
     size_t capacity = 0, end = traits->of_any & GT_TRAIT_ELEMENTWISE ? view->op_count : 0;
     *links = (struct gt_chain_links){0};
     for (size_t i = 0; i < end; i++) {
-        if (gt_ns_between(start_ns[order[i]], end_ns[order[i]]) < least_ns ||
-            !is_link(view, traits, updates, order[i]))
+        if (gt_ns_between(start_ns[order[i]], end_ns[order[i]]) < least_ns || !is_link(view, traits, updates, order[i]))
             continue;
         uint32_t *items = gt_mem_room(links->items, links->count, &capacity, sizeof *items);
         if (!items) {

@@ -20,7 +20,7 @@ struct looking {
     int64_t longest_ns;       /* of the slow ones */
     int64_t longest_usual_ns; /* of its device */
     __int128 claimed_ns[KINDS];
-    size_t longest_gap; /* that was claimed; SIZE_MAX: none */
+    size_t longest_gap;           /* that was claimed; SIZE_MAX: none */
     uint8_t kinds[UINT8_MAX + 1]; /* by category of ops */
 };
 

@@ -63,9 +63,9 @@ static bool is_step(struct search *search, gt_strid name) {
     if (!search->says[name]) {
         struct gt_str text = gt_store_string(search->view->store, name);
         uint8_t *of_stem = gt_stems_answer(&search->stems, text);
-        search->says[name] = of_stem && *of_stem                                                ? *of_stem
+        search->says[name] = of_stem && *of_stem                                               ? *of_stem
                              : has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2
-                                                                                                : 1;
+                                                                                               : 1;
         if (of_stem)
             *of_stem = search->says[name];
     }

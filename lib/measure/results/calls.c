@@ -62,11 +62,11 @@ struct marking {
     uint8_t *marks;
     uint32_t *alone; /* launch calls by name that no op has */
     size_t alone_count, alone_capacity;
-    uint32_t *slots;     /* place in the list of the first that has a process and an id, + 1; 0: free */
-    size_t slot_count;   /* a power of two */
-    uint8_t *is_taken;   /* by place in the list: a call that launched something has the same process and id */
-    uint8_t *maybe;      /* by the low bits of an id: whether one of the list has it; most ids are of none */
-    size_t maybe_count;  /* a power of two */
+    uint32_t *slots;    /* place in the list of the first that has a process and an id, + 1; 0: free */
+    size_t slot_count;  /* a power of two */
+    uint8_t *is_taken;  /* by place in the list: a call that launched something has the same process and id */
+    uint8_t *maybe;     /* by the low bits of an id: whether one of the list has it; most ids are of none */
+    size_t maybe_count; /* a power of two */
 };
 
 static void mark_slice(void *context, size_t slice, size_t begin, size_t end) {

@@ -268,9 +268,8 @@ static inline bool take_row(struct code_sweep *it, const struct table *table, si
 
 static void start_code(struct code_sweep *it) {
     for (uint32_t i = 0; i < it->thread_count; i++)
-        it->outers[i] = (struct outer){.start_ns = INT64_MIN,
-                                       .end_ns = INT64_MIN,
-                                       .next_ns = gt_host_spans_sweep_next_ns(&it->sweep, i)};
+        it->outers[i] = (struct outer){
+            .start_ns = INT64_MIN, .end_ns = INT64_MIN, .next_ns = gt_host_spans_sweep_next_ns(&it->sweep, i)};
     for (size_t i = 0, first = 0; i < it->thread_count; first = it->joining.end[i++])
         it->joining.next[i] = first;
 }

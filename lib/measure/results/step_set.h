@@ -9,8 +9,8 @@ extern const char *const gt_step_state_names[GT_STEP_STATE_COUNT];
 
 /* The ops of one step on one device. */
 struct gt_step_part {
-    uint32_t step;   /* index into labels->steps */
-    uint32_t device; /* index into view->devices; GT_NO_TRACK: the step launched nothing */
+    uint32_t step;    /* index into labels->steps */
+    uint32_t device;  /* index into view->devices; GT_NO_TRACK: the step launched nothing */
     uint32_t account; /* of gt_step_set_account */
     uint32_t ops;
     int64_t start_ns, end_ns; /* first start and last end of its ops */
@@ -20,7 +20,7 @@ struct gt_step_set {
     struct gt_step_part *parts; /* by step, then device */
     size_t count;
     struct gt_account *accounts; /* of parts with ops, after one of nothing for those without */
-    uint8_t *states; /* by step: enum gt_step_state */
+    uint8_t *states;             /* by step: enum gt_step_state */
     size_t state_counts[GT_STEP_STATE_COUNT];
     double median_ns, mad_ns; /* of the steps' lengths on the CPU; median distance from the median */
 };

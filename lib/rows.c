@@ -89,7 +89,10 @@ static void add_category(struct gputime_rows *rows, struct gt_arena *arena, cons
 /* The first collective of each op. Only where collectives were asked for: others would pay for an empty column. */
 static void add_op_collectives(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
     uint32_t *collective = gt_arena_uninitialised(arena, rows->count, sizeof *collective);
-    for (uint32_t op = 0; collective && op < rows->count; op++) {
+    bool has_any = labels->comms.op_launch != NULL;
+    if (collective && !has_any)
+        memset(collective, 0xff, rows->count * sizeof *collective); /* GT_NO_ROW */
+    for (uint32_t op = 0; collective && has_any && op < rows->count; op++) {
         const struct gt_comm_launch *launch = gt_comms_of_op(labels, op);
         collective[op] = launch ? launch->first : GT_NO_ROW;
     }

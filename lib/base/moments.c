@@ -18,6 +18,16 @@ void gt_moments_merge(struct gt_moments *into, const struct gt_moments *from) {
     gt_moments_add_squares(into, from->squares);
 }
 
+void gt_moments_take(struct gt_moments *moments, struct gt_moments_batch *batch) {
+    struct gt_moments of = {.sum = batch->sum,
+                            .squares = batch->squares,
+                            .count = batch->count,
+                            .min = (int64_t)batch->min,
+                            .max = (int64_t)batch->max};
+    gt_moments_merge(moments, &of);
+    *batch = (struct gt_moments_batch){0};
+}
+
 static int bit_width(unsigned __int128 value) {
     uint64_t high = (uint64_t)(value >> 64), low = (uint64_t)value;
     return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;

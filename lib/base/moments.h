@@ -30,6 +30,26 @@ static inline void gt_moments_add(struct gt_moments *moments, int64_t value) {
     gt_moments_add_squares(moments, (unsigned __int128)magnitude * magnitude);
 }
 
+/* Samples on their way into moments, in 64 bits: so many at most, each from 0 to below the limit. Zero-initialise
+ * before.
+ */
+#define GT_MOMENTS_BATCH       4096
+#define GT_MOMENTS_BATCH_LIMIT ((uint64_t)1 << 26)
+struct gt_moments_batch {
+    uint64_t count, sum, squares;
+    uint64_t min, max;
+};
+
+static inline void gt_moments_batch_add(struct gt_moments_batch *batch, uint64_t value) {
+    batch->min = value < batch->min || batch->count == 0 ? value : batch->min;
+    batch->max = value > batch->max ? value : batch->max;
+    batch->sum += value;
+    batch->squares += value * value;
+    batch->count++;
+}
+/* Empties the batch. */
+void gt_moments_take(struct gt_moments *moments, struct gt_moments_batch *batch);
+
 void gt_moments_merge(struct gt_moments *into, const struct gt_moments *from);
 double gt_moments_mean(const struct gt_moments *moments);
 double gt_moments_stddev(const struct gt_moments *moments);

@@ -2,6 +2,8 @@
 #ifndef GT_EVENTS_VIEW_H
 #define GT_EVENTS_VIEW_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/ns.h"
 #include "events/labels.h"
@@ -128,6 +130,15 @@ int64_t gt_view_lane_busy_ns(const struct gt_view *view, const struct gt_view_la
 
 static inline uint8_t gt_view_op_kind(const struct gt_view *view, size_t position) {
     return view->kind[position];
+}
+
+/* The position of the next op of a kind, this one or after it; op_count: there is none. For kinds that few ops are of.
+ */
+static inline size_t gt_view_next_of_kind(const struct gt_view *view, uint8_t kind, size_t position) {
+    const uint8_t *at = position < view->op_count
+                            ? (const uint8_t *)memchr(view->kind + position, kind, view->op_count - position)
+                            : NULL;
+    return at ? (size_t)(at - view->kind) : view->op_count;
 }
 
 static inline enum gt_class gt_view_op_class(const struct gt_view *view, size_t position) {

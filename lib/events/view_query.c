@@ -27,18 +27,17 @@ int64_t gt_view_lane_busy_ns(const struct gt_view *view, const struct gt_view_la
 }
 
 bool *gt_view_processes(const struct gt_view *view) {
-    bool *processes = gt_mem_array(view->store->processes.count + 1, sizeof *processes);
-    for (size_t i = 0; processes && i < view->lane_count; i++) {
+    size_t left = view->store->processes.count; /* that no op of is seen yet */
+    bool *processes = gt_mem_array(left + 1, sizeof *processes);
+    for (size_t i = 0; processes && i < view->lane_count && left; i++) {
         const struct gt_view_lane *lane = &view->lanes[i];
-        uint32_t process = view->store->lanes.process[lane->lane];
-        if (process != GT_NO_TRACK) {
-            processes[process] = true;
-            continue;
-        }
-        for (size_t k = lane->first; k < lane->first + lane->count; k++) {
-            process = gt_view_op_process(view, view->lane_order[k]);
-            if (process != GT_NO_TRACK)
+        bool is_of_one = view->store->lanes.process[lane->lane] != GT_NO_TRACK;
+        for (size_t k = lane->first, end = is_of_one ? k + 1 : k + lane->count; k < end && left; k++) {
+            uint32_t process = gt_view_op_process(view, view->lane_order[k]);
+            if (process != GT_NO_TRACK && !processes[process]) {
                 processes[process] = true;
+                left--;
+            }
         }
     }
     return processes;

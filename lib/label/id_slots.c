@@ -93,10 +93,16 @@ static void find_runs_slice(void *context, size_t slice, size_t begin, size_t en
     const struct slot_pass *pass = context;
     const struct gt_store *store = pass->matcher->store;
     const struct id_slots *ids = pass->ids;
-    struct id_run *runs = ids->runs + slice * (store->processes.count + 1);
+    struct id_run *runs = ids->runs + slice * (store->processes.count + 1), *run = runs;
+    const uint64_t *ids_of_ops = store->ops.correlation;
+    const uint32_t *lanes = store->ops.lane;
+    uint32_t last_lane = GT_NO_TRACK;
     for (uint32_t op = (uint32_t)begin; op < end; op++) {
-        uint64_t id = store->ops.correlation[op];
-        struct id_run *run = &runs[ids->of_lane[store->ops.lane[op]] - ids->runs];
+        if (lanes[op] != last_lane) { /* ops of a stream mostly come in runs */
+            last_lane = lanes[op];
+            run = &runs[ids->of_lane[last_lane] - ids->runs];
+        }
+        uint64_t id = ids_of_ops[op];
         if (id - run->first >= run->count && id != GT_NO_CORRELATION)
             widen(run, id, id + 1);
     }
@@ -149,14 +155,23 @@ static void fill_slots_slice(void *context, size_t slice, size_t begin, size_t e
     const struct gt_store *store = pass->matcher->store;
     (void)slice;
     const struct id_run *const *of_thread = pass->ids->of_thread;
+    const uint32_t *threads = store->calls.thread;
+    const uint64_t *ids_of_calls = store->calls.correlation;
+    _Atomic uint32_t *slots = pass->ids->slots;
     size_t thread_count = store->threads.count;
+    bool is_alone = pass->is_alone;
     for (uint32_t call = (uint32_t)begin; call < end; call++) {
-        uint32_t thread = store->calls.thread[call];
+        uint32_t thread = threads[call];
         const struct id_run *run = of_thread[thread < thread_count ? thread : thread_count];
-        uint64_t id = store->calls.correlation[call], place = id - run->first;
+        uint64_t id = ids_of_calls[call], place = id - run->first;
         if (place >= run->count || (id == 0 && !gt_matcher_is_usable(pass->matcher, call))) /* no op asks for it */
             continue;
-        if (!fill_slot(pass, &pass->ids->slots[run->first_slot + place], call)) {
+        _Atomic uint32_t *slot = &slots[run->first_slot + place];
+        if (is_alone && !atomic_load_explicit(slot, memory_order_relaxed)) {
+            atomic_store_explicit(slot, call + 1, memory_order_relaxed);
+            continue;
+        }
+        if (!fill_slot(pass, slot, call)) {
             pass->ids->has_same_id = true;
             return;
         }
@@ -170,18 +185,22 @@ static void match_slots_slice(void *context, size_t slice, size_t begin, size_t 
     const struct id_run *const *of_lane = ids->of_lane;
     const uint32_t *lanes = store->ops.lane;
     const uint64_t *correlation = store->ops.correlation;
+    const _Atomic uint32_t *slots = ids->slots;
+    const int64_t *call_start_ns = store->calls.start_ns, *op_end_ns = store->ops.end_ns;
     uint32_t *op_call = pass->matcher->op_call;
+    bool is_shared = ids->is_shared;
     uint64_t without_call = 0;
     (void)slice;
     for (uint32_t op = (uint32_t)begin; op < end; op++) {
         const struct id_run *run = of_lane[lanes[op]];
         uint64_t place = correlation[op] - run->first;
         uint32_t slot =
-            place < run->count ? atomic_load_explicit(&ids->slots[run->first_slot + place], memory_order_relaxed) : 0;
-        if (slot && ids->is_shared &&
+            place < run->count ? atomic_load_explicit(&slots[run->first_slot + place], memory_order_relaxed) : 0;
+        if (slot && is_shared &&
             gt_labels_call_process(store, slot - 1) != gt_matcher_likely_process(pass->matcher, op))
             slot = 0;
-        op_call[op] = gt_matcher_call_in_slot(store, slot, op);
+        /* As gt_matcher_call_in_slot has it: no row is one before slot 0. */
+        op_call[op] = slot && call_start_ns[slot - 1] <= op_end_ns[op] ? slot - 1 : GT_NO_ROW;
         without_call += op_call[op] == GT_NO_ROW;
     }
     atomic_fetch_add(&pass->matcher->without_call, without_call);

@@ -58,8 +58,8 @@ bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, 
     *tree = (struct gt_step_tree){.count = labels->step_count, .leaf_count = 1};
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
-    tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
-    tree->latest_end_ns = gt_arena_array(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
+    tree->spans = gt_arena_uninitialised(arena, tree->count, sizeof *tree->spans);
+    tree->latest_end_ns = gt_arena_uninitialised(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
     if (gt_arena_failed(arena))
         return false;
     if (!sort_spans(tree, store, labels))
@@ -101,6 +101,18 @@ static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t 
     return SIZE_MAX;
 }
 
+/* When the last of a span and those before it, as far as they are of its process, ends; INT64_MAX: not soon found. */
+static int64_t latest_own(const struct gt_step_tree *tree, size_t at) {
+    enum { NEAR = 16 };
+    for (size_t i = 0; i < NEAR; i++) {
+        uint32_t longer = tree->spans[at].longer;
+        if (longer == NO_SPAN || tree->spans[longer].process != tree->spans[at].process)
+            return tree->spans[at].end_ns;
+        at = longer;
+    }
+    return INT64_MAX;
+}
+
 static bool has_begun(const struct gt_step_span *span, uint32_t process, int64_t time_ns) {
     return span->process < process || (span->process == process && span->start_ns <= time_ns);
 }
@@ -122,10 +134,14 @@ static struct gt_step_cursor find_begun(const struct gt_step_tree *tree, size_t 
             high = at;
     }
     const struct gt_step_span *next = &tree->spans[low];
+    bool has_own = low && next[-1].process == process;
     return (struct gt_step_cursor){
-        .from_ns = low && next[-1].process == process ? next[-1].start_ns : INT64_MIN,
+        .from_ns = has_own ? next[-1].start_ns : INT64_MIN,
         .to_ns = low < tree->count && next->process == process ? next->start_ns : INT64_MAX,
         .begun = low,
+        .step = has_own ? next[-1].step : GT_NO_ROW,
+        .first_ns = has_own ? next[-1].end_ns : INT64_MIN,
+        .latest_ns = has_own ? latest_own(tree, low - 1) : INT64_MIN,
     };
 }
 
@@ -136,6 +152,10 @@ uint32_t gt_step_tree_of_call(struct gt_step_tree *tree, const struct gt_store *
     struct gt_step_cursor *cursor = &tree->cursors[place_of(store, process)];
     if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
         *cursor = find_begun(tree, cursor->begun, process, start_ns);
+    if (end_ns <= cursor->first_ns)
+        return cursor->step;
+    if (end_ns > cursor->latest_ns)
+        return GT_NO_ROW;
     size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
     return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
 }

@@ -17,6 +17,8 @@ struct gt_step_span {
 struct gt_step_cursor {
     int64_t from_ns, to_ns;
     size_t begun;
+    uint32_t step;               /* of the last of them, if it is of the process */
+    int64_t first_ns, latest_ns; /* when that one ends; by when all of them that are of the process have */
 };
 
 /* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */

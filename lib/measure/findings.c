@@ -181,12 +181,13 @@ static enum gt_why_outcome look(const struct gt_finding_rule *rule, struct gt_ev
 static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section,
                 const char *why, const struct early_look *early) {
     struct gt_finding finding = begin_finding(rule);
+    evidence->is_explained = why && strcmp(why, rule->id) == 0;
     enum gt_why_outcome outcome = look(rule, evidence, &finding, early);
     if (outcome == GT_WHY_NOTHING) { /* nor is what it looked at any evidence */
         gt_ledger_give_back(&evidence->ledger);
         finding.window_count = 0;
     }
-    if (why && strcmp(why, rule->id) == 0)
+    if (evidence->is_explained)
         gt_why_add(evidence, section, rule, &finding, outcome);
     if (outcome != GT_WHY_REPORTED) {
         gt_ledger_give_back(&evidence->ledger);

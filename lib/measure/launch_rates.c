@@ -243,20 +243,47 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
     return gt_fail_memory(err);
 }
 
+/* The same bursts whatever process kernels are of: those of several join where no pause is between them anyway. */
+static bool find_bursts_of_all(const struct gt_view *view, struct bursts *ended) {
+    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    const uint8_t *kind = view->kind;
+    for (uint32_t d = 0; d < view->device_count; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        uint32_t of_device = GT_NO_TRACK; /* no kernel yet */
+        int64_t first_ns = 0, reached_ns = 0;
+        for (size_t i = device->first, end = i + device->count; i < end; i++) {
+            if (!gt_store_kind_is_kernel(kind[i]))
+                continue;
+            if (of_device == GT_NO_TRACK || is_pause(reached_ns, start_ns[i])) {
+                if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
+                    return false;
+                of_device = d;
+                first_ns = start_ns[i];
+                reached_ns = end_ns[i];
+            }
+            reached_ns = end_ns[i] > reached_ns ? end_ns[i] : reached_ns;
+        }
+        if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
+            return false;
+    }
+    return true;
+}
+
 enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct gt_view *view, struct gt_error *err) {
     const struct gt_op_groups *groups = gt_results_op_groups(view, err);
-    struct gt_launch_rates rates = {0};
+    struct bursts bursts = {0};
     if (!groups)
         return err->code;
-    bool ok = begin_rates(&rates, view);
-    if (ok) {
-        struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
-        *rate = rates.items[rates.count - 1];
-        rate->count = lengths.count;
-        rate->median_ns = gt_quantile(lengths.samples, lengths.count, 0.5);
-        judge(rate);
+    bool ok = find_bursts_of_all(view, &bursts);
+    struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+    *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = lengths.count};
+    if (ok && bursts.count) {
+        qsort(bursts.items, bursts.count, sizeof *bursts.items, by_start);
+        measure_window(rate, bursts.items, bursts.count);
     }
-    gt_launch_rates_release(&rates);
+    rate->median_ns = gt_quantile(lengths.samples, lengths.count, 0.5);
+    judge(rate);
+    gt_mem_free(bursts.items);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

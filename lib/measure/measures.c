@@ -89,7 +89,8 @@ static struct gt_moments step_moments(const struct sources *from, const struct a
         const struct gt_step_part *part = &from->set->parts[i];
         bool is_known = amount->steps == EVERY_STEP || part->device != GT_NO_TRACK;
         if (is_known && !is_outlier(from, i) && !is_left_out(from, i))
-            gt_moments_add(&moments, amount->of_step(&part->account, gt_step_set_cpu_ns(step_of(from, i))));
+            gt_moments_add(&moments,
+                           amount->of_step(gt_step_set_account(from->set, part), gt_step_set_cpu_ns(step_of(from, i))));
     }
     return moments;
 }

@@ -48,10 +48,11 @@ static const enum gt_amount step_amounts[] = {GT_AMOUNT_COMPUTE, GT_AMOUNT_EXPOS
                                               GT_AMOUNT_OVERLAP, GT_AMOUNT_SUM};
 enum { STEP_PARTS = 4 };
 
-static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_step_part *part,
-                    const char *state) {
+static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_step_set *set,
+                    const struct gt_step_part *part) {
     const struct gt_step *step = &view->labels->steps[part->step];
-    const int64_t *ns = part->account.ns;
+    const int64_t *ns = gt_step_set_account(set, part)->ns;
+    const char *state = gt_step_state_names[set->states[part->step]];
     bool has_ops = part->device != GT_NO_TRACK;
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "step", step->number);
@@ -80,7 +81,7 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
     table->total_rows = set->count;
     gt_row_reserve(table, wanted);
     for (size_t i = 0; i < wanted; i++)
-        add_row(view, table, &set->parts[i], gt_step_state_names[set->states[set->parts[i].step]]);
+        add_row(view, table, set, &set->parts[i]);
 }
 
 /* Steps of one state on one device. */
@@ -100,7 +101,7 @@ static struct sum *new_sums(const struct gt_view *view, const struct gt_step_set
         sum->steps++;
         sum->cpu_ns += gt_step_set_cpu_ns(&view->labels->steps[part->step]);
         for (size_t a = 0; a < GT_AMOUNT_COUNT; a++)
-            sum->ns[a] += part->account.ns[a];
+            sum->ns[a] += gt_step_set_account(set, part)->ns[a];
     }
     return sums;
 }

@@ -36,7 +36,7 @@ static void open_books(struct books *books, const struct op *ops, size_t count, 
     world_run(&books->world, "accounting"); /* makes the view */
     const struct gt_idle *idle = gt_results_idle(books->world.view, &err);
     assert_non_null(idle);
-    assert_true(gt_ledger_init(&books->ledger, books->world.view, idle, steady_ns));
+    assert_true(gt_ledger_init(&books->ledger, books->world.view, idle, steady_ns, 3));
 }
 
 static void close_books(struct books *books) {

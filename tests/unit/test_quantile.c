@@ -245,6 +245,27 @@ static void merging_changes_nothing(void **state) {
     }
 }
 
+/* A full batch of the largest samples there may be, and of others. */
+static void batches_change_nothing(void **state) {
+    uint64_t seed = 13;
+    (void)state;
+
+    for (int round = 0; round < 20; round++) {
+        struct gt_moments whole = {0}, taken = {0};
+        struct gt_moments_batch batch = {0};
+        for (size_t i = 0; i < 3 * GT_MOMENTS_BATCH; i++) {
+            uint64_t largest = GT_MOMENTS_BATCH_LIMIT - 1;
+            uint64_t sample = round == 0 ? largest : random_below(&seed, largest >> round % 20) + (round % 3 ? 0 : 5);
+            gt_moments_add(&whole, (int64_t)sample);
+            gt_moments_batch_add(&batch, sample);
+            if (i % GT_MOMENTS_BATCH == GT_MOMENTS_BATCH - 1)
+                gt_moments_take(&taken, &batch);
+        }
+        assert_int_equal(batch.count, 0);
+        check_same(&whole, &taken);
+    }
+}
+
 static void moments_of_few(void **state) {
     struct gt_moments none = {0}, one = {0}, same = {0}, small = {0};
     (void)state;
@@ -316,6 +337,7 @@ int main(void) {
         cmocka_unit_test(lopsided_samples_stay_linear),
         cmocka_unit_test(moments_agree_with_two_passes),
         cmocka_unit_test(merging_changes_nothing),
+        cmocka_unit_test(batches_change_nothing),
         cmocka_unit_test(moments_of_few),
         cmocka_unit_test(means_round_once),
         cmocka_unit_test(extreme_samples_do_not_overflow),

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/stems.h"
 #include "measure/findings/thresholds.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
@@ -98,8 +99,9 @@ const char *gt_activities_words(struct gt_str name) {
 static enum gt_activity activity_of_call(const struct index *index, struct gt_str name) {
     struct gt_str plain = gt_call_plain_name(name);
     enum gt_activity activity = activity_of(index, plain);
-    bool is_pooled = gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool"));
-    return activity == GT_ACTIVITY_ALLOCATION && is_pooled ? GT_ACTIVITY_COUNT : activity;
+    bool is_pooled = activity == GT_ACTIVITY_ALLOCATION &&
+                     (gt_str_find_nocase(plain, GT_STR("Async")) || gt_str_find_nocase(plain, GT_STR("Pool")));
+    return is_pooled ? GT_ACTIVITY_COUNT : activity;
 }
 
 /* ---- gathering ---- */
@@ -122,7 +124,8 @@ struct gathering {
     uint8_t *known;    /* by name: its activity + 1, 0: not looked at yet */
     uint8_t *launches; /* by thread: the GPU waited for a launch of its */
     struct spells of[GT_ACTIVITY_COUNT];
-    struct index index; /* of the table that is gathered */
+    struct index index;    /* of the table that is gathered */
+    struct gt_stems stems; /* activities + 1; no pattern has a digit */
     bool has_failed;
 };
 
@@ -137,8 +140,14 @@ struct rows {
 
 static void learn(struct gathering *it, gt_strid name, enum where where) {
     struct gt_str text = gt_store_string(it->view->store, name);
-    enum gt_activity activity = where == CALL ? activity_of_call(&it->index, text) : activity_of(&it->index, text);
-    it->known[name] = (uint8_t)(activity + 1);
+    if (where == CALL) { /* versions at the end of their names are looked at */
+        it->known[name] = (uint8_t)(activity_of_call(&it->index, text) + 1);
+        return;
+    }
+    uint8_t *of_stem = gt_stems_answer(&it->stems, text);
+    it->known[name] = of_stem && *of_stem ? *of_stem : (uint8_t)(activity_of(&it->index, text) + 1);
+    if (of_stem)
+        *of_stem = it->known[name];
 }
 
 static inline enum gt_activity look_up(struct gathering *it, gt_strid name, enum where where) {
@@ -159,6 +168,7 @@ static void add_spell(struct gathering *it, struct spells *spells, const struct 
 /* A name may mean something else in another table. */
 static void begin_table(struct gathering *it, enum where where) {
     memset(it->known, 0, it->view->store->strings.count);
+    it->stems = (struct gt_stems){0};
     index_init(&it->index, 1u << where);
 }
 
@@ -166,8 +176,12 @@ static void gather(struct gathering *it, const struct rows *rows) {
     if (rows->count == 0)
         return;
     begin_table(it, rows->where);
-    for (size_t i = 0; i < rows->count && !it->has_failed; i++) {
-        enum gt_activity activity = look_up(it, rows->name[i], rows->where);
+    const uint8_t *known = it->known;
+    const gt_strid *name_of = rows->name;
+    for (size_t i = 0, count = rows->count; i < count && !it->has_failed; i++) {
+        if (known[name_of[i]] == GT_ACTIVITY_COUNT + 1) /* nearly all */
+            continue;
+        enum gt_activity activity = look_up(it, name_of[i], rows->where);
         if (activity == GT_ACTIVITY_COUNT || rows->end_ns[i] <= rows->start_ns[i] || rows->thread[i] == GT_NO_TRACK ||
             rows->start_ns[i] < it->steady_ns ||
             !gt_view_has_moment(it->view, it->processes, rows->start_ns[i], rows->thread[i]))
@@ -177,8 +191,12 @@ static void gather(struct gathering *it, const struct rows *rows) {
     }
 }
 
-static bool is_long_launch(const struct gt_calls *calls, size_t call) {
-    return gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= (int64_t)ceil(gt_thresholds.first_launch_ns);
+static int64_t long_launch_ns(void) {
+    return (int64_t)ceil(gt_thresholds.first_launch_ns);
+}
+
+static bool is_long_launch(const struct gt_calls *calls, size_t call, int64_t least_ns) {
+    return gt_ns_between(calls->start_ns[call], calls->end_ns[call]) >= least_ns;
 }
 
 /* By name of an op: when it was first launched; NULL: memory was short. */
@@ -198,8 +216,9 @@ static int64_t *first_launches_new(const struct gt_view *view) {
 /* Whether any call is long and its name is that of a launch. */
 static bool has_long_launches(struct gathering *it) {
     const struct gt_calls *calls = &it->view->store->calls;
+    const int64_t least_ns = long_launch_ns();
     for (size_t i = 0; i < calls->count; i++)
-        if (is_long_launch(calls, i) && look_up(it, calls->name[i], FIRST_LAUNCH) != GT_ACTIVITY_COUNT)
+        if (is_long_launch(calls, i, least_ns) && look_up(it, calls->name[i], FIRST_LAUNCH) != GT_ACTIVITY_COUNT)
             return true;
     return false;
 }
@@ -213,9 +232,10 @@ static void gather_first_launches(struct gathering *it) {
         return;
     int64_t *first_ns = first_launches_new(view);
     it->has_failed |= !first_ns;
+    const int64_t least_ns = long_launch_ns();
     for (size_t i = 0; i < view->op_count && !it->has_failed; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
-        if (call == GT_NO_ROW || !is_long_launch(calls, call) || calls->start_ns[call] < it->steady_ns ||
+        if (call == GT_NO_ROW || !is_long_launch(calls, call, least_ns) || calls->start_ns[call] < it->steady_ns ||
             calls->start_ns[call] != first_ns[view->name[i]] || calls->thread[call] == GT_NO_TRACK ||
             !gt_store_kind_is_kernel(gt_view_op_kind(view, i)) ||
             look_up(it, calls->name[call], FIRST_LAUNCH) == GT_ACTIVITY_COUNT)

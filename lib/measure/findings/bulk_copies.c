@@ -23,9 +23,20 @@ static enum gt_copy_way way_of(const struct gt_store *store, uint32_t op, uint8_
     return gt_copy_is_to_host(store, op) ? GT_COPY_TO_HOST : GT_COPY_WAY_COUNT;
 }
 
-static bool is_asynchronous(const struct gt_store *store, uint32_t call) {
-    return call == GT_NO_ROW ||
-           gt_str_find_nocase(gt_store_string(store, store->calls.name[call]), GT_STR("Async")) != NULL;
+/* Few names of calls copy: the last one is the next one, mostly. */
+struct last_call {
+    gt_strid name;
+    bool is_known, is_asynchronous;
+};
+
+static bool is_asynchronous(const struct gt_store *store, uint32_t call, struct last_call *last) {
+    if (call == GT_NO_ROW)
+        return true;
+    gt_strid name = store->calls.name[call];
+    if (!last->is_known || last->name != name)
+        *last =
+            (struct last_call){name, true, gt_str_find_nocase(gt_store_string(store, name), GT_STR("Async")) != NULL};
+    return last->is_asynchronous;
 }
 
 struct gathering {
@@ -33,7 +44,8 @@ struct gathering {
     const struct gt_view *view;
     const uint8_t *computes; /* by lane */
     uint32_t next_row;       /* of copies */
-    size_t series_first;     /* index of the first copy of the series that is open */
+    struct last_call last_call;
+    size_t series_first; /* index of the first copy of the series that is open */
     uint64_t series_bytes;
 };
 
@@ -48,13 +60,14 @@ static bool read_copy(struct gathering *it, uint32_t position, struct gt_bulk_co
     enum gt_copy_way way = way_of(store, op, src, dst);
     uint8_t memory = way == GT_COPY_TO_GPU ? src : dst;
     uint32_t call = view->labels->op_call[op];
-    *copy = (struct gt_bulk_copy){.position = position,
-                                  .call = call,
-                                  .bytes = store->copies.bytes[row],
-                                  .way = (uint8_t)way,
-                                  .memory = memory,
-                                  .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call),
-                                  .is_on_compute_stream = it->computes[view->lane[position]]};
+    *copy =
+        (struct gt_bulk_copy){.position = position,
+                              .call = call,
+                              .bytes = store->copies.bytes[row],
+                              .way = (uint8_t)way,
+                              .memory = memory,
+                              .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call, &it->last_call),
+                              .is_on_compute_stream = it->computes[view->lane[position]]};
     return way != GT_COPY_WAY_COUNT;
 }
 
@@ -97,10 +110,10 @@ static void gather_device(struct gathering *it, uint32_t index) {
     const struct gt_view_device *device = &it->view->devices[index];
     size_t first_copy = it->series_first = it->copies->count;
     size_t last = SIZE_MAX; /* position of the copy before */
-    const uint8_t *kinds = it->view->kind;
-    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+    for (size_t end = device->first + device->count, i = gt_view_next_of_kind(it->view, GT_OP_MEMCPY, device->first);
+         i < end; i = gt_view_next_of_kind(it->view, GT_OP_MEMCPY, i + 1)) {
         struct gt_bulk_copy copy;
-        if (kinds[i] != GT_OP_MEMCPY || !read_copy(it, (uint32_t)i, &copy))
+        if (!read_copy(it, (uint32_t)i, &copy))
             continue;
         if (last + 1 != i) /* another op ends a series */
             close_series(it);
@@ -149,8 +162,10 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
 
 static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
     size_t near = 0;
-    for (size_t i = 0; i < idle->count && copies->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
+    const struct gt_idle_gap *gap = idle->gaps;
+    for (size_t i = 0, end = copies->count ? idle->count : 0; i < end; i++, gap++) {
+        if (!is_copy(view, gap->previous) && !is_copy(view, gap->next)) /* nearly all */
+            continue;
         const struct gt_bulk_copy *before =
             is_copy(view, gap->previous) ? find_copy(copies, gap->previous, &near) : NULL;
         const struct gt_bulk_copy *after = is_copy(view, gap->next) ? find_copy(copies, gap->next, &near) : NULL;

@@ -1,6 +1,8 @@
 /* Finds out what a trace is of, from its format, the names of its devices and kernels. */
 #include "measure/findings/context.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 #define HAS_ANY(text, ...)                                                                                             \
@@ -83,10 +85,24 @@ static unsigned names_say(const struct gt_store *store, const struct gt_named_se
     return says;
 }
 
+/* Whether any op of the store is part of a graph, of the view or not. Most traces have none, so many are looked at at
+   once. */
+static bool may_have_nodes(const struct gt_ops *ops) {
+    enum { BLOCK = 4096 };
+    uint8_t flags = 0;
+    for (size_t i = 0; i < ops->count && !(flags & GT_OP_IN_GRAPH);)
+        for (size_t end = ops->count - i < BLOCK ? ops->count : i + BLOCK; i < end; i++)
+            flags |= ops->flags[i];
+    return flags & GT_OP_IN_GRAPH;
+}
+
 static bool has_graphs(const struct gt_view *view) {
+    if (view->op_count && memchr(view->kind, GT_OP_GRAPH, view->op_count))
+        return true;
+    if (!may_have_nodes(&view->store->ops))
+        return false;
     for (size_t i = 0; i < view->op_count; i++)
-        if (view->store->ops.kind[gt_view_any_op_row(view, i)] == GT_OP_GRAPH ||
-            (view->store->ops.flags[gt_view_any_op_row(view, i)] & GT_OP_IN_GRAPH))
+        if (view->store->ops.flags[gt_view_any_op_row(view, i)] & GT_OP_IN_GRAPH)
             return true;
     return false;
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
+#include "measure/findings/sync_marks.h"
 #include "measure/findings/thresholds.h"
 #include "measure/findings/waits.h"
 
@@ -168,6 +169,16 @@ const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence) {
     return &evidence->updates;
 }
 
+const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence) {
+    const struct gt_traits *traits = gt_evidence_traits(evidence);
+    const struct gt_updates *updates = gt_evidence_updates(evidence);
+    if (!evidence->has_chain_links && traits)
+        keep_failure(evidence,
+                     gt_chain_links_init(&evidence->chain_links, evidence->view, traits, updates, evidence->err));
+    evidence->has_chain_links = true;
+    return &evidence->chain_links;
+}
+
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence) {
     if (!evidence->has_bulk_copies)
         keep_failure(evidence, gt_bulk_copies_init(&evidence->bulk_copies, evidence->view, gt_evidence_idle(evidence),
@@ -182,6 +193,13 @@ const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence)
         gt_evidence_fail(evidence);
     evidence->has_step_times = true;
     return &evidence->step_times;
+}
+
+uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence) {
+    if (!evidence->has_sync_marks)
+        evidence->sync_marks = gt_sync_marks_new(evidence);
+    evidence->has_sync_marks = true;
+    return evidence->sync_marks;
 }
 
 /* Steps of the selection that put ops on a device, on average over the devices that have any: processes count their
@@ -214,15 +232,16 @@ size_t gt_evidence_step_count(struct gt_evidence *evidence) {
 /* ---- all at once ---- */
 
 /* What nearly every trace needs, each made in a copy of the evidence with an error of its own. */
-enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, COUNTS, STEP_TIMES, PART_COUNT };
+enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, COUNTS, STEP_TIMES, SYNC_MARKS, PART_COUNT };
 
 struct part {
     struct gt_evidence evidence;
     struct gt_error err;
 };
 
-static void make_ledger(struct gt_evidence *evidence) {
-    if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns))
+static void make_ledger(struct gt_evidence *evidence, size_t threads) {
+    if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns,
+                        threads))
         gt_evidence_fail(evidence);
 }
 
@@ -235,17 +254,19 @@ static void make_part(void *context, size_t index) {
     struct part *part = &((struct part *)context)[index];
     part->evidence.err = &part->err;
     if (index == LEDGER)
-        make_ledger(&part->evidence);
+        make_ledger(&part->evidence, gt_threads_count(part->evidence.view->request->threads));
     else if (index == HOST_GAPS)
         gt_evidence_host_gaps(&part->evidence);
     else if (index == ACTIVITIES)
         gt_evidence_activity(&part->evidence, GT_ACTIVITY_COMPILATION);
     else if (index == UPDATES)
-        gt_evidence_updates(&part->evidence);
+        gt_evidence_chain_links(&part->evidence); /* and the traits and updates before it */
     else if (index == BULK_COPIES)
         gt_evidence_bulk_copies(&part->evidence);
     else if (index == COUNTS)
         make_counts(&part->evidence);
+    else if (index == SYNC_MARKS)
+        gt_evidence_sync_marks(&part->evidence);
     else
         gt_evidence_step_times(&part->evidence);
 }
@@ -256,14 +277,16 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->activities = parts[ACTIVITIES].evidence.activities;
     evidence->traits = parts[UPDATES].evidence.traits;
     evidence->updates = parts[UPDATES].evidence.updates;
+    evidence->chain_links = parts[UPDATES].evidence.chain_links;
     evidence->bulk_copies = parts[BULK_COPIES].evidence.bulk_copies;
     evidence->step_times = parts[STEP_TIMES].evidence.step_times;
-    evidence->has_step_times = true;
+    evidence->sync_marks = parts[SYNC_MARKS].evidence.sync_marks;
+    evidence->has_step_times = evidence->has_sync_marks = true;
     evidence->launch_count = parts[COUNTS].evidence.launch_count;
     evidence->step_count = parts[COUNTS].evidence.step_count;
     evidence->has_launch_count = evidence->has_step_count = evidence->has_parts = true;
     evidence->has_host_gaps = evidence->has_activities = true;
-    evidence->has_traits = evidence->has_updates = evidence->has_bulk_copies = true;
+    evidence->has_traits = evidence->has_updates = evidence->has_chain_links = evidence->has_bulk_copies = true;
     for (size_t i = 0; i < PART_COUNT; i++)
         if (parts[i].evidence.status != GT_OK && evidence->status == GT_OK) {
             *evidence->err = parts[i].err;
@@ -296,7 +319,7 @@ void gt_evidence_init(struct gt_evidence *evidence, const struct gt_view *view, 
     if (is_worth_threads(view))
         make_parts(evidence);
     else
-        make_ledger(evidence);
+        make_ledger(evidence, 1);
 }
 
 bool gt_evidence_has_parts(const struct gt_evidence *evidence) {
@@ -310,6 +333,8 @@ void gt_evidence_release(struct gt_evidence *evidence) {
     gt_chains_release(&evidence->chains);
     gt_traits_release(&evidence->traits);
     gt_updates_release(&evidence->updates);
+    gt_chain_links_release(&evidence->chain_links);
     gt_bulk_copies_release(&evidence->bulk_copies);
     gt_step_times_release(&evidence->step_times);
+    gt_mem_free(evidence->sync_marks);
 }

@@ -4,6 +4,7 @@
 
 #include "measure/findings/activities.h"
 #include "measure/findings/bulk_copies.h"
+#include "measure/findings/chain_links.h"
 #include "measure/findings/chains.h"
 #include "measure/findings/context.h"
 #include "measure/findings/ledger.h"
@@ -36,6 +37,7 @@ struct gt_evidence {
     struct gt_ledger ledger;
     uint32_t context;        /* bits of enum gt_context */
     bool has_found_readback; /* that rule has reported something, and later ones may refer to it */
+    bool is_explained;       /* the user asks why the rule that looks now reports something or not: all of it counts */
 
     struct gt_saving savings[GT_EVIDENCE_SAVINGS]; /* simulated so far; arrays are in the report's arena */
     size_t saving_count;
@@ -45,14 +47,16 @@ struct gt_evidence {
     bool has_step_count, has_parts;
     size_t step_count;
     bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count,
-        has_step_times;
+        has_step_times, has_sync_marks, has_chain_links;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
     struct gt_traits traits;
     struct gt_updates updates;
+    struct gt_chain_links chain_links;
     struct gt_bulk_copies bulk_copies;
     struct gt_step_times step_times;
+    uint8_t *sync_marks; /* of sync_marks.h */
     size_t launch_count; /* of waits.h */
 };
 
@@ -77,9 +81,11 @@ const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidenc
 const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by gap; NULL after a failure */
 const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence); /* by name; NULL after a failure */
 const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
+const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence);
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence);
-void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
+uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL after a failure */
+void gt_evidence_fail(struct gt_evidence *evidence);           /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided
    by it and by the number of devices is what a step could save. */

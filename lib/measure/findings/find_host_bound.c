@@ -60,12 +60,13 @@ static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     const struct gt_idle *idle = evidence->ledger.idle;
     uint8_t *is_step = gt_chains_step_ranges_new(evidence->view);
+    const uint32_t classes = 1u << GT_HOST_GAP_LATE | 1u << GT_HOST_GAP_STALL | evidence->lowered_gaps;
     if (!is_step)
         gt_evidence_fail(evidence);
     for (size_t d = 0; d < idle->device_count && gaps->of && is_step; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first; i < device->first + device->count; i++)
-            if (is_late(evidence, gaps->of[i], i))
+        for (size_t i = device->first, end = i + device->count; i < end; i++)
+            if (classes >> gaps->of[i] & 1 && is_late(evidence, gaps->of[i], i))
                 add_gap(evidence, late, is_step, i, gt_waits_claim_gap(evidence, d, i));
     }
     gt_mem_free(is_step);

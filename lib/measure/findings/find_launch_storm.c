@@ -6,7 +6,7 @@ bool gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *findi
     /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
     bool is_high = rate->is_storm || rate->per_second >= gt_thresholds.storm_rate;
     if (!is_high || (double)rate->count < gt_thresholds.storm_launches ||
-        (double)gt_waits_launch_count(evidence) < gt_thresholds.storm_single_share * (double)rate->count)
+        !gt_waits_has_launches(evidence, gt_thresholds.storm_single_share * (double)rate->count))
         return false;
     gt_finding_set_title(evidence, finding, "%s kernel launches per second, median kernel %s",
                          gt_say_count(evidence, (size_t)rate->per_second), gt_say_ns(evidence, rate->median_ns));

@@ -6,12 +6,7 @@
 
 /* Idle time that the CPU made by launching late, as part of the steady spans; whoever claimed it. */
 static double late_share(struct gt_evidence *evidence) {
-    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
-    __int128 late_ns = 0;
-    for (size_t i = 0; i < evidence->ledger.idle->count && gaps->of; i++)
-        if (gaps->of[i] == GT_HOST_GAP_LATE)
-            late_ns += gt_idle_gap_ns(&evidence->ledger.idle->gaps[i]);
-    return gt_ledger_share(&evidence->ledger, (double)late_ns);
+    return gt_ledger_share(&evidence->ledger, (double)gt_evidence_host_gaps(evidence)->late_ns);
 }
 
 bool gt_find_small_batch(struct gt_evidence *evidence, struct gt_finding *finding) {

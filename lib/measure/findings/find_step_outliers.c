@@ -20,7 +20,8 @@ struct looking {
     int64_t longest_ns;       /* of the slow ones */
     int64_t longest_usual_ns; /* of its device */
     __int128 claimed_ns[KINDS];
-    size_t longest_gap; /* that was claimed; SIZE_MAX: none */
+    size_t longest_gap;           /* that was claimed; SIZE_MAX: none */
+    uint8_t kinds[UINT8_MAX + 1]; /* by category of ops */
 };
 
 static bool is_slow(const struct looking *it, const struct gt_step_time *time) {
@@ -31,8 +32,8 @@ static bool is_slow(const struct looking *it, const struct gt_step_time *time) {
 
 /* ---- what steps are made of ---- */
 
-static int kind_of_op(const struct gt_view *view, size_t position) {
-    switch (gt_view_op_class(view, position)) {
+static uint8_t kind_of_class(enum gt_class class) {
+    switch (class) {
     case GT_CLASS_COMPUTE:
         return COMPUTE;
     case GT_CLASS_COMM:
@@ -41,6 +42,12 @@ static int kind_of_op(const struct gt_view *view, size_t position) {
         break;
     }
     return MEMORY;
+}
+
+static void find_kinds(struct looking *it) {
+    const struct gt_labels *labels = it->evidence->view->labels;
+    for (size_t i = 0; i < labels->category_count && i < GT_ARRAY_COUNT(it->kinds); i++)
+        it->kinds[i] = kind_of_class(labels->categories[i].time_class);
 }
 
 static bool has_slow(const struct looking *it, const struct gt_step_loop *loop) {
@@ -59,22 +66,22 @@ static void sum_step(struct looking *it, size_t item, struct cursor *cursor) {
     const struct gt_step_time *time = &it->times->items[item];
     const struct gt_view *view = it->evidence->view;
     const struct gt_ledger *ledger = &it->evidence->ledger;
-    int64_t *sums_ns = it->left_ns[item];
-    size_t op_end = view->devices[time->device].first + view->devices[time->device].count;
-    for (; cursor->op < op_end && view->start_ns[cursor->op] < time->end_ns; cursor->op++) {
-        if (view->start_ns[cursor->op] < time->start_ns)
-            continue;
-        int64_t *sum_ns = &sums_ns[kind_of_op(view, cursor->op)];
-        *sum_ns = gt_ns_add(*sum_ns, ledger->op_left_ns[cursor->op]);
-    }
+    const int64_t *op_start_ns = view->start_ns;
     const struct gt_idle_device *idle = &ledger->idle->devices[time->device];
-    for (; cursor->gap < idle->first + idle->count; cursor->gap++) {
-        int64_t start_ns = ledger->idle->gaps[cursor->gap].start_ns;
-        if (start_ns >= time->end_ns)
-            break;
-        if (start_ns >= time->start_ns)
-            sums_ns[IDLE] = gt_ns_add(sums_ns[IDLE], ledger->gap_left_ns[cursor->gap]);
+    int64_t *sums_ns = it->left_ns[item];
+    size_t op = cursor->op, op_end = view->devices[time->device].first + view->devices[time->device].count;
+    size_t gap = cursor->gap, gap_end = idle->first + idle->count;
+    while (op < op_end && op_start_ns[op] < time->start_ns)
+        op++;
+    for (; op < op_end && op_start_ns[op] < time->end_ns; op++) {
+        int64_t *sum_ns = &sums_ns[it->kinds[view->category[op]]];
+        *sum_ns = gt_ns_add(*sum_ns, ledger->op_left_ns[op]);
     }
+    while (gap < gap_end && ledger->idle->gaps[gap].start_ns < time->start_ns)
+        gap++;
+    for (; gap < gap_end && ledger->idle->gaps[gap].start_ns < time->end_ns; gap++)
+        sums_ns[IDLE] = gt_ns_add(sums_ns[IDLE], ledger->gap_left_ns[gap]);
+    *cursor = (struct cursor){op, gap};
 }
 
 /* Lower median of the steps that are not slow. */
@@ -112,7 +119,7 @@ static void claim_step(struct looking *it, const struct gt_step_time *time, int6
     size_t op_end = view->devices[time->device].first + view->devices[time->device].count;
     const struct gt_idle_device *idle = &ledger->idle->devices[time->device];
     for (; cursor->op < op_end && view->start_ns[cursor->op] < time->end_ns; cursor->op++) {
-        int kind = kind_of_op(view, cursor->op);
+        int kind = it->kinds[view->category[cursor->op]];
         if (view->start_ns[cursor->op] < time->start_ns || want_ns[kind] <= 0)
             continue;
         int64_t ns = gt_ledger_claim_op(ledger, (uint32_t)cursor->op, want_ns[kind]);
@@ -254,11 +261,18 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     describe_difference(it, finding, largest);
 }
 
-static bool has_any_slow(const struct looking *it) {
-    for (size_t i = 0; i < it->times->loop_count; i++)
-        if (has_slow(it, &it->times->loops[i]))
-            return true;
-    return false;
+/* No more is claimed than slow steps take longer: whether that is worth a look. Who asks why is told the rest, too. */
+static bool is_worth_it(const struct looking *it) {
+    __int128 excess_ns = 0;
+    bool has_any = false;
+    for (size_t i = 0; i < it->times->count; i++)
+        if (is_slow(it, &it->times->items[i])) {
+            const struct gt_step_time *time = &it->times->items[i];
+            has_any = true;
+            excess_ns += gt_ns_between(it->times->loops[time->loop].usual_ns, gt_step_time_ns(time));
+        }
+    return has_any && (it->evidence->is_explained ||
+                       gt_ledger_share(&it->evidence->ledger, (double)excess_ns) >= gt_thresholds.low_share);
 }
 
 bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -266,7 +280,8 @@ bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *find
                          .times = gt_evidence_step_times(evidence),
                          .slow = {.evidence = evidence},
                          .longest_gap = SIZE_MAX};
-    if (has_any_slow(&it)) {
+    if (is_worth_it(&it)) {
+        find_kinds(&it);
         it.left_ns = gt_mem_array(it.times->count, sizeof *it.left_ns);
         it.samples = gt_mem_uninitialised(it.times->count, sizeof *it.samples);
         if (!it.left_ns || !it.samples)

@@ -1,5 +1,5 @@
 /* Sync waits: the launching thread waited in a synchronizing call, and the GPU was idle then or right after. */
-#include <stdatomic.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/threads.h"
@@ -13,61 +13,10 @@ static void leave_out_readbacks(struct gt_evidence *evidence, uint8_t *is_wait) 
         is_wait[readback->waits[i]] = 0;
 }
 
-/* What slices of ops and of calls are looked through for. */
-struct search {
-    const struct gt_evidence *evidence;
-    _Atomic uint8_t *launches; /* by thread: whether it launched ops of the view */
-    bool *processes;           /* of the view */
-    const uint8_t *blocks;     /* by call; NULL: not known */
-    uint8_t *is_wait;          /* likewise: whether it is one that waits */
-};
-
-static void find_launching_threads(void *context, size_t slice, size_t begin, size_t end) {
-    const struct search *search = context;
-    const struct gt_view *view = search->evidence->view;
-    const struct gt_calls *calls = &view->store->calls;
-    (void)slice;
-    for (size_t i = begin; i < end; i++) {
-        uint32_t call = view->labels->op_call[view->row[i]];
-        uint32_t thread = call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[call];
-        if (thread != GT_NO_TRACK && !atomic_load_explicit(&search->launches[thread], memory_order_relaxed))
-            atomic_store_explicit(&search->launches[thread], 1, memory_order_relaxed);
-    }
-}
-
-static void find_waits(void *context, size_t slice, size_t begin, size_t end) {
-    const struct search *search = context;
-    const struct gt_evidence *evidence = search->evidence;
-    const struct gt_calls *calls = &evidence->view->store->calls;
-    (void)slice;
-    for (size_t i = begin; i < end; i++)
-        search->is_wait[i] =
-            search->blocks[i] && calls->start_ns[i] >= evidence->ledger.steady_ns && calls->thread[i] != GT_NO_TRACK &&
-            search->launches[calls->thread[i]] &&
-            gt_view_has_moment(evidence->view, search->processes, calls->start_ns[i], calls->thread[i]) &&
-            gt_str_find_nocase(gt_store_string(evidence->view->store, calls->name[i]), GT_STR("Synchronize"));
-}
-
-/* Copies block, too, but it is their data that the CPU waits for. */
-static uint8_t *synchronizing_calls_new(struct gt_evidence *evidence) {
-    const struct gt_view *view = evidence->view;
-    size_t threads = gt_threads_count(view->request->threads), calls = view->store->calls.count;
-    struct search search = {.evidence = evidence,
-                            .launches = gt_mem_array(view->store->threads.count, 1),
-                            .processes = gt_view_processes(view),
-                            .blocks = gt_evidence_blocking_calls(evidence),
-                            .is_wait = gt_mem_array(calls, 1)};
-    if (search.is_wait && search.launches && search.processes) {
-        gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, find_launching_threads, &search);
-        if (search.blocks)
-            gt_threads_rows(gt_threads_slices(threads, calls, 0), calls, find_waits, &search);
-        leave_out_readbacks(evidence, search.is_wait);
-    } else {
-        gt_evidence_fail(evidence);
-    }
-    gt_mem_free(search.launches);
-    gt_mem_free(search.processes);
-    return search.is_wait;
+/* The next that is marked, this one or after it; count: there is none. */
+static uint32_t next_mark(const uint8_t *marks, uint32_t from, size_t count) {
+    const uint8_t *at = from < count ? memchr(marks + from, 1, count - from) : NULL;
+    return (uint32_t)(at ? (size_t)(at - marks) : count);
 }
 
 static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, struct gt_lead_loss *losses,
@@ -75,9 +24,7 @@ static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, 
     const struct gt_calls *calls = &evidence->view->store->calls;
     size_t count = 0;
     int64_t longest_ns = 0;
-    for (uint32_t i = 0; i < calls->count; i++) {
-        if (!is_wait[i])
-            continue;
+    for (uint32_t i = 0; (i = next_mark(is_wait, i, calls->count)) < calls->count; i++) {
         int64_t length_ns = gt_ns_between(calls->start_ns[i], calls->end_ns[i]);
         *longest = length_ns > longest_ns ? i : *longest;
         longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
@@ -90,15 +37,22 @@ static size_t list_losses(struct gt_evidence *evidence, const uint8_t *is_wait, 
 
 static size_t count_marks(const uint8_t *marks, size_t count) {
     size_t marked = 0;
-    for (size_t i = 0; i < count; i++)
-        marked += marks[i];
+    for (uint32_t i = 0; (i = next_mark(marks, i, count)) < count; i++)
+        marked++;
     return marked;
+}
+
+static uint8_t *synchronizing_calls(struct gt_evidence *evidence) {
+    uint8_t *is_wait = gt_evidence_sync_marks(evidence);
+    if (is_wait)
+        leave_out_readbacks(evidence, is_wait);
+    return is_wait;
 }
 
 static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt_name_sums *names, uint32_t *longest) {
     size_t call_count = evidence->view->store->calls.count;
     struct gt_waits_claim claim = {0};
-    uint8_t *is_wait = synchronizing_calls_new(evidence);
+    uint8_t *is_wait = synchronizing_calls(evidence);
     struct gt_lead_loss *losses =
         is_wait ? gt_mem_uninitialised(count_marks(is_wait, call_count), sizeof *losses) : NULL;
     if (losses)
@@ -106,7 +60,6 @@ static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt
                                      list_losses(evidence, is_wait, losses, names, longest));
     if (!losses || names->has_failed)
         gt_evidence_fail(evidence);
-    gt_mem_free(is_wait);
     gt_mem_free(losses);
     return claim;
 }

@@ -54,14 +54,16 @@ bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *findi
     const struct gt_idle *idle = gt_evidence_idle(evidence);
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     size_t tiny = 0, kernels = 0;
+    double span_ns = (double)gt_evidence_steady_span_ns(evidence);
+    /* No more is lost than all late launches cost. */
+    if (span_ns <= 0 || (double)gaps->late_ns / span_ns < gt_thresholds.tiny_wait_share)
+        return false;
     for (size_t i = 0; i < view->op_count; i++) {
         bool is_kernel = gt_view_op_kind(view, i) == GT_OP_KERNEL;
         kernels += is_kernel;
         tiny += is_kernel && gt_view_op_ns(view, i) <= GT_TINY_NS;
     }
-    double span_ns = (double)gt_evidence_steady_span_ns(evidence);
-    if ((double)tiny < gt_thresholds.tiny_count || (double)tiny < gt_thresholds.tiny_share * (double)kernels ||
-        span_ns <= 0)
+    if ((double)tiny < gt_thresholds.tiny_count || (double)tiny < gt_thresholds.tiny_share * (double)kernels)
         return false;
     __int128 waits_ns = 0;
     for (size_t i = 0; i < idle->count && gaps->of; i++)

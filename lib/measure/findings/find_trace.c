@@ -11,6 +11,8 @@ bool gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *finding
     const struct gt_view *view = evidence->view;
     int64_t graph_ns = 0;
     size_t graphs = 0, nodes = 0;
+    if (evidence->context & GT_CONTEXT_NO_GRAPHS)
+        return false;
     for (size_t i = 0; i < view->op_count; i++) {
         uint32_t op = view->row[i];
         bool is_graph = view->store->ops.kind[op] == GT_OP_GRAPH;

@@ -17,18 +17,10 @@ struct chain {
 struct search {
     struct gt_evidence *evidence;
     const struct gt_traits *traits;
-    const struct gt_updates *updates;
     size_t chains, kernels;
     double total_ns;
     struct chain longest;
 };
-
-static bool is_link(const struct search *search, uint32_t position) {
-    const struct gt_view *view = search->evidence->view;
-    return (gt_traits_of_op(search->traits, view, position) & GT_TRAIT_ELEMENTWISE) &&
-           (double)gt_view_op_ns(view, position) >= gt_thresholds.chain_kernel_ns &&
-           !(search->updates->is_update && search->updates->is_update[position]);
-}
 
 static double per_tensor_ns(const struct search *search, uint32_t position) {
     const struct gt_view *view = search->evidence->view;
@@ -95,23 +87,25 @@ static void close_chain(struct search *search, struct chain *chain) {
         search->longest = *chain;
 }
 
-static void search_lane(struct search *search, const struct gt_view_lane *lane) {
+/* The links of a lane, from one on. Gives the first of the next lane. */
+static size_t search_lane(struct search *search, const struct gt_view_lane *lane, const struct gt_chain_links *links,
+                          size_t next) {
     const struct gt_view *view = search->evidence->view;
     struct chain chain = {0};
-    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+    for (; next < links->count && links->items[next] < lane->first + lane->count; next++) {
+        size_t i = links->items[next];
         uint32_t position = view->lane_order[i];
-        bool is_next = is_link(search, position);
-        if (chain.count && (!is_next || !continues(search, view->lane_order[i - 1], position))) {
+        bool is_after = chain.count && i == chain.first + chain.count;
+        if (chain.count && (!is_after || !continues(search, view->lane_order[i - 1], position))) {
             close_chain(search, &chain);
             chain = (struct chain){0};
         }
-        if (!is_next)
-            continue;
         add_link(&chain, i, gt_view_op_ns(view, position));
         if (!(gt_traits_of_op(search->traits, view, position) & GT_TRAIT_MOVE))
             add_name(&chain, view->name[position]);
     }
     close_chain(search, &chain);
+    return next;
 }
 
 /* ---- sentences ---- */
@@ -172,11 +166,13 @@ static void describe(struct search *search, struct gt_finding *finding) {
 }
 
 bool gt_find_unfused_elementwise(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct search search = {evidence, gt_evidence_traits(evidence), gt_evidence_updates(evidence), 0, 0, 0, {0}};
+    struct search search = {.evidence = evidence, .traits = gt_evidence_traits(evidence)};
+    const struct gt_chain_links *links = gt_evidence_chain_links(evidence);
+    size_t next = 0;
     if (!search.traits || !(search.traits->of_any & GT_TRAIT_ELEMENTWISE))
         return false;
     for (size_t i = 0; i < evidence->view->lane_count; i++)
-        search_lane(&search, &evidence->view->lanes[i]);
+        next = search_lane(&search, &evidence->view->lanes[i], links, next);
     if (gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) < gt_thresholds.low_share)
         return false; /* looking up operators takes time */
     describe(&search, finding);

@@ -27,6 +27,8 @@ static struct sum sum_steps(struct gt_evidence *evidence, enum gt_step_state sta
 
 bool gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
+    if (steps->state_counts[GT_STEP_WARM_UP] == 0)
+        return false;
     struct sum warm = sum_steps(evidence, GT_STEP_WARM_UP), steady = sum_steps(evidence, GT_STEP_STEADY);
     struct sum outliers = sum_steps(evidence, GT_STEP_OUTLIER);
     double all_ns = (double)(warm.cpu_ns + steady.cpu_ns + outliers.cpu_ns);

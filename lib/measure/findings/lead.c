@@ -35,7 +35,7 @@ static void rewind_queues(struct account *account, size_t thread_count) {
 }
 
 /* Takes in what had ended when an op was launched, and forgets what is too old for it. */
-static void advance(struct account *account, struct queue *queue, int64_t launched_ns, uint32_t position) {
+static inline void advance(struct account *account, struct queue *queue, int64_t launched_ns, uint32_t position) {
     for (; queue->next < queue->end && account->losses[queue->next].end_ns <= launched_ns; queue->next++) {
         const struct gt_lead_loss *loss = &account->losses[queue->next];
         account->left_ns[queue->next] = gt_ns_between(loss->start_ns, loss->end_ns);

@@ -1,9 +1,12 @@
 /* Divides the busy time of each device among its ops, and keeps what is left of ops and gaps. Linear. */
 #include "measure/findings/ledger.h"
 
+#include <stdatomic.h>
+
 #include "base/intervals.h"
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 
 /* ---- dividing ---- */
 
@@ -30,6 +33,7 @@ struct division {
     struct walk comm; /* what communication ops have without each other */
     uint32_t *rest;   /* positions of communication and memory ops */
     size_t rest_count;
+    bool computes[UINT8_MAX + 1]; /* by category */
 };
 
 static int64_t computing_ns(const struct gt_ledger *ledger, size_t position) {
@@ -84,15 +88,18 @@ static struct gt_interval take_own_part(struct division *it, size_t position, en
 /* Nothing has a higher rank than compute. The others are listed. */
 static void divide_compute(struct division *it, const struct gt_view_device *device) {
     const struct gt_view *view = it->ledger->view;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        enum gt_class class = gt_view_op_class(view, i);
-        if (class != GT_CLASS_COMPUTE) {
+    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    int64_t *left_ns = it->ledger->op_left_ns, reached_ns = it->reached_ns[GT_CLASS_COMPUTE];
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        if (!it->computes[view->category[i]]) {
             it->rest[it->rest_count++] = (uint32_t)i;
             continue;
         }
-        struct gt_interval own = take_own_part(it, i, class);
-        it->ledger->op_left_ns[i] = gt_ns_between(own.start_ns, own.end_ns);
+        int64_t from_ns = later(start_ns[i], reached_ns);
+        left_ns[i] = end_ns[i] > from_ns ? gt_ns_between(from_ns, end_ns[i]) : 0;
+        reached_ns = end_ns[i] > from_ns ? end_ns[i] : reached_ns;
     }
+    it->reached_ns[GT_CLASS_COMPUTE] = reached_ns;
 }
 
 /* Gives communication or memory ops what no class of higher rank covers. */
@@ -117,26 +124,56 @@ static void divide_class(struct division *it, const struct gt_view_device *devic
 static void divide_device(struct division *it, const struct gt_view_device *device) {
     for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
         it->reached_ns[class] = it->ledger->steady_ns;
-    it->rest_count = 0;
-    it->comm.next = 0;
-    gt_intervals_clear(&it->comm.list);
     divide_compute(it, device);
     divide_class(it, device, GT_CLASS_COMM);
     divide_class(it, device, GT_CLASS_MEMORY);
 }
 
-/* false: memory was short. */
-static bool divide(struct gt_ledger *ledger) {
-    struct division it = {.ledger = ledger};
-    it.rest = gt_mem_uninitialised(ledger->view->op_count, sizeof *it.rest);
-    bool ok = it.rest;
-    for (size_t d = 0; d < ledger->view->device_count && ok; d++) {
-        divide_device(&it, &ledger->view->devices[d]);
-        ok = !it.comm.list.failed;
+static void take_gaps(struct gt_ledger *ledger, size_t begin, size_t end) {
+    const struct gt_idle_gap *gap = &ledger->idle->gaps[begin];
+    int64_t *left_ns = ledger->gap_left_ns, steady_ns = ledger->steady_ns;
+    for (size_t i = begin; i < end; i++, gap++)
+        left_ns[i] = gap->start_ns < steady_ns ? 0 : gt_idle_gap_ns(gap);
+}
+
+/* What is filled in at the same time: the ops of each device, then slices of the gaps. */
+struct filling {
+    struct gt_ledger *ledger;
+    uint32_t *rest; /* room for that of all devices */
+    size_t gap_slices;
+    atomic_bool has_failed;
+};
+
+static void fill(void *context, size_t index) {
+    struct filling *filling = context;
+    struct gt_ledger *ledger = filling->ledger;
+    const struct gt_view *view = ledger->view;
+    size_t gaps = ledger->idle->count, slices = filling->gap_slices;
+    if (index >= view->device_count) {
+        size_t slice = index - view->device_count;
+        if (gaps)
+            take_gaps(ledger, gt_threads_slice_begin(gaps, slices, slice),
+                      gt_threads_slice_begin(gaps, slices, slice + 1));
+        return;
     }
+    struct division it = {.ledger = ledger, .rest = filling->rest + view->devices[index].first};
+    for (size_t i = 0; i < view->labels->category_count && i <= UINT8_MAX; i++)
+        it.computes[i] = view->labels->categories[i].time_class == GT_CLASS_COMPUTE;
+    divide_device(&it, &view->devices[index]);
+    if (it.comm.list.failed)
+        filling->has_failed = true;
     gt_intervals_release(&it.comm.list);
-    gt_mem_free(it.rest);
-    return ok;
+}
+
+/* false: memory was short. */
+static bool fill_all(struct gt_ledger *ledger, size_t threads) {
+    struct filling filling = {.ledger = ledger, .gap_slices = gt_threads_slices(threads, ledger->idle->count, 0)};
+    filling.rest = gt_mem_uninitialised(ledger->view->op_count, sizeof *filling.rest);
+    if (!filling.rest)
+        return false;
+    gt_threads_deal(threads, ledger->view->device_count + filling.gap_slices, fill, &filling);
+    gt_mem_free(filling.rest);
+    return !filling.has_failed;
 }
 
 /* ---- the whole ---- */
@@ -150,15 +187,8 @@ static void begin(struct gt_ledger *ledger) {
         ledger->savings[d] = (struct gt_finding_saving){.device = ledger->view->devices[d].id};
 }
 
-static void take_gaps(struct gt_ledger *ledger) {
-    for (size_t i = 0; i < ledger->idle->count; i++) {
-        const struct gt_idle_gap *gap = &ledger->idle->gaps[i];
-        ledger->gap_left_ns[i] = gap->start_ns < ledger->steady_ns ? 0 : gt_idle_gap_ns(gap);
-    }
-}
-
-bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle,
-                    int64_t steady_ns) {
+bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle, int64_t steady_ns,
+                    size_t threads) {
     *ledger = (struct gt_ledger){.view = view, .idle = idle, .steady_ns = steady_ns};
     ledger->gap_left_ns = gt_mem_uninitialised(idle->count, sizeof *ledger->gap_left_ns);
     ledger->op_left_ns = gt_mem_uninitialised(view->op_count, sizeof *ledger->op_left_ns);
@@ -170,11 +200,9 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
         int64_t start_ns = later(device->span_start_ns, steady_ns);
         ledger->span_ns += device->span_end_ns > start_ns ? gt_ns_between(start_ns, device->span_end_ns) : 0;
     }
-    ok = ok && divide(ledger);
-    if (ok) {
-        take_gaps(ledger);
+    ok = ok && fill_all(ledger, threads);
+    if (ok)
         begin(ledger);
-    }
     ledger->has_failed = !ok;
     return ok;
 }
@@ -218,7 +246,7 @@ static void keep_window(struct gt_ledger *ledger, const struct gt_ledger_claim *
 }
 
 /* Most claims are not among the largest. */
-static void note_window(struct gt_ledger *ledger, const struct gt_ledger_claim *claim, size_t device) {
+static inline void note_window(struct gt_ledger *ledger, const struct gt_ledger_claim *claim, size_t device) {
     if (claim->ns > 0 &&
         (ledger->window_count < GT_FINDING_WINDOWS || claim->ns > ledger->window_claims[GT_FINDING_WINDOWS - 1].ns))
         keep_window(ledger, claim, device);
@@ -257,7 +285,8 @@ static bool grow_claims(struct gt_ledger *ledger) {
 }
 
 /* Takes so much of what is left. Returns what was taken. */
-static int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted, int64_t *saving_ns) {
+static inline int64_t claim(struct gt_ledger *ledger, int64_t *left_ns, struct gt_ledger_claim wanted,
+                            int64_t *saving_ns) {
     wanted.ns = wanted.ns < *left_ns ? wanted.ns : *left_ns;
     if (ledger->count == ledger->capacity && !grow_claims(ledger)) {
         ledger->has_failed = true;

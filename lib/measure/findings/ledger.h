@@ -36,8 +36,8 @@ struct gt_ledger {
 };
 
 /* Borrows the idle time, which is that of the view. false: memory was short. Release in any case. */
-bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle,
-                    int64_t steady_ns);
+bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const struct gt_idle *idle, int64_t steady_ns,
+                    size_t threads);
 void gt_ledger_release(struct gt_ledger *ledger);
 
 /* Claims so much, or what is left of it. Returns what was claimed. */

@@ -100,8 +100,9 @@ enum gt_status gt_traits_init(struct gt_traits *traits, const struct gt_view *vi
     uint8_t *is_known = gt_mem_array(count, 1);
     *traits = (struct gt_traits){gt_mem_array(count, sizeof *traits->of_name), gt_mem_array(count, 1), 0};
     bool ok = is_known && traits->of_name && traits->tensors;
-    for (size_t i = 0; i < view->op_count && ok; i++) {
-        gt_strid id = view->name[i];
+    const gt_strid *ids = view->name;
+    for (size_t i = 0, end = ok ? view->op_count : 0; i < end; i++) {
+        gt_strid id = ids[i];
         if (is_known[id] || gt_view_op_kind(view, i) != GT_OP_KERNEL)
             continue;
         struct gt_str name = gt_view_op_name(view, i);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stems.h"
 #include "measure/findings/thresholds.h"
 
 static bool is_any(struct gt_str text, const char *const *words, size_t count) {
@@ -53,6 +54,7 @@ struct search {
     size_t *counts;      /* by name: kernels in such ranges */
     bool has_steps;
     struct pairs pairs;
+    struct gt_stems stems; /* what says has; no word has a digit */
 };
 
 /* ---- by ranges ---- */
@@ -60,7 +62,12 @@ struct search {
 static bool is_step(struct search *search, gt_strid name) {
     if (!search->says[name]) {
         struct gt_str text = gt_store_string(search->view->store, name);
-        search->says[name] = has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2 : 1;
+        uint8_t *of_stem = gt_stems_answer(&search->stems, text);
+        search->says[name] = of_stem && *of_stem                                               ? *of_stem
+                             : has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2
+                                                                                               : 1;
+        if (of_stem)
+            *of_stem = search->says[name];
     }
     return search->says[name] == 2;
 }

@@ -1,6 +1,7 @@
 /* Claims gaps that the CPU made, directly and for lost lead, and says it. */
 #include "measure/findings/waits.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -58,20 +59,25 @@ struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     const struct gt_idle *idle = evidence->ledger.idle;
     struct gt_waits_claim claim = {0};
-    int64_t *direct_ns = gt_mem_array(idle->count, sizeof *direct_ns);
-    if (!direct_ns)
+    int64_t *direct_ns = loss_count ? gt_mem_array(idle->count, sizeof *direct_ns) : NULL;
+    if (loss_count && !direct_ns) {
         gt_evidence_fail(evidence);
-    for (size_t d = 0; d < idle->device_count && gaps->of && direct_ns; d++) {
+        return claim;
+    }
+    for (size_t d = 0; d < idle->device_count && gaps->counts[class]; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first; i < device->first + device->count; i++) {
-            direct_ns[i] = gaps->of[i] == class ? gt_waits_claim_gap(evidence, d, i) : 0;
-            claim.gaps += direct_ns[i] > 0;
+        for (size_t i = device->first, end = i + device->count; i < end; i++) {
+            if (gaps->of[i] != class)
+                continue;
+            int64_t claimed_ns = gt_waits_claim_gap(evidence, d, i);
+            claim.gaps += claimed_ns > 0;
+            if (direct_ns)
+                direct_ns[i] = claimed_ns;
         }
     }
     if (loss_count)
         qsort(losses, loss_count, sizeof *losses, by_thread_and_end);
-    if (direct_ns)
-        claim_later(evidence, losses, loss_count, direct_ns, &claim);
+    claim_later(evidence, losses, loss_count, direct_ns, &claim);
     gt_mem_free(direct_ns);
     return claim;
 }
@@ -91,7 +97,8 @@ gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step
     return range == GT_NO_ROW ? GT_STRID_EMPTY : view->store->ranges.name[range];
 }
 
-static size_t count_launches(struct gt_evidence *evidence) {
+/* Stops at so many. */
+static size_t count_launches(struct gt_evidence *evidence, size_t most) {
     const struct gt_view *view = evidence->view;
     uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
     size_t count = 0;
@@ -100,7 +107,7 @@ static size_t count_launches(struct gt_evidence *evidence) {
     const uint32_t *op_call = view->labels->op_call, *row = view->row;
     const uint8_t *flags = view->store->ops.flags;
     int64_t steady_ns = evidence->ledger.steady_ns;
-    for (size_t i = 0, end = seen ? view->op_count : 0; i < end; i++) {
+    for (size_t i = 0, end = seen ? view->op_count : 0; i < end && count < most; i++) {
         uint32_t call = op_call[row[i]];
         if (call != GT_NO_ROW) {
             if (seen[call])
@@ -116,9 +123,15 @@ static size_t count_launches(struct gt_evidence *evidence) {
 
 size_t gt_waits_launch_count(struct gt_evidence *evidence) {
     if (!evidence->has_launch_count)
-        evidence->launch_count = count_launches(evidence);
+        evidence->launch_count = count_launches(evidence, SIZE_MAX);
     evidence->has_launch_count = true;
     return evidence->launch_count;
+}
+
+bool gt_waits_has_launches(struct gt_evidence *evidence, double least) {
+    if (evidence->has_launch_count)
+        return (double)evidence->launch_count >= least;
+    return (double)count_launches(evidence, least < 0 ? 0 : (size_t)ceil(least)) >= least;
 }
 
 /* ---- sentences ---- */

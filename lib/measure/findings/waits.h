@@ -29,6 +29,8 @@ gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step
 
 /* Steady kernels that were launched individually, not as nodes of a graph. */
 size_t gt_waits_launch_count(struct gt_evidence *evidence);
+/* Whether they are so many: less work. */
+bool gt_waits_has_launches(struct gt_evidence *evidence, double least);
 
 /* ---- sentences ---- */
 

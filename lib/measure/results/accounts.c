@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 
 const char *const gt_amount_keys[GT_AMOUNT_COUNT] = {
@@ -51,14 +52,40 @@ void gt_account_sweep_init(struct gt_account_sweep *it) {
         it->reached_ns[class] = INT64_MIN;
 }
 
+static int64_t latest_of(const struct gt_account_sweep *it) {
+    int64_t latest_ns = INT64_MIN;
+    for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
+        latest_ns = it->reached_ns[class] > latest_ns ? it->reached_ns[class] : latest_ns;
+    return latest_ns;
+}
+
+/* An op while no other runs, as on one stream most do: all of its time is its own, and accounted for at once. */
+static inline void take_alone(struct gt_account_sweep *it, enum gt_class class, int64_t start_ns, int64_t end_ns) {
+    uint64_t length_ns = (uint64_t)end_ns - (uint64_t)start_ns;
+    it->class_ns[class] += length_ns;
+    it->exposed_comm_ns += class == GT_CLASS_COMM ? length_ns : 0;
+    it->exposed_memory_ns += class == GT_CLASS_MEMORY ? length_ns : 0;
+    it->at_ns = it->reached_ns[class] = end_ns;
+}
+
 void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_view *view, size_t first, size_t end) {
     struct gt_account_sweep it = *accountant; /* a copy stays in registers */
+    int64_t latest_ns = latest_of(&it);
     for (size_t i = first; i < end; i++) {
-        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
-        assert(view->start_ns[i] >= it.at_ns);
-        settle(&it, view->start_ns[i]);
-        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
-        it.sum_ns = gt_ns_add(it.sum_ns, gt_view_op_ns(view, i));
+        int64_t op_start_ns = view->start_ns[i], op_end_ns = view->end_ns[i];
+        enum gt_class class = gt_view_op_class(view, i);
+        assert(op_start_ns >= it.at_ns);
+        if (latest_ns > it.at_ns)
+            settle(&it, op_start_ns);
+        it.at_ns = op_start_ns;
+        it.sum_ns = gt_ns_add(it.sum_ns, gt_ns_between(op_start_ns, op_end_ns));
+        if (latest_ns <= op_start_ns && i + 1 < end && op_end_ns <= view->start_ns[i + 1]) {
+            take_alone(&it, class, op_start_ns, op_end_ns);
+            latest_ns = op_end_ns;
+            continue;
+        }
+        it.reached_ns[class] = op_end_ns > it.reached_ns[class] ? op_end_ns : it.reached_ns[class];
+        latest_ns = op_end_ns > latest_ns ? op_end_ns : latest_ns;
     }
     *accountant = it;
 }
@@ -93,12 +120,22 @@ struct gt_account gt_account_of_device(const struct gt_view *view, const struct 
     return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
 }
 
+struct accounting {
+    struct gt_accounts *accounts;
+    const struct gt_view *view;
+};
+
+static void account_device(void *context, size_t device) {
+    const struct accounting *of = context;
+    of->accounts->by_device[device] = gt_account_of_device(of->view, &of->view->devices[device]);
+}
+
 enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err) {
     accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
     if (!accounts->by_device)
         return gt_fail_memory(err);
-    for (size_t d = 0; d < view->device_count; d++)
-        accounts->by_device[d] = gt_account_of_device(view, &view->devices[d]);
+    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    gt_threads_deal(threads, view->device_count, account_device, &(struct accounting){accounts, view});
     return GT_OK;
 }
 

@@ -27,7 +27,7 @@ struct gt_account {
 
 /* Takes ops in order of start, then closes. */
 struct gt_account_sweep {
-    int64_t at_ns;         /* up to here all is accounted for: the start of the latest op */
+    int64_t at_ns;         /* up to here all is accounted for: the start of the latest op, or its end */
     int64_t reached_ns[3]; /* by enum gt_class: the latest end so far */
     uint64_t class_ns[3];  /* the same: union of its ops */
     uint64_t exposed_comm_ns, exposed_memory_ns;

@@ -1,11 +1,9 @@
 /* Names of runtime and driver calls (CUDA and HIP), and the calls of a view that launch and that block. */
 #include "measure/results/calls.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "measure/results/measure.h"
@@ -62,11 +60,13 @@ bool gt_call_is_launch(struct gt_str name) {
 struct marking {
     const struct gt_view *view;
     uint8_t *marks;
-    uint8_t *is_launch_name;
-    size_t parts;       /* of the calls by id, a power of two */
-    uint8_t *maybe;     /* by the low bits of an id: whether a launch call without an op has it; most ids are of none */
-    size_t maybe_count; /* a power of two, so that ids of different parts have different ones */
-    atomic_bool failed;
+    uint32_t *alone; /* launch calls by name that no op has */
+    size_t alone_count, alone_capacity;
+    uint32_t *slots;    /* place in the list of the first that has a process and an id, + 1; 0: free */
+    size_t slot_count;  /* a power of two */
+    uint8_t *is_taken;  /* by place in the list: a call that launched something has the same process and id */
+    uint8_t *maybe;     /* by the low bits of an id: whether one of the list has it; most ids are of none */
+    size_t maybe_count; /* a power of two */
 };
 
 static void mark_slice(void *context, size_t slice, size_t begin, size_t end) {
@@ -80,84 +80,125 @@ static void mark_slice(void *context, size_t slice, size_t begin, size_t end) {
     }
 }
 
+/* false: memory was short. */
+static bool add_alone(struct marking *marking, uint32_t call) {
+    uint32_t *grown =
+        gt_mem_room(marking->alone, marking->alone_count, &marking->alone_capacity, sizeof *marking->alone);
+    if (!grown)
+        return false;
+    marking->alone = grown;
+    marking->alone[marking->alone_count++] = call;
+    return true;
+}
+
+/* Most calls launch something: the others are looked for. */
+static bool list_alone(struct marking *marking) {
+    enum { UNKNOWN, OTHER, LAUNCH };
+    const struct gt_store *store = marking->view->store;
+    uint8_t *answers = gt_mem_array(store->strings.count, 1);
+    const uint8_t *end = marking->marks + store->calls.count, *at = marking->marks;
+    bool ok = answers;
+    for (; ok && at < end && (at = memchr(at, 0, (size_t)(end - at))); at++) {
+        uint32_t call = (uint32_t)(at - marking->marks);
+        uint8_t *answer = &answers[store->calls.name[call]];
+        if (*answer == UNKNOWN)
+            *answer = gt_call_is_launch(gt_store_string(store, store->calls.name[call])) ? LAUNCH : OTHER;
+        ok = *answer == OTHER || add_alone(marking, call);
+    }
+    gt_mem_free(answers);
+    return ok;
+}
+
 static uint8_t *maybe_of(const struct marking *marking, uint64_t id) {
     return &marking->maybe[id & (marking->maybe_count - 1)];
 }
 
-/* Ids that share all but the low bits, of any process, are in one part: CUPTI counts up. */
-static bool is_in_part(const struct marking *marking, size_t part, uint32_t call) {
-    return ((marking->view->store->calls.correlation[call] >> 6) & (marking->parts - 1)) == part;
+/* Where the first of the list with the process and id is, or belongs. Ids that share all but the low bits lie side by
+   side, for neighbours are asked for one after the other. */
+static uint32_t *slot_of(const struct marking *marking, uint32_t process, uint64_t id) {
+    const struct gt_store *store = marking->view->store;
+    uint64_t hash = ((id >> 6) + process * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    size_t mask = marking->slot_count - 1, at = (size_t)((hash ^ hash >> 29) << 6 | (id & 63)) & mask;
+    for (; marking->slots[at]; at = (at + 1) & mask) {
+        uint32_t call = marking->alone[marking->slots[at] - 1];
+        if (store->calls.correlation[call] == id && gt_labels_call_process(store, call) == process)
+            break;
+    }
+    return &marking->slots[at];
 }
 
-/* Launch calls by name that launched nothing in the trace, by id. Some exports write a call as two nested rows with one
-   correlation id: such a pair is one call. Few calls are asked about, so the others are only looked up. */
-static void find_calls_without_ops(const struct marking *marking, size_t part, struct gt_map *by_id) {
+/* Some exports write a call as two nested rows with one correlation id: such a pair is one call. */
+static bool index_alone(struct marking *marking) {
     const struct gt_store *store = marking->view->store;
-    const struct gt_calls *calls = &store->calls;
-    for (uint32_t i = 0; i < calls->count; i++)
-        if (is_in_part(marking, part, i) && !marking->marks[i] && marking->is_launch_name[calls->name[i]] &&
-            calls->correlation[i] != GT_NO_CORRELATION) {
-            gt_map_put_if_new(by_id, gt_labels_call_process(store, i), calls->correlation[i], i);
-            *maybe_of(marking, calls->correlation[i]) = 1;
-        }
-    for (uint32_t i = 0; i < calls->count && by_id->count && !by_id->failed; i++)
-        if (is_in_part(marking, part, i) && marking->marks[i] && *maybe_of(marking, calls->correlation[i]) &&
-            calls->correlation[i] != GT_NO_CORRELATION &&
-            gt_map_get(by_id, gt_labels_call_process(store, i), calls->correlation[i]) != GT_MAP_NONE)
-            gt_map_put(by_id, gt_labels_call_process(store, i), calls->correlation[i], i);
+    for (marking->maybe_count = 4096; marking->maybe_count < store->calls.count;)
+        marking->maybe_count *= 2;
+    marking->maybe = gt_mem_array(marking->maybe_count, 1);
+    for (marking->slot_count = 64; marking->slot_count / 2 < marking->alone_count;)
+        marking->slot_count *= 2;
+    marking->slots = gt_mem_array(marking->slot_count, sizeof *marking->slots);
+    marking->is_taken = gt_mem_array(marking->alone_count, 1);
+    if (!marking->maybe || !marking->slots || !marking->is_taken)
+        return false;
+    for (uint32_t i = 0; i < marking->alone_count; i++) {
+        uint32_t call = marking->alone[i];
+        uint64_t id = store->calls.correlation[call];
+        if (id == GT_NO_CORRELATION)
+            continue;
+        uint32_t *slot = slot_of(marking, gt_labels_call_process(store, call), id);
+        *slot = *slot ? *slot : i + 1;
+        *maybe_of(marking, id) = 1;
+    }
+    return true;
 }
 
-static void mark_part(void *context, size_t part) {
-    struct marking *marking = context;
+/* Few calls are asked about, so the others are only looked up. */
+static void find_taken(void *context, size_t slice, size_t begin, size_t end) {
+    const struct marking *marking = context;
     const struct gt_store *store = marking->view->store;
-    const struct gt_calls *calls = &store->calls;
-    struct gt_map by_id = {0};
-    find_calls_without_ops(marking, part, &by_id);
-    for (uint32_t i = 0; i < calls->count && !by_id.failed; i++)
-        if (is_in_part(marking, part, i) && !marking->marks[i] && marking->is_launch_name[calls->name[i]])
-            marking->marks[i] = calls->correlation[i] == GT_NO_CORRELATION ||
-                                gt_map_get(&by_id, gt_labels_call_process(store, i), calls->correlation[i]) == i;
-    if (by_id.failed)
-        marking->failed = true;
-    gt_map_release(&by_id);
+    const uint64_t *ids = store->calls.correlation;
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
+        if (!*maybe_of(marking, ids[i]) || !marking->marks[i] || ids[i] == GT_NO_CORRELATION)
+            continue;
+        uint32_t slot = *slot_of(marking, gt_labels_call_process(store, (uint32_t)i), ids[i]);
+        if (slot) /* calls of other slices may have the same */
+            __atomic_store_n(&marking->is_taken[slot - 1], 1, __ATOMIC_RELAXED);
+    }
 }
 
 /* false: memory was short. */
 static bool mark_calls_without_ops(struct marking *marking, size_t threads) {
     const struct gt_store *store = marking->view->store;
-    bool has_any = false;
-    for (size_t i = 0; i < store->strings.count; i++)
-        if (gt_call_is_launch(gt_store_string(store, (gt_strid)i)))
-            marking->is_launch_name[i] = 1;
-    for (size_t i = 0; i < store->calls.count && !has_any; i++)
-        has_any = !marking->marks[i] && marking->is_launch_name[store->calls.name[i]];
-    if (!has_any)
-        return true;
-    for (marking->maybe_count = 4096; marking->maybe_count < store->calls.count;)
-        marking->maybe_count *= 2;
-    marking->maybe = gt_mem_array(marking->maybe_count, 1);
-    if (!marking->maybe)
+    if (!list_alone(marking))
         return false;
-    size_t most = gt_threads_slices(threads, store->calls.count, 0);
-    for (marking->parts = 1; marking->parts * 2 <= most;)
-        marking->parts *= 2;
-    gt_threads_run(marking->parts, mark_part, marking);
-    gt_mem_free(marking->maybe);
-    return !marking->failed;
+    if (marking->alone_count == 0)
+        return true;
+    if (!index_alone(marking))
+        return false;
+    gt_threads_rows(gt_threads_slices(threads, store->calls.count, 0), store->calls.count, find_taken, marking);
+    for (uint32_t i = 0; i < marking->alone_count; i++) {
+        uint32_t call = marking->alone[i];
+        uint64_t id = store->calls.correlation[call];
+        marking->marks[call] =
+            id == GT_NO_CORRELATION ||
+            (!marking->is_taken[i] && *slot_of(marking, gt_labels_call_process(store, call), id) == i + 1);
+    }
+    return true;
 }
 
 enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view,
                                           struct gt_error *err) {
     const struct gt_store *store = view->store;
     size_t threads = gt_threads_count(view->request->threads);
-    struct marking marking = {.view = view,
-                              .marks = gt_mem_array(store->calls.count, 1),
-                              .is_launch_name = gt_mem_array(store->strings.count, 1)};
-    bool ok = marking.marks && marking.is_launch_name;
+    struct marking marking = {.view = view, .marks = gt_mem_array(store->calls.count, 1)};
+    bool ok = marking.marks;
     if (ok)
         gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, mark_slice, &marking);
     ok = ok && (!view->is_whole || mark_calls_without_ops(&marking, threads));
-    gt_mem_free(marking.is_launch_name);
+    gt_mem_free(marking.alone);
+    gt_mem_free(marking.is_taken);
+    gt_mem_free(marking.maybe);
+    gt_mem_free(marking.slots);
     if (!ok) {
         gt_mem_free(marking.marks);
         return gt_fail_memory(err);
@@ -176,11 +217,10 @@ void gt_calls_launch_marks_release(struct gt_launch_marks *marks) {
 uint8_t *gt_calls_blocking_names_new(const struct gt_store *store) {
     enum { UNKNOWN, RETURNS, BLOCKS };
     uint8_t *answers = gt_mem_array(store->strings.count, 1);
-    for (size_t i = 0; i < store->calls.count && answers; i++) {
-        uint8_t *answer = &answers[store->calls.name[i]];
-        if (*answer == UNKNOWN)
-            *answer = gt_call_is_blocking(gt_store_string(store, store->calls.name[i])) ? BLOCKS : RETURNS;
-    }
+    const gt_strid *names = store->calls.name;
+    for (size_t i = 0, count = answers ? store->calls.count : 0; i < count; i++)
+        if (answers[names[i]] == UNKNOWN)
+            answers[names[i]] = gt_call_is_blocking(gt_store_string(store, names[i])) ? BLOCKS : RETURNS;
     for (size_t name = 0; name < store->strings.count && answers; name++)
         answers[name] = answers[name] == BLOCKS;
     return answers;
@@ -208,10 +248,13 @@ static int outer_first(const void *a, const void *b) {
 
 /* Marks those that block by their names. Gives how many of them may lie inside another. */
 static size_t mark_blocking(const struct gt_store *store, uint8_t *marks, const uint8_t *is_blocking_name) {
+    const struct gt_calls *calls = &store->calls;
+    const gt_strid *names = calls->name;
     size_t count = 0;
-    for (size_t i = 0; i < store->calls.count; i++) {
-        marks[i] = is_blocking_name[store->calls.name[i]];
-        count += marks[i] && store->calls.correlation[i] != GT_NO_CORRELATION && store->calls.thread[i] != GT_NO_TRACK;
+    for (size_t i = 0, end = calls->count; i < end; i++) {
+        marks[i] = is_blocking_name[names[i]];
+        if (marks[i])
+            count += calls->correlation[i] != GT_NO_CORRELATION && calls->thread[i] != GT_NO_TRACK;
     }
     return count;
 }

@@ -61,18 +61,22 @@ static bool is_bulk(const struct gt_store *store, uint32_t op, double most_bytes
     return bytes != UINT64_MAX && (double)bytes >= most_bytes;
 }
 
-/* The small copies from the GPU with a call; without `items` it counts them. */
-static size_t find_copies(const struct gt_view *view, double most_bytes, struct copy *items) {
-    size_t count = 0;
-    for (uint32_t i = 0; i < view->op_count; i++) {
-        if (gt_view_op_kind(view, i) != GT_OP_MEMCPY || call_of(view, i) == GT_NO_ROW ||
-            !gt_copy_is_to_host(view->store, view->row[i]) || is_bulk(view->store, view->row[i], most_bytes))
+/* The small copies from the GPU with a call. false: memory was short. */
+static bool find_copies(struct copies *copies, double most_bytes) {
+    const struct gt_view *view = copies->view;
+    size_t capacity = 0;
+    for (size_t i = gt_view_next_of_kind(view, GT_OP_MEMCPY, 0); i < view->op_count;
+         i = gt_view_next_of_kind(view, GT_OP_MEMCPY, i + 1)) {
+        if (call_of(view, (uint32_t)i) == GT_NO_ROW || !gt_copy_is_to_host(view->store, view->row[i]) ||
+            is_bulk(view->store, view->row[i], most_bytes))
             continue;
-        if (items)
-            items[count] = (struct copy){i, GT_NO_ROW};
-        count++;
+        struct copy *items = gt_mem_room(copies->items, copies->count, &capacity, sizeof *items);
+        if (!items)
+            return false;
+        copies->items = items;
+        items[copies->count++] = (struct copy){(uint32_t)i, GT_NO_ROW};
     }
-    return count;
+    return true;
 }
 
 /* The calls of a thread are in order of time in every known trace. */
@@ -131,14 +135,11 @@ static uint32_t kind_of(struct copies *copies, uint32_t position) {
 }
 
 static bool copies_init(struct copies *copies, const struct gt_view *view, int64_t steady_ns, double most_bytes) {
-    *copies = (struct copies){.view = view, .count = find_copies(view, most_bytes, NULL), .steady_ns = steady_ns};
+    *copies = (struct copies){.view = view, .steady_ns = steady_ns};
+    bool ok = find_copies(copies, most_bytes);
     if (copies->count == 0)
-        return true;
-    copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
-    if (!copies->items)
-        return false;
-    find_copies(view, most_bytes, copies->items);
-    bool ok = find_waits(copies);
+        return ok;
+    ok = ok && find_waits(copies);
     for (size_t i = 0; i < copies->count && ok; i++)
         copies->items[i].kind = kind_of(copies, copies->items[i].position);
     return ok && !copies->kind_of_names.failed && !copies->has_failed;
@@ -235,7 +236,11 @@ enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view
     for (size_t i = 0; i < idle->count && ok; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
         bool is_after = chosen != GT_NO_ROW && kind_before(&copies, gap) == chosen && !is_pause_after(&copies, gap);
-        gaps->of[i] = (uint8_t)classify(gap, steady_ns, is_after);
+        enum gt_host_gap class = classify(gap, steady_ns, is_after);
+        gaps->of[i] = (uint8_t) class;
+        gaps->counts[class]++;
+        if (class == GT_HOST_GAP_LATE)
+            gaps->late_ns += gt_idle_gap_ns(gap);
         if (is_after && gt_idle_gap_ns(gap) > longest_ns) {
             longest_ns = gt_idle_gap_ns(gap);
             gaps->readback.longest = gap->previous;

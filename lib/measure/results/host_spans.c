@@ -241,6 +241,14 @@ void gt_host_spans_sweep_take(struct gt_host_spans_sweep *sweep, uint32_t thread
     thread->name = name;
 }
 
+/* What ends before a span begins is the same to it as nothing: it is as much of what is covered before as after. */
+int64_t gt_host_spans_sweep_next_ns(const struct gt_host_spans_sweep *sweep, uint32_t thread_index) {
+    const struct gt_sweep_thread *thread = &sweep->threads[thread_index];
+    if (thread->begun_count)
+        return INT64_MIN;
+    return thread->waiting_count ? thread->waiting[0].time_ns : INT64_MAX;
+}
+
 void gt_host_spans_sweep_finish(struct gt_host_spans_sweep *sweep) {
     for (size_t i = 0; i < sweep->spans->thread_count; i++)
         settle(sweep, &sweep->threads[i], INT64_MAX);

@@ -80,6 +80,9 @@ static inline bool gt_host_spans_has(const struct gt_host_spans *spans, uint32_t
 /* An interval of a thread that has spans, start < end: none that came before ends later than it starts. */
 void gt_host_spans_sweep_take(struct gt_host_spans_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
                               gt_strid name);
+/* An interval that ends at this time or before it reaches no span of the thread and need not be taken; INT64_MIN: a
+   span has begun. It is another time after an interval was taken. */
+int64_t gt_host_spans_sweep_next_ns(const struct gt_host_spans_sweep *sweep, uint32_t thread);
 /* After the last. */
 void gt_host_spans_sweep_finish(struct gt_host_spans_sweep *sweep);
 

@@ -72,11 +72,6 @@ static bool split_late_starts(struct finder *finder) {
 
 /* ---- sums ---- */
 
-void gt_idle_sum_add(struct gt_idle_sum *sum, const struct gt_idle_gap *gap, const struct gt_idle_device *device) {
-    gt_moments_add(&sum->gaps, gt_idle_gap_ns(gap));
-    sum->twice_recoverable_ns += gt_idle_gap_twice_recoverable_ns(gap, device);
-}
-
 void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT]) {
     const struct gt_idle_device *of = &idle->devices[device];
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)

@@ -61,7 +61,6 @@ void gt_idle_release(struct gt_idle *idle);
 
 /* Of the gaps of one device by cause; one pass over them. */
 void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT]);
-void gt_idle_sum_add(struct gt_idle_sum *sum, const struct gt_idle_gap *gap, const struct gt_idle_device *device);
 
 /* The device of a gap, by its number. */
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);
@@ -86,6 +85,13 @@ static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle_gap 
     uint64_t twice_ns = 2 * (uint64_t)gt_idle_gap_ns(gap), floor_ns = device->twice_floor_ns;
     uint64_t above_ns = gap->cause <= GT_IDLE_LAUNCH && twice_ns > floor_ns ? twice_ns - floor_ns : 0;
     return above_ns > INT64_MAX ? INT64_MAX : (int64_t)above_ns;
+}
+
+static inline void gt_idle_sum_add(struct gt_idle_sum *sum, const struct gt_idle_gap *gap,
+                                   const struct gt_idle_device *device) {
+    gt_moments_add(&sum->gaps, gt_idle_gap_ns(gap));
+    if (gap->cause <= GT_IDLE_LAUNCH) /* others have nothing that is recoverable */
+        sum->twice_recoverable_ns += gt_idle_gap_twice_recoverable_ns(gap, device);
 }
 
 /* The CPU part of a gap: from its start until the launch call of the next op had returned, on the thread of this call.

@@ -86,15 +86,41 @@ void gt_idle_code_release(struct gt_idle_code *code) {
     *code = (struct gt_idle_code){0};
 }
 
+/* What the sums of a device are made of and go to. */
+struct block {
+    const struct gt_idle_code *code;
+    const struct gt_idle *idle;
+    const struct gt_idle_device *device;
+    struct gt_idle_sum *causes, *activities;
+};
+
+/* A batch of gaps. Most are short and nobody's fault: those are summed in 64 bits first. */
+static void sum_block(const struct block *it, size_t begin, size_t end) {
+    struct gt_moments_batch batches[GT_IDLE_CAUSE_COUNT] = {0};
+    const struct gt_idle_gap *gap = &it->idle->gaps[begin];
+    for (size_t i = begin; i < end; i++, gap++) {
+        uint64_t ns = (uint64_t)gt_idle_gap_ns(gap); /* a negative one would be too large */
+        if (gap->cause > GT_IDLE_LAUNCH && ns < GT_MOMENTS_BATCH_LIMIT)
+            gt_moments_batch_add(&batches[gap->cause], ns);
+        else
+            gt_idle_sum_add(gap->cause == GT_IDLE_HOST ? &it->activities[it->code->activity[i]]
+                                                       : &it->causes[gap->cause],
+                            gap, it->device);
+    }
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
+        if (batches[i].count)
+            gt_moments_take(&it->causes[i].gaps, &batches[i]);
+}
+
 void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, size_t device,
                       struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT],
                       struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]) {
     const struct gt_idle_device *of = &idle->devices[device];
     memset(causes, 0, GT_IDLE_CAUSE_COUNT * sizeof *causes);
     memset(activities, 0, GT_HOST_ACTIVITY_COUNT * sizeof *activities);
-    for (size_t i = of->first; i < of->first + of->count; i++) {
-        bool is_host = idle->gaps[i].cause == GT_IDLE_HOST;
-        gt_idle_sum_add(is_host ? &activities[code->activity[i]] : &causes[idle->gaps[i].cause], &idle->gaps[i], of);
+    for (size_t i = of->first, end = i + of->count, stop; i < end; i = stop) {
+        stop = end - i < GT_MOMENTS_BATCH ? end : i + GT_MOMENTS_BATCH;
+        sum_block(&(struct block){code, idle, of, causes, activities}, i, stop);
     }
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
         gt_moments_merge(&causes[GT_IDLE_HOST].gaps, &activities[i].gaps);

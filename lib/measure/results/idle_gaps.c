@@ -135,22 +135,22 @@ static void count_gaps(void *context, size_t index) {
 /* ---- gaps ---- */
 
 /* Takes a sample of the launch latency where the call ended during the gap. */
-static void add_gap(struct finder *finder, struct slice *slice, size_t place, struct gt_interval time,
-                    uint32_t previous, uint32_t ender) {
+static inline void add_gap(struct finder *finder, struct slice *slice, size_t place, struct gt_interval time,
+                           uint32_t previous, uint32_t ender) {
     const struct gt_view *view = finder->view;
     const struct gt_calls *calls = &view->store->calls;
-    struct gt_idle_gap *gap = &finder->idle->gaps[place];
-    *gap = (struct gt_idle_gap){
+    struct gt_idle_gap gap = {
         .start_ns = time.start_ns,
         .end_ns = time.end_ns,
         .previous = previous,
         .next = ender,
         .call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]],
     };
-    gap->cause = (uint8_t)cause_by_call(calls, gap);
-    gap->has_launch_wait = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
-    if (gap->call != GT_NO_ROW && calls->end_ns[gap->call] >= time.start_ns)
-        finder->samples[slice->first + slice->samples++] = gt_ns_between(calls->end_ns[gap->call], time.end_ns);
+    gap.cause = (uint8_t)cause_by_call(calls, &gap);
+    gap.has_launch_wait = gap.cause == GT_IDLE_HOST && calls->thread[gap.call] != GT_NO_TRACK;
+    if (gap.call != GT_NO_ROW && calls->end_ns[gap.call] >= time.start_ns)
+        finder->samples[slice->first + slice->samples++] = gt_ns_between(calls->end_ns[gap.call], time.end_ns);
+    finder->idle->gaps[place] = gap;
 }
 
 static void fill_slice(void *context, size_t index) {
@@ -163,20 +163,22 @@ static void fill_slice(void *context, size_t index) {
     size_t place = slice->first, tail = slice->end;
     int64_t reached_ns = slice->reached_ns;
     uint32_t last = GT_NO_ROW;
-    for (size_t i = slice->begin; i < slice->end; i++) {
-        bool runs = view->end_ns[i] > view->start_ns[i];
-        uint32_t coming = i + AHEAD < slice->end ? view->labels->op_call[view->row[i + AHEAD]] : GT_NO_ROW;
+    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    const uint32_t *op_call = view->labels->op_call, *row = view->row;
+    for (size_t i = slice->begin, end = slice->end; i < end; i++) {
+        bool runs = end_ns[i] > start_ns[i];
+        uint32_t coming = i + AHEAD < end ? op_call[row[i + AHEAD]] : GT_NO_ROW;
         if (coming != GT_NO_ROW) { /* where devices are served by turns, their calls lie far apart */
             __builtin_prefetch(&calls->start_ns[coming]);
             __builtin_prefetch(&calls->end_ns[coming]);
         }
-        if (runs && view->start_ns[i] > reached_ns) {
-            bool is_alone = i + 1 < slice->end && view->start_ns[i + 1] != view->start_ns[i];
-            uint32_t ender = is_alone ? (uint32_t)i : op_starting_at(view, device, i, view->start_ns[i]);
-            add_gap(finder, slice, place++, (struct gt_interval){reached_ns, view->start_ns[i]}, last, ender);
+        if (runs && start_ns[i] > reached_ns) {
+            bool is_alone = i + 1 < end && start_ns[i + 1] != start_ns[i];
+            uint32_t ender = is_alone ? (uint32_t)i : op_starting_at(view, device, i, start_ns[i]);
+            add_gap(finder, slice, place++, (struct gt_interval){reached_ns, start_ns[i]}, last, ender);
         }
-        if (runs ? view->end_ns[i] >= reached_ns : view->end_ns[i] == reached_ns) {
-            reached_ns = view->end_ns[i];
+        if (runs ? end_ns[i] >= reached_ns : end_ns[i] == reached_ns) {
+            reached_ns = end_ns[i];
             last = (uint32_t)i;
         }
     }
@@ -215,10 +217,10 @@ static int64_t whole_latency_ns(double latency_ns) {
     return latency_ns < 0 ? 0 : latency_ns < 0x1p63 ? (int64_t)latency_ns : INT64_MAX;
 }
 
-/* A gap in which the launch came to an end, long before the op started. */
+/* A gap longer than the limit in which the launch came to an end, long before the op started. */
 static bool is_late_start(const struct gt_calls *calls, const struct gt_idle_gap *gap,
                           const struct gt_idle_device *device, int64_t limit_ns) {
-    if (gt_idle_gap_ns(gap) <= limit_ns || gap->cause > GT_IDLE_LAUNCH)
+    if (gap->cause > GT_IDLE_LAUNCH)
         return false;
     int64_t call_end_ns = calls->end_ns[gap->call];
     return call_end_ns > gap->start_ns && gt_ns_between(call_end_ns, gap->end_ns) > limit_ns &&
@@ -257,12 +259,13 @@ static void judge_waits(void *context, size_t index) {
     const struct gt_idle_device *device = &finder->idle->devices[slice->device];
     const struct latency *latency = &finder->latencies[slice->device];
     int64_t limit_ns = late_start_limit_ns(latency->median_ns);
-    slice->samples = 0;
-    for (size_t i = slice->first; i < slice->first + slice->count; i++) {
-        struct gt_idle_gap *gap = &finder->idle->gaps[i];
+    struct gt_idle_gap *gap = &finder->idle->gaps[slice->first], *end = gap + slice->count;
+    int64_t *samples = finder->samples + slice->first, *sample = samples;
+    __int128 total_ns = 0;
+    for (; gap < end; gap++) {
         int64_t gap_ns = gt_idle_gap_ns(gap);
-        slice->total_ns += gap_ns;
-        if (is_late_start(calls, gap, device, limit_ns)) {
+        total_ns += gap_ns;
+        if (gap_ns > limit_ns && is_late_start(calls, gap, device, limit_ns)) {
             gap->part = GT_GAP_FIRST;
             slice->late_starts++;
         }
@@ -272,8 +275,10 @@ static void judge_waits(void *context, size_t index) {
         if (is_short && (double)gt_ns_between(calls->end_ns[gap->call], gap->end_ns) <= latency->median_ns)
             gap->cause = GT_IDLE_LAUNCH;
         else
-            finder->samples[slice->first + slice->samples++] = gap_ns;
+            *sample++ = gap_ns;
     }
+    slice->samples = (size_t)(sample - samples);
+    slice->total_ns = total_ns;
 }
 
 static void find_floor(void *context, size_t index) {

@@ -107,7 +107,8 @@ static uint32_t *new_sorted_rows(const struct gt_host_spans *spans, const struct
 /* How far the calls of a thread have come. */
 struct reach {
     int64_t start_ns; /* of the latest */
-    int64_t end_ns;   /* of all: the latest */
+    int64_t end_ns;   /* of those that were taken: the latest */
+    int64_t next_ns;  /* what ends by then need not be taken */
 };
 
 struct call_sweep {
@@ -129,11 +130,12 @@ static inline bool take_call(struct call_sweep *it, size_t row) {
     if (start_ns < reach->start_ns)
         return false;
     reach->start_ns = start_ns;
-    if (end_ns <= start_ns || end_ns <= reach->end_ns)
+    if (end_ns <= reach->next_ns || end_ns <= start_ns || end_ns <= reach->end_ns)
         return true;
     gt_host_spans_sweep_take(&it->sweep, thread, start_ns > reach->end_ns ? start_ns : reach->end_ns, end_ns,
                              calls->name[row]);
     reach->end_ns = end_ns;
+    reach->next_ns = gt_host_spans_sweep_next_ns(&it->sweep, thread);
     return true;
 }
 
@@ -142,8 +144,8 @@ static bool is_looked_at(const struct call_sweep *it, size_t row) {
 }
 
 static void start_calls(struct call_sweep *it) {
-    for (size_t i = 0; i < it->thread_count; i++)
-        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN};
+    for (uint32_t i = 0; i < it->thread_count; i++)
+        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN, gt_host_spans_sweep_next_ns(&it->sweep, i)};
 }
 
 static bool take_calls_as_they_are(struct call_sweep *it) {
@@ -160,8 +162,8 @@ static bool take_calls_sorted(struct call_sweep *it) {
     size_t count;
     uint32_t *rows = new_sorted_rows(it->sweep.spans, &table, &count);
     bool ok = rows != NULL;
-    start_calls(it);
     gt_host_spans_sweep_restart(&it->sweep);
+    start_calls(it);
     for (size_t i = 0; i < count && ok; i++)
         if (is_looked_at(it, rows[i]))
             take_call(it, rows[i]);
@@ -192,6 +194,7 @@ bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans
 struct outer {
     int64_t start_ns, end_ns; /* end INT64_MIN: none came yet */
     int64_t from_ns;          /* its part that is not inside the one before it, as damaged traces have them */
+    int64_t next_ns;          /* what ends by then need not be taken */
     gt_strid name;
 };
 
@@ -211,15 +214,17 @@ struct code_sweep {
     struct joining joining;
 };
 
-static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
+static inline bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
     return table->end_ns[row] > table->start_ns[row] && gt_host_spans_has(it->sweep.spans, table->thread[row]) &&
            (!table->is_counted || table->is_counted[row]);
 }
 
 static void take_outer(struct code_sweep *it, uint32_t thread) {
-    const struct outer *outer = &it->outers[thread];
-    if (outer->end_ns > INT64_MIN)
-        gt_host_spans_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
+    struct outer *outer = &it->outers[thread];
+    if (outer->end_ns <= outer->next_ns) /* also where none came yet */
+        return;
+    gt_host_spans_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
+    outer->next_ns = gt_host_spans_sweep_next_ns(&it->sweep, thread);
 }
 
 /* false: it starts before the one before it, and is not inside that. */
@@ -262,8 +267,9 @@ static inline bool take_row(struct code_sweep *it, const struct table *table, si
 }
 
 static void start_code(struct code_sweep *it) {
-    for (size_t i = 0; i < it->thread_count; i++)
-        it->outers[i] = (struct outer){.start_ns = INT64_MIN, .end_ns = INT64_MIN};
+    for (uint32_t i = 0; i < it->thread_count; i++)
+        it->outers[i] = (struct outer){
+            .start_ns = INT64_MIN, .end_ns = INT64_MIN, .next_ns = gt_host_spans_sweep_next_ns(&it->sweep, i)};
     for (size_t i = 0, first = 0; i < it->thread_count; first = it->joining.end[i++])
         it->joining.next[i] = first;
 }
@@ -280,8 +286,8 @@ static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
     size_t count;
     uint32_t *rows = new_sorted_rows(it->sweep.spans, table, &count);
     bool ok = rows != NULL;
-    start_code(it);
     gt_host_spans_sweep_restart(&it->sweep);
+    start_code(it);
     for (size_t i = 0; i < count && ok; i++)
         if (is_code(table, it, rows[i]))
             take_row(it, table, rows[i]);

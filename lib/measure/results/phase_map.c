@@ -1,6 +1,8 @@
 /* Maps of phases: a JSON file or the built-in table comes in, patterns in order go out. */
 #include "measure/results/phase_map.h"
 
+#include <string.h>
+
 #include "base/json_tree.h"
 #include "base/mem.h"
 #include "base/pattern.h"
@@ -27,6 +29,23 @@ static uint32_t letters_of(struct gt_str text) {
     return letters;
 }
 
+/* The letters that a text must have for an expression to fit, as far as that is plain to see: those outside groups,
+   classes and escapes that nothing makes optional. */
+static uint32_t letters_of_expression(struct gt_str text) {
+    uint32_t letters = 0;
+    for (size_t i = 0, depth = 0; i < text.len; i++) {
+        char c = text.ptr[i], next = i + 1 < text.len ? text.ptr[i + 1] : 0;
+        if (c == '|' && depth == 0)
+            return 0;
+        depth += c == '(' || c == '[';
+        depth -= depth && (c == ')' || c == ']');
+        i += c == '\\';
+        if (depth == 0 && c != '\\' && !strchr("?*{", next ? next : ' '))
+            letters |= letters_of((struct gt_str){&text.ptr[i], 1});
+    }
+    return letters;
+}
+
 static enum gt_status add_pattern(struct gt_phase_map *map, const char *text, uint32_t phase, struct gt_error *err) {
     struct gt_phase_pattern *grown =
         gt_mem_room(map->patterns, map->pattern_count, &map->pattern_capacity, sizeof *grown);
@@ -34,8 +53,12 @@ static enum gt_status add_pattern(struct gt_phase_map *map, const char *text, ui
         return gt_fail_memory(err);
     map->patterns = grown;
     struct gt_phase_pattern *added = &map->patterns[map->pattern_count];
-    bool is_expression = gt_str_starts(gt_str_of(text), GT_STR("re:"));
-    *added = (struct gt_phase_pattern){.phase = phase, .letters = is_expression ? 0 : letters_of(gt_str_of(text))};
+    struct gt_str rest = gt_str_of(text);
+    bool is_expression = gt_str_take_start(&rest, GT_STR("re:"));
+    *added = (struct gt_phase_pattern){.phase = phase,
+                                       .letters = !is_expression    ? letters_of(rest)
+                                                  : map->is_guessed ? letters_of_expression(rest)
+                                                                    : 0};
     enum gt_status status = gt_pattern_new(text, &added->pattern, err);
     map->pattern_count += status == GT_OK;
     return status;

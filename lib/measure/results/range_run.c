@@ -29,22 +29,21 @@ bool gt_range_run_next(struct gt_range_run *run, const struct gt_view *view, siz
         device++;
     size_t left = view->devices[device].first + view->devices[device].count - first;
     size_t last = first + (most < left ? most : left);
-    uint32_t range = op_range[view->row[first]];
-    int64_t end_ns = INT64_MIN, sum_ns = 0;
-    for (; i < last && op_range[view->row[i]] == range; i++) {
-        if (i + AHEAD < view->op_count) /* ops of a device are far apart in the store */
-            __builtin_prefetch(&op_range[view->row[i + AHEAD]]);
-        end_ns = view->end_ns[i] > end_ns ? view->end_ns[i] : end_ns;
-        sum_ns = gt_ns_add(sum_ns, gt_view_op_ns(view, i));
+    const uint32_t *row = view->row;
+    const int64_t *op_start_ns = view->start_ns, *op_end_ns = view->end_ns;
+    size_t with_ahead = view->op_count > AHEAD ? view->op_count - AHEAD : 0;
+    uint32_t range = op_range[row[first]];
+    int64_t end_ns = INT64_MIN, sum_ns = 0, busy_ns = 0;
+    for (; i < last && op_range[row[i]] == range; i++) {
+        if (i < with_ahead) /* ops of a device are far apart in the store */
+            __builtin_prefetch(&op_range[row[i + AHEAD]]);
+        int64_t from_ns = op_start_ns[i] > end_ns ? op_start_ns[i] : end_ns;
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(op_start_ns[i], op_end_ns[i]));
+        if (op_end_ns[i] > from_ns)
+            busy_ns = gt_ns_add(busy_ns, gt_ns_between(from_ns, op_end_ns[i]));
+        end_ns = op_end_ns[i] > end_ns ? op_end_ns[i] : end_ns;
     }
-    *run = (struct gt_range_run){device,
-                                 range,
-                                 first,
-                                 i - first,
-                                 view->start_ns[first],
-                                 end_ns,
-                                 sum_ns,
-                                 ops_after(view, first, i - first, INT64_MIN)};
+    *run = (struct gt_range_run){device, range, first, i - first, op_start_ns[first], end_ns, sum_ns, busy_ns};
     return true;
 }
 

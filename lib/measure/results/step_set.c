@@ -42,8 +42,10 @@ static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, in
     struct gt_step_part *part = add_part(it);
     if (!part)
         return false;
-    *part = (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
-    it->part_of[step] = (uint32_t)it->set->count;
+    uint32_t number = (uint32_t)it->set->count;
+    *part = (struct gt_step_part){
+        .step = step, .device = device, .account = number, .start_ns = start_ns, .end_ns = start_ns};
+    it->part_of[step] = number;
     gt_account_sweep_init(&it->accountants[it->set->count - 1]);
     return true;
 }
@@ -51,7 +53,7 @@ static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, in
 /* Ops from one position to before another, all of one step. */
 static void take_ops(struct collecting *it, uint32_t index, size_t first, size_t end) {
     struct gt_step_part *part = &it->set->parts[index];
-    part->ops += end - first;
+    part->ops += (uint32_t)(end - first);
     for (size_t i = first; i < end; i++)
         part->end_ns = it->view->end_ns[i] > part->end_ns ? it->view->end_ns[i] : part->end_ns;
     gt_account_sweep_take(&it->accountants[index], it->view, first, end);
@@ -72,10 +74,17 @@ static bool collect_device(struct collecting *it, uint32_t index) {
             return false;
         take_ops(it, it->part_of[step] - 1, first, end);
     }
-    for (size_t i = first_part; i < it->set->count; i++) {
-        struct gt_step_part *part = &it->set->parts[i];
-        part->account = gt_account_sweep_close(&it->accountants[i], part->start_ns, part->end_ns);
-    }
+    return true;
+}
+
+static bool close_accounts(struct collecting *it) {
+    struct gt_account *accounts = it->set->accounts = gt_mem_uninitialised(it->set->count + 1, sizeof *accounts);
+    if (!accounts)
+        return false;
+    accounts[0] = (struct gt_account){0};
+    for (size_t i = 0; i < it->set->count; i++)
+        accounts[i + 1] =
+            gt_account_sweep_close(&it->accountants[i], it->set->parts[i].start_ns, it->set->parts[i].end_ns);
     return true;
 }
 
@@ -86,30 +95,35 @@ static bool collect(struct collecting *it) {
     bool ok = it->part_of;
     for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
         ok = collect_device(it, d);
-    /* With a selection, most steps have no op for that reason alone. */
-    for (uint32_t step = 0; step < step_count && ok && view->is_whole; step++) {
-        struct gt_step_part *part = it->part_of[step] ? NULL : add_part(it);
-        if (part)
-            *part = (struct gt_step_part){.step = step, .device = GT_NO_TRACK};
-        ok = part || it->part_of[step];
-    }
-    return ok;
+    return ok && close_accounts(it);
 }
 
-/* By step, then by device: that is how those of a step come. */
-static bool sort_parts(struct gt_step_set *set, size_t step_count) {
+/* How many parts the steps before each have, to be freed; NULL: memory was short. */
+static size_t *new_places(const struct gt_step_set *set, size_t step_count, bool with_empty) {
     size_t *places = gt_mem_array(step_count + 1, sizeof *places);
-    struct gt_step_part *sorted = gt_mem_uninitialised(set->count, sizeof *sorted);
-    bool ok = places && sorted;
-    for (size_t i = 0; i < set->count && ok; i++)
+    for (size_t i = 0; i < set->count && places; i++)
         places[set->parts[i].step + 1]++;
-    for (size_t step = 0; step < step_count && ok; step++)
+    for (size_t step = 0; step < step_count && places; step++) {
+        places[step + 1] += with_empty && places[step + 1] == 0;
         places[step + 1] += places[step];
+    }
+    return places;
+}
+
+/* By step, then by device: that is how those of a step come. with_empty: steps without ops are parts, too. */
+static bool sort_parts(struct gt_step_set *set, size_t step_count, bool with_empty) {
+    size_t *places = new_places(set, step_count, with_empty);
+    size_t count = places ? places[step_count] : 0;
+    struct gt_step_part *sorted = gt_mem_uninitialised(count, sizeof *sorted);
+    bool ok = places && sorted;
+    for (size_t step = 0; step < step_count && ok && with_empty; step++)
+        sorted[places[step]] = (struct gt_step_part){.step = (uint32_t)step, .device = GT_NO_TRACK};
     for (size_t i = 0; i < set->count && ok; i++)
         sorted[places[set->parts[i].step]++] = set->parts[i];
     gt_mem_free(places);
     gt_mem_free(ok ? set->parts : sorted);
     set->parts = ok ? sorted : set->parts;
+    set->count = ok ? count : set->count;
     return ok;
 }
 
@@ -117,7 +131,7 @@ static bool sort_parts(struct gt_step_set *set, size_t step_count) {
 
 static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
     size_t count = labels->step_count, warm_up = 0;
-    int64_t *lengths = gt_mem_array(count, sizeof *lengths);
+    int64_t *lengths = gt_mem_uninitialised(count, sizeof *lengths);
     set->states = gt_mem_array(count, 1);
     if (!lengths || !set->states || !gt_labels_typical_step(labels, &set->median_ns, &warm_up)) {
         gt_mem_free(lengths);
@@ -144,7 +158,8 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     bool ok = collect(&it);
     gt_mem_free(it.accountants);
     gt_mem_free(it.part_of);
-    ok = ok && sort_parts(set, view->labels->step_count) && judge_steps(set, view->labels);
+    /* With a selection, most steps have no op for that reason alone. */
+    ok = ok && sort_parts(set, view->labels->step_count, view->is_whole) && judge_steps(set, view->labels);
     if (!ok) {
         gt_step_set_release(set);
         return gt_fail_memory(err);
@@ -154,6 +169,7 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
 
 void gt_step_set_release(struct gt_step_set *set) {
     gt_mem_free(set->parts);
+    gt_mem_free(set->accounts);
     gt_mem_free(set->states);
     *set = (struct gt_step_set){0};
 }

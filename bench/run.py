@@ -171,6 +171,7 @@ def build_programs(bench, build):
         ("nsysgen", [HERE / "nsysgen.c"], [*c, HERE / "nsysgen.c", "-lsqlite3"]),
         ("nsysrepgen", [HERE / "nsysrepgen.c"], [*c, HERE / "nsysrepgen.c", "-llz4"]),
         ("chunks", [HERE / "peers/chunks.c"], [*c, HERE / "peers/chunks.c", "-llz4"]),
+        ("bytes", [HERE / "peers/bytes.c"], [*c, HERE / "peers/bytes.c", "-pthread"]),
         ("sqlite_step", [HERE / "peers/sqlite_step.c"],
          [*c, HERE / "peers/sqlite_step.c", "-lsqlite3", "-pthread"]),
         ("rocpd_step", [HERE / "peers/rocpd_step.c"], [*c, HERE / "peers/rocpd_step.c", "-lsqlite3"]),
@@ -228,6 +229,8 @@ def json_case(bench, build, trace, name, extra):
     ]
     if extra:
         contenders += [
+            *(Contender(f"bytes alone, {way}, {threads}", [bench / "bytes", way, threads[0], trace])
+              for way in ("read", "mapped") for threads in ("1 thread", "2 threads")),
             Contender("simdjson, file loaded", [bench / "simdjson", "loaded", trace]),
             Contender("gputime portable, 1 thread", [bench / "read", 1, trace, "portable"]),
             *(Contender(f"whole command, {threads}",

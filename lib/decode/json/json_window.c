@@ -9,6 +9,14 @@
 /* Bytes of the file between two calls of the progress callback. */
 enum { PROGRESS_BYTES = 4 << 20 };
 
+/* Where a byte of the file lies in the buffer, and where it lies in the page cache, is the same modulo this: some CPUs
+   copy at a third of their speed to a place that is, within its page, a few bytes after the one copied from. */
+enum { ALIGNMENT = 64 };
+
+static size_t buffer_bytes(size_t capacity) {
+    return capacity + ALIGNMENT + GT_JSON_PADDING;
+}
+
 enum gt_status gt_json_window_init(struct gt_json_window *window, struct gt_source *source,
                                    const struct gt_json_sizes *sizes, const struct gt_decode_options *options,
                                    struct gt_error *err) {
@@ -19,7 +27,7 @@ enum gt_status gt_json_window_init(struct gt_json_window *window, struct gt_sour
     window->is_seekable = gt_source_is_seekable(source, &size_bytes);
     window->capacity = sizes->window_bytes;
     window->max_bytes = sizes->max_bytes;
-    window->buffer = gt_mem_alloc(window->capacity + GT_JSON_PADDING);
+    window->buffer = gt_mem_alloc(buffer_bytes(window->capacity));
     if (!window->buffer)
         return gt_fail_memory(err);
     gt_json_window_seek(window, 0);
@@ -55,20 +63,28 @@ static void report_progress(struct gt_json_window *window) {
     window->options->progress(window->options->progress_context, done_bytes, total_bytes);
 }
 
+static enum gt_status grow(struct gt_json_window *window, size_t capacity, struct gt_error *err) {
+    size_t begin = (size_t)(window->bytes.p - window->buffer), left = (size_t)(window->bytes.end - window->bytes.p);
+    char *grown = gt_mem_realloc(window->buffer, buffer_bytes(capacity));
+    if (!grown)
+        return gt_fail_memory(err);
+    window->buffer = grown;
+    window->capacity = capacity;
+    window->bytes.p = grown + begin;
+    window->bytes.end = window->bytes.p + left;
+    return GT_OK;
+}
+
 /* Room after the current bytes: what was read is given up first, and only what fills the buffer makes it grow. */
 static enum gt_status make_room(struct gt_json_window *window, struct gt_error *err) {
     size_t left = (size_t)(window->bytes.end - window->bytes.p);
-    memmove(window->buffer, window->bytes.p, left);
-    if (left == window->capacity && left < window->max_bytes) {
-        size_t capacity = left > window->max_bytes / 2 ? window->max_bytes : left * 2;
-        char *grown = gt_mem_realloc(window->buffer, capacity + GT_JSON_PADDING);
-        if (!grown)
-            return gt_fail_memory(err);
-        window->buffer = grown;
-        window->capacity = capacity;
-    }
-    window->bytes.p = window->buffer;
-    window->bytes.end = window->buffer + left;
+    if (left == window->capacity && left < window->max_bytes &&
+        grow(window, left > window->max_bytes / 2 ? window->max_bytes : left * 2, err) != GT_OK)
+        return GT_ERR;
+    char *begin = window->buffer + (window->bytes.offset - (uintptr_t)window->buffer) % ALIGNMENT;
+    memmove(begin, window->bytes.p, left);
+    window->bytes.p = begin;
+    window->bytes.end = begin + left;
     return GT_OK;
 }
 
@@ -104,7 +120,7 @@ enum gt_status gt_json_window_fill(struct gt_json_window *window, struct gt_erro
     if (make_room(window, err) != GT_OK)
         return GT_ERR;
     char *to = window->buffer + (window->bytes.end - window->buffer);
-    size_t room = window->capacity - (size_t)(to - window->buffer), got = 0;
+    size_t room = window->capacity - (size_t)(window->bytes.end - window->bytes.p), got = 0;
     if (room && read_input(window, to, room, &got, err) != GT_OK)
         return GT_ERR;
     window->bytes.end += got;

@@ -41,7 +41,7 @@ struct gt_json_window {
     size_t tape_reader;
     const struct gt_decode_options *options; /* NULL: this thread gives no progress */
     bool is_seekable;
-    char *buffer; /* GT_JSON_PADDING bytes larger than its capacity */
+    char *buffer; /* larger than its capacity: bytes need not begin at its first one, and padding follows them */
     size_t capacity, max_bytes;
     uint64_t read_offset;       /* of the input, after the current bytes */
     uint64_t reported_bytes;    /* progress at the last call of its callback */

@@ -425,13 +425,21 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
     }
     if (path->has_repeated && !reading->repeat && !read_new(path, reading))
         return false;
-    struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
-    if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||
+    int64_t start_ns = reading->values[GT_TORCH_TS], end_ns;
+    if (__builtin_add_overflow(start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &end_ns) ||
         reading->name == reading->name_end)
         return false;
-    row.correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION);
-    row.track = find_track(sink, path, reading);
-    row.name = find_name(fast, sink->builder, reading);
+    uint32_t track = find_track(sink, path, reading);
+    gt_strid name = find_name(fast, sink->builder, reading);
+    /* All at once and after all calls, so that its values need not be read from memory again. */
+    struct gt_torch_row row = {
+        .category = path->category,
+        .start_ns = start_ns,
+        .end_ns = end_ns,
+        .name = name,
+        .track = track,
+        .correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION),
+    };
     if (path->role == GT_TORCH_ROLE_CPU_OP || path->role == GT_TORCH_ROLE_CPU_SIDE) {
         gt_torch_sink_add_cpu_side(sink, &row);
         return true;

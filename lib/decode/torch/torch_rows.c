@@ -28,19 +28,6 @@ uint32_t gt_torch_sink_lane(struct gt_torch_sink *sink, int64_t device, int64_t 
     return slot->id;
 }
 
-bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
-    enum gt_op_kind kind = row->category == GT_TORCH_CAT_MEMCPY   ? GT_OP_MEMCPY
-                           : row->category == GT_TORCH_CAT_MEMSET ? GT_OP_MEMSET
-                                                                  : GT_OP_KERNEL;
-    return gt_builder_op(sink->builder, &(struct gt_ops_row){.start_ns = row->start_ns,
-                                                             .end_ns = row->end_ns,
-                                                             .correlation = row->correlation,
-                                                             .name = row->name,
-                                                             .lane = row->track,
-                                                             .kind = (uint8_t)kind,
-                                                             .flags = row->is_in_graph ? GT_OP_IN_GRAPH : 0});
-}
-
 void gt_torch_sink_add_graph(struct gt_torch_sink *sink, enum gt_torch_category category, int64_t graph, int64_t node) {
     if (graph > 0 && graph < UINT32_MAX && sink->facts & GT_FACT_GRAPHS)
         gt_builder_graph_op(sink->builder, &(struct gt_graph_ops_row){.graph = (uint32_t)graph});
@@ -80,29 +67,12 @@ static void add_overhead(struct gt_builder *builder, const struct gt_torch_row *
         gt_builder_overhead(builder, &(struct gt_overheads_row){row->start_ns, row->end_ns, row->name, row->track});
 }
 
-static void add_range_or_python_call(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
-    if (row->category == GT_TORCH_CAT_PYTHON)
+void gt_torch_sink_add_rare(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
+    if (row->category == GT_TORCH_CAT_OVERHEAD)
+        add_overhead(sink->builder, row);
+    else if (row->category == GT_TORCH_CAT_PYTHON)
         gt_builder_python_call(sink->builder,
                                &(struct gt_python_calls_row){row->start_ns, row->end_ns, row->name, row->track});
     else
         gt_torch_sink_add_range(sink, row);
-}
-
-void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
-    struct gt_builder *builder = sink->builder;
-    switch (row->category) {
-    case GT_TORCH_CAT_CALL:
-        gt_builder_call(builder,
-                        &(struct gt_calls_row){row->start_ns, row->end_ns, row->correlation, row->name, row->track});
-        break;
-    case GT_TORCH_CAT_CPU_OP:
-        gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){row->start_ns, row->end_ns, row->name, row->track});
-        break;
-    case GT_TORCH_CAT_OVERHEAD:
-        add_overhead(builder, row);
-        break;
-    default: /* all else is rare */
-        add_range_or_python_call(sink, row);
-        break;
-    }
 }

@@ -87,12 +87,37 @@ struct gt_torch_row {
     uint64_t correlation;
     bool is_in_graph;
 };
-bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row); /* false: it was left out */
 /* The CUDA graph of the op that was added last, and the node; 0 or less: not known. */
 void gt_torch_sink_add_graph(struct gt_torch_sink *sink, enum gt_torch_category category, int64_t graph, int64_t node);
 void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes); /* the op's */
 void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_row *row);
-void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row);
+void gt_torch_sink_add_rare(struct gt_torch_sink *sink, const struct gt_torch_row *row); /* no operator, no call */
+
+/* The commonest rows. Here, since a function that copies a row just written has to wait for it to reach memory. */
+
+/* false: it was left out. */
+static inline bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
+    enum gt_op_kind kind = row->category == GT_TORCH_CAT_MEMCPY   ? GT_OP_MEMCPY
+                           : row->category == GT_TORCH_CAT_MEMSET ? GT_OP_MEMSET
+                                                                  : GT_OP_KERNEL;
+    return gt_builder_op(sink->builder, &(struct gt_ops_row){.start_ns = row->start_ns,
+                                                             .end_ns = row->end_ns,
+                                                             .correlation = row->correlation,
+                                                             .name = row->name,
+                                                             .lane = row->track,
+                                                             .kind = (uint8_t)kind,
+                                                             .flags = row->is_in_graph ? GT_OP_IN_GRAPH : 0});
+}
+
+static inline void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
+    if (row->category == GT_TORCH_CAT_CPU_OP)
+        gt_builder_cpu_op(sink->builder, &(struct gt_cpu_ops_row){row->start_ns, row->end_ns, row->name, row->track});
+    else if (row->category == GT_TORCH_CAT_CALL)
+        gt_builder_call(sink->builder,
+                        &(struct gt_calls_row){row->start_ns, row->end_ns, row->correlation, row->name, row->track});
+    else
+        gt_torch_sink_add_rare(sink, row);
+}
 
 /* Tracks by their numbers, the last ones remembered. */
 uint32_t gt_torch_sink_thread(struct gt_torch_sink *sink, int64_t pid, int64_t tid);

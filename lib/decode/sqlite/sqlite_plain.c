@@ -172,7 +172,7 @@ static bool make_field(struct field *field, uint8_t type, uint32_t offset, bool 
 
 /* What follows from the header of a record. */
 static void make_layout(const struct gt_sqlite_plains *plains, const uint8_t *payload, struct layout *layout) {
-    uint32_t offsets[KEY_BYTES_MAX], offset = payload[0];
+    uint32_t offsets[KEY_BYTES_MAX] = {0}, offset = payload[0];
     bool is_plain = payload[0] >= plains->key_bytes;
     for (size_t i = 0; i < plains->key_bytes; i++)
         is_plain &= payload[i] < 0x80;

@@ -40,7 +40,7 @@ static void other_names_do_not(void **state) {
 /* More stems than are kept: an answer may be forgotten, but is never another's. */
 static void many_stems(void **state) {
     enum { NAMES = 1000 };
-    static char names[NAMES][16];
+    static char names[NAMES][24];
     struct gt_stems stems = {0};
     (void)state;
 

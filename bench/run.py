@@ -229,12 +229,13 @@ def json_case(bench, build, trace, name, extra):
     ]
     if extra:
         contenders += [
-            *(Contender(f"bytes alone, {way}, {threads}", [bench / "bytes", way, threads[0], trace])
+            *(Contender(f"bytes alone, {way}, {threads}", [bench / "bytes", way, threads.split()[0], trace])
               for way in ("read", "mapped") for threads in ("1 thread", "2 threads")),
             Contender("simdjson, file loaded", [bench / "simdjson", "loaded", trace]),
             Contender("gputime portable, 1 thread", [bench / "read", 1, trace, "portable"]),
             *(Contender(f"whole command, {threads}",
-                        [build / "gputime", "kernels", trace, "--no-cache", "--threads", threads[0], "-o", "/dev/null"])
+                        [build / "gputime", "kernels", trace, "--no-cache", "--threads", threads.split()[0], "-o",
+                         "/dev/null"])
               for threads in ("1 thread", "2 threads")),
             Contender("Python json", [sys.executable, HERE / "peers/json_read.py", trace], slow=True),
         ]
@@ -258,7 +259,7 @@ def other_programs_case(bench):
 def large_case(bench):
     """More than 4 GiB, which simdjson refuses."""
     trace = make_trace(bench, "4600M", "multi")
-    contenders = [Contender(f"gputime {threads}", [bench / "read", threads[0], trace])
+    contenders = [Contender(f"gputime {threads}", [bench / "read", threads.split()[0], trace])
                   for threads in ("1 thread", "2 threads")]
     return Case("JSON, 4.6 GB", trace.stat().st_size, "gputime 1 thread", contenders)
 
@@ -305,10 +306,10 @@ def export_with_calls_case(bench, build, kernels):
     path = make_input(bench / f"calls-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-g", 8, "-k", kernels)
     contenders = []
     for threads in ("1 thread", "2 threads"):
-        options = [path, "--no-cache", "--threads", threads[0], "-o", "/dev/null"]
+        options = [path, "--no-cache", "--threads", threads.split()[0], "-o", "/dev/null"]
         contenders += [
-            Contender(f"reading all, {threads}", [bench / "read", threads[0], path]),
-            Contender(f"reading ops, {threads}", [bench / "read", threads[0], path, "ops"]),
+            Contender(f"reading all, {threads}", [bench / "read", threads.split()[0], path]),
+            Contender(f"reading ops, {threads}", [bench / "read", threads.split()[0], path, "ops"]),
             Contender(f"kernels, {threads}", [build / "gputime", "kernels", *options]),
             Contender(f"summary, {threads}", [build / "gputime", "summary", *options]),
         ]

@@ -30,7 +30,7 @@ static inline unsigned take(struct cursor *at, unsigned bits) {
     return value;
 }
 
-/* Up to 32 symbols more than asked for are written: there is room. Most copies end with the first 32, whatever their
+/* Up to 31 symbols more than asked for are written: there is room. Most copies end with the first 32, whatever their
    length, so that the CPU need not guess how often a loop runs. */
 static inline void copy(uint16_t *to, unsigned distance, unsigned length) {
     const uint16_t *from = to - distance, *end = to + length;
@@ -204,8 +204,8 @@ static inline bool has_whole_code(uint64_t lengths, unsigned count) {
 
 /* Which of the bits from here on, FIND_BITS of them, may be the first of a block that is looked for: not the last one,
    with codes of its own, no more of these than there are, with copies from more than 256 bytes back (17 distances or
-   more) and codes of many lengths (12 or more). Traces have hardly other blocks, and this rules out all but 3 % of
-   places by the way; a block that is passed over belongs to the piece before. */
+   more) and codes of many lengths (12 or more). Traces hardly have other blocks, and this alone rules out all but 3 %
+   of places; a block that is passed over belongs to the piece before. */
 enum { FIND_BITS = 40 };
 static inline uint64_t possible_begins(uint64_t bits) {
     uint64_t own_codes = ~bits & ~(bits >> 1) & bits >> 2;

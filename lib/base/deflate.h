@@ -8,9 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How far a copy can reach back; how many bytes of zeros must follow the input (two
-   loads of eight bytes go beyond its end before that is looked at); how many symbols of room a copy may
-   overwrite after its end. */
+/* How far a copy can reach back; how many bytes of zeros must follow the input (two loads of eight bytes go beyond its
+   end before that is looked at); how many symbols of room a copy may overwrite after its end. */
 enum { GT_DEFLATE_WINDOW = 32768, GT_DEFLATE_PADDING = 32, GT_DEFLATE_SLACK = 320 };
 
 /* A symbol below 256 is a byte, one from here on the byte of that place in the window before the first block. */
@@ -41,11 +40,11 @@ enum gt_deflate_status {
 /* The next block. */
 enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate);
 
-/* Moves `bit` to the next place before end_bit where a block with codes of its own may begin; false: there is none.
-   Most are right: the codes there are complete. */
+/* Moves `bit` to the next place before end_bit where a block of the kind that is looked for may begin; false: there is
+   none. Most are right: the codes there are complete. */
 bool gt_deflate_find(struct gt_deflate *deflate, uint64_t end_bit);
 
-/* Whether the next block is of the kind that is looked for: not the last one, with codes of its own. */
+/* Whether the next block is of the kind that is looked for: not the last one, with many codes of its own. */
 bool gt_deflate_can_find(const struct gt_deflate *deflate);
 
 /* Reads the codes of a block, after the three bits of its header: moves *bit. */

@@ -1,4 +1,4 @@
-/* Keeps the stems of the latest names: one for each of a few places, which their ends choose. */
+/* Keeps the stems of the latest names: one for each of a few places, chosen by its length and two of its letters. */
 #include "base/stems.h"
 
 static bool is_digit(char c) {
@@ -11,8 +11,8 @@ uint8_t *gt_stems_answer(struct gt_stems *stems, struct gt_str name) {
         stem.len--;
     if (stem.len == name.len)
         return NULL;
-    size_t sign = stem.len < 4 ? 0 : (unsigned char)stem.ptr[0] * 7u + (unsigned char)stem.ptr[stem.len / 2];
-    size_t place = (stem.len + sign) % GT_STEMS_KEPT;
+    size_t letters = stem.len < 4 ? 0 : (unsigned char)stem.ptr[0] * 7u + (unsigned char)stem.ptr[stem.len / 2];
+    size_t place = (stem.len + letters) % GT_STEMS_KEPT;
     if (!gt_str_eq(stems->stems[place], stem)) {
         stems->stems[place] = stem;
         stems->answers[place] = 0;

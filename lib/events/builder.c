@@ -5,12 +5,13 @@
 
 #include "base/mem.h"
 
-/* Room for rows that never come costs no memory, only addresses, and every doubling moves the pages of all columns. */
-enum { FIRST_ROWS = 8192 };
+/* Most tables stay short, and traces of many ranks are in memory together: a page for each column first. What is longer
+   grows to many rows at once, because every doubling moves the pages of all columns. */
+enum { FIRST_ROWS = 512, MORE_ROWS = 8192 };
 
 /* Room for more rows in a table that is full. false after a failure. */
 static bool grow_table(struct gt_builder *builder, enum gt_table_id table, size_t capacity) {
-    size_t wanted = capacity < FIRST_ROWS ? FIRST_ROWS : capacity * 2;
+    size_t wanted = capacity < FIRST_ROWS ? FIRST_ROWS : capacity < MORE_ROWS ? MORE_ROWS : capacity * 2;
     if (wanted >= GT_NO_ROW && capacity < GT_NO_ROW - 1)
         wanted = GT_NO_ROW - 1;
     if (gt_store_table_reserve(&builder->store, table, wanted))
@@ -56,7 +57,7 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
     append_calls(builder, &checked);
 }
 
-/* Memory for the next rows of a table that has many already, so that no more than a few in a hundred are in vain. */
+/* Memory for the next rows of a table that has many already, so that no more than a fifth is in vain. */
 static void touch_rows(struct gt_builder *builder, enum gt_table_id table, size_t count, size_t capacity) {
     enum { STEP_ROWS = 16 << 10 };
     size_t from = builder->touched[table], to = count + STEP_ROWS < capacity ? count + STEP_ROWS : capacity;

@@ -71,7 +71,7 @@ void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct 
 bool gt_builder_op(struct gt_builder *builder, const struct gt_ops_row *row);
 void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row);
 /* Room for many more rows at once, after the last: the caller fills every column and adds to the count. None of them
-   may end before it starts. NULL: there is none, and what comes of it is up to the functions above. */
+   may end before it starts. NULL: the table is as long as it can be, or memory is short, which sealing reports. */
 struct gt_ops *gt_builder_ops_room(struct gt_builder *builder, size_t count);
 struct gt_calls *gt_builder_calls_room(struct gt_builder *builder, size_t count);
 struct gt_ranges *gt_builder_ranges_room(struct gt_builder *builder, size_t count);

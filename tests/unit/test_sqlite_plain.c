@@ -155,6 +155,8 @@ static void test_kinds(void **state) {
     world_make(world_path, "CREATE TABLE t (a, b, c, d, e, f, id INTEGER PRIMARY KEY); " FILL("t (a, b, c, d, e, f)"));
     static const char *const key[COLUMN_COUNT] = {"a", "id", "c", "d", "e", "none"};
     assert_int_equal(compare(key), 0);
+    static const char *const text_key[COLUMN_COUNT] = {"a", "b", "c", "d", "id", "none"};
+    assert_int_equal(compare(text_key), 0);
     world_make(world_path, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a, b, c, d, e, f); " FILL("t"));
     assert_int_equal(compare(usual), 0);
 }

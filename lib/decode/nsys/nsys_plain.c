@@ -43,7 +43,8 @@ static bool is_met_name(const struct gt_nsys_rows *rows, int64_t id) {
    them), do not end before they start, belong to a process, and have a name that was met before. */
 static size_t count_usual(const struct gt_nsys_rows *rows, const struct gt_sqlite_batch *batch, size_t from, int track,
                           int name) {
-    const int64_t *starts = batch->values[0], *ends = batch->values[1], *tracks = batch->values[track];
+    _Static_assert((int)KERNEL_START == (int)CALL_START && (int)KERNEL_END == (int)CALL_END, "the same columns");
+    const int64_t *starts = batch->values[CALL_START], *ends = batch->values[CALL_END], *tracks = batch->values[track];
     const int64_t *names = batch->values[name];
     size_t row = from;
     while (row < batch->count && starts[row] != GT_NO_TIME && ends[row] >= starts[row] && ends[row] != 0 &&
@@ -62,9 +63,10 @@ static size_t take_kernels(void *context, const struct gt_sqlite_batch *batch, s
     size_t count = count_usual(rows, batch, from, KERNEL_PID, KERNEL_NAME);
     const int64_t *devices = batch->values[KERNEL_DEVICE] + from, *streams = batch->values[KERNEL_STREAM] + from;
     const int64_t *pids = batch->values[KERNEL_PID] + from;
-    for (size_t i = 0; i < count; i++)
-        if (devices[i] < 0)
-            count = i;
+    size_t usual = 0;
+    while (usual < count && devices[usual] >= 0)
+        usual++;
+    count = usual;
     struct gt_ops *ops = count ? gt_builder_ops_room(rows->sink->builder, count) : NULL;
     if (!ops)
         return from;

@@ -113,6 +113,7 @@ static void work(void *context, size_t index) {
         worker->facts_missing |= worker->reader.missing > missing_before ? facts : 0;
         if (index == 0)
             report_progress(decoding);
+        worker->reader.batches = NULL;
     }
 }
 

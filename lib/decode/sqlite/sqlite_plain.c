@@ -102,7 +102,8 @@ static bool take_slot(struct gt_sqlite_plains *plains, const struct gt_sqlite_co
     bool is_there = column != GT_SQLITE_NO_COLUMN, is_far = is_there && column + 2U > plains->key_bytes;
     if (is_integer && !is_there)
         return plain->may_lack >> slot & 1;
-    if ((is_integer || is_null) && is_there && (columns->is_real[slot] || column == columns->rowid_alias))
+    bool is_text = plain->has_text && slot == plain->text;
+    if ((is_integer || is_null || is_text) && is_there && (columns->is_real[slot] || column == columns->rowid_alias))
         return false;
     if (is_null && is_far)
         plains->far_nulls[plains->far_null_count++] = column;

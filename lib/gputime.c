@@ -280,11 +280,11 @@ static enum gt_status take_options(struct making *making, const struct gputime_r
     request->names = options->names;
     request->shapes = shapes;
     request->for_screen = making->shaping.for_screen;
-    /* Which full name comes first for a simplified one is a question of order. */
-    request->any_order =
-        options->names == GPUTIME_NAMES_FULL && gt_analysis_any_order(options->analyses, options->analysis_count);
     if (status == GT_OK)
         request->facts = gt_internal_facts(options->analyses, options->analysis_count, &request->selection);
+    /* Which full name comes first for a simplified one is a question of order. With calls, health looks at devices. */
+    request->any_order = options->names == GPUTIME_NAMES_FULL && !(request->facts & GT_FACT_CALLS) &&
+                         gt_analysis_any_order(options->analyses, options->analysis_count);
     return status;
 }
 

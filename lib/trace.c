@@ -121,8 +121,7 @@ static bool needs_the_rest(const struct gt_store *store, uint32_t facts) {
 }
 
 /* The cache may have brought far more than GPU work alone. Where nothing else is asked for, the rest is as if it had
-   not been read: no launch is matched and no step found that nobody looks at. Whoever asks for more later reads again.
- */
+   not been read: no launch is matched and no step found that nobody looks at. Who asks for more later reads again. */
 static void keep_ops_alone(struct gt_store *store, uint32_t facts) {
     const uint32_t of_ops = GT_FACT_OPS | GT_FACT_GROUPS | GT_FACT_BYTES | GT_FACT_PROJECTIONS;
     static const bool is_kept[GT_TABLE_COUNT] = {
@@ -383,6 +382,6 @@ API void gputime_trace_store_cache(const struct gputime_trace *trace) {
     for (const struct gt_reading *reading = trace->newest; reading; reading = reading->older)
         is_worth_it |= reading->is_worth_caching;
     pthread_mutex_unlock(lock);
-    if (is_worth_it)
+    if (is_worth_it && !newest->mapping) /* what came from the cache is there, with more than is shown of it */
         gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, newest);
 }

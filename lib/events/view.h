@@ -132,13 +132,10 @@ static inline uint8_t gt_view_op_kind(const struct gt_view *view, size_t positio
     return view->kind[position];
 }
 
-/* The position of the next op of a kind, this one or after it; op_count: there is none. For kinds that few ops are of.
- */
-static inline size_t gt_view_next_of_kind(const struct gt_view *view, uint8_t kind, size_t position) {
-    const uint8_t *at = position < view->op_count
-                            ? (const uint8_t *)memchr(view->kind + position, kind, view->op_count - position)
-                            : NULL;
-    return at ? (size_t)(at - view->kind) : view->op_count;
+/* The position of the next op of a kind, this one or after it; end: there is none before. For kinds of few ops. */
+static inline size_t gt_view_next_of_kind(const struct gt_view *view, uint8_t kind, size_t position, size_t end) {
+    const uint8_t *at = position < end ? (const uint8_t *)memchr(view->kind + position, kind, end - position) : NULL;
+    return at ? (size_t)(at - view->kind) : end;
 }
 
 static inline enum gt_class gt_view_op_class(const struct gt_view *view, size_t position) {

@@ -237,7 +237,8 @@ static bool match_by_index(struct gt_matcher *matcher, bool needs_ids, uint64_t 
 
 /* A column of ops that has a call for none. Without correlation ids that column is such a one already: all of its bits
    are set, too, and fresh memory costs more than all else that is done for an op here. Of a file that says what it has
-   (the cache) it is not sure. */
+   (the cache) it is not sure. Those who write the column are in other files, so that no compiler mixes the two types.
+ */
 static enum gt_status have_no_calls(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
     _Static_assert(GT_NO_CORRELATION == UINT64_MAX && GT_NO_ROW == UINT32_MAX, "all bits of both are set");
     if (store->ops.correlation && !store->mapping && !(store->facts & GT_FACT_CORRELATION)) {

@@ -189,6 +189,18 @@ WRAP(void *, memcpy, void *to, const void *from, size_t bytes) {
     return __real_memcpy(to, from, bytes);
 }
 
+WRAP(void *, memmove, void *to, const void *from, size_t bytes) {
+    visit((uintptr_t)from, bytes, __builtin_return_address(0));
+    visit((uintptr_t)to, bytes, __builtin_return_address(0));
+    return __real_memmove(to, from, bytes);
+}
+
+WRAP(void *, memchr, const void *in, int value, size_t bytes) {
+    const char *at = __real_memchr(in, value, bytes);
+    visit((uintptr_t)in, at ? (size_t)(at - (const char *)in) + 1 : bytes, __builtin_return_address(0));
+    return (void *)(uintptr_t)at;
+}
+
 WRAP(void *, memset, void *to, int value, size_t bytes) {
     visit((uintptr_t)to, bytes, __builtin_return_address(0));
     return __real_memset(to, value, bytes);

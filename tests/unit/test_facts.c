@@ -395,6 +395,65 @@ static void a_wide_cache_does_not_show(void **state) {
     unlink(strict_path);
 }
 
+/* The cache got all facts while a trace that has fewer was open: what is shown of it must not take its place. */
+static void a_wide_cache_stays(void **state) {
+    (void)state;
+    char path[] = "/tmp/gputime-damaged-XXXXXX";
+    const uint64_t more = GPUTIME_FACT_OPS | GPUTIME_FACT_BYTES;
+    write_old(path, damaged);
+    setenv("GPUTIME_CACHE", world_folder, 1);
+    struct gputime_trace *narrow = open_cached(path, GPUTIME_FACT_OPS), *wide = open_cached(path, ALL_FACTS);
+    gputime_trace_store_cache(wide);
+    gputime_trace_free(wide);
+    assert_int_equal(gputime_trace_read(narrow, more, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_trace_describe(narrow).facts_read, more);
+    gputime_trace_store_cache(narrow);
+    gputime_trace_free(narrow);
+    struct gputime_trace *cached = open_cached(path, GPUTIME_FACT_CALLS);
+    expect_facts_of_cache(cached, GPUTIME_FACT_CALLS);
+    gputime_trace_free(cached);
+    unsetenv("GPUTIME_CACHE");
+    unlink(path);
+}
+
+/* ---- what every report says ---- */
+
+static bool has_issue(const struct gputime_report *report, const char *id) {
+    for (size_t i = 0; i < gputime_report_issue_count(report, 0); i++)
+        if (strcmp(gputime_report_issue(report, 0, i).id, id) == 0)
+            return true;
+    return false;
+}
+
+/* A launch call of a process, and its kernel. */
+#define LAUNCHED(pid, correlation, start)                                                                              \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": " pid                         \
+    ", \"tid\": 1, \"ts\": " start ", \"dur\": 1, \"args\": {\"correlation\": " correlation "}},"                      \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " start                  \
+    "5, \"dur\": 1, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " correlation "}}"
+
+/* Calls are read to look for steps. There are none, so everything is selected; with calls it matters whose ops they
+ * are. */
+static void a_shared_device_is_said_of_kernels(void **state) {
+    (void)state;
+    static const char *const analysis = "kernels";
+    char path[] = "/tmp/gputime-damaged-XXXXXX";
+    write_old(path, "{\"traceEvents\": [" LAUNCHED("100", "1", "1") "," LAUNCHED("200", "2", "2") "]}");
+    for (enum gputime_whole_steps steps = GPUTIME_STEPS_IF_MOST; steps <= GPUTIME_STEPS_WHOLE; steps++) {
+        struct gputime_selection selection = GPUTIME_SELECTION_INIT;
+        struct gputime_report_options options = options_for(&analysis);
+        selection.whole_steps = steps;
+        options.selection = &selection;
+        struct gputime_trace *trace = open_with(path, gputime_report_facts(&options));
+        struct gputime_report *report = NULL;
+        assert_int_equal(gputime_report_new(&trace, 1, &options, &report, NULL), GPUTIME_OK);
+        assert_true(has_issue(report, "device_shared"));
+        gputime_report_free(report);
+        gputime_trace_free(trace);
+    }
+    unlink(path);
+}
+
 /* ---- pipes ---- */
 
 /* The text with each name of its input, its path or what it is called, as "INPUT"; frees the original. */
@@ -482,6 +541,8 @@ int main(void) {
         cmocka_unit_test(selections_have_what_they_need_read),
         cmocka_unit_test(strict_refuses_losses_of_what_was_asked_for),
         cmocka_unit_test(a_wide_cache_does_not_show),
+        cmocka_unit_test(a_wide_cache_stays),
+        cmocka_unit_test(a_shared_device_is_said_of_kernels),
         cmocka_unit_test(a_pipe_cannot_be_read_again),
         cmocka_unit_test(a_pipe_gives_the_report_of_its_bytes),
     };

@@ -110,8 +110,9 @@ static void gather_device(struct gathering *it, uint32_t index) {
     const struct gt_view_device *device = &it->view->devices[index];
     size_t first_copy = it->series_first = it->copies->count;
     size_t last = SIZE_MAX; /* position of the copy before */
-    for (size_t end = device->first + device->count, i = gt_view_next_of_kind(it->view, GT_OP_MEMCPY, device->first);
-         i < end; i = gt_view_next_of_kind(it->view, GT_OP_MEMCPY, i + 1)) {
+    const size_t end = device->first + device->count;
+    for (size_t i = gt_view_next_of_kind(it->view, GT_OP_MEMCPY, device->first, end); i < end;
+         i = gt_view_next_of_kind(it->view, GT_OP_MEMCPY, i + 1, end)) {
         struct gt_bulk_copy copy;
         if (!read_copy(it, (uint32_t)i, &copy))
             continue;

@@ -20,8 +20,8 @@ static struct sum sum_copies(const struct gt_view *view) {
     const struct gt_copies *copies = &view->store->copies;
     struct sum sum = {0};
     uint32_t next = 0;
-    for (size_t i = gt_view_next_of_kind(view, GT_OP_MEMCPY, 0); i < view->op_count && copies->count;
-         i = gt_view_next_of_kind(view, GT_OP_MEMCPY, i + 1)) {
+    for (size_t i = gt_view_next_of_kind(view, GT_OP_MEMCPY, 0, view->op_count); i < view->op_count && copies->count;
+         i = gt_view_next_of_kind(view, GT_OP_MEMCPY, i + 1, view->op_count)) {
         uint32_t row = gt_copy_next_of_op(view->store, view->row[i], &next);
         if (row == GT_NO_ROW || (double)copies->bytes[row] > gt_thresholds.small_copy_bytes ||
             is_inside(copies->src[row], copies->dst[row]))

@@ -65,8 +65,8 @@ static bool is_bulk(const struct gt_store *store, uint32_t op, double most_bytes
 static bool find_copies(struct copies *copies, double most_bytes) {
     const struct gt_view *view = copies->view;
     size_t capacity = 0;
-    for (size_t i = gt_view_next_of_kind(view, GT_OP_MEMCPY, 0); i < view->op_count;
-         i = gt_view_next_of_kind(view, GT_OP_MEMCPY, i + 1)) {
+    for (size_t i = gt_view_next_of_kind(view, GT_OP_MEMCPY, 0, view->op_count); i < view->op_count;
+         i = gt_view_next_of_kind(view, GT_OP_MEMCPY, i + 1, view->op_count)) {
         if (call_of(view, (uint32_t)i) == GT_NO_ROW || !gt_copy_is_to_host(view->store, view->row[i]) ||
             is_bulk(view->store, view->row[i], most_bytes))
             continue;

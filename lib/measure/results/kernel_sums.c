@@ -54,12 +54,12 @@ static void merge_table(struct gt_kernel_table *into, const struct gt_kernel_tab
     }
 }
 
-static struct gt_kernel_table *table_of_slice(const struct gt_kernel_sums *it, size_t slice) {
-    return it->slices ? &it->slices[slice] : (struct gt_kernel_table *)(uintptr_t)&it->all;
+static struct gt_kernel_table *table_of_slice(struct gt_kernel_sums *it, size_t slice) {
+    return it->slices ? &it->slices[slice] : &it->all;
 }
 
 static void sum_slice(void *context, size_t slice, size_t begin, size_t end) {
-    const struct gt_kernel_sums *it = context;
+    struct gt_kernel_sums *it = context;
     const struct gt_view *view = it->view;
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     const gt_strid *name = view->name;
@@ -125,7 +125,7 @@ static void place_names(const struct listing *list, const gt_strid *names, size_
         first[i] = place;
         for (size_t slice = 0; slice < it->slice_count; slice++) {
             list->next[slice * name_count + names[i]] = (uint32_t)place + 1;
-            place += table_of_slice(it, slice)->sums[names[i]].count;
+            place += (it->slices ? it->slices[slice] : it->all).sums[names[i]].count;
         }
     }
     first[count] = place;

@@ -29,7 +29,7 @@ struct gt_analysis {
     enum gt_comparing comparing;
 };
 
-/* It can do with a view by row (events/view.h). */
+/* It works on a view by row (events/view.h). */
 #define GT_ANALYSIS_ANY_ORDER (UINT32_C(1) << 31)
 
 extern const struct gt_analysis gt_analyses[];
@@ -42,7 +42,7 @@ const struct gt_analysis *gt_analysis_find(const char *key); /* NULL if there is
 /* All facts that these analyses read, with what every report needs. Unknown keys read nothing. */
 uint32_t gt_analysis_facts(const char *const *keys, size_t count);
 
-/* Whether all of these can do with a view by row, as the health of a trace can, which every report has. */
+/* Whether all of these work on a view by row, as the health of a trace does without calls, which every report has. */
 bool gt_analysis_any_order(const char *const *keys, size_t count);
 
 #endif

@@ -178,7 +178,7 @@ enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate) {
 
 /* What four codes of these lengths, of three bits each, take of all bit patterns, in 128ths; 255 stands for more. */
 #define PART(length) ((length) ? 128 >> (length) : 0)
-#define SUM(sum)     ((sum) > 255 ? 255 : (sum))
+#define SUM(sum)     (unsigned char)((sum) > 255 ? 255 : (sum))
 #define PARTS_8(sum)                                                                                                   \
     SUM((sum) + PART(0)), SUM((sum) + PART(1)), SUM((sum) + PART(2)), SUM((sum) + PART(3)), SUM((sum) + PART(4)),      \
         SUM((sum) + PART(5)), SUM((sum) + PART(6)), SUM((sum) + PART(7))

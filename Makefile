@@ -35,7 +35,7 @@ PLACES       := -Iinclude -Ilib -D_GNU_SOURCE
 OWN_CPPFLAGS := $(PLACES) $(if $(findstring _FORTIFY_SOURCE,$(USER_FLAGS)),,$(CONFIG_HARDEN_MACROS))
 OWN_CFLAGS   := $(BASE_FLAGS) $(CONFIG_HARDEN_CODE)
 OWN_LDFLAGS  := $(CONFIG_HARDEN_LINK)
-COMMON_LIBS  := -pthread -lsqlite3 -lzstd -llz4 -lpcre2-8 -lm
+COMMON_LIBS  := -pthread -lsqlite3 -lzstd -llz4 -lpcre2-8 -lm -ldl
 COMPILE       = $(CC) $(OWN_CPPFLAGS) $(CONFIG_DEFINES) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS)
 LIBS         := $(CONFIG_LIBS) $(COMMON_LIBS) $(LDLIBS)
@@ -120,7 +120,7 @@ $(BUILD)/extension/%.o: %.c $(BUILD)/config.mk
 
 NOT_IN_EXTENSION := $(BUILD)/obj/lib/sql/% $(BUILD)/obj/lib/serve/% $(BUILD)/obj/lib/viewing% $(addprefix $(BUILD)/obj/lib/,querying.o parts.o)
 $(BUILD)/gputime.so: $(EXTENSION_OBJECTS) $(filter-out $(NOT_IN_EXTENSION),$(LIB_OBJECTS))
-	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(filter-out -lmicrohttpd,$(LIBS))
+	$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ $(LIBS)
 
 # ---- the program for several processes ----
 
@@ -148,21 +148,20 @@ mpi-both:
 
 # The library for a wheel has other libraries inside where their archives can be part of a shared one; make_wheel.py packs
 # the rest beside it, where it looks first. Nothing but gputime_* can be seen of it, so that no other copy of SQLite minds.
-# The server is left out: its library needs ten others, and the package has no use for it.
+# The server is left out: the package has no use for it.
 WHEEL_INSIDE := -lsqlite3 -lzstd -llz4 -lpcre2-8 $(filter -llzma,$(CONFIG_LIBS))
 SERVING       := $(shell grep -rl --include='*.c' GT_HAVE_MICROHTTPD lib)
 WHEEL_OBJECTS := $(SERVING:%.c=$(BUILD)/wheel/obj/%.o) $(filter-out $(call objects_of,$(SERVING)),$(LIB_OBJECTS))
-WHEEL_LIBS    := $(filter-out -lmicrohttpd,$(CONFIG_LIBS))
-$(BUILD)/wheel/obj/%.o: CONFIG_DEFINES := $(filter-out -DGT_HAVE_MICROHTTPD=1,$(CONFIG_DEFINES))
+$(BUILD)/wheel/obj/%.o: CONFIG_DEFINES := $(filter-out -DGT_HAVE_MICROHTTPD=%,$(CONFIG_DEFINES))
 $(BUILD)/wheel/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 WHEEL_LINK    = $(LINK) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script=python/exports.map -Wl,-rpath,'$$ORIGIN' -o $@
 $(BUILD)/wheel/$(SONAME): $(WHEEL_OBJECTS) python/exports.map
 	@mkdir -p $(@D)
-	$(WHEEL_LINK) $(WHEEL_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(WHEEL_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
+	$(WHEEL_LINK) $(WHEEL_OBJECTS) -Wl,-Bstatic $(WHEEL_INSIDE) -Wl,-Bdynamic $(filter-out -llzma,$(CONFIG_LIBS)) -pthread -lm $(LDLIBS) 2>$@.log || \
 	    { echo "make wheel: no archives of libraries that can be part of a shared one; packing shared ones"; \
-	      $(WHEEL_LINK) $(WHEEL_OBJECTS) $(filter-out -lmicrohttpd,$(LIBS)); }
+	      $(WHEEL_LINK) $(WHEEL_OBJECTS) $(LIBS); }
 
 wheel: $(BUILD)/wheel/$(SONAME)
 	@rm -f $(BUILD)/wheel/*.whl
@@ -201,15 +200,15 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # Tests that start threads, which are what ThreadSanitizer can judge. In all others a thread that is started is an error, so
 # that the list is complete.
-THREADED := api blocks by_row cache collectives comparison counters explore frame job job_team late_start ledger measure_graph measure_idle measure_launches measure_nsight \
+THREADED := api blocks by_row cache collectives comparison counters explore facts frame job job_team late_start launch_wait ledger mapping measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
-    nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups readahead source store temporary \
-    serve slices threads timeline torch_broken torch_packed torch_facts torch_fast torch_json view view_slots viewing xplane xplane_dealt
+    nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups out_slices readahead row source store temporary \
+    serve slices sort sparse threads timeline torch_broken torch_packed torch_facts torch_fast torch_json torch_mapped view view_slots viewing xplane xplane_dealt
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken torch_packed timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS) $(BUILD)/unit/test_torch_packed: OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
-$(BUILD)/unit/test_slices $(BUILD)/unit/test_by_row: $(BUILD)/obj/tests/unit/short_slices.o
+$(BUILD)/unit/test_slices $(BUILD)/unit/test_by_row $(BUILD)/unit/test_launch_wait: $(BUILD)/obj/tests/unit/short_slices.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)
@@ -495,7 +494,7 @@ deb:
 	@$(MAKE) --no-print-directory -s deb-packages DESTDIR=$(abspath $(BUILD))/deb/stage prefix=/usr libdir=/usr/lib/$(MULTIARCH) OLD_NAMES=
 
 deb-packages: install
-	@MAINTAINER='$(MAINTAINER)' packaging/deb/build.sh $(DESTDIR) $(DESTDIR)/../packages $(VERSION) $(SONAME)
+	@MAINTAINER='$(MAINTAINER)' SERVER='$(patsubst -DGT_HAVE_MICROHTTPD=%,%,$(filter -DGT_HAVE_MICROHTTPD=%,$(CONFIG_DEFINES)))' packaging/deb/build.sh $(DESTDIR) $(DESTDIR)/../packages $(VERSION) $(SONAME)
 
 # Packages, tarball and the steps of the GitHub Action; packages are installed and removed where the tests are root.
 test-package:

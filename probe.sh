@@ -20,6 +20,15 @@ has() {
     } | builds '' "$2"
 }
 
+# The name under which programs find the shared libmicrohttpd; empty where there is none, as in a static program.
+server_name_of() {
+    program=$(mktemp)
+    printf '#include <stdarg.h>\n#include <microhttpd.h>\nint main(void) { return MHD_is_feature_supported(MHD_FEATURE_POLL) == 0; }\n' |
+        eval "$PROBE_COMPILER -x c - -o $program -lmicrohttpd $PROBE_LIBS" >/dev/null 2>&1 &&
+        ${READELF:-readelf} -d "$program" | sed -n 's/.*(NEEDED).*\[\(libmicrohttpd[^]]*\)\].*/\1/p'
+    rm -f "$program"
+}
+
 missing=
 need() { # HEADER LIBRARY PACKAGE
     has "$1" "$2" || missing="$missing $3"
@@ -57,11 +66,9 @@ lzma_define='' lzma_library=''
 if has lzma.h -llzma; then
     lzma_define=' -DGT_HAVE_LZMA=1' lzma_library=' -llzma'
 fi
-server_define='' server_library=''
-if printf '#include <stdarg.h>\n#include <microhttpd.h>\nint main(void) { return MHD_is_feature_supported(MHD_FEATURE_POLL) == 0; }\n' |
-    builds '' -lmicrohttpd; then
-    server_define=' -DGT_HAVE_MICROHTTPD=1' server_library=' -lmicrohttpd'
-fi
+# The server's library is loaded by its name when a server starts.
+server_define='' server_name=$(server_name_of)
+[ -z "$server_name" ] || server_define=" -DGT_HAVE_MICROHTTPD=$server_name"
 has 'sqlite3.h zstd.h lz4.h pcre2.h xxhash.h' '-lsqlite3 -lzstd -llz4 -lpcre2-8 -lm' || {
     need sqlite3.h '-lsqlite3 -lm' libsqlite3-dev
     need zstd.h -lzstd libzstd-dev
@@ -88,7 +95,7 @@ fi
 
 cat <<END
 $1_DEFINES := $gzip_define$lzma_define$server_define
-$1_LIBS := $gzip_library$lzma_library$server_library
+$1_LIBS := $gzip_library$lzma_library
 $1_HARDEN_MACROS :=$macros
 $1_HARDEN_CODE :=$code
 $1_HARDEN_LINK :=$link

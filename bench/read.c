@@ -35,7 +35,7 @@ static void print_sums(const struct gt_store *store) {
 
 static enum gt_status read_portable(struct gt_source *source, const struct gt_decode_options *options,
                                     struct gt_store **store, struct gt_error *error) {
-    const struct gt_torch_sizes sizes = {8 << 20, 256 << 10, 64 << 20, GT_TORCH_PORTABLE};
+    const struct gt_torch_sizes sizes = {8 << 20, 256 << 10, 64 << 20, GT_TORCH_PORTABLE, 0};
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 

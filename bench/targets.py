@@ -71,7 +71,7 @@ TARGETS = [
         within("Nsight SQLite, 8 GPUs", f"summary, {threads}", f"reading all, {threads}", 2.2))),
     faster("JSON kernels by threads", "kernels, 16 threads", "kernels, 1 thread", 9),
     faster("JSON summary by threads", "summary, 16 threads", "summary, 1 thread", 8),
-    faster("SQLite summary by threads", "summary, 16 threads", "summary, 1 thread", 7),
+    faster("SQLite explain by threads", "explain, 16 threads", "explain, 1 thread", 7),
     faster("report kernels by threads", "kernels, 16 threads", "kernels, 1 thread", 9),
     faster("gzip by threads", "gputime 16 threads", "isal alone", 4),
     faster("rocpd", "gputime 1 thread", "sqlite3_step", 4),

@@ -48,9 +48,8 @@ static enum gputime_status plan(struct job *job, struct gputime_error *err) {
     struct gputime_report_options *reporting = &job->reporting;
     enum gputime_status status = cli_captures_check(&job->captures, &job->options, err);
     if (!status && !gputime_view_can_serve())
-        status =
-            cli_fail(err, "this build of gputime has no server: it lacks libmicrohttpd; 'gputime TRACE -o page.html' "
-                          "writes a page that needs none");
+        status = cli_fail(err, "there is no server: libmicrohttpd is not installed, or gputime was built without it; "
+                               "'gputime TRACE -o page.html' writes a page that needs none");
     if (!status && cli_format_is_missing(destination.format))
         status = cli_fail(err, "this build of gputime has no page; build with 'make WEB=1' (needs npm)");
     if (!status)

@@ -308,9 +308,9 @@ struct gputime_field {
 /* How many kinds of rows there are, the same in every trace of one version of the library. */
 size_t gputime_trace_rows_count(const struct gputime_trace *trace);
 
-/* Rows by kind ("ops"), or by number below gputime_trace_rows_count; NULL: there is no such kind. A kind that the trace
-   has nothing of has no rows; of NULL there are no rows and no fields. Arrays are constant and live as long as the
-   trace; several threads may read them. */
+/* Rows by kind ("ops"), or by number below gputime_trace_rows_count; NULL: there is no such kind, or memory was short.
+   A kind that the trace has nothing of has no rows; of NULL there are no rows and no fields. Arrays are constant and
+   live as long as the trace; several threads may read them. */
 const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key);
 const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index);
 
@@ -776,7 +776,7 @@ struct gputime_answer {
 enum gputime_status gputime_view_answer(struct gputime_view *view, const char *path_and_query,
                                         struct gputime_answer *out, struct gputime_error *err);
 
-/* Whether this build has a server. Any thread. */
+/* Whether there is a server: this build knows one, and libmicrohttpd can be loaded. Any thread. */
 int gputime_view_can_serve(void);
 
 /* How a view is served. */

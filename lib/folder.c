@@ -59,7 +59,10 @@ static enum gt_status make_folders(struct work *work, const char *path, struct g
 static enum gt_status has_rows(const struct gt_section *section, const struct gt_csv_layout *layout, bool *out,
                                struct gt_error *err) {
     struct gt_picked picked;
-    enum gt_status status = gt_picked_init(&picked, &layout->rows, &(struct gt_scope){.section = section}, err);
+    struct gt_pick one = layout->rows;
+    one.sort = NULL; /* whichever row it is */
+    one.limit = 1;
+    enum gt_status status = gt_picked_init(&picked, &one, &(struct gt_scope){.section = section}, err);
     *out = picked.count > 0;
     gt_picked_release(&picked);
     return status;
@@ -74,10 +77,11 @@ static enum gt_status is_wanted(const struct work *work, const struct gt_folder_
 
 static enum gt_status write_one(struct work *work, const struct gt_folder_file *file, struct gt_out *out,
                                 struct gt_error *err) {
+    size_t threads = gt_threads_count(work->options->threads);
     if (file->csv)
-        return gt_folder_files_csv(work->report, file->csv, out, err);
+        return gt_folder_files_csv(work->report, file->csv, threads, out, err);
     if (file->keys)
-        return gt_folder_files_keys(work->report, file->keys, out, err);
+        return gt_folder_files_keys(work->report, file->keys, threads, out, err);
     return gt_writer_find(file->format)->write(work->report, work->options, out, err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
+#include "base/threads.h"
 #include "events/selection.h"
 #include "internal.h"
 #include "label/label.h"
@@ -238,6 +239,20 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 
+struct filling {
+    struct making *making;
+    size_t index;
+    const struct gputime_trace *trace;
+    const struct gt_reading *reading;
+    struct gt_error *err;
+    enum gt_status status;
+};
+
+static void fill_together(void *context) {
+    struct filling *filling = context;
+    filling->status = fill_section(filling->making, filling->index, filling->trace, filling->reading, filling->err);
+}
+
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection) {
     uint32_t launches = GT_FACT_CALLS | GT_FACT_CORRELATION, facts = gt_analysis_facts(analyses, count);
     if (selection->step_count || selection->whole_steps != GPUTIME_STEPS_ANY)
@@ -333,9 +348,10 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         if (status != GT_OK)
             return status;
         describe_input(&model->sections[i], traces[i], reading, &report->request, label_of(&naming, i, &model->arena));
-        status = fill_section(&making, i, traces[i], reading, err);
-        if (status != GT_OK)
-            return status;
+        struct filling filling = {&making, i, traces[i], reading, err, GT_OK};
+        gt_threads_together(gt_threads_count(report->request.threads), fill_together, &filling);
+        if (filling.status != GT_OK)
+            return filling.status;
     }
     return end_report(report, err);
 }

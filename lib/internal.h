@@ -13,17 +13,19 @@
 
 #define API __attribute__((visibility("default")))
 
-/* One reading of a trace's files: what was asked for of them. Constant once it is made. */
+/* One reading of a trace's files: what was asked for of them. Constant once it is made, but for the list of rows. */
 struct gt_reading {
     struct gt_store *store;
     struct gt_labels *labels;
     struct gt_trace_rank rank;
     struct gt_arena arena;     /* owns rows */
-    struct gputime_rows *rows; /* row_kinds of them: the events of the public interface */
-    size_t row_kinds;
-    bool is_worth_caching;    /* decoding took long */
-    struct gt_reading *older; /* made before it, with fewer facts; objects of callers may refer to it */
+    struct gputime_rows *rows; /* GT_ROW_KINDS: the events of the public interface; NULL: nobody asked for them yet */
+    bool is_worth_caching;     /* decoding took long */
+    struct gt_reading *older;  /* made before it, with fewer facts; objects of callers may refer to it */
 };
+
+/* Those of the store, then steps, categories, collectives and their groups. */
+enum { GT_ROW_KINDS = GT_TABLE_COUNT + 4 };
 
 /* Rows of one kind, listed by rows.c. */
 struct gputime_rows {
@@ -44,6 +46,7 @@ struct gputime_trace {
     struct gputime_open_options how; /* to read it again with */
     struct gt_cache_key cache_key;
     const struct gt_reading *shown; /* whose rows callers see */
+    pthread_mutex_t rows_lock;      /* held while they are listed */
     uint32_t asked;                 /* what callers asked for of it; its store may have more */
     pthread_mutex_t lock;           /* held while newest is used or changed */
     struct gt_reading *newest;      /* and so all: no older one has facts that it lacks */
@@ -58,8 +61,9 @@ struct gputime_report {
 /* Copies an internal failure to the caller's error (may be NULL). */
 enum gputime_status gt_internal_fail(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
 
-/* rows.c: lists the store's and the labels' columns in reading->rows. false: memory was short. */
-bool gt_internal_list_rows(struct gt_reading *reading);
+/* rows.c: the rows that callers see, GT_ROW_KINDS of them: the store's and the labels' columns. They are listed when
+   somebody asks for the first time, since reports do without. NULL: memory was short. Any thread. */
+const struct gputime_rows *gt_internal_rows(const struct gputime_trace *trace);
 
 /* trace.c: a reading that has these facts if the files have; reads them again if no reading was asked for them. Any
    thread. */

@@ -16,7 +16,7 @@
 #endif
 
 #ifdef GT_HAVE_MICROHTTPD
-#include <microhttpd.h>
+#include "serve/serve_library.h"
 #endif
 
 #include "internal.h"
@@ -47,9 +47,12 @@ static const char *xz_library(void) {
 #endif
 }
 
+/* It is loaded only when it is used. */
 static const char *server_library(void) {
 #ifdef GT_HAVE_MICROHTTPD
-    return MHD_get_version();
+    struct gt_serve_library library;
+    struct gt_error err;
+    return gt_serve_library_load(&library, &err) == GT_OK ? library.get_version() : NULL;
 #else
     return NULL;
 #endif
@@ -61,10 +64,11 @@ API size_t gputime_parts(char *text, size_t capacity) {
     if (pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof pcre2)
         pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
     pcre2[strcspn(pcre2, " ")] = '\0';
+    const char *server = server_library();
     int length =
         snprintf(text, capacity, "%s build with %s, zstd %s, %s%s, lz4 %s, SQLite %s, PCRE2 %s, %s%s, %s", LINKAGE,
                  gzip, ZSTD_versionString(), xz_library() ? "xz " : "no xz", xz_library() ? xz_library() : "",
-                 LZ4_versionString(), sqlite3_libversion(), pcre2, server_library() ? "libmicrohttpd " : "no server",
-                 server_library() ? server_library() : "", gt_page_bytes ? "page" : "no page");
+                 LZ4_versionString(), sqlite3_libversion(), pcre2, server ? "libmicrohttpd " : "no server",
+                 server ? server : "", gt_page_bytes ? "page" : "no page");
     return length < 0 ? 0 : (size_t)length;
 }

@@ -5,18 +5,21 @@
 #include "internal.h"
 
 API size_t gputime_trace_rows_count(const struct gputime_trace *trace) {
-    return trace->shown->row_kinds;
+    (void)trace;
+    return GT_ROW_KINDS;
 }
 
 API const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key) {
-    for (size_t i = 0; i < trace->shown->row_kinds; i++)
-        if (strcmp(trace->shown->rows[i].key, key) == 0)
-            return &trace->shown->rows[i];
+    const struct gputime_rows *rows = gt_internal_rows(trace);
+    for (size_t i = 0; rows && i < GT_ROW_KINDS; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return &rows[i];
     return NULL;
 }
 
 API const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index) {
-    return index < trace->shown->row_kinds ? &trace->shown->rows[index] : NULL;
+    const struct gputime_rows *rows = index < GT_ROW_KINDS ? gt_internal_rows(trace) : NULL;
+    return rows ? &rows[index] : NULL;
 }
 
 API const char *gputime_rows_key(const struct gputime_rows *rows) {

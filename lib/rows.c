@@ -279,26 +279,42 @@ static void add_collective_groups(struct gputime_rows *rows, struct gt_arena *ar
     add_field(rows, arena, (struct gputime_field){.key = "ranks", .type = GPUTIME_FIELD_TEXT, .data = ranks});
 }
 
-bool gt_internal_list_rows(struct gt_reading *reading) {
-    struct gt_arena *arena = &reading->arena;
-    reading->row_kinds = GT_TABLE_COUNT + 4;
-    reading->rows = gt_arena_array(arena, reading->row_kinds, sizeof *reading->rows);
-    if (!reading->rows)
-        return false;
-    for (size_t i = 0; i < reading->row_kinds; i++)
-        reading->rows[i].reading = reading;
+/* false: memory was short. */
+static bool list_rows(struct gputime_rows *all, const struct gt_reading *reading, struct gt_arena *arena) {
+    for (size_t i = 0; i < GT_ROW_KINDS; i++)
+        all[i].reading = reading;
     for (size_t i = 0; i < gt_column_count; i++) {
         const struct gt_column_info *info = &gt_column_infos[i];
-        struct gputime_rows *rows = &reading->rows[info->table];
+        struct gputime_rows *rows = &all[info->table];
         rows->key = info->table_name;
         rows->count = *gt_store_row_count(reading->store, info->table);
         add_field(rows, arena, field_of_column(info, *gt_store_column(reading->store, info)));
     }
     for (int table = 0; table < GT_TABLE_COUNT; table++)
-        add_labels(&reading->rows[table], arena, (enum gt_table_id)table, reading->labels);
-    add_steps(&reading->rows[GT_TABLE_COUNT], arena, reading->labels);
-    add_categories(&reading->rows[GT_TABLE_COUNT + 1], arena, reading->labels);
-    bool ok = add_collectives(&reading->rows[GT_TABLE_COUNT + 2], arena, reading->store, reading->labels);
-    add_collective_groups(&reading->rows[GT_TABLE_COUNT + 3], arena, reading->labels);
+        add_labels(&all[table], arena, (enum gt_table_id)table, reading->labels);
+    add_steps(&all[GT_TABLE_COUNT], arena, reading->labels);
+    add_categories(&all[GT_TABLE_COUNT + 1], arena, reading->labels);
+    bool ok = add_collectives(&all[GT_TABLE_COUNT + 2], arena, reading->store, reading->labels);
+    add_collective_groups(&all[GT_TABLE_COUNT + 3], arena, reading->labels);
     return ok && !gt_arena_failed(arena);
+}
+
+static void make_rows(struct gt_reading *reading) {
+    struct gputime_rows *all = gt_arena_array(&reading->arena, GT_ROW_KINDS, sizeof *all);
+    if (all && list_rows(all, reading, &reading->arena))
+        reading->rows = all;
+    else
+        gt_arena_release(&reading->arena); /* who asks again may have more luck */
+}
+
+const struct gputime_rows *gt_internal_rows(const struct gputime_trace *trace) {
+    /* What is constant otherwise. */
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&trace->rows_lock;
+    struct gt_reading *reading = (struct gt_reading *)(uintptr_t)trace->shown;
+    pthread_mutex_lock(lock);
+    if (!reading->rows)
+        make_rows(reading);
+    const struct gputime_rows *rows = reading->rows;
+    pthread_mutex_unlock(lock);
+    return rows;
 }

@@ -161,11 +161,11 @@ static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct g
     return status;
 }
 
-static void free_reading(struct gt_reading *reading) {
+static void free_reading(struct gt_reading *reading, size_t threads) {
     if (!reading)
         return;
     gt_label_free(reading->labels);
-    gt_store_free(reading->store);
+    gt_store_free_on(reading->store, threads);
     gt_arena_release(&reading->arena);
     gt_mem_free(reading);
 }
@@ -178,8 +178,8 @@ static uint32_t facts_of_format(const char *format) {
     return GT_FACTS_ALL;
 }
 
-static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, struct gt_reading **out,
-                                  struct gt_error *err) {
+static enum gt_status fill_reading(struct gputime_trace *trace, uint32_t facts, struct gt_reading **out,
+                                   struct gt_error *err) {
     struct gt_reading *reading = gt_mem_array(1, sizeof *reading);
     *out = reading;
     if (!reading)
@@ -194,7 +194,27 @@ static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, s
                                        &reading->labels, err);
     if (status == GT_OK)
         status = gt_trace_rank_find(reading->store, trace->paths[0], &reading->rank, err);
-    return status == GT_OK && !gt_internal_list_rows(reading) ? gt_fail_memory(err) : status;
+    return status;
+}
+
+struct filling {
+    struct gputime_trace *trace;
+    uint32_t facts;
+    struct gt_reading **out;
+    struct gt_error *err;
+    enum gt_status status;
+};
+
+static void fill_together(void *context) {
+    struct filling *filling = context;
+    filling->status = fill_reading(filling->trace, filling->facts, filling->out, filling->err);
+}
+
+static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, struct gt_reading **out,
+                                  struct gt_error *err) {
+    struct filling filling = {trace, facts, out, err, GT_OK};
+    gt_threads_together(gt_threads_count(trace->how.threads), fill_together, &filling);
+    return filling.status;
 }
 
 /* What a caller misses, in its own words: of the facts that it asked for the last one, which implies others. */
@@ -212,7 +232,7 @@ static enum gt_status read_again(struct gputime_trace *trace, uint32_t asked, ui
                              trace->paths[0], gt_store_fact_title(fact_to_name(asked, missing)));
     enum gt_status status = new_reading(trace, trace->newest->store->asked | missing, &reading, err);
     if (status != GT_OK) {
-        free_reading(reading);
+        free_reading(reading, 1);
         return status;
     }
     reading->older = trace->newest;
@@ -298,6 +318,7 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     struct gputime_trace *trace = gt_mem_array(1, sizeof *trace);
     if (trace) {
         pthread_mutex_init(&trace->lock, NULL); /* cannot fail without attributes */
+        pthread_mutex_init(&trace->rows_lock, NULL);
         atomic_init(&trace->users, 1);
     }
     enum gt_status status = trace ? open_trace(trace, paths, path_count, options, run, &error) : gt_fail_memory(&error);
@@ -363,9 +384,10 @@ API void gputime_trace_free(struct gputime_trace *trace) {
         return;
     for (struct gt_reading *reading = trace->newest, *older; reading; reading = older) {
         older = reading->older;
-        free_reading(reading);
+        free_reading(reading, gt_threads_count(trace->how.threads));
     }
     pthread_mutex_destroy(&trace->lock);
+    pthread_mutex_destroy(&trace->rows_lock);
     gt_rules_free(trace->rules);
     for (size_t i = 0; i < trace->path_count; i++)
         gt_mem_free(trace->paths[i]);

@@ -28,7 +28,7 @@ static void announce(void *context, const char *url, int port) {
 }
 
 API int gputime_view_can_serve(void) {
-    return gt_serve_is_built();
+    return gt_serve_is_there();
 }
 
 API enum gputime_status gputime_view_serve(struct gputime_view *view, const struct gputime_serve_options *options,

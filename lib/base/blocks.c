@@ -1,68 +1,87 @@
-/* A gzip member in pieces: threads take one after the other, find the first block in it, and inflate from there to the
-   first block that begins in a later piece. A piece counts only if it begins where the one before ended, so what was
-   taken for a block and is none does no harm: that piece is inflated again, from the right place. */
+/* A gzip member in pieces: threads take one after the other and decode it to steps. Where the pieces before it are
+   known, steps become bytes. A piece counts only if it begins where the one before ended, so what was taken for a block
+   and is none does no harm: that piece is decoded again, from the right place. */
 #include "base/blocks.h"
 
 #include <pthread.h>
 
 #include "base/crc.h"
-#include "base/deflate.h"
 #include "base/inflate.h"
 #include "base/mem.h"
+#include "base/pieces.h"
 
-/* Bytes of the file in a piece: a few blocks, so that most pieces have one that begins in them and few threads wait. */
-enum { PIECE_BYTES = 128 * 1024, MORE_BYTES = 64 * 1024, MAX_PACKED_BYTES = 4 << 20 };
-/* Symbols of a piece, at first and at most: more are packed so well that one thread is fast enough. With many pieces on
-   their way each may have fewer: a file that is made for it takes 66 times 8 MiB of symbols, which have two bytes, and
-   4 MiB of the file. */
-enum { FIRST_ROOM = 1 << 20, MAX_ROOM = 8 << 20, MAX_ROOM_OF_MANY = 4 << 20, MANY_SLOTS = 16 };
-/* Places where a block seems to begin are tried so often. */
-enum { MAX_TRIES = 8 };
+/* Bytes of text that a piece may have, with few pieces on their way and with many: a file that is made for it takes as
+   much memory for each of them, up to twice as much again for its steps, and 4 MiB of the file for each thread. */
+enum { MAX_TEXT = 8 << 20, MAX_TEXT_OF_MANY = 4 << 20, MANY_SLOTS = 16 };
 /* With fewer threads, or less to do, inflating as one stream is as fast. */
-enum { MIN_THREADS = 4, MAX_THREADS = 32, MIN_PIECES = 8, MORE_SLOTS = 2, MAX_SLOTS = 2 * MAX_THREADS + MORE_SLOTS };
-
-enum { BYTES_OF = GT_DEFLATE_MARKER + GT_DEFLATE_WINDOW };
+enum { MIN_THREADS = 3, MAX_THREADS = 32, MIN_PIECES = 8 };
+/* Pieces that are decoded and wait for those before them, and texts that wait for a reader. */
+enum { MORE_SLOTS = 3, MORE_TEXTS = 2, THREADS_OF_TEXT = 8 };
+enum {
+    MAX_SLOTS = MAX_THREADS + MORE_SLOTS,
+    MAX_TEXTS = GT_BLOCKS_MAX_LENT + MORE_TEXTS + MAX_THREADS / THREADS_OF_TEXT
+};
 
 enum slot_state {
+    FREE,
     DECODING,
-    DECODED, /* symbols, with markers */
+    DECODED, /* steps */
     CHAINED, /* the window before it is known */
-    DONE,    /* bytes */
+    WRITING, /* steps become bytes; FREE after that */
 };
 
 struct slot {
     enum slot_state state;
-    uint64_t begin_bit, end_bit; /* in the file; equal: no block was found */
-    bool is_last;                /* the last block of the member is in it */
-    struct gt_deflate *deflate;  /* its buffers, too */
-    unsigned char *packed;
-    size_t packed_room;
-    unsigned char bytes_of[BYTES_OF]; /* by symbol: its byte; markers stand for the window before the first block */
+    struct gt_piece piece;
+    unsigned char window[GT_DEFLATE_WINDOW]; /* before it, if CHAINED */
+};
+
+/* The window before a piece, its bytes, room for copies. */
+struct buffer {
+    unsigned char *bytes;
+    size_t room;
+};
+
+/* The bytes of a piece. */
+struct text {
+    bool is_done;
+    struct buffer buffer;
     size_t byte_count;
     uint32_t crc;
+    bool is_last;     /* of the member, */
+    uint64_t end_bit; /* which ends here */
 };
 
 struct gt_blocks {
     const struct gt_source *source;
-    uint64_t file_bytes, first_bit; /* first_bit: after the header */
+    uint64_t file_bytes;
     pthread_t threads[MAX_THREADS];
-    size_t thread_count, slot_count;
+    struct gt_piece_decoder *decoders[MAX_THREADS];
+    size_t decoder_count, thread_count, slot_count;
+    size_t text_count; /* that there may be whatever their size */
+    unsigned unmapped; /* one of so many pieces has no map */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 
     /* Guarded by the lock. Pieces are counted from the beginning of the file: those taken by a thread, those whose
-       window is known, those that a thread has begun to fill in, and those that were read. Piece i is in slot i modulo
-       slot_count. */
-    uint64_t taken, chained, filling, used;
+       window is known, those that a thread has begun to write, and those that were read. Piece i is in slot i modulo
+       slot_count until it is written, then in text i modulo MAX_TEXTS. */
+    size_t started; /* threads */
+    uint64_t taken, chained, writing, used;
     uint64_t chain_bit, chain_bytes; /* where the next piece begins, and how many bytes come before it */
+    bool is_chaining;                /* a thread does so, and the window is its own */
     unsigned char window[GT_DEFLATE_WINDOW];
     uint64_t last_piece; /* the one with the last block; UINT64_MAX: not known yet */
     bool has_failed, is_closing;
-    struct slot *slots[MAX_SLOTS]; /* of one that is DECODING or being filled in: its thread's */
+    struct slot *slots[MAX_SLOTS];  /* of one that is DECODING, WRITING or being chained: its thread's */
+    struct text texts[MAX_TEXTS];   /* of one that is not done: its thread's */
+    size_t text_bytes;              /* of those that are written and not back */
+    struct buffer spare[MAX_TEXTS]; /* the last one back is the first to be used: a cache may still have it */
+    size_t spare_count;
 
     /* Of who asks for pieces. */
     uint64_t lent;
-    const struct slot *current; /* the one that is being read; NULL: none */
+    const struct text *current; /* the one that is being read; NULL: none */
     size_t position;
 
     /* Of who gives them back. */
@@ -72,245 +91,172 @@ struct gt_blocks {
     uint64_t end_offset;
 };
 
-/* ---- a piece: bytes of the file to symbols ---- */
-
-/* Reads bytes of the file so that the piece has this many; fewer at the end of the file. */
-static bool read_packed(const struct gt_blocks *blocks, struct slot *slot, uint64_t offset, size_t wanted) {
-    struct gt_deflate *deflate = slot->deflate;
-    if (wanted + GT_DEFLATE_PADDING > slot->packed_room) {
-        unsigned char *grown = gt_mem_realloc(slot->packed, wanted + GT_DEFLATE_PADDING);
-        if (!grown)
-            return false;
-        slot->packed = grown;
-        slot->packed_room = wanted + GT_DEFLATE_PADDING;
-    }
-    size_t got;
-    if (gt_source_pread(blocks->source, slot->packed + deflate->in_bytes, wanted - deflate->in_bytes,
-                        offset + deflate->in_bytes, &got, NULL) != GT_OK)
-        return false;
-    deflate->in = slot->packed;
-    deflate->in_bytes += got;
-    memset(slot->packed + deflate->in_bytes, 0, GT_DEFLATE_PADDING);
-    return got > 0;
-}
-
-static bool grow_room(const struct gt_blocks *blocks, struct gt_deflate *deflate) {
-    size_t room = deflate->out_room < FIRST_ROOM ? FIRST_ROOM : 2 * deflate->out_room;
-    size_t most = blocks->slot_count > MANY_SLOTS ? MAX_ROOM_OF_MANY : MAX_ROOM;
-    uint16_t *grown = room <= most ? gt_mem_realloc(deflate->out, room * sizeof *grown) : NULL;
-    if (!grown)
-        return false;
-    deflate->out = grown;
-    deflate->out_room = room;
-    return true;
-}
-
-/* Blocks from deflate->bit on to the first that begins at end_bit or later and can be found: the next piece begins
-   there. */
-static enum gt_deflate_status inflate_blocks(const struct gt_blocks *blocks, struct slot *slot, uint64_t offset,
-                                             uint64_t end_bit) {
-    struct gt_deflate *deflate = slot->deflate;
-    enum gt_deflate_status status = GT_DEFLATE_BLOCK_END;
-    while (status == GT_DEFLATE_BLOCK_END && (deflate->bit < end_bit || !gt_deflate_can_find(deflate))) {
-        status = gt_deflate_block(deflate);
-        if ((status == GT_DEFLATE_NEEDS_ROOM && grow_room(blocks, deflate)) ||
-            (status == GT_DEFLATE_NEEDS_INPUT && deflate->in_bytes < MAX_PACKED_BYTES &&
-             read_packed(blocks, slot, offset, deflate->in_bytes + MORE_BYTES)))
-            status = GT_DEFLATE_BLOCK_END;
-    }
-    return status;
-}
-
-static bool is_end(enum gt_deflate_status status) {
-    return status == GT_DEFLATE_BLOCK_END || status == GT_DEFLATE_STREAM_END;
-}
-
-/* The symbols of a window whose bytes are not known yet. */
-static void set_markers(struct gt_deflate *deflate) {
-    for (unsigned i = 0; i < GT_DEFLATE_WINDOW; i++)
-        deflate->out[i] = (uint16_t)(GT_DEFLATE_MARKER + i);
-    deflate->out_count = deflate->reach = GT_DEFLATE_WINDOW;
-}
-
-static uint64_t piece_offset(uint64_t piece) {
-    return piece * PIECE_BYTES;
-}
-
-static void set_result(struct slot *slot, uint64_t offset, uint64_t begin_bit, enum gt_deflate_status status) {
-    slot->begin_bit = 8 * offset + begin_bit;
-    slot->end_bit = 8 * offset + slot->deflate->bit;
-    slot->is_last = status == GT_DEFLATE_STREAM_END;
-    slot->byte_count = slot->deflate->out_count - GT_DEFLATE_WINDOW;
-}
-
-/* Inflates from where a block seems to begin. Where none is found, or none that can be inflated, the slot is empty. */
-static bool decode_piece(const struct gt_blocks *blocks, struct slot *slot, uint64_t piece) {
-    struct gt_deflate *deflate = slot->deflate;
-    const uint64_t offset = piece_offset(piece), end_bit = 8 * PIECE_BYTES;
-    deflate->in_bytes = 0;
-    if (!deflate->out_room && !grow_room(blocks, deflate))
-        return false;
-    slot->begin_bit = slot->end_bit = 8 * offset;
-    slot->byte_count = 0;
-    slot->is_last = false;
-    if (!read_packed(blocks, slot, offset, PIECE_BYTES + MORE_BYTES))
-        return true;
-    deflate->bit = 0;
-    for (unsigned tries = 0; tries < MAX_TRIES && gt_deflate_find(deflate, end_bit); tries++) {
-        uint64_t begin_bit = deflate->bit;
-        set_markers(deflate);
-        enum gt_deflate_status status = inflate_blocks(blocks, slot, offset, end_bit);
-        if (is_end(status)) {
-            set_result(slot, offset, begin_bit, status);
-            return true;
-        }
-        deflate->bit = begin_bit + 1;
-    }
-    return true;
-}
-
-/* Inflates again, from where the piece before ended, with the bytes that are before that. */
-static bool decode_again(const struct gt_blocks *blocks, struct slot *slot, uint64_t piece, uint64_t begin_bit,
-                         size_t reach) {
-    struct gt_deflate *deflate = slot->deflate;
-    const uint64_t offset = piece_offset(piece);
-    deflate->in_bytes = 0;
-    deflate->bit = begin_bit - 8 * offset;
-    if ((!deflate->out_room && !grow_room(blocks, deflate)) ||
-        !read_packed(blocks, slot, offset, PIECE_BYTES + MORE_BYTES))
-        return false;
-    set_markers(deflate);
-    deflate->reach = reach;
-    enum gt_deflate_status status = inflate_blocks(blocks, slot, offset, 8 * PIECE_BYTES);
-    if (!is_end(status))
-        return false;
-    set_result(slot, offset, begin_bit - 8 * offset, status);
-    return true;
-}
-
-/* ---- markers to bytes ---- */
-
-/* The bytes of eight symbols, the first one in the lowest byte. */
-static inline uint64_t eight_bytes(const uint16_t *symbols, const unsigned char *bytes_of) {
-    uint32_t first = bytes_of[symbols[0]] | (uint32_t)bytes_of[symbols[1]] << 8,
-             second = bytes_of[symbols[2]] | (uint32_t)bytes_of[symbols[3]] << 8,
-             third = bytes_of[symbols[4]] | (uint32_t)bytes_of[symbols[5]] << 8,
-             fourth = bytes_of[symbols[6]] | (uint32_t)bytes_of[symbols[7]] << 8;
-    return (first | second << 16) | (uint64_t)(third | fourth << 16) << 32;
-}
-
-/* May be in place: a byte is never after its symbol. Traces are full of copies from far back, so that most symbols are
-   markers. Eight bytes at once, because a CPU stores less often than it loads. */
-static void fill_in(const uint16_t *symbols, size_t count, const unsigned char *bytes_of, unsigned char *out) {
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        uint64_t bytes = eight_bytes(symbols + i, bytes_of);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        bytes = __builtin_bswap64(bytes);
-#endif
-        memcpy(out + i, &bytes, sizeof bytes);
-    }
-    for (; i < count; i++)
-        out[i] = bytes_of[symbols[i]];
-}
-
-static unsigned char *bytes_in(const struct slot *slot) {
-    return (unsigned char *)slot->deflate->out;
-}
-
-/* The symbols of the slot become bytes, at the beginning of the same memory. */
-static void fill_slot(struct slot *slot) {
-    fill_in(slot->deflate->out + GT_DEFLATE_WINDOW, slot->byte_count, slot->bytes_of, bytes_in(slot));
-    slot->crc = gt_crc_of(bytes_in(slot), slot->byte_count);
-}
-
-/* ---- pieces in order ---- */
-
 static struct slot *slot_of(struct gt_blocks *blocks, uint64_t piece) {
     return blocks->slots[piece % blocks->slot_count];
 }
 
-/* The window after the slot: the last bytes of the window before it and of its own. */
-static void move_window(struct gt_blocks *blocks, const struct slot *slot) {
-    const uint16_t *symbols = slot->deflate->out + GT_DEFLATE_WINDOW + slot->byte_count;
-    size_t count = slot->byte_count < GT_DEFLATE_WINDOW ? slot->byte_count : GT_DEFLATE_WINDOW;
-    memmove(blocks->window, blocks->window + count, GT_DEFLATE_WINDOW - count);
-    fill_in(symbols - count, count, slot->bytes_of, blocks->window + GT_DEFLATE_WINDOW - count);
+static struct text *text_of(struct gt_blocks *blocks, uint64_t piece) {
+    return &blocks->texts[piece % MAX_TEXTS];
+}
+
+/* ---- steps to bytes ---- */
+
+static bool make_buffer(struct buffer *buffer, size_t wanted) {
+    enum { STEP_BYTES = 256 << 10 }; /* so that few texts need a new one */
+    if (wanted <= buffer->room)
+        return true;
+    gt_mem_free(buffer->bytes);
+    buffer->room = (wanted + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+    buffer->bytes = gt_mem_alloc(buffer->room);
+    buffer->room = buffer->bytes ? buffer->room : 0;
+    return buffer->bytes;
+}
+
+/* false: no memory. */
+static bool write_text(struct text *text, const struct gt_piece *piece, const unsigned char *window) {
+    if (!make_buffer(&text->buffer, GT_DEFLATE_WINDOW + piece->text.text_bytes + GT_STEPS_SLACK))
+        return false;
+    memcpy(text->buffer.bytes, window, GT_DEFLATE_WINDOW);
+    text->crc = gt_deflate_steps_write(&piece->text, text->buffer.bytes + GT_DEFLATE_WINDOW);
+    text->is_last = piece->is_last;
+    text->end_bit = piece->end_bit;
+    return true;
+}
+
+/* Whether there may be one more. */
+static bool has_free_text(const struct gt_blocks *blocks) {
+    uint64_t count = blocks->writing - blocks->used;
+    return count < blocks->text_count || (count < MAX_TEXTS && blocks->text_bytes < GT_BLOCKS_LENT_BYTES);
+}
+
+/* The next piece in order, whose window is known, becomes bytes. Called and left with the lock. */
+static void write_next(struct gt_blocks *blocks, const unsigned char *window) {
+    uint64_t piece = blocks->writing++;
+    struct slot *slot = slot_of(blocks, piece);
+    struct text *text = text_of(blocks, piece);
+    slot->state = WRITING;
+    text->is_done = false;
+    text->byte_count = slot->piece.text.text_bytes;
+    text->buffer = blocks->spare_count > 0 ? blocks->spare[--blocks->spare_count] : (struct buffer){0};
+    blocks->text_bytes += text->byte_count;
+    pthread_mutex_unlock(&blocks->lock);
+    bool is_good = write_text(text, &slot->piece, window);
+    pthread_mutex_lock(&blocks->lock);
+    slot->state = FREE;
+    text->is_done = is_good;
+    blocks->has_failed |= !is_good;
+    pthread_cond_broadcast(&blocks->changed);
+}
+
+/* ---- pieces in order ---- */
+
+/* Whether copies in the piece reach further back than the member does. */
+static bool begins_too_early(const struct gt_blocks *blocks, const struct gt_piece *piece) {
+    return blocks->chain_bytes < GT_DEFLATE_WINDOW && gt_deflate_steps_reach(&piece->text) > blocks->chain_bytes;
+}
+
+/* Makes the piece the one that begins where the one before ended. false: there is none. Called and left with the lock,
+   which it does not hold while it decodes again. */
+static bool make_right(struct gt_blocks *blocks, struct gt_piece_decoder *decoder, struct gt_piece *piece) {
+    uint64_t number = blocks->chained;
+    if (blocks->chain_bit >= 8 * gt_piece_offset(number + 1)) { /* a block goes beyond this piece */
+        gt_piece_clear(piece);
+        return true;
+    }
+    bool is_good = true;
+    if (piece->begin_bit == piece->end_bit || piece->begin_bit != blocks->chain_bit) {
+        pthread_mutex_unlock(&blocks->lock);
+        is_good = gt_piece_decode(decoder, piece, number, blocks->chain_bit);
+        pthread_mutex_lock(&blocks->lock);
+    }
+    return is_good && !begins_too_early(blocks, piece);
+}
+
+static bool moves_window(const struct gt_piece *piece) {
+    return piece->text.text_bytes > 0;
+}
+
+/* The window after the slot by its map. Called and left with the lock. */
+static void map_window(struct gt_blocks *blocks, struct slot *slot) {
+    memcpy(slot->window, blocks->window, sizeof slot->window);
+    if (moves_window(&slot->piece)) {
+        pthread_mutex_unlock(&blocks->lock);
+        gt_piece_map(&slot->piece, slot->window, blocks->window);
+        pthread_mutex_lock(&blocks->lock);
+    }
+    slot->state = CHAINED;
+}
+
+/* The same by its text, where it has no map. */
+static void write_window(struct gt_blocks *blocks) {
+    const struct text *text = text_of(blocks, blocks->chained);
+    write_next(blocks, blocks->window);
+    if (!blocks->has_failed)
+        memcpy(blocks->window, text->buffer.bytes + text->byte_count, sizeof blocks->window);
+}
+
+/* Whether the text of the next piece in order has to be written, and can be, to know what comes after it. */
+static bool needs_text(const struct gt_piece *piece) {
+    return moves_window(piece) && !piece->is_mapped;
+}
+static bool can_write_window(const struct gt_blocks *blocks) {
+    return blocks->writing == blocks->chained && has_free_text(blocks);
 }
 
 static void chain(struct gt_blocks *blocks, struct slot *slot) {
-    memcpy(slot->bytes_of + GT_DEFLATE_MARKER, blocks->window, sizeof blocks->window);
-    move_window(blocks, slot);
-    if (slot->begin_bit < slot->end_bit)
-        blocks->chain_bit = slot->end_bit;
-    blocks->chain_bytes += slot->byte_count;
-    if (slot->is_last)
+    const struct gt_piece *piece = &slot->piece;
+    uint64_t end_bit = piece->begin_bit < piece->end_bit ? piece->end_bit : blocks->chain_bit;
+    size_t text_bytes = piece->text.text_bytes;
+    if (piece->is_last)
         blocks->last_piece = blocks->chained;
-    slot->state = CHAINED;
+    if (needs_text(piece))
+        write_window(blocks);
+    else
+        map_window(blocks, slot);
+    blocks->chain_bit = end_bit;
+    blocks->chain_bytes += text_bytes;
     blocks->chained++;
-    pthread_cond_broadcast(&blocks->changed);
 }
 
-/* Whether copies in the slot may reach further back than the member does. */
-static bool begins_too_early(const struct gt_blocks *blocks, const struct slot *slot) {
-    return blocks->chain_bytes < GT_DEFLATE_WINDOW && slot->deflate->reach > blocks->chain_bytes;
-}
-
-/* The next piece in order is decoded: gives it its window, or decodes it again. Called and left with the lock. */
-static void chain_next(struct gt_blocks *blocks) {
+/* The next piece in order is decoded: finds out the window after it. Called and left with the lock. */
+static void chain_next(struct gt_blocks *blocks, struct gt_piece_decoder *decoder) {
     struct slot *slot = slot_of(blocks, blocks->chained);
-    uint64_t piece = blocks->chained;
-    if (blocks->chain_bit >= 8 * piece_offset(piece + 1)) { /* a block goes beyond this piece */
-        slot->begin_bit = slot->end_bit = 0;
-        slot->byte_count = 0;
-        slot->is_last = false;
+    blocks->is_chaining = true;
+    if (!make_right(blocks, decoder, &slot->piece))
+        blocks->has_failed = true;
+    else if (!needs_text(&slot->piece) || can_write_window(blocks))
         chain(blocks, slot);
-        return;
-    }
-    if (slot->begin_bit < slot->end_bit && slot->begin_bit == blocks->chain_bit && !begins_too_early(blocks, slot)) {
-        chain(blocks, slot);
-        return;
-    }
-    slot->state = DECODING;
-    uint64_t bit = blocks->chain_bit;
-    size_t reach = blocks->chain_bytes < GT_DEFLATE_WINDOW ? (size_t)blocks->chain_bytes : GT_DEFLATE_WINDOW;
-    pthread_mutex_unlock(&blocks->lock);
-    bool is_good = decode_again(blocks, slot, piece, bit, reach);
-    pthread_mutex_lock(&blocks->lock);
-    slot->state = DECODED;
-    blocks->has_failed |= !is_good;
-    if (is_good)
-        chain(blocks, slot);
+    blocks->is_chaining = false;
+    pthread_cond_broadcast(&blocks->changed);
 }
 
 static bool can_chain(struct gt_blocks *blocks) {
-    return blocks->chained < blocks->taken && blocks->last_piece == UINT64_MAX &&
-           slot_of(blocks, blocks->chained)->state == DECODED;
+    if (blocks->is_chaining || blocks->chained == blocks->taken || blocks->last_piece != UINT64_MAX)
+        return false;
+    const struct slot *slot = slot_of(blocks, blocks->chained);
+    return slot->state == DECODED && (!needs_text(&slot->piece) || can_write_window(blocks));
 }
 
-static bool can_take(const struct gt_blocks *blocks) {
-    return blocks->last_piece == UINT64_MAX && blocks->taken - blocks->used < blocks->slot_count &&
-           piece_offset(blocks->taken) < blocks->file_bytes;
+static bool can_write(const struct gt_blocks *blocks) {
+    return blocks->writing < blocks->chained && has_free_text(blocks);
 }
 
-static void take_piece(struct gt_blocks *blocks) {
-    uint64_t piece = blocks->taken++;
-    struct slot *slot = slot_of(blocks, piece);
+static bool can_take(struct gt_blocks *blocks) {
+    return blocks->last_piece == UINT64_MAX && slot_of(blocks, blocks->taken)->state == FREE &&
+           gt_piece_offset(blocks->taken) < blocks->file_bytes;
+}
+
+/* The first piece begins with the member: nothing has to be found, and the window is known. */
+static void take_piece(struct gt_blocks *blocks, struct gt_piece_decoder *decoder) {
+    uint64_t number = blocks->taken++;
+    struct slot *slot = slot_of(blocks, number);
     slot->state = DECODING;
+    gt_piece_clear(&slot->piece);
     pthread_mutex_unlock(&blocks->lock);
-    bool is_good = piece == 0 || decode_piece(blocks, slot, piece);
+    bool is_good = number == 0 || gt_piece_find(decoder, &slot->piece, number, number % blocks->unmapped != 0);
     pthread_mutex_lock(&blocks->lock);
     slot->state = DECODED;
     blocks->has_failed |= !is_good;
-    pthread_cond_broadcast(&blocks->changed);
-}
-
-static void fill_piece(struct gt_blocks *blocks) {
-    struct slot *slot = slot_of(blocks, blocks->filling++);
-    pthread_mutex_unlock(&blocks->lock);
-    fill_slot(slot);
-    pthread_mutex_lock(&blocks->lock);
-    slot->state = DONE;
     pthread_cond_broadcast(&blocks->changed);
 }
 
@@ -318,18 +264,19 @@ static void fill_piece(struct gt_blocks *blocks) {
 static void *work(void *argument) {
     struct gt_blocks *blocks = argument;
     pthread_mutex_lock(&blocks->lock);
+    struct gt_piece_decoder *decoder = blocks->decoders[blocks->started++];
     while (!blocks->is_closing && !blocks->has_failed) {
         if (can_chain(blocks))
-            chain_next(blocks);
-        else if (blocks->filling < blocks->chained)
-            fill_piece(blocks);
+            chain_next(blocks, decoder);
+        else if (can_write(blocks))
+            write_next(blocks, slot_of(blocks, blocks->writing)->window);
         else if (can_take(blocks))
-            take_piece(blocks);
+            take_piece(blocks, decoder);
         else
             pthread_cond_wait(&blocks->changed, &blocks->lock);
         /* The file ends, and the member does not. */
         if (blocks->chained == blocks->taken && blocks->last_piece == UINT64_MAX &&
-            piece_offset(blocks->taken) >= blocks->file_bytes)
+            gt_piece_offset(blocks->taken) >= blocks->file_bytes)
             blocks->has_failed = true;
     }
     pthread_cond_broadcast(&blocks->changed);
@@ -365,35 +312,46 @@ static bool can_divide(struct gt_blocks *blocks, size_t threads) {
     size_t got;
     if (threads < MIN_THREADS || gt_source_packing(blocks->source) != GT_PACKING_GZIP ||
         !gt_source_file_size(blocks->source, &blocks->file_bytes) ||
-        blocks->file_bytes < MIN_PIECES * (uint64_t)PIECE_BYTES ||
+        blocks->file_bytes < MIN_PIECES * (uint64_t)GT_PIECE_BYTES ||
         gt_source_pread(blocks->source, head, sizeof head, 0, &got, NULL) != GT_OK)
         return false;
-    blocks->first_bit = blocks->chain_bit = 8 * header_bytes(head, got);
-    return blocks->first_bit > 0;
-}
-
-static void free_slot(struct slot *slot) {
-    if (!slot)
-        return;
-    if (slot->deflate)
-        gt_mem_free(slot->deflate->out);
-    gt_mem_free(slot->deflate);
-    gt_mem_free(slot->packed);
-    gt_mem_free(slot);
+    blocks->chain_bit = 8 * header_bytes(head, got);
+    return blocks->chain_bit > 0;
 }
 
 static bool add_slot(struct gt_blocks *blocks) {
     struct slot *slot = gt_mem_array(1, sizeof *slot);
-    if (slot && !(slot->deflate = gt_mem_array(1, sizeof *slot->deflate))) {
-        free_slot(slot);
-        slot = NULL;
-    }
-    if (!slot)
+    if (slot)
+        blocks->slots[blocks->slot_count++] = slot;
+    return slot;
+}
+
+static bool add_decoder(struct gt_blocks *blocks, size_t max_text_bytes) {
+    struct gt_piece_decoder *decoder = gt_mem_array(1, sizeof *decoder);
+    if (!decoder)
         return false;
-    for (unsigned i = 0; i < GT_DEFLATE_MARKER; i++)
-        slot->bytes_of[i] = (unsigned char)i;
-    blocks->slots[blocks->slot_count++] = slot;
+    decoder->source = blocks->source;
+    decoder->max_text_bytes = max_text_bytes;
+    blocks->decoders[blocks->decoder_count++] = decoder;
     return true;
+}
+
+/* A map costs a third as much as decoding without one; what has none is written by one thread after the other, which
+   takes a quarter of the time of decoding. So few threads need none, and many need it for most pieces. */
+static unsigned choose_unmapped(size_t threads) {
+    return threads <= 4 ? 1 : threads <= 8 ? 2 : 4;
+}
+
+static bool make_slots(struct gt_blocks *blocks, size_t threads, size_t most_lent) {
+    size_t slots = threads + MORE_SLOTS, max_text_bytes = slots > MANY_SLOTS ? MAX_TEXT_OF_MANY : MAX_TEXT;
+    blocks->text_count = most_lent + MORE_TEXTS + threads / THREADS_OF_TEXT;
+    blocks->unmapped = choose_unmapped(threads);
+    bool is_good = true;
+    while (is_good && blocks->slot_count < slots)
+        is_good = add_slot(blocks);
+    while (is_good && blocks->decoder_count < threads)
+        is_good = add_decoder(blocks, max_text_bytes);
+    return is_good;
 }
 
 struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t most_lent) {
@@ -405,10 +363,8 @@ struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads,
     pthread_mutex_init(&blocks->lock, NULL);
     pthread_cond_init(&blocks->changed, NULL);
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
-    most_lent = most_lent < MAX_THREADS ? most_lent : MAX_THREADS;
-    bool is_good = can_divide(blocks, threads);
-    while (is_good && blocks->slot_count < threads + MORE_SLOTS + most_lent)
-        is_good = add_slot(blocks);
+    most_lent = most_lent < GT_BLOCKS_MAX_LENT ? most_lent : GT_BLOCKS_MAX_LENT;
+    bool is_good = can_divide(blocks, threads) && make_slots(blocks, threads, most_lent);
     while (is_good && blocks->thread_count < threads &&
            pthread_create(&blocks->threads[blocks->thread_count], NULL, work, blocks) == 0)
         blocks->thread_count++;
@@ -416,6 +372,21 @@ struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads,
         return blocks;
     gt_blocks_close(blocks);
     return NULL;
+}
+
+static void release_memory(struct gt_blocks *blocks) {
+    for (size_t i = 0; i < blocks->slot_count; i++) {
+        gt_piece_release(&blocks->slots[i]->piece);
+        gt_mem_free(blocks->slots[i]);
+    }
+    for (size_t i = 0; i < blocks->decoder_count; i++) {
+        gt_piece_decoder_release(blocks->decoders[i]);
+        gt_mem_free(blocks->decoders[i]);
+    }
+    for (size_t i = 0; i < MAX_TEXTS; i++)
+        gt_mem_free(blocks->texts[i].buffer.bytes);
+    for (size_t i = 0; i < blocks->spare_count; i++)
+        gt_mem_free(blocks->spare[i].bytes);
 }
 
 void gt_blocks_close(struct gt_blocks *blocks) {
@@ -427,8 +398,7 @@ void gt_blocks_close(struct gt_blocks *blocks) {
     pthread_mutex_unlock(&blocks->lock);
     while (blocks->thread_count > 0)
         pthread_join(blocks->threads[--blocks->thread_count], NULL);
-    while (blocks->slot_count > 0)
-        free_slot(blocks->slots[--blocks->slot_count]);
+    release_memory(blocks);
     pthread_cond_destroy(&blocks->changed);
     pthread_mutex_destroy(&blocks->lock);
     gt_mem_free(blocks);
@@ -437,30 +407,34 @@ void gt_blocks_close(struct gt_blocks *blocks) {
 /* ---- reading ---- */
 
 /* The next piece when it is done; NULL: there is no more, or something is odd. */
-static const struct slot *lend(struct gt_blocks *blocks) {
-    const struct slot *slot = slot_of(blocks, blocks->lent);
+static const struct text *lend(struct gt_blocks *blocks) {
+    const struct text *text = text_of(blocks, blocks->lent);
     pthread_mutex_lock(&blocks->lock);
     while (!blocks->has_failed && blocks->lent <= blocks->last_piece &&
-           (blocks->lent >= blocks->taken || slot->state != DONE))
+           (blocks->lent >= blocks->writing || !text->is_done))
         pthread_cond_wait(&blocks->changed, &blocks->lock);
-    bool is_good = blocks->lent <= blocks->last_piece && blocks->lent < blocks->taken && slot->state == DONE;
+    bool is_good = blocks->lent <= blocks->last_piece && blocks->lent < blocks->writing && text->is_done;
     pthread_mutex_unlock(&blocks->lock);
     blocks->lent += is_good;
-    return is_good ? slot : NULL;
+    return is_good ? text : NULL;
+}
+
+static const unsigned char *bytes_of(const struct text *text) {
+    return text->buffer.bytes + GT_DEFLATE_WINDOW;
 }
 
 bool gt_blocks_lend(struct gt_blocks *blocks, struct gt_str *bytes) {
-    const struct slot *slot = lend(blocks);
-    if (slot)
-        *bytes = (struct gt_str){(const char *)bytes_in(slot), slot->byte_count};
-    return slot;
+    const struct text *text = lend(blocks);
+    if (text)
+        *bytes = (struct gt_str){(const char *)bytes_of(text), text->byte_count};
+    return text;
 }
 
 /* After the last block: checksum and size. */
-static void check_end(struct gt_blocks *blocks, const struct slot *slot) {
+static void check_end(struct gt_blocks *blocks, const struct text *text) {
     unsigned char tail[8];
     size_t got;
-    uint64_t offset = (slot->end_bit + 7) / 8;
+    uint64_t offset = (text->end_bit + 7) / 8;
     blocks->is_right = gt_source_pread(blocks->source, tail, sizeof tail, offset, &got, NULL) == GT_OK &&
                        got == sizeof tail && gt_inflate_number(tail, 4) == blocks->crc &&
                        gt_inflate_number(tail + 4, 4) == (uint32_t)blocks->read_bytes;
@@ -468,13 +442,16 @@ static void check_end(struct gt_blocks *blocks, const struct slot *slot) {
 }
 
 void gt_blocks_take_back(struct gt_blocks *blocks) {
-    const struct slot *slot = slot_of(blocks, blocks->used);
-    blocks->crc = gt_crc_joined(blocks->crc, slot->crc, slot->byte_count);
-    blocks->read_bytes += slot->byte_count;
-    if (slot->is_last)
-        check_end(blocks, slot);
+    struct text *text = text_of(blocks, blocks->used);
+    blocks->crc = gt_crc_joined(blocks->crc, text->crc, text->byte_count);
+    blocks->read_bytes += text->byte_count;
+    if (text->is_last)
+        check_end(blocks, text);
     pthread_mutex_lock(&blocks->lock);
     blocks->used++;
+    blocks->text_bytes -= text->byte_count;
+    blocks->spare[blocks->spare_count++] = text->buffer;
+    text->buffer = (struct buffer){0};
     pthread_cond_broadcast(&blocks->changed);
     pthread_mutex_unlock(&blocks->lock);
 }
@@ -483,7 +460,7 @@ size_t gt_blocks_read(struct gt_blocks *blocks, void *buf, size_t size) {
     size_t got = 0;
     while (got < size && (blocks->current || (blocks->current = lend(blocks)))) {
         size_t left = blocks->current->byte_count - blocks->position, piece = size - got < left ? size - got : left;
-        memcpy((char *)buf + got, bytes_in(blocks->current) + blocks->position, piece);
+        memcpy((char *)buf + got, bytes_of(blocks->current) + blocks->position, piece);
         got += piece;
         blocks->position += piece;
         if (piece < left)

@@ -7,9 +7,12 @@
 
 struct gt_blocks;
 
+/* Pieces may be small: up to so many are lent at once as long as they have fewer bytes than these. */
+enum { GT_BLOCKS_MAX_LENT = 32, GT_BLOCKS_LENT_BYTES = 4 << 20 };
+
 /* Starts to inflate the file from its beginning. The source stays the caller's and must outlive this. NULL: that does
    not pay (few threads, a small file, another packing), or there is no memory or thread for it; read it as one stream.
-   most_lent: so many pieces may be lent without a thread that has to wait. */
+   most_lent: so many pieces may be lent whatever their size, up to GT_BLOCKS_MAX_LENT. */
 struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t most_lent);
 void gt_blocks_close(struct gt_blocks *blocks); /* waits for the threads; NULL is fine */
 

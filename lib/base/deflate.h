@@ -1,5 +1,6 @@
-/* Deflate blocks from any bit of a packed stream on, without what comes before: bytes that a copy takes from there are
-   markers, which are replaced when these bytes are known. So a stream can be inflated by several threads at once. */
+/* Deflate blocks from any bit of a packed stream on, without what comes before: they become steps, which need it only
+   when bytes are made of them, and, where asked for, symbols that say which bytes of it the end of the text copies. So
+   a stream can be inflated by several threads at once. */
 #ifndef GT_BASE_DEFLATE_H
 #define GT_BASE_DEFLATE_H
 
@@ -8,37 +9,55 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/deflate_steps.h"
+
 /* How far a copy can reach back; how many bytes of zeros must follow the input (two loads of eight bytes go beyond its
-   end before that is looked at); how many symbols of room a copy may overwrite after its end. */
-enum { GT_DEFLATE_WINDOW = 32768, GT_DEFLATE_PADDING = 32, GT_DEFLATE_SLACK = 320 };
+   end before that is looked at). */
+enum { GT_DEFLATE_WINDOW = GT_STEPS_WINDOW, GT_DEFLATE_PADDING = 32 };
 
 /* A symbol below 256 is a byte, one from here on the byte of that place in the window before the first block. */
 enum { GT_DEFLATE_MARKER = 256 };
+
+/* Symbols of the last part of the text: what slides through them stays in a CPU's own cache. The rest is for copies,
+   which overwrite what comes after their end. */
+enum { GT_DEFLATE_SYMBOLS = 4 * GT_DEFLATE_WINDOW, GT_DEFLATE_SYMBOL_ROOM = GT_DEFLATE_SYMBOLS + 512 };
 
 enum { GT_DEFLATE_LITERAL_ENTRIES = 2342, GT_DEFLATE_DISTANCE_ENTRIES = 402 };
 
 struct gt_deflate {
     const unsigned char *in; /* in_bytes, and GT_DEFLATE_PADDING zeros */
     size_t in_bytes;
-    uint64_t bit;  /* where the next block begins */
-    uint16_t *out; /* out_count symbols, of which GT_DEFLATE_WINDOW are the window; room for out_room */
-    size_t out_count, out_room;
-    size_t reach; /* so many symbols of the window may be copied: all, or none where the stream begins */
+    bool has_all;          /* no more input comes */
+    uint64_t bit;          /* where to go on */
+    bool is_inside;        /* that is inside a block, whose codes are those below */
+    bool is_last;          /* the last block that was begun is the last one of the stream */
+    struct gt_steps *text; /* steps are added to it */
+    /* GT_DEFLATE_SYMBOL_ROOM symbols, of which the GT_DEFLATE_WINDOW before symbol_count are the end of the text, after
+       gt_deflate_begin_symbols; NULL: nobody needs them. */
+    uint16_t *symbols;
+    size_t symbol_count;
 
     /* Of the present block: codes of literals and lengths, codes of distances. */
     uint32_t literals[GT_DEFLATE_LITERAL_ENTRIES], distances[GT_DEFLATE_DISTANCE_ENTRIES];
 };
 
 enum gt_deflate_status {
-    GT_DEFLATE_BLOCK_END,   /* bit and out_count are after the block */
+    GT_DEFLATE_BLOCK_END,   /* bit is after the block */
     GT_DEFLATE_STREAM_END,  /* the same, and it was the last one */
-    GT_DEFLATE_NEEDS_INPUT, /* bit and out_count are where the block begins, here and below */
-    GT_DEFLATE_NEEDS_ROOM,
+    GT_DEFLATE_NEEDS_INPUT, /* with more of it, call again: it goes on where it was; there is no more: the end is
+                               missing */
+    GT_DEFLATE_NEEDS_ROOM,  /* the same, for steps or their bytes: gt_deflate_make_room */
     GT_DEFLATE_DAMAGED,
 };
 
-/* The next block. */
+/* The next block, or the rest of the present one. */
 enum gt_deflate_status gt_deflate_block(struct gt_deflate *deflate);
+
+/* More room than there is; false: no memory. */
+bool gt_deflate_make_room(struct gt_deflate *deflate);
+
+/* Nothing is known of what comes before the next block. */
+void gt_deflate_begin_symbols(struct gt_deflate *deflate);
 
 /* Moves `bit` to the next place before end_bit where a block of the kind that is looked for may begin; false: there is
    none. Most are right: the codes there are complete. */
@@ -66,8 +85,9 @@ bool gt_deflate_table(const struct gt_deflate_symbols *symbols, uint32_t *table)
 void gt_deflate_pair_literals(uint32_t *table);
 
 /* ---- entries of tables ----
-   Bits 0..7 the length of the code (of both, of two literals), 8..12 extra bits (or of the second table; 1 for two
-   literals), 13..15 what it is, 16..31 the value: of two literals the first one in the lower byte. */
+   Bits 0..7 how many bits it takes, 13..15 what it is, 16..31 the value. A literal: 8..12 are 1 if there are two, the
+   first one in the lower byte of the value. A length or distance: 8..12 the length of its code, after which come extra
+   bits. A table: 8..12 the bits of the second look. */
 enum {
     GT_DEFLATE_LITERAL = 1 << 15,
     GT_DEFLATE_SPECIAL = 1 << 14, /* neither a literal nor a plain length or distance: one of these two */
@@ -79,10 +99,10 @@ enum {
 /* Values of special entries that are no tables. */
 enum { GT_DEFLATE_END_OF_BLOCK = 1, GT_DEFLATE_NO_CODE = 0 };
 
-static inline unsigned gt_deflate_length(uint32_t entry) {
+static inline unsigned gt_deflate_bits(uint32_t entry) {
     return entry & 0xff;
 }
-static inline unsigned gt_deflate_extra(uint32_t entry) {
+static inline unsigned gt_deflate_field(uint32_t entry) {
     return entry >> 8 & 0x1f;
 }
 

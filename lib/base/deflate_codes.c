@@ -56,6 +56,13 @@ static unsigned second_bits(const struct ordered *codes, unsigned length, unsign
     return bits;
 }
 
+/* The entry of a symbol, whose field is the number of extra bits, for a code of this length. */
+static uint32_t with_length(uint32_t entry, unsigned length) {
+    if (entry & (GT_DEFLATE_LITERAL | GT_DEFLATE_SPECIAL))
+        return entry | length;
+    return GT_DEFLATE_ENTRY(entry >> 16, 0, length) | (length + gt_deflate_field(entry));
+}
+
 bool gt_deflate_table(const struct gt_deflate_symbols *symbols, uint32_t *table) {
     struct ordered codes;
     if (!order(symbols, &codes))
@@ -72,7 +79,7 @@ bool gt_deflate_table(const struct gt_deflate_symbols *symbols, uint32_t *table)
             uint32_t entry = symbols->entries[codes.symbols[taken++]];
             if (length <= bits) {
                 for (unsigned i = pattern; i < size; i += 1u << length)
-                    table[i] = entry | length;
+                    table[i] = with_length(entry, length);
                 continue;
             }
             if ((pattern & (size - 1)) != prefix) {
@@ -83,7 +90,7 @@ bool gt_deflate_table(const struct gt_deflate_symbols *symbols, uint32_t *table)
                 table[prefix] = GT_DEFLATE_ENTRY(start, GT_DEFLATE_SPECIAL | GT_DEFLATE_TABLE, width) | bits;
             }
             for (unsigned i = pattern >> bits; i < 1u << width; i += 1u << (length - bits))
-                table[start + i] = entry | (length - bits);
+                table[start + i] = with_length(entry, length - bits);
         }
     }
     return true;
@@ -155,8 +162,8 @@ void gt_deflate_pair_literals(uint32_t *table) {
         uint32_t first = table[pattern];
         if (!(first & GT_DEFLATE_LITERAL))
             continue;
-        uint32_t second = table[pattern >> gt_deflate_length(first)];
-        unsigned length = gt_deflate_length(first) + gt_deflate_length(second);
+        uint32_t second = table[pattern >> gt_deflate_bits(first)];
+        unsigned length = gt_deflate_bits(first) + gt_deflate_bits(second);
         if ((second & GT_DEFLATE_LITERAL) && length <= GT_DEFLATE_LITERAL_BITS)
             table[pattern] = GT_DEFLATE_ENTRY(first >> 16 | second >> 16 << 8, GT_DEFLATE_LITERAL, 1) | length;
     }
@@ -208,7 +215,7 @@ static enum gt_deflate_status read_lengths(const struct gt_deflate *deflate, uin
             return GT_DEFLATE_NEEDS_INPUT;
         uint64_t bits = gt_deflate_peek(deflate->in, *bit);
         uint32_t entry = table[bits & 127];
-        unsigned symbol = entry >> 16, length = gt_deflate_length(entry);
+        unsigned symbol = entry >> 16, length = gt_deflate_bits(entry);
         bits >>= length;
         *bit += length;
         if (symbol < 16) {
@@ -222,7 +229,7 @@ static enum gt_deflate_status read_lengths(const struct gt_deflate *deflate, uin
         memset(lengths + done, symbol == 16 ? lengths[done - 1] : 0, times);
         done += times;
     }
-    return GT_DEFLATE_BLOCK_END;
+    return *bit > 8 * (uint64_t)deflate->in_bytes ? GT_DEFLATE_NEEDS_INPUT : GT_DEFLATE_BLOCK_END;
 }
 
 enum gt_deflate_status gt_deflate_codes(struct gt_deflate *deflate, uint64_t *bit) {

@@ -1,11 +1,14 @@
 /* Heap blocks and whole pages: sizes come in, memory or NULL goes out; nothing here aborts. */
 #include "base/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/huge.h"
 
 /* No object may be larger; a request beyond it comes from damaged input. */
 #define MAX_BYTES ((size_t)PTRDIFF_MAX)
@@ -30,7 +33,10 @@ void *gt_mem_array(size_t count, size_t elem_bytes) {
 
 void *gt_mem_uninitialised(size_t count, size_t elem_bytes) {
     size_t size_bytes = array_bytes(count, elem_bytes);
-    return size_bytes ? malloc(size_bytes) : NULL;
+    void *block = size_bytes ? malloc(size_bytes) : NULL;
+    if (size_bytes >= GT_HUGE_LEAST_BYTES)
+        gt_huge_advise(block, size_bytes);
+    return block;
 }
 
 void *gt_mem_realloc(void *block, size_t size_bytes) {
@@ -58,17 +64,6 @@ void gt_mem_free(void *block) {
     free(block);
 }
 
-#define HUGE_BYTES ((size_t)2 << 20)
-
-/* Only the huge pages that are inside the block, so that it takes no more memory than it has bytes. */
-void gt_mem_huge(void *block, size_t size_bytes) {
-    uintptr_t from = ((uintptr_t)block + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-    uintptr_t to = ((uintptr_t)block + size_bytes) / HUGE_BYTES * HUGE_BYTES;
-
-    if (block && to > from)
-        madvise((char *)block + (from - (uintptr_t)block), to - from, MADV_HUGEPAGE);
-}
-
 /* At least one page; 0 when the rounded size does not fit. */
 static size_t whole_pages(size_t size_bytes) {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -79,36 +74,66 @@ static size_t whole_pages(size_t size_bytes) {
     return (wanted + page_bytes - 1) / page_bytes * page_bytes;
 }
 
+static void *map_pages(size_t length) {
+    void *pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
 void *gt_mem_pages_alloc(size_t size_bytes) {
     size_t length = whole_pages(size_bytes);
-    void *pages;
-
-    if (length == 0)
-        return NULL;
-    pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return pages == MAP_FAILED ? NULL : pages;
+    return length ? map_pages(length) : NULL;
 }
 
 #ifdef __SANITIZE_THREAD__
 /* ThreadSanitizer does not see mremap and takes the moved pages for those of their last owner. */
 static void *move_pages(void *pages, size_t old_length, size_t new_length) {
-    void *moved = mmap(NULL, new_length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *moved = map_pages(new_length);
 
-    if (moved != MAP_FAILED) {
+    if (moved) {
         memcpy(moved, pages, old_length < new_length ? old_length : new_length);
         munmap(pages, old_length);
     }
     return moved;
 }
 #else
+/* Pages that begin where a huge page can. */
+static char *map_aligned(size_t length) {
+    char *pages = length <= SIZE_MAX - GT_HUGE_PAGE_BYTES ? map_pages(length + GT_HUGE_PAGE_BYTES) : NULL;
+    size_t before = pages ? -(uintptr_t)pages % GT_HUGE_PAGE_BYTES : 0;
+
+    if (!pages)
+        return NULL;
+    if (before)
+        munmap(pages, before);
+    munmap(pages + before + length, GT_HUGE_PAGE_BYTES - before);
+    return pages + before;
+}
+
+/* Huge pages stay whole only if they are moved to where huge pages can be. */
+static void *move_aligned(void *pages, size_t old_length, size_t new_length) {
+    char *place = map_aligned(new_length);
+    void *moved = place ? mremap(pages, old_length, new_length, MREMAP_MAYMOVE | MREMAP_FIXED, place) : MAP_FAILED;
+
+    if (place && moved == MAP_FAILED)
+        munmap(place, new_length);
+    return moved;
+}
+
 static void *move_pages(void *pages, size_t old_length, size_t new_length) {
-    return mremap(pages, old_length, new_length, MREMAP_MAYMOVE);
+    bool is_huge = new_length > old_length && new_length >= GT_HUGE_LEAST_BYTES;
+    bool is_aligned = (uintptr_t)pages % GT_HUGE_PAGE_BYTES == 0;
+    void *moved = is_huge && is_aligned ? mremap(pages, old_length, new_length, 0) : MAP_FAILED;
+
+    if (moved == MAP_FAILED && is_huge)
+        moved = move_aligned(pages, old_length, new_length);
+    if (moved == MAP_FAILED)
+        moved = mremap(pages, old_length, new_length, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
 }
 #endif
 
 void *gt_mem_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
     size_t old_length, new_length = whole_pages(new_bytes);
-    void *moved;
 
     if (!pages)
         return gt_mem_pages_alloc(new_bytes);
@@ -122,8 +147,7 @@ void *gt_mem_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
     }
     if (new_length == old_length)
         return pages;
-    moved = move_pages(pages, old_length, new_length);
-    return moved == MAP_FAILED ? NULL : moved;
+    return move_pages(pages, old_length, new_length);
 }
 
 void gt_mem_pages_free(void *pages, size_t size_bytes) {

@@ -1,12 +1,9 @@
 /* Numbers for files and people: integers and doubles come in, text that no locale changes goes out. */
 #include <assert.h>
-#include <float.h>
-#include <locale.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/num.h"
+#include "base/num_digits.h"
 
 #define MAX_DECIMALS 30
 
@@ -22,20 +19,6 @@ static uint64_t magnitude_of(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Writes at least min_digits digits, zeros before them; no NUL. */
-static size_t put_digits(char *buf, uint64_t value, size_t min_digits) {
-    char digits[20];
-    size_t count = 0;
-
-    do {
-        digits[count++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value || count < min_digits);
-    for (size_t i = 0; i < count; i++)
-        buf[i] = digits[count - 1 - i];
-    return count;
-}
-
 static size_t end_text(char *buf, size_t length) {
     buf[length] = '\0';
     return length;
@@ -48,33 +31,17 @@ static size_t put_text(char *buf, const char *text) {
     return length;
 }
 
-/* snprintf into GT_NUM_MAX bytes with a point for the decimals, whatever the locale of the program. */
-__attribute__((format(printf, 2, 3))) static size_t print_plain(char *buf, const char *format, ...) {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(plain);
-    va_list args;
-    int length;
-
-    va_start(args, format);
-    length = vsnprintf(buf, GT_NUM_MAX, format, args);
-    va_end(args);
-    uselocale(before);
-    if (plain)
-        freelocale(plain);
-    return length < 0 ? 0 : (size_t)length;
-}
-
 size_t gt_num_format_int(char *buf, int64_t value) {
     size_t length = 0;
 
     if (value < 0)
         buf[length++] = '-';
-    return end_text(buf, length + put_digits(buf + length, magnitude_of(value), 1));
+    return end_text(buf, length + gt_num_digits_put(buf + length, magnitude_of(value), 1));
 }
 
 size_t gt_num_format_grouped(char *buf, int64_t value) {
     char digits[20];
-    size_t count = put_digits(digits, magnitude_of(value), 1), length = 0;
+    size_t count = gt_num_digits_put(digits, magnitude_of(value), 1), length = 0;
 
     if (value < 0)
         buf[length++] = '-';
@@ -98,47 +65,14 @@ size_t gt_num_format_scaled(char *buf, int64_t value, int digits, int decimals) 
     }
     if (value < 0 && magnitude > 0)
         buf[length++] = '-';
-    length += put_digits(buf + length, magnitude / power_of_ten(digits), 1);
+    length += gt_num_digits_put(buf + length, magnitude / power_of_ten(digits), 1);
     if (decimals > 0)
         buf[length++] = '.';
     if (digits > 0)
-        length += put_digits(buf + length, magnitude % power_of_ten(digits), (size_t)digits);
+        length += gt_num_digits_put(buf + length, magnitude % power_of_ten(digits), (size_t)digits);
     for (; digits < decimals; digits++)
         buf[length++] = '0';
     return end_text(buf, length);
-}
-
-/* A value with few decimals is an integer over a power of ten; dividing two exact doubles shows it, since a quotient
-   that rounds to the value is also what its text reads back as. Below 2^50 no shorter text can be missed. */
-static bool format_short_decimal(char *buf, double value, size_t *length) {
-    double power = 1;
-
-    for (int decimals = 0; decimals <= 6; decimals++, power *= 10) {
-        double scaled = nearbyint(value * power);
-        if (!(fabs(scaled) < 0x1p50))
-            return false;
-        if (scaled / power == value) {
-            *length = gt_num_format_scaled(buf, (int64_t)scaled, decimals, decimals);
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t gt_num_format_real(char *buf, double value) {
-    /* Fifteen digits always survive a normal double; subnormal ones hold fewer. */
-    int precision = fabs(value) < DBL_MIN ? 1 : 15;
-    size_t length;
-    double back;
-
-    if (!isfinite(value))
-        return put_text(buf, "null");
-    if (format_short_decimal(buf, value, &length))
-        return length;
-    do
-        length = print_plain(buf, "%.*g", precision, value);
-    while (++precision <= 17 && !(gt_num_parse_real((struct gt_str){buf, length}, &back) && back == value));
-    return length;
 }
 
 size_t gt_num_format_fixed(char *buf, double value, int decimals) {
@@ -150,9 +84,9 @@ size_t gt_num_format_fixed(char *buf, double value, int decimals) {
         decimals = 0;
     if (decimals > MAX_DECIMALS)
         decimals = MAX_DECIMALS;
-    length = print_plain(buf, "%.*f", decimals, value);
+    length = gt_num_digits_print(buf, "%.*f", decimals, value);
     if (length >= GT_NUM_MAX)
-        return print_plain(buf, "%.17g", value);
+        return gt_num_digits_print(buf, "%.17g", value);
     if (buf[0] == '-' && !strpbrk(buf, "123456789"))
         memmove(buf, buf + 1, length--);
     return length;
@@ -182,7 +116,7 @@ static size_t put_significant(char *buf, double magnitude, bool negative) {
     size_t length;
 
     if (magnitude >= 1e15)
-        return print_plain(buf, "%s%.4g", negative ? "-" : "", magnitude);
+        return gt_num_digits_print(buf, "%s%.4g", negative ? "-" : "", magnitude);
     count = (int64_t)round(magnitude * (double)power_of_ten(decimals));
     length = gt_num_format_scaled(buf, negative ? -count : count, decimals, decimals);
     if (decimals > 0) {
@@ -213,10 +147,10 @@ static size_t put_minutes(char *buf, double seconds, bool negative) {
     double whole_seconds = round(seconds), whole_minutes = round(seconds / 60);
 
     if (whole_seconds < 3600)
-        return print_plain(buf, "%s%d min %02d s", sign, (int)whole_seconds / 60, (int)whole_seconds % 60);
+        return gt_num_digits_print(buf, "%s%d min %02d s", sign, (int)whole_seconds / 60, (int)whole_seconds % 60);
     if (whole_minutes < 1e9)
-        return print_plain(buf, "%s%d h %02d min", sign, (int)whole_minutes / 60, (int)whole_minutes % 60);
-    return print_plain(buf, "%s%.4g h", sign, seconds / 3600);
+        return gt_num_digits_print(buf, "%s%d h %02d min", sign, (int)whole_minutes / 60, (int)whole_minutes % 60);
+    return gt_num_digits_print(buf, "%s%.4g h", sign, seconds / 3600);
 }
 
 size_t gt_num_format_duration(char *buf, double ns) {

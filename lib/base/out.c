@@ -3,6 +3,7 @@
    SIGPIPE is ignored, which is up to the program. */
 #include "base/out.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,6 +20,7 @@
 #include "base/temporary.h"
 
 enum { BUFFER_BYTES = 64 * 1024, LINKS_MAX = 40 };
+_Static_assert(BUFFER_BYTES >= GT_OUT_ROOM_MAX, "room that is asked for fits in a buffer that is empty");
 
 struct gt_out {
     char *path; /* as given; NULL for standard output and memory */
@@ -176,6 +178,10 @@ struct gt_str gt_out_bytes(const struct gt_out *out) {
     return (struct gt_str){out->buffer, out->used};
 }
 
+void gt_out_clear(struct gt_out *out) {
+    out->used = 0;
+}
+
 /* ---- writing ---- */
 
 static void write_all(struct gt_out *out, const char *bytes, size_t size) {
@@ -239,6 +245,21 @@ void gt_out_write(struct gt_out *out, const void *bytes, size_t size) {
     } else if (!out->failed) {
         write_all(out, bytes, size);
     }
+}
+
+/* The buffer is larger than what may be asked for, also after growing failed. */
+char *gt_out_room(struct gt_out *out, size_t size) {
+    assert(size <= GT_OUT_ROOM_MAX);
+    (void)make_room(out, size);
+    return out->buffer + out->used;
+}
+
+void gt_out_advance(struct gt_out *out, size_t size) {
+    out->used += out->failed ? 0 : size;
+}
+
+bool gt_out_failed(const struct gt_out *out) {
+    return out->failed;
 }
 
 void gt_out_text(struct gt_out *out, const char *text) {

@@ -18,6 +18,7 @@ enum gt_status gt_out_open(const char *path, struct gt_out **out, struct gt_erro
 /* Collects in memory instead; gt_out_bytes gives the result. */
 enum gt_status gt_out_open_memory(struct gt_out **out, struct gt_error *err);
 struct gt_str gt_out_bytes(const struct gt_out *out); /* borrowed until the next write or close; memory output only */
+void gt_out_clear(struct gt_out *out);                /* memory output only: empty again, with the memory that it has */
 
 void gt_out_write(struct gt_out *out, const void *bytes, size_t size);
 void gt_out_text(struct gt_out *out, const char *text);
@@ -25,6 +26,15 @@ void gt_out_str(struct gt_out *out, struct gt_str text);
 void gt_out_char(struct gt_out *out, char c);
 void gt_out_repeat(struct gt_out *out, const char *text, size_t times);
 void gt_out_printf(struct gt_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Room at the end for bytes that are made in place, at most GT_OUT_ROOM_MAX, never NULL; so many of them are written by
+   gt_out_advance, before anything else is. After a failure they go nowhere. */
+#define GT_OUT_ROOM_MAX ((size_t)32 * 1024)
+char *gt_out_room(struct gt_out *out, size_t size);
+void gt_out_advance(struct gt_out *out, size_t size);
+
+/* Whether something has failed, so that what is made from now on goes nowhere. */
+bool gt_out_failed(const struct gt_out *out);
 
 /* Memory was too short to make what was to be written: the commit fails. */
 void gt_out_fail_memory(struct gt_out *out);

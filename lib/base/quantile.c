@@ -54,7 +54,7 @@ struct walk {
 };
 
 /* Finds the bucket of the rank; its number. Most ranks are after the one before. */
-static size_t enter_bucket(struct wanted *wanted, const size_t *counts, struct walk *walk) {
+static size_t enter_bucket(struct wanted *wanted, const uint32_t *counts, struct walk *walk) {
     if (wanted->rank < walk->below)
         *walk = (struct walk){.below = wanted->below};
     while (wanted->rank >= walk->below + counts[walk->bucket])
@@ -69,14 +69,42 @@ struct chosen {
     size_t bucket_count, count; /* of buckets, of samples in them */
 };
 
+/* Loops over samples are made twice, for what they are stored as: asking for each sample would take as long as the
+   rest. The compiler sees that a constant is passed. */
+#define BOTH_WAYS(function, slice, ...)                                                                                \
+    ((slice)->narrow ? function((slice), true, __VA_ARGS__) : function((slice), false, __VA_ARGS__))
+
+static inline int64_t sample_at(const struct gt_slice *slice, bool is_narrow, size_t index) {
+    return is_narrow ? (int64_t)slice->narrow[index] : slice->samples[index];
+}
+
+/* Neighbours often have the same bucket: they are counted apart, so that none waits for the other. */
+static inline __attribute__((always_inline)) void count_first(const struct gt_slice *slice, bool is_narrow,
+                                                              uint32_t *counts, uint32_t *others) {
+    size_t i = 0;
+    for (; i + 1 < slice->count; i += 2) {
+        counts[first_bucket(sample_at(slice, is_narrow, i))]++;
+        others[first_bucket(sample_at(slice, is_narrow, i + 1))]++;
+    }
+    if (i < slice->count)
+        counts[first_bucket(sample_at(slice, is_narrow, i))]++;
+}
+
 static void look(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count,
                  struct chosen *chosen) {
-    size_t counts[(size_t)1 << BUCKET_BITS] = {0};
+    uint32_t counts[(size_t)1 << BUCKET_BITS] = {0}, others[(size_t)1 << BUCKET_BITS]; /* of rows, which have 32 bits */
+    size_t count = 0;
     struct walk walk = {0};
 
     for (size_t s = 0; s < slice_count; s++)
-        for (size_t i = 0; i < slices[s].count; i++)
-            counts[first_bucket(slices[s].samples[i])]++;
+        count += slices[s].count;
+    bool are_many = count > GT_ARRAY_COUNT(counts) * 8; /* else clearing the others would take longer */
+    if (are_many)
+        memset(others, 0, sizeof others);
+    for (size_t s = 0; s < slice_count; s++)
+        BOTH_WAYS(count_first, &slices[s], counts, are_many ? others : counts);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(counts) && are_many; i++)
+        counts[i] += others[i];
     *chosen = (struct chosen){0};
     for (size_t i = 0; i < wanted_count; i++) {
         size_t bucket = enter_bucket(&wanted[i], counts, &walk);
@@ -87,6 +115,17 @@ static void look(const struct gt_slice *slices, size_t slice_count, struct wante
     }
 }
 
+static inline __attribute__((always_inline)) size_t gather_slice(const struct gt_slice *slice, bool is_narrow,
+                                                                 const uint8_t *is_chosen, int64_t *room) {
+    size_t count = 0;
+    for (size_t i = 0; i < slice->count; i++) {
+        int64_t sample = sample_at(slice, is_narrow, i);
+        room[count] = sample;
+        count += is_chosen[first_bucket(sample)];
+    }
+    return count;
+}
+
 /* Copies the samples of chosen buckets, `room` has space for one more than these. Without branches: they are all over
    the place. */
 static struct gt_slice gather(const struct gt_slice *slices, size_t slice_count, const struct chosen *chosen,
@@ -94,28 +133,31 @@ static struct gt_slice gather(const struct gt_slice *slices, size_t slice_count,
     size_t count = 0;
 
     for (size_t s = 0; s < slice_count; s++)
-        for (size_t i = 0; i < slices[s].count; i++) {
-            room[count] = slices[s].samples[i];
-            count += chosen->is_chosen[first_bucket(slices[s].samples[i])];
-        }
-    return (struct gt_slice){room, count};
+        count += BOTH_WAYS(gather_slice, &slices[s], chosen->is_chosen, room + count);
+    return (struct gt_slice){.samples = room, .count = count};
+}
+
+static inline __attribute__((always_inline)) void count_closer(const struct gt_slice *slice, bool is_narrow,
+                                                               const struct range *range, unsigned shift,
+                                                               uint32_t *counts) {
+    uint64_t lowest = (uint64_t)range->lowest, width = (uint64_t)1 << range->bits;
+    for (size_t i = 0; i < slice->count; i++) {
+        uint64_t above = (uint64_t)sample_at(slice, is_narrow, i) - lowest;
+        if (above < width)
+            counts[above >> shift]++;
+    }
 }
 
 /* Divides the range of the first one wanted, for all that are wanted of it. */
 static void look_closer(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
-    size_t counts[(size_t)1 << BUCKET_BITS];
+    uint32_t counts[(size_t)1 << BUCKET_BITS];
     struct range range = wanted->range;
     struct walk walk = {.below = wanted->below};
     unsigned shift = range.bits > BUCKET_BITS ? range.bits - BUCKET_BITS : 0;
-    uint64_t width = (uint64_t)1 << range.bits;
 
     memset(counts, 0, sizeof *counts << (range.bits - shift)); /* mostly few: most sets are small */
     for (size_t s = 0; s < slice_count; s++)
-        for (size_t i = 0; i < slices[s].count; i++) {
-            uint64_t above = (uint64_t)slices[s].samples[i] - (uint64_t)range.lowest;
-            if (above < width)
-                counts[above >> shift]++;
-        }
+        BOTH_WAYS(count_closer, &slices[s], &range, shift, counts);
     for (size_t i = 0; i < wanted_count; i++)
         if (wanted[i].range.lowest == range.lowest && wanted[i].range.bits == range.bits) {
             uint64_t bucket = enter_bucket(&wanted[i], counts, &walk);
@@ -130,9 +172,10 @@ static void sort_few(const struct gt_slice *slices, size_t slice_count, struct w
     for (size_t s = 0; s < slice_count; s++)
         for (size_t i = 0; i < slices[s].count; i++, count++) {
             size_t at = count;
-            for (; at > 0 && sorted[at - 1] > slices[s].samples[i]; at--)
+            int64_t sample = gt_quantile_sample(&slices[s], i);
+            for (; at > 0 && sorted[at - 1] > sample; at--)
                 sorted[at] = sorted[at - 1];
-            sorted[at] = slices[s].samples[i];
+            sorted[at] = sample;
         }
     for (size_t i = 0; i < wanted_count; i++)
         wanted[i].range = (struct range){sorted[wanted[i].rank], 0};
@@ -203,7 +246,7 @@ void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const do
 }
 
 double gt_quantile(const int64_t *samples, size_t count, double level) {
-    struct gt_slice slice = {samples, count};
+    struct gt_slice slice = {.samples = samples, .count = count};
     double value;
 
     gt_quantile_all(&slice, 1, &level, 1, &value);

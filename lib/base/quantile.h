@@ -9,7 +9,12 @@
 struct gt_slice {
     const int64_t *samples;
     size_t count;
+    const uint32_t *narrow; /* the samples, where all fit; else NULL */
 };
+
+static inline int64_t gt_quantile_sample(const struct gt_slice *slice, size_t index) {
+    return slice->narrow ? (int64_t)slice->narrow[index] : slice->samples[index];
+}
 
 #define GT_QUANTILES_MOST 4
 

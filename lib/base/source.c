@@ -1,5 +1,5 @@
 /* Input bytes: a path comes in, the bytes of the file, pipe or standard input go out, inflated where they are packed.
-   Files are read, never mapped, so that a file that shrinks while it is read cannot kill the process. */
+   Files are read, or looked at through mapping.h, so that a file that shrinks meanwhile cannot kill the process. */
 #include "base/source.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/inflate.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/oserror.h"
 #include "base/spool.h"
@@ -368,9 +369,19 @@ enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t
             break;
         *got += (size_t)n;
     }
-    /* Only a counter, and the const pointer always points to a heap block that this file allocated. */
-    atomic_fetch_add_explicit(&((struct gt_source *)(uintptr_t)source)->done, *got, memory_order_relaxed);
+    gt_source_count(source, *got);
     return GT_OK;
+}
+
+struct gt_str gt_source_show(const struct gt_source *source, struct gt_mapping *mapping, uint64_t offset) {
+    if (offset >= source->size)
+        return (struct gt_str){"", 0};
+    return gt_mapping_show(mapping, source->fd, source->start + offset, source->start + source->size);
+}
+
+void gt_source_count(const struct gt_source *source, size_t bytes) {
+    /* Only a counter, and the const pointer always points to a heap block that this file allocated. */
+    atomic_fetch_add_explicit(&((struct gt_source *)(uintptr_t)source)->done, bytes, memory_order_relaxed);
 }
 
 void gt_source_progress(const struct gt_source *source, uint64_t *done_bytes, uint64_t *total_bytes) {

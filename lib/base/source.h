@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 
+struct gt_mapping;
 struct gt_source;
 
 enum gt_packing { GT_PACKING_NONE, GT_PACKING_GZIP, GT_PACKING_ZSTD, GT_PACKING_XZ, GT_PACKING_ZIP };
@@ -46,6 +47,11 @@ const char *gt_source_damage(const struct gt_source *source);
 bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes);
 enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t size, uint64_t offset, size_t *got,
                                struct gt_error *err);
+
+/* The same bytes through a mapping, some from offset on, for readers that cope with bytes that change; empty: they are
+   to be read. Those that are used are counted for progress. May be called from several threads, each with its own. */
+struct gt_str gt_source_show(const struct gt_source *source, struct gt_mapping *mapping, uint64_t offset);
+void gt_source_count(const struct gt_source *source, size_t bytes);
 
 /* The bytes of a packed regular file as they are stored, for gt_source_pread: true and their number. Such a file can
    be read again from a place where a member begins; gave_bytes: there were some before it. What was peeked is gone. */

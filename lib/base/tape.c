@@ -7,9 +7,6 @@
 #include "base/blocks.h"
 #include "base/mem.h"
 
-/* Pieces that are kept: one for each reader, about as long as what that reader needs at once, and a few more. */
-enum { MORE_KEPT = 4, MAX_KEPT = 32 };
-
 struct place {
     uint64_t offset;
     bool is_mark;
@@ -22,13 +19,15 @@ struct piece {
 
 struct gt_tape {
     struct gt_blocks *blocks;
-    size_t most_kept, reader_count;
+    size_t most_kept; /* pieces, whatever their size: one for each reader, about as long as what that reader needs */
+    size_t reader_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 
     /* Guarded by the lock. */
     struct place *places;
-    struct piece kept[MAX_KEPT]; /* a ring: those from `first` to `end`, counted from the beginning of the file */
+    struct piece
+        kept[GT_BLOCKS_MAX_LENT]; /* a ring: those from `first` to `end`, counted from the beginning of the file */
     uint64_t first, end;
     uint64_t end_offset; /* of the bytes so far */
     bool is_borrowing;   /* somebody waits for the next piece */
@@ -36,11 +35,10 @@ struct gt_tape {
 };
 
 struct gt_tape *gt_tape_open(struct gt_source *source, size_t threads, size_t readers) {
-    size_t wanted = readers + MORE_KEPT;
+    size_t most_kept = readers < GT_BLOCKS_MAX_LENT ? readers : GT_BLOCKS_MAX_LENT;
     struct gt_tape *tape = gt_mem_array(1, sizeof *tape);
     struct place *places = gt_mem_array(readers, sizeof *places);
-    struct gt_blocks *blocks =
-        tape && places ? gt_blocks_open(source, threads, wanted < MAX_KEPT ? wanted : MAX_KEPT) : NULL;
+    struct gt_blocks *blocks = tape && places ? gt_blocks_open(source, threads, most_kept) : NULL;
     if (!blocks) {
         gt_mem_free(places);
         gt_mem_free(tape);
@@ -49,7 +47,7 @@ struct gt_tape *gt_tape_open(struct gt_source *source, size_t threads, size_t re
     tape->blocks = blocks;
     tape->places = places;
     tape->reader_count = readers;
-    tape->most_kept = wanted < MAX_KEPT ? wanted : MAX_KEPT;
+    tape->most_kept = most_kept;
     pthread_mutex_init(&tape->lock, NULL);
     pthread_cond_init(&tape->changed, NULL);
     return tape;
@@ -66,7 +64,7 @@ void gt_tape_close(struct gt_tape *tape) {
 }
 
 static struct piece *piece_of(struct gt_tape *tape, uint64_t number) {
-    return &tape->kept[number % MAX_KEPT];
+    return &tape->kept[number % GT_BLOCKS_MAX_LENT];
 }
 
 /* Gives back the pieces that all are beyond. With the lock. */
@@ -115,13 +113,21 @@ static void borrow(struct gt_tape *tape) {
     pthread_cond_broadcast(&tape->changed);
 }
 
+/* Whether no more pieces can be kept. With the lock. */
+static bool is_full(struct gt_tape *tape) {
+    uint64_t count = tape->end - tape->first;
+    if (count < tape->most_kept)
+        return false;
+    return count == GT_BLOCKS_MAX_LENT || tape->end_offset - piece_of(tape, tape->first)->begin >= GT_BLOCKS_LENT_BYTES;
+}
+
 /* Waits until the byte at an offset is there. false: it never is. With the lock. */
 static bool wait_for(struct gt_tape *tape, size_t reader, uint64_t offset) {
     while (offset >= tape->end_offset && !tape->has_ended && !tape->is_odd) {
-        bool is_full = tape->end - tape->first >= tape->most_kept;
-        if (!is_full && !tape->is_borrowing)
+        bool has_no_room = is_full(tape);
+        if (!has_no_room && !tape->is_borrowing)
             borrow(tape);
-        else if (is_full && !is_held_up(tape, reader))
+        else if (has_no_room && !is_held_up(tape, reader))
             tape->is_odd = true;
         else
             pthread_cond_wait(&tape->changed, &tape->lock);

@@ -10,7 +10,7 @@
 
 /* What takes longer than starting a thread; tests have fewer (tests/unit/short_slices.c). */
 #ifndef GT_THREADS_LEAST_ROWS
-#define GT_THREADS_LEAST_ROWS 65536
+#define GT_THREADS_LEAST_ROWS 32768
 #endif
 
 static size_t clamp_count(uint64_t count) {
@@ -36,6 +36,7 @@ size_t gt_threads_count(int64_t asked) {
 struct job {
     void (*task)(void *context, size_t index);
     void *context;
+    size_t depth;          /* 0: not dealt by a task of another */
     size_t count, next;    /* of the indices; the first that nobody has taken */
     size_t workers;        /* threads that have one now */
     size_t at_most;        /* of them */
@@ -52,8 +53,11 @@ struct team {
 };
 
 /* A variable of the library: tasks call gt_threads_deal without a handle to their team. Each
-   thread has its own, and it is NULL outside of calls. */
-static _Thread_local struct team *own_team;
+   thread has its own, and the team is NULL outside of calls. */
+static _Thread_local struct {
+    struct team *team;
+    size_t depth; /* of what the thread deals now */
+} own;
 
 static bool has_index(const struct job *job) {
     return job->next < job->count && job->workers < job->at_most;
@@ -67,21 +71,25 @@ static bool has_ended(const struct job *job) {
 static void do_next(struct team *team, struct job *job) {
     size_t index = job->next++;
 
+    size_t depth = own.depth;
+
     job->workers++;
+    own.depth = job->depth + 1;
     pthread_mutex_unlock(&team->lock);
     job->task(job->context, index);
     pthread_mutex_lock(&team->lock);
+    own.depth = depth;
     bool was_full = job->workers-- == job->at_most;
     if (has_ended(job) || (was_full && has_index(job)))
         pthread_cond_broadcast(&team->changed);
 }
 
-/* The first job goes before those that its tasks deal, and of these the one that has fewest threads. */
+/* An outermost job goes before those that its tasks deal, and of these the one that has fewest threads. */
 static struct job *find_job(const struct team *team) {
     struct job *best = has_index(team->first) ? team->first : NULL;
 
-    for (struct job *job = team->jobs; job && best != team->first; job = job->following)
-        if (has_index(job) && (!best || job->workers < best->workers))
+    for (struct job *job = team->jobs; job && !(best && best->depth == 0); job = job->following)
+        if (has_index(job) && (!best || job->depth == 0 || job->workers < best->workers))
             best = job;
     return best;
 }
@@ -91,7 +99,7 @@ static void *take_part(void *argument) {
     struct team *team = argument;
     struct job *job;
 
-    own_team = team;
+    own.team = team;
     pthread_mutex_lock(&team->lock);
     while (!has_ended(team->first)) {
         if ((job = find_job(team))) {
@@ -103,7 +111,7 @@ static void *take_part(void *argument) {
         team->resting--;
     }
     pthread_mutex_unlock(&team->lock);
-    own_team = NULL;
+    own.team = NULL;
     return NULL;
 }
 
@@ -126,7 +134,7 @@ static void deal_in_new_team(struct job *job) {
     /* Index 0 is for the caller, which takes it before anyone else can. */
     pthread_mutex_lock(&team.lock);
     start_threads(&team, job);
-    own_team = &team;
+    own.team = &team;
     do_next(&team, job);
     pthread_mutex_unlock(&team.lock);
     take_part(&team);
@@ -140,6 +148,7 @@ static void deal_in_new_team(struct job *job) {
    so that no other thread takes its place among at_most. */
 static void deal_in_team(struct team *team, struct job *job) {
     pthread_mutex_lock(&team->lock);
+    job->depth = own.depth;
     job->following = team->jobs;
     team->jobs = job;
     start_threads(team, job);
@@ -165,14 +174,36 @@ void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *conte
     if (job.at_most == 1 || count <= 1)
         for (size_t i = 0; i < count; i++)
             task(context, i);
-    else if (own_team)
-        deal_in_team(own_team, &job);
+    else if (own.team)
+        deal_in_team(own.team, &job);
+    else
+        deal_in_new_team(&job);
+}
+
+struct together {
+    void (*task)(void *context);
+    void *context;
+};
+
+static void do_together(void *context, size_t index) {
+    const struct together *together = context;
+    (void)index;
+    own.depth = 0; /* what it deals is outermost */
+    together->task(together->context);
+}
+
+void gt_threads_together(size_t thread_count, void (*task)(void *context), void *context) {
+    struct together together = {task, context};
+    struct job job = {.task = do_together, .context = &together, .count = 1, .at_most = clamp_count(thread_count)};
+
+    if (job.at_most == 1 || own.team)
+        task(context);
     else
         deal_in_new_team(&job);
 }
 
 size_t gt_threads_own(size_t thread_count) {
-    size_t tasks = own_team ? own_team->first->count : 1;
+    size_t tasks = own.team ? own.team->first->count : 1;
 
     return clamp_count(thread_count / tasks);
 }

@@ -24,6 +24,10 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
    its own last indices. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
+/* Calls the task. Threads that are started for what it deals, one call after the other, stay until it returns: starting
+   them anew for each would take longer than some of these calls. */
+void gt_threads_together(size_t thread_count, void (*task)(void *context), void *context);
+
 /* How many of so many threads are the caller's own: all of them, or in a task those that the other tasks of the
    outermost call leave. For callers that start their own threads; 1 or more. */
 size_t gt_threads_own(size_t thread_count);

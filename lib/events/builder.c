@@ -7,7 +7,7 @@
 
 /* Most tables stay short, and traces of many ranks are in memory together: a page for each column first. What is longer
    grows to many rows at once, because every doubling moves the pages of all columns. */
-enum { FIRST_ROWS = 512, MORE_ROWS = 8192 };
+enum { FIRST_ROWS = GT_STORE_FEW_ROWS, MORE_ROWS = 8192 };
 
 /* Room for more rows in a table that is full. false after a failure. */
 static bool grow_table(struct gt_builder *builder, enum gt_table_id table, size_t capacity) {

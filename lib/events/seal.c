@@ -1,10 +1,12 @@
 /* Sealing: builders of several threads become one const store, in file order, no matter who read which chunk. */
 #include "events/seal.h"
+#include "events/seal_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "events/builder.h"
 
 static int by_order(const void *a, const void *b) {
@@ -290,78 +292,16 @@ static void join_fact_issues(struct gt_fact_issues *rows) {
     rows->count = joined;
 }
 
-/* Whether the file has states of something else than memory in use. */
-static bool has_other_states(const struct gt_store *store) {
-    const struct gt_counter_tracks *tracks = &store->counter_tracks;
-    for (size_t i = 0; i < tracks->count && store->counters.count; i++)
-        if (tracks->kind[i] == GT_COUNTER_STATE && !gt_str_eq(gt_store_string(store, tracks->unit[i]), GT_STR("bytes")))
-            return true;
-    return false;
-}
-
-static void find_facts(struct gt_store *store) {
-    if (store->ops.count)
-        store->facts |= GT_FACT_OPS;
-    if (store->calls.count)
-        store->facts |= GT_FACT_CALLS;
-    for (size_t i = 0; i < store->ops.count; i++)
-        if (i == 0 || store->ops.start_ns[i] < store->origin_ns)
-            store->origin_ns = store->ops.start_ns[i];
-    for (size_t i = 0; i < store->ops.count && !(store->facts & GT_FACT_CORRELATION); i++)
-        if (store->ops.correlation[i] != GT_NO_CORRELATION)
-            store->facts |= GT_FACT_CORRELATION;
-    /* Without ops, the first of a projected range is the first that is known. */
-    for (size_t i = 0; i < store->projections.count && store->ops.count == 0; i++)
-        if (i == 0 || store->projections.start_ns[i] < store->origin_ns)
-            store->origin_ns = store->projections.start_ns[i];
-    for (size_t i = 0; i < store->comm_logs.count && store->ops.count == 0; i++)
-        if (store->comm_logs.time_ns[i] != GT_NO_TIME &&
-            (store->origin_ns == 0 || store->comm_logs.time_ns[i] < store->origin_ns))
-            store->origin_ns = store->comm_logs.time_ns[i];
-    for (size_t i = 0; i < store->ranges.count && !(store->facts & GT_FACT_RANGES); i++)
-        if (store->ranges.kind[i] != GT_RANGE_GPU)
-            store->facts |= GT_FACT_RANGES;
-    if (store->cpu_ops.count)
-        store->facts |= GT_FACT_CPU_OPS;
-    if (store->groups.count)
-        store->facts |= GT_FACT_GROUPS;
-    if (store->copies.count)
-        store->facts |= GT_FACT_BYTES;
-    if (store->projections.count || store->projection_groups.count)
-        store->facts |= GT_FACT_PROJECTIONS;
-    const struct {
-        size_t rows;
-        enum gt_fact fact;
-    } tables[] = {
-        {store->overheads.count + store->driver_work.count, GT_FACT_OVERHEADS},
-        {store->graph_ops.count, GT_FACT_GRAPHS},
-        {store->range_texts.count + store->range_categories.count, GT_FACT_RANGE_TEXTS},
-        {store->source_columns.count, GT_FACT_SOURCE},
-        {store->counters.count + store->sample_values.count, GT_FACT_COUNTERS},
-        {store->sample_values.count + has_other_states(store), GT_FACT_METRICS},
-        {store->comms.count, GT_FACT_COMMS},
-        {store->syncs.count + store->event_records.count, GT_FACT_SYNCS},
-        {store->flows.count, GT_FACT_FLOWS},
-        {store->operator_args.count, GT_FACT_ARGUMENTS},
-        {store->operator_details.count, GT_FACT_DETAILS},
-        {store->kernel_configs.count + store->launch_details.count, GT_FACT_CONFIGS},
-        {store->memory_events.count, GT_FACT_MEMORY},
-        {store->python_calls.count, GT_FACT_STACKS},
-        {store->comm_logs.count, GT_FACT_COMM_LOGS},
-        {store->host_calls.count, GT_FACT_HOST_CALLS},
-        {store->call_args.count, GT_FACT_CALL_ARGS},
-    };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (tables[i].rows)
-            store->facts |= tables[i].fact;
-}
-
 /* One builder that dropped nothing already is the store: its columns move without a copy. */
 static bool is_in_order(const struct gt_merge *merge, const struct gt_builder *builders, size_t builder_count) {
     for (size_t p = 0; p < merge->piece_count; p++)
         if (merge->pieces[p].segment->dropped || (p && merge->pieces[p].segment < merge->pieces[p - 1].segment))
             return false;
     return builder_count == 1 && !builders[0].has_twins;
+}
+
+static void release_builder(void *context, size_t index) {
+    gt_builder_release((struct gt_builder *)context + index);
 }
 
 enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct gt_store **out, struct gt_error *err) {
@@ -390,7 +330,7 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
     if (store && status == GT_OK) {
         sum_issues(store, &merge);
         join_fact_issues(&store->fact_issues);
-        find_facts(store);
+        gt_seal_facts_find(store, count);
         *out = store;
     } else {
         gt_store_free(store);
@@ -402,7 +342,6 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
     gt_mem_free(merge.renumberings);
     gt_mem_free(merge.pieces);
     gt_builder_release(&merge.target);
-    for (size_t b = 0; b < count; b++)
-        gt_builder_release(&builders[b]);
+    gt_threads_deal(count, count, release_builder, builders); /* giving memory back takes its time, too */
     return status;
 }

@@ -31,10 +31,10 @@ enum { STEP_BYTES = 1 << 20 };
 static bool group_column(struct gt_store *store, const uint32_t *places, void **column, size_t capacity) {
     const struct gt_counter_runs *runs = &store->counter_runs;
     size_t bytes = sizeof(int64_t);
-    char *old = *column, *new = gt_mem_pages_alloc(capacity * bytes);
+    char *old = *column, *new = gt_store_column_new(capacity, bytes);
     uint32_t *next = gt_mem_array(store->counter_tracks.count + 1, sizeof *next);
     if (!new || !next) {
-        gt_mem_pages_free(new, capacity * bytes);
+        gt_store_column_drop(new, capacity, bytes);
         gt_mem_free(next);
         return false;
     }
@@ -49,7 +49,7 @@ static bool group_column(struct gt_store *store, const uint32_t *places, void **
             given_back = (begin + length) / STEP_BYTES * STEP_BYTES;
         }
     }
-    gt_mem_pages_free(old, capacity * bytes);
+    gt_store_column_drop(old, capacity, bytes);
     gt_mem_free(next);
     *column = new;
     return true;

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/huge.h"
 #include "base/mem.h"
+#include "base/threads.h"
 
 const struct gt_issue_info gt_issue_infos[GT_ISSUE_COUNT] = {
 #define GT_ISSUE(name, id, class, help, ...) [GT_ISSUE_##name] = {id, help, GT_ISSUE_CLASS_##class, __VA_ARGS__ + 0},
@@ -193,19 +195,64 @@ enum gt_table_id gt_store_table_referred(enum gt_refers refers) {
     }
 }
 
-bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows) {
+/* ---- memory of columns ---- */
+
+/* Columns of few rows are of the heap: a mapping of their own would take longer to make and to give back than they are
+   used, above all where many threads share the address space. */
+void *gt_store_column_new(size_t rows, size_t elem_bytes) {
+    return rows <= GT_STORE_FEW_ROWS ? gt_mem_array(rows, elem_bytes) : gt_mem_pages_alloc(rows * elem_bytes);
+}
+
+void gt_store_column_drop(void *column, size_t rows, size_t elem_bytes) {
+    if (rows <= GT_STORE_FEW_ROWS)
+        gt_mem_free(column);
+    else
+        gt_mem_pages_free(column, rows * elem_bytes);
+}
+
+static void advise_column(void *column, size_t size_bytes) {
+    if (size_bytes >= GT_HUGE_LEAST_BYTES)
+        gt_huge_advise(column, size_bytes);
+}
+
+/* New columns for the rows, which are copied. All of them are there before one of the old is given up. */
+static bool reserve_anew(struct gt_store *store, enum gt_table_id table, size_t rows) {
     struct table_head *head = head_of(store, table);
-    if (rows <= head->capacity)
-        return true;
-    if (rows >= GT_NO_ROW)
-        return false; /* rows are numbered in 32 bits */
+    struct gt_store grown = {0};
+    bool ok = true;
+    for (size_t i = 0; i < gt_column_count && ok; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        if (info->table == table)
+            ok = (*gt_store_column(&grown, info) = gt_store_column_new(rows, info->elem_bytes)) != NULL;
+    }
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        void **old = gt_store_column(store, info), **new = gt_store_column(&grown, info);
+        if (info->table != table)
+            continue;
+        if (!ok) {
+            gt_store_column_drop(*new, rows, info->elem_bytes);
+            continue;
+        }
+        if (*old && head->capacity)
+            memcpy(*new, *old, head->capacity * info->elem_bytes);
+        gt_store_column_drop(*old, head->capacity, info->elem_bytes);
+        *old = *new;
+        advise_column(*new, rows * info->elem_bytes);
+    }
+    head->capacity = ok ? rows : head->capacity;
+    return ok;
+}
+
+/* Columns that are mappings, longer than before. */
+static bool reserve_more(struct gt_store *store, enum gt_table_id table, size_t rows) {
+    struct table_head *head = head_of(store, table);
     for (size_t i = 0; i < gt_column_count; i++) {
         const struct gt_column_info *info = &gt_column_infos[i];
         if (info->table != table)
             continue;
         void **column = gt_store_column(store, info);
-        void *grown = *column ? gt_mem_pages_resize(*column, head->capacity * info->elem_bytes, rows * info->elem_bytes)
-                              : gt_mem_pages_alloc(rows * info->elem_bytes);
+        void *grown = gt_mem_pages_resize(*column, head->capacity * info->elem_bytes, rows * info->elem_bytes);
         if (!grown) {
             /* Columns before this one have grown already: shrink them back so that one capacity fits all. */
             for (size_t k = 0; k < i; k++) {
@@ -213,20 +260,26 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
                     continue;
                 void **back = gt_store_column(store, &gt_column_infos[k]);
                 size_t elem_bytes = gt_column_infos[k].elem_bytes;
-                if (head->capacity == 0) {
-                    gt_mem_pages_free(*back, rows * elem_bytes);
-                    *back = NULL;
-                } else {
-                    void *shrunk = gt_mem_pages_resize(*back, rows * elem_bytes, head->capacity * elem_bytes);
-                    *back = shrunk ? shrunk : *back;
-                }
+                void *shrunk = gt_mem_pages_resize(*back, rows * elem_bytes, head->capacity * elem_bytes);
+                *back = shrunk ? shrunk : *back;
             }
             return false;
         }
         *column = grown;
+        if (head->capacity * info->elem_bytes >= GT_HUGE_LEAST_BYTES) /* it is likely to be filled */
+            advise_column(grown, rows * info->elem_bytes);
     }
     head->capacity = rows;
     return true;
+}
+
+bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows) {
+    size_t capacity = head_of(store, table)->capacity;
+    if (rows <= capacity)
+        return true;
+    if (rows >= GT_NO_ROW)
+        return false; /* rows are numbered in 32 bits */
+    return capacity <= GT_STORE_FEW_ROWS ? reserve_anew(store, table, rows) : reserve_more(store, table, rows);
 }
 
 void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table) {
@@ -244,13 +297,22 @@ void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_t
 void gt_store_column_free(struct gt_store *store, const struct gt_column_info *info) {
     void **column = gt_store_column(store, info);
     if (*column)
-        gt_mem_pages_free(*column, head_of(store, info->table)->capacity * info->elem_bytes);
+        gt_store_column_drop(*column, head_of(store, info->table)->capacity, info->elem_bytes);
     *column = NULL;
 }
 
+static void free_column(void *context, size_t column) {
+    gt_store_column_free(context, &gt_column_infos[column]);
+}
+
 void gt_store_release(struct gt_store *store) {
-    for (size_t i = 0; !store->mapping && i < gt_column_count; i++)
-        gt_store_column_free(store, &gt_column_infos[i]);
+    gt_store_release_on(store, 1);
+}
+
+void gt_store_release_on(struct gt_store *store, size_t threads) {
+    enum { MANY_OPS = 1 << 20 }; /* whose columns take longer to give back than threads to start */
+    if (!store->mapping)
+        gt_threads_deal(store->ops.count < MANY_OPS ? 1 : threads, gt_column_count, free_column, store);
     gt_strtab_release(&store->strings);
     if (store->mapping)
         gt_mem_pages_free(store->mapping, store->mapping_bytes);
@@ -258,9 +320,13 @@ void gt_store_release(struct gt_store *store) {
 }
 
 void gt_store_free(struct gt_store *store) {
+    gt_store_free_on(store, 1);
+}
+
+void gt_store_free_on(struct gt_store *store, size_t threads) {
     if (!store)
         return;
-    gt_store_release(store);
+    gt_store_release_on(store, threads);
     gt_mem_free(store);
 }
 

@@ -263,10 +263,14 @@ static inline bool gt_store_can_have(const struct gt_store *store, uint32_t fact
 }
 
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
-bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows);       /* false: no memory */
+bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows); /* false: no memory */
+enum { GT_STORE_FEW_ROWS = 512 };
+void *gt_store_column_new(size_t rows, size_t elem_bytes); /* zeroed; NULL: no memory */
+void gt_store_column_drop(void *column, size_t rows, size_t elem_bytes);
 void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);         /* its rows are lost */
 void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table); /* into has none */
 void gt_store_release(struct gt_store *store); /* what it owns, not the struct */
+void gt_store_release_on(struct gt_store *store, size_t threads);
 void **gt_store_column(struct gt_store *store, const struct gt_column_info *column);
 
 struct gt_builder; /* builder.h */
@@ -275,6 +279,7 @@ struct gt_builder; /* builder.h */
    The result does not depend on how chunks were spread over builders. Free with gt_store_free. */
 enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct gt_store **out, struct gt_error *err);
 void gt_store_free(struct gt_store *store);
+void gt_store_free_on(struct gt_store *store, size_t threads); /* giving back long columns takes its time */
 
 /* Kernels and graphs traced as a whole: what the kernel tables count. */
 static inline bool gt_store_kind_is_kernel(uint8_t kind) {

@@ -1,6 +1,6 @@
 /* Views: a labelled store and a request come in, the selected ops go out, clipped to the window and in the order that
-   sweeps need. Rows are listed stream by stream in the order of the file, then put in order; only then are the columns
-   written, each once. */
+   sweeps need. They are listed stream by stream in the order of the file, with their times, then put in order; what
+   else is asked of them is looked up in that order. */
 #include "events/view.h"
 
 #include <stdlib.h>
@@ -27,6 +27,7 @@ struct making {
     bool *seen_devices;       /* by device */
     int64_t *latest_ends; /* by slice of the view, then by device of it; of one without ops in the slice: INT64_MIN */
     size_t *lane_ops;     /* by lane: how many the view has */
+    struct gt_view_listed listed;
 };
 
 /* For sorting streams and devices by what is printed. */
@@ -185,17 +186,20 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
 /* Lists the ops of a slice, each after those of its stream that came before. */
 static void list_slice(void *context, size_t slice) {
     struct making *making = context;
-    struct gt_view *view = making->view;
-    const struct gt_ops *ops = &view->store->ops;
+    const struct gt_ops *ops = &making->view->store->ops;
     struct portion *portions = portions_of(making, slice);
+    const struct gt_view_listed listed = making->listed;
     const uint32_t *lane_of = ops->lane;
-    uint32_t *lane_order = view->lane_order;
     uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     bool takes_all = making->takes_all;
     for (; op < end; op++)
-        if (takes_all || is_selected(making, op))
-            lane_order[portions[lane_of[op]].count++] = op;
+        if (takes_all || is_selected(making, op)) {
+            size_t place = portions[lane_of[op]].count++;
+            listed.row[place] = op;
+            listed.start_ns[place] = ops->start_ns[op];
+            listed.end_ns[place] = ops->end_ns[op];
+        }
 }
 
 /* Not zeroed: each is written whole. */
@@ -241,16 +245,15 @@ static void list_ops(struct making *making) {
     gt_threads_run(making->slice_count, list_slice, making);
 }
 
-/* Only ends of the window change what a slice of the view has of the store. */
 static void clip(const struct gt_view *view, size_t first, size_t end) {
     for (size_t i = first; i < end; i++) {
-        view->start_ns[i] = clipped_start(view, view->row[i]);
-        view->end_ns[i] = clipped_end(view, view->row[i]);
+        view->start_ns[i] = view->start_ns[i] < view->window_start_ns ? view->window_start_ns : view->start_ns[i];
+        view->end_ns[i] = view->end_ns[i] > view->window_end_ns ? view->window_end_ns : view->end_ns[i];
     }
 }
 
-/* Writes columns of the view; the latest end of these ops in the trace. Columns with a byte for each row might alias
-   all others, as far as the compiler can tell, and have their own loop. */
+/* Writes the columns that order does not need; the latest end of these ops in the trace. Columns with a byte for each
+   row might alias all others, as far as the compiler can tell, and have their own loop. */
 static int64_t fill(const struct gt_view *view, size_t first, size_t end) {
     const struct gt_ops *ops = &view->store->ops;
     const uint32_t *restrict row = view->row;
@@ -258,12 +261,8 @@ static int64_t fill(const struct gt_view *view, size_t first, size_t end) {
     uint8_t *restrict kind = view->kind, *restrict category = view->category;
     int64_t latest_ns = INT64_MIN;
     for (size_t i = first; i < end; i++) {
-        int64_t end_ns = ops->end_ns[row[i]];
-        view->start_ns[i] = ops->start_ns[row[i]];
-        view->end_ns[i] = end_ns;
         view->name[i] = ops->name[row[i]];
-        view->lane[i] = ops->lane[row[i]];
-        latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
+        latest_ns = view->end_ns[i] > latest_ns ? view->end_ns[i] : latest_ns;
     }
     for (size_t i = first; i < end; i++) {
         kind[i] = kind_of[row[i]];
@@ -317,13 +316,20 @@ static void place_devices(struct gt_view *view) {
 
 static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
+    struct gt_view_listed *listed = &making->listed;
     enum gt_status status = new_columns(view, err);
     if (status != GT_OK)
         return status;
+    /* After the columns of the view: results can have the memory that is free above these. */
+    listed->row = gt_mem_uninitialised(view->op_count, sizeof *listed->row);
+    listed->start_ns = gt_mem_uninitialised(view->op_count, sizeof *listed->start_ns);
+    listed->end_ns = gt_mem_uninitialised(view->op_count, sizeof *listed->end_ns);
+    making->latest_ends = gt_mem_array(making->slice_count * view->device_count, sizeof *making->latest_ends);
+    if (!listed->row || !listed->start_ns || !listed->end_ns || !making->latest_ends)
+        return gt_fail_memory(err);
     list_ops(making);
     place_devices(view);
-    making->latest_ends = gt_mem_array(making->slice_count * view->device_count, sizeof *making->latest_ends);
-    if (!making->latest_ends || !gt_view_order_ops(view))
+    if (!gt_view_order_ops(view, listed))
         return gt_fail_memory(err);
     gt_threads_run(making->slice_count, fill_slice, making);
     for (size_t i = 0; i < view->device_count; i++)
@@ -407,6 +413,9 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     gt_mem_free(making.portions);
     gt_mem_free(making.is_clipped);
     gt_mem_free(making.latest_ends);
+    gt_mem_free(making.listed.row);
+    gt_mem_free(making.listed.start_ns);
+    gt_mem_free(making.listed.end_ns);
     return status;
 }
 

@@ -1,19 +1,30 @@
-/* The order of a view: in come the rows stream by stream, out go the same in the order that sweeps need.
+/* The order of a view: in come the ops stream by stream, out go the same in the order that sweeps need.
    Times are those of the trace, not of the window: then it is the order of the whole trace, and what is charged to the
    earlier op in windows that follow each other sums to what is charged in all of them together.
-   Ops of one stream nearly always lie in order in the file, so streams are merged rather than all sorted; several
-   threads merge a part of the time each. */
+   Ops of one stream lie in order in the file, or in a few runs that are: an activity of each kind has a table of its
+   own. So runs are merged rather than all sorted; several threads merge a part of the time each. */
 #include "events/view_order.h"
 
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
 
-/* The next op of a stream that is being merged. */
+/* Streams in more disorder are sorted first. */
+#define MOST_RUNS 8
+
+/* Listed ops of a stream, one after the other, that are in order. */
+struct run {
+    size_t lane; /* of the view */
+    size_t first, count;
+};
+
+/* The next op of a run that is being merged. */
 struct cursor {
     int64_t start_ns, end_ns, stream;
     uint32_t row;
-    size_t at, end; /* its place in lane_order and the end of its stream there */
+    uint32_t lane;        /* track */
+    size_t at, end;       /* its place among the listed ops and the end of its run there */
+    size_t *next_in_lane; /* where the next op of its stream goes in lane_order */
 };
 
 static bool comes_before(const struct cursor *a, const struct cursor *b) {
@@ -24,10 +35,10 @@ static bool comes_before(const struct cursor *a, const struct cursor *b) {
     return a->stream != b->stream ? a->stream < b->stream : a->row < b->row;
 }
 
-static void read_cursor(const struct gt_view *view, struct cursor *cursor) {
-    cursor->row = view->lane_order[cursor->at];
-    cursor->start_ns = view->store->ops.start_ns[cursor->row];
-    cursor->end_ns = view->store->ops.end_ns[cursor->row];
+static void read_cursor(const struct gt_view_listed *listed, struct cursor *cursor) {
+    cursor->row = listed->row[cursor->at];
+    cursor->start_ns = listed->start_ns[cursor->at];
+    cursor->end_ns = listed->end_ns[cursor->at];
 }
 
 static void sift_down(struct cursor *heap, size_t count, size_t at) {
@@ -42,111 +53,185 @@ static void sift_down(struct cursor *heap, size_t count, size_t at) {
     heap[at] = moving;
 }
 
-/* The op at a place of lane_order comes next in the view, which lane_order says from then on. */
-static void take(struct gt_view *view, size_t at, size_t place) {
-    view->row[place] = view->lane_order[at];
-    view->lane_order[at] = (uint32_t)place;
-}
-
-/* Ops of a stream come in runs: takes those before the next one of another stream; where the next op goes. */
-static size_t take_run(struct gt_view *view, struct cursor *first, const struct cursor *second, size_t place) {
-    const int64_t *start_ns = view->store->ops.start_ns;
-    uint32_t *order = view->lane_order, *row = view->row;
-    int64_t limit_ns = second->start_ns;
-    size_t at = first->at, end = first->end;
-    do {
-        row[place] = order[at];
-        order[at++] = (uint32_t)place++;
-    } while (at < end && start_ns[order[at]] < limit_ns);
-    first->at = at;
-    return place;
-}
-
-/* What one thread merges: of each stream of a device the ops from one place in lane_order to another. */
+/* What one thread merges: of each run of a device the ops from one place to another. */
 struct part {
     const struct gt_view_device *device;
-    const size_t *begin, *end; /* by stream of the device */
+    const struct run *runs;
+    size_t run_count;
+    const size_t *begin, *end; /* by run of the device: places among the listed ops */
     size_t first;              /* where they go */
 };
 
 struct making {
     struct gt_view *view;
+    const struct gt_view_listed *listed;
     size_t thread_count;
-    bool *lane_failed; /* by lane of the view: memory was short */
+    struct run *runs;    /* MOST_RUNS for each lane of the view; then all, by device */
+    size_t *run_counts;  /* by lane of the view; 0: memory was short */
+    size_t *device_runs; /* by device of the view: its first run; after the last one how many there are */
     bool *part_failed;
     struct part *parts;
     size_t part_count;
     size_t *bounds; /* of the parts: `begin` and `end` of each */
 };
 
-/* Merges the streams while there are several, then takes the rest of the last one. */
-static void merge_lanes(struct gt_view *view, const struct part *part, struct cursor *heap) {
-    const struct gt_view_lane *lanes = view->lanes + part->device->first_lane;
-    size_t count = 0, place = part->first;
-    for (size_t i = 0; i < part->device->lane_count; i++) {
+/* ---- runs ---- */
+
+/* At most one above MOST_RUNS, which has no room. */
+static size_t find_runs(const struct gt_view_listed *listed, const struct gt_view_lane *lane, size_t index,
+                        struct run *runs) {
+    const int64_t *start_ns = listed->start_ns, *end_ns = listed->end_ns;
+    size_t count = 0, first = lane->first, end = lane->first + lane->count;
+    for (size_t i = first + 1; i <= end; i++) {
+        if (i < end &&
+            (start_ns[i] > start_ns[i - 1] || (start_ns[i] == start_ns[i - 1] && end_ns[i] <= end_ns[i - 1])))
+            continue;
+        if (count == MOST_RUNS)
+            return MOST_RUNS + 1;
+        runs[count++] = (struct run){index, first, i - first};
+        first = i;
+    }
+    return count;
+}
+
+/* One run, of all ops of a stream. false: memory was short. */
+static bool sort_lane(const struct making *making, const struct gt_view_lane *lane) {
+    const struct gt_ops *ops = &making->view->store->ops;
+    const struct gt_view_listed *listed = making->listed;
+    if (!gt_spans_sort(listed->row + lane->first, lane->count, ops->start_ns, ops->end_ns))
+        return false;
+    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+        listed->start_ns[i] = ops->start_ns[listed->row[i]];
+        listed->end_ns[i] = ops->end_ns[listed->row[i]];
+    }
+    return true;
+}
+
+static void divide_lane(void *context, size_t index) {
+    const struct making *making = context;
+    const struct gt_view_lane *lane = &making->view->lanes[index];
+    struct run *runs = making->runs + index * MOST_RUNS;
+    size_t count = find_runs(making->listed, lane, index, runs);
+    if (count > MOST_RUNS) {
+        runs[0] = (struct run){index, lane->first, lane->count};
+        count = sort_lane(making, lane);
+    }
+    making->run_counts[index] = count;
+}
+
+/* Lists the runs of each device, whose lanes are next to each other. */
+static bool list_runs(struct making *making) {
+    const struct gt_view *view = making->view;
+    making->runs = gt_mem_array(view->lane_count, MOST_RUNS * sizeof *making->runs);
+    making->run_counts = gt_mem_array(view->lane_count, sizeof *making->run_counts);
+    making->device_runs = gt_mem_array(view->device_count + 1, sizeof *making->device_runs);
+    if (!making->runs || !making->run_counts || !making->device_runs)
+        return false;
+    gt_threads_deal(making->thread_count, view->lane_count, divide_lane, making);
+    size_t count = 0;
+    for (size_t d = 0; d < view->device_count; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        for (size_t lane = device->first_lane; lane < device->first_lane + device->lane_count; lane++) {
+            if (making->run_counts[lane] == 0)
+                return false;
+            for (size_t i = 0; i < making->run_counts[lane]; i++)
+                making->runs[count++] = making->runs[lane * MOST_RUNS + i];
+        }
+        making->device_runs[d + 1] = count;
+    }
+    return true;
+}
+
+/* ---- merging ---- */
+
+/* Ops of a run come in a row: takes those before the next one of another run; where the next op goes. */
+static size_t take_row(struct gt_view *view, const struct gt_view_listed *listed, struct cursor *first,
+                       int64_t limit_ns, size_t place) {
+    const int64_t *start_ns = listed->start_ns;
+    size_t at = first->at, end = first->end;
+    uint32_t *next = view->lane_order + *first->next_in_lane, lane = first->lane;
+    do {
+        view->start_ns[place] = start_ns[at];
+        view->end_ns[place] = listed->end_ns[at];
+        view->row[place] = listed->row[at];
+        view->lane[place] = lane;
+        *next++ = (uint32_t)place++;
+        at++;
+    } while (at < end && start_ns[at] < limit_ns);
+    *first->next_in_lane += at - first->at;
+    first->at = at;
+    return place;
+}
+
+/* A cursor for each run that has ops in the part; how many. */
+static size_t set_cursors(const struct making *making, const struct part *part, struct cursor *heap, size_t *next) {
+    const struct gt_view *view = making->view;
+    size_t count = 0, first_lane = part->device->first_lane;
+    for (size_t i = 0; i < part->device->lane_count; i++)
+        next[i] = view->lanes[first_lane + i].first;
+    for (size_t i = 0; i < part->run_count; i++) {
+        const struct run *run = &part->runs[i];
+        uint32_t lane = view->lanes[run->lane].lane;
+        next[run->lane - first_lane] += part->begin[i] - run->first;
         if (part->begin[i] == part->end[i])
             continue;
-        heap[count] = (struct cursor){
-            .stream = view->store->lanes.stream[lanes[i].lane], .at = part->begin[i], .end = part->end[i]};
-        read_cursor(view, &heap[count++]);
+        heap[count] = (struct cursor){.stream = view->store->lanes.stream[lane],
+                                      .lane = lane,
+                                      .at = part->begin[i],
+                                      .end = part->end[i],
+                                      .next_in_lane = &next[run->lane - first_lane]};
+        read_cursor(making->listed, &heap[count++]);
     }
+    return count;
+}
+
+static void merge_runs(const struct making *making, const struct part *part, struct cursor *heap, size_t *next) {
+    const struct gt_view_listed *listed = making->listed;
+    size_t count = set_cursors(making, part, heap, next), place = part->first;
     for (size_t i = count / 2; i-- > 0;)
         sift_down(heap, count, i);
     while (count > 1) {
-        struct cursor *first = &heap[0];
         const struct cursor *second = &heap[count > 2 && comes_before(&heap[2], &heap[1]) ? 2 : 1];
-        place = take_run(view, first, second, place);
-        if (first->at == first->end)
-            *first = heap[--count];
+        place = take_row(making->view, listed, &heap[0], second->start_ns, place);
+        if (heap[0].at == heap[0].end)
+            heap[0] = heap[--count];
         else
-            read_cursor(view, first);
+            read_cursor(listed, &heap[0]);
         sift_down(heap, count, 0);
     }
-    for (size_t at = heap[0].at; count && at < heap[0].end; at++)
-        take(view, at, place++);
+    while (count && heap[0].at < heap[0].end)
+        place = take_row(making->view, listed, &heap[0], INT64_MAX, place);
 }
 
 static void merge_part(void *context, size_t index) {
     struct making *making = context;
     const struct part *part = &making->parts[index];
-    struct cursor *heap = gt_mem_array(part->device->lane_count, sizeof *heap);
-    making->part_failed[index] = !heap;
-    if (heap)
-        merge_lanes(making->view, part, heap);
+    struct cursor *heap = gt_mem_array(part->run_count, sizeof *heap);
+    size_t *next = gt_mem_array(part->device->lane_count, sizeof *next);
+    making->part_failed[index] = !heap || !next;
+    if (heap && next)
+        merge_runs(making, part, heap, next);
     gt_mem_free(heap);
+    gt_mem_free(next);
 }
 
-static void sort_lane(void *context, size_t index) {
-    const struct making *making = context;
-    const struct gt_view *view = making->view;
-    const struct gt_view_lane *lane = &view->lanes[index];
-    making->lane_failed[index] =
-        !gt_spans_sort(view->lane_order + lane->first, lane->count, view->store->ops.start_ns, view->store->ops.end_ns);
+/* ---- parts ---- */
+
+static size_t runs_of_device(const struct making *making, size_t device) {
+    return making->device_runs[device + 1] - making->device_runs[device];
 }
 
-static bool sort_lanes(struct making *making) {
-    const struct gt_view *view = making->view;
-    making->lane_failed = gt_mem_array(view->lane_count, sizeof *making->lane_failed);
-    if (!making->lane_failed)
-        return false;
-    gt_threads_deal(making->thread_count, view->lane_count, sort_lane, making);
-    for (size_t i = 0; i < view->lane_count; i++)
-        if (making->lane_failed[i])
-            return false;
-    return true;
-}
-
-static size_t parts_of_device(const struct making *making, const struct gt_view_device *device) {
-    return device->count ? gt_threads_slices(making->thread_count, device->count, device->lane_count) : 0;
+static size_t parts_of_device(const struct making *making, size_t device) {
+    size_t count = making->view->devices[device].count;
+    return count ? gt_threads_slices(making->thread_count, count, runs_of_device(making, device)) : 0;
 }
 
 static bool count_parts(struct making *making) {
-    const struct gt_view *view = making->view;
     size_t bounds = 0;
-    for (size_t i = 0; i < view->device_count; i++) {
-        size_t count = parts_of_device(making, &view->devices[i]);
+    for (size_t d = 0; d < making->view->device_count; d++) {
+        size_t count = parts_of_device(making, d);
         making->part_count += count;
-        bounds += (count + 1) * view->devices[i].lane_count;
+        bounds += (count + 1) * runs_of_device(making, d);
     }
     making->parts = gt_mem_array(making->part_count, sizeof *making->parts);
     making->part_failed = gt_mem_array(making->part_count, sizeof *making->part_failed);
@@ -154,12 +239,12 @@ static bool count_parts(struct making *making) {
     return making->parts && making->part_failed && making->bounds;
 }
 
-/* The first place of a stream in lane_order whose op starts then or later. */
-static size_t place_at(const struct gt_view *view, const struct gt_view_lane *lane, int64_t start_ns) {
-    size_t low = lane->first, high = lane->first + lane->count;
+/* The first place of a run whose op starts then or later. */
+static size_t place_at(const struct gt_view_listed *listed, const struct run *run, int64_t start_ns) {
+    size_t low = run->first, high = run->first + run->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (view->store->ops.start_ns[view->lane_order[middle]] < start_ns)
+        if (listed->start_ns[middle] < start_ns)
             low = middle + 1;
         else
             high = middle;
@@ -167,42 +252,43 @@ static size_t place_at(const struct gt_view *view, const struct gt_view_lane *la
     return low;
 }
 
-static const struct gt_view_lane *longest_lane(const struct gt_view *view, const struct gt_view_device *device) {
-    const struct gt_view_lane *lanes = view->lanes + device->first_lane, *longest = lanes;
-    for (size_t i = 1; i < device->lane_count; i++)
-        longest = lanes[i].count > longest->count ? &lanes[i] : longest;
+static const struct run *longest_run(const struct run *runs, size_t count) {
+    const struct run *longest = runs;
+    for (size_t i = 1; i < count; i++)
+        longest = runs[i].count > longest->count ? &runs[i] : longest;
     return longest;
 }
 
-/* Where the part of this number begins in each stream, and after the last one where they end. All that start before an
-   op of the longest stream come before it, whatever the stream: parts can be merged apart. */
-static void find_bounds(const struct gt_view *view, const struct gt_view_device *device, size_t part, size_t part_count,
-                        size_t *bounds) {
-    const struct gt_view_lane *lanes = view->lanes + device->first_lane, *longest = longest_lane(view, device);
+/* Where the part of this number begins in each run, and after the last one where they end. All that start before an op
+   of the longest run come before it, whatever the run: parts can be merged apart. */
+static void find_bounds(const struct making *making, size_t device, size_t part, size_t part_count, size_t *bounds) {
+    const struct run *runs = making->runs + making->device_runs[device];
+    size_t run_count = runs_of_device(making, device);
+    const struct run *longest = longest_run(runs, run_count);
     bool is_inside = part > 0 && part < part_count;
     size_t place = longest->first + gt_threads_slice_begin(longest->count, part_count, part);
-    int64_t start_ns = is_inside ? view->store->ops.start_ns[view->lane_order[place]] : 0;
-    for (size_t i = 0; i < device->lane_count; i++)
-        bounds[i] = is_inside ? place_at(view, &lanes[i], start_ns) : lanes[i].first + (part ? lanes[i].count : 0);
+    int64_t start_ns = is_inside ? making->listed->start_ns[place] : 0;
+    for (size_t i = 0; i < run_count; i++)
+        bounds[i] =
+            is_inside ? place_at(making->listed, &runs[i], start_ns) : runs[i].first + (part ? runs[i].count : 0);
 }
 
-/* Before any is merged, which changes lane_order. */
 static void divide(struct making *making) {
-    const struct gt_view *view = making->view;
     size_t *bounds = making->bounds;
     struct part *part = making->parts;
-    for (size_t d = 0; d < view->device_count; d++) {
-        const struct gt_view_device *device = &view->devices[d];
-        size_t part_count = parts_of_device(making, device), place = device->first;
+    for (size_t d = 0; d < making->view->device_count; d++) {
+        const struct gt_view_device *device = &making->view->devices[d];
+        size_t part_count = parts_of_device(making, d), run_count = runs_of_device(making, d), place = device->first;
         if (part_count)
-            find_bounds(view, device, 0, part_count, bounds);
-        for (size_t p = 0; p < part_count; p++, part++, bounds += device->lane_count) {
-            *part = (struct part){device, bounds, bounds + device->lane_count, place};
-            find_bounds(view, device, p + 1, part_count, bounds + device->lane_count);
-            for (size_t i = 0; i < device->lane_count; i++)
+            find_bounds(making, d, 0, part_count, bounds);
+        for (size_t p = 0; p < part_count; p++, part++, bounds += run_count) {
+            *part = (struct part){device, making->runs + making->device_runs[d], run_count, bounds, bounds + run_count,
+                                  place};
+            find_bounds(making, d, p + 1, part_count, bounds + run_count);
+            for (size_t i = 0; i < run_count; i++)
                 place += part->end[i] - part->begin[i];
         }
-        bounds += part_count ? device->lane_count : 0;
+        bounds += part_count ? run_count : 0;
     }
 }
 
@@ -214,13 +300,15 @@ static bool merge_parts(struct making *making) {
     return true;
 }
 
-bool gt_view_order_ops(struct gt_view *view) {
-    struct making making = {.view = view, .thread_count = gt_threads_count(view->request->threads)};
-    bool ok = sort_lanes(&making) && count_parts(&making);
+bool gt_view_order_ops(struct gt_view *view, const struct gt_view_listed *listed) {
+    struct making making = {.view = view, .listed = listed, .thread_count = gt_threads_count(view->request->threads)};
+    bool ok = list_runs(&making) && count_parts(&making);
     if (ok)
         divide(&making);
     ok = ok && merge_parts(&making);
-    gt_mem_free(making.lane_failed);
+    gt_mem_free(making.runs);
+    gt_mem_free(making.run_counts);
+    gt_mem_free(making.device_runs);
     gt_mem_free(making.part_failed);
     gt_mem_free(making.parts);
     gt_mem_free(making.bounds);

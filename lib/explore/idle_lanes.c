@@ -9,9 +9,11 @@ static uint32_t row_of(const struct gt_view *view, uint32_t position) {
     return position == GT_NO_ROW ? GT_NO_ROW : view->row[position];
 }
 
-static bool is_odd(const struct gt_store *store, const struct gt_idle_gap *gap, uint32_t previous, uint32_t next) {
-    return previous == GT_NO_ROW || next == GT_NO_ROW || store->ops.end_ns[previous] != gap->start_ns ||
-           store->ops.start_ns[next] != gap->end_ns;
+static bool is_odd(const struct gt_idle *idle, size_t gap) {
+    const struct gt_ops *ops = &idle->view->store->ops;
+    uint32_t previous = row_of(idle->view, idle->previous[gap]), next = row_of(idle->view, idle->next[gap]);
+    return previous == GT_NO_ROW || next == GT_NO_ROW || ops->end_ns[previous] != gt_idle_gap_start_ns(idle, gap) ||
+           ops->start_ns[next] != gt_idle_gap_end_ns(idle, gap);
 }
 
 static bool alloc(struct gt_idle_lanes *lanes, size_t odd_count) {
@@ -28,19 +30,19 @@ bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view,
     *lanes = (struct gt_idle_lanes){.store = view->store, .count = idle->count};
     size_t odd_count = 0;
     for (size_t i = 0; i < idle->count; i++)
-        odd_count +=
-            is_odd(view->store, &idle->gaps[i], row_of(view, idle->gaps[i].previous), row_of(view, idle->gaps[i].next));
+        odd_count += is_odd(idle, i);
     if (!alloc(lanes, odd_count))
         return false;
     for (size_t i = 0; i < idle->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        lanes->previous[i] = row_of(view, gap->previous);
-        lanes->next[i] = row_of(view, gap->next);
-        lanes->code[i] = (uint8_t)(gap->cause | code->activity[i] << ACTIVITY_SHIFT | gap->part << PART_SHIFT);
-        if (is_odd(view->store, gap, lanes->previous[i], lanes->next[i])) {
+        unsigned cause = gt_idle_gap_cause(idle, i), part = gt_idle_gap_part(idle, i);
+        lanes->previous[i] = row_of(view, idle->previous[i]);
+        lanes->next[i] = row_of(view, idle->next[i]);
+        lanes->code[i] = (uint8_t)(cause | (unsigned)code->activity[i] << ACTIVITY_SHIFT | part << PART_SHIFT);
+        if (is_odd(idle, i)) {
             lanes->code[i] |= ODD;
             lanes->odd[lanes->odd_count] = (uint32_t)i;
-            lanes->odd_times[lanes->odd_count++] = (struct gt_interval){gap->start_ns, gap->end_ns};
+            lanes->odd_times[lanes->odd_count++] =
+                (struct gt_interval){gt_idle_gap_start_ns(idle, i), gt_idle_gap_end_ns(idle, i)};
         }
     }
     return true;

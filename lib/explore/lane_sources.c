@@ -155,7 +155,8 @@ static void make_host_kind(void *context, size_t index) {
     struct host_making *host = context;
     enum gt_timeline_kind kind = (enum gt_timeline_kind)(GT_TIMELINE_HOST_RANGES + index);
     struct gt_lane_set *set = &host->making->explore->sets[kind];
-    host->has_failed[index] = !gt_host_lanes_make(host->making->view, kind, set, &host->lists[index]);
+    size_t threads = gt_threads_count(host->making->explore->trace.threads);
+    host->has_failed[index] = !gt_host_lanes_make(host->making->view, kind, threads, set, &host->lists[index]);
     set_spans(host->making, kind);
 }
 
@@ -164,12 +165,8 @@ static enum gt_status make_host(struct making *making, struct gt_error *err) {
     bool ok = true;
     gt_threads_deal(gt_threads_count(making->explore->trace.threads), HOST_KINDS, make_host_kind, &host);
     for (size_t k = 0; k < HOST_KINDS; k++) {
-        const struct gt_lane_list *list = &host.lists[k];
-        for (size_t i = 0; i < list->count; i++)
-            gt_lane_list_add(making->list, &list->lanes[i].row, list->lanes[i].spans, list->lanes[i].track);
-        making->list->left_out[GT_TIMELINE_HOST_RANGES + k] += list->left_out[GT_TIMELINE_HOST_RANGES + k];
         ok = ok && !host.has_failed[k];
-        gt_lane_list_release(&host.lists[k]);
+        gt_lane_list_join(making->list, &host.lists[k]);
     }
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -110,9 +110,9 @@ static void gather_gaps(struct gathering *it) {
     const struct gt_idle *idle = it->part->idle;
     for (size_t d = 0; d < idle->device_count; d++)
         for (size_t i = idle->devices[d].first; i < idle->devices[d].first + idle->devices[d].count; i++)
-            place(
-                it, gt_perfetto_part_gaps(it->part, it->part->view->devices[d].device),
-                (struct gt_nest_item){idle->gaps[i].start_ns, idle->gaps[i].end_ns, (uint32_t)i, GT_SLICE_GAP, false});
+            place(it, gt_perfetto_part_gaps(it->part, it->part->view->devices[d].device),
+                  (struct gt_nest_item){gt_idle_gap_start_ns(idle, i), gt_idle_gap_end_ns(idle, i), (uint32_t)i,
+                                        GT_SLICE_GAP, false});
 }
 
 static void gather_all(struct gathering *it) {
@@ -177,7 +177,7 @@ static uint32_t name_of(const struct gt_perfetto_part *part, const struct gt_nes
     case GT_SLICE_STEP:
         return store->ranges.name[part->labels->steps[item->row].range];
     case GT_SLICE_GAP:
-        return (uint32_t)store->strings.count + part->idle->gaps[item->row].cause;
+        return (uint32_t)store->strings.count + gt_idle_gap_cause(part->idle, item->row);
     default:
         return store->ranges.name[item->row];
     }
@@ -194,7 +194,7 @@ static gt_strid domain_of(const struct gt_perfetto_part *part, const struct gt_n
 
 /* The op that ends a gap; GT_NO_ROW: none. */
 static uint32_t next_op(const struct gt_perfetto_part *part, const struct gt_nest_item *item) {
-    return item->kind == GT_SLICE_GAP ? part->idle->gaps[item->row].next : GT_NO_ROW;
+    return item->kind == GT_SLICE_GAP ? part->idle->next[item->row] : GT_NO_ROW;
 }
 
 static struct gt_str text_of(const struct gt_store *store, uint32_t name) {

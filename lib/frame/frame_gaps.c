@@ -20,7 +20,7 @@ enum gt_status gt_frame_makers_gap_rows(struct gt_frames *frames, size_t *count,
     return GT_OK;
 }
 
-/* A column with an expression for each gap: `gap`, its number i, `idle` and `view` are there. */
+/* A column with an expression for each gap: its number i, `idle` and `view` are there. */
 #define GAP_COLUMN(name, type, value) CODED_GAP_COLUMN(name, type, value, NULL, 0)
 #define CODED_GAP_COLUMN(name, type, value, words, word_count)                                                         \
     enum gt_status gt_frame_makers_##name(struct gt_frames *frames, const struct gt_frame_spec *spec,                  \
@@ -32,9 +32,7 @@ enum gt_status gt_frame_makers_gap_rows(struct gt_frames *frames, size_t *count,
             return err->code;                                                                                          \
         const struct gt_view *view = frames->view;                                                                     \
         for (size_t i = 0; i < slot->count; i++) {                                                                     \
-            const struct gt_idle_gap *gap = &idle->gaps[i];                                                            \
             out[i] = (value);                                                                                          \
-            (void)gap;                                                                                                 \
         }                                                                                                              \
         (void)view;                                                                                                    \
         return gt_frame_make_choices(frames, slot, words, word_count, err);                                            \
@@ -49,18 +47,18 @@ static int64_t since_origin(const struct gt_view *view, int64_t time_ns) {
 }
 
 GAP_COLUMN(gap_device, int64_t, view->devices[gt_idle_device_of(idle, i)].id)
-GAP_COLUMN(gap_start_ns, int64_t, since_origin(view, gap->start_ns))
-GAP_COLUMN(gap_end_ns, int64_t, since_origin(view, gap->end_ns))
-GAP_COLUMN(gap_ns, int64_t, gt_idle_gap_ns(gap))
-GAP_COLUMN(gap_previous, uint32_t, row_of(view, gap->previous))
-GAP_COLUMN(gap_next, uint32_t, row_of(view, gap->next))
-GAP_COLUMN(gap_call, uint32_t, gap->call)
+GAP_COLUMN(gap_start_ns, int64_t, since_origin(view, gt_idle_gap_start_ns(idle, i)))
+GAP_COLUMN(gap_end_ns, int64_t, since_origin(view, gt_idle_gap_end_ns(idle, i)))
+GAP_COLUMN(gap_ns, int64_t, gt_idle_gap_ns(idle, i))
+GAP_COLUMN(gap_previous, uint32_t, row_of(view, idle->previous[i]))
+GAP_COLUMN(gap_next, uint32_t, row_of(view, idle->next[i]))
+GAP_COLUMN(gap_call, uint32_t, idle->call[i])
 GAP_COLUMN(gap_recoverable_ns, double,
-           (double)gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[gt_idle_device_of(idle, i)]) / 2)
+           (double)gt_idle_gap_twice_recoverable_ns(idle, i, &idle->devices[gt_idle_device_of(idle, i)]) / 2)
 
 static const char *const part_words[] = {"whole", "first", "queued"};
-CODED_GAP_COLUMN(gap_cause, uint8_t, gap->cause, gt_idle_cause_names, GT_IDLE_CAUSE_COUNT)
-CODED_GAP_COLUMN(gap_part, uint8_t, gap->part, part_words, GT_ARRAY_COUNT(part_words))
+CODED_GAP_COLUMN(gap_cause, uint8_t, (uint8_t)gt_idle_gap_cause(idle, i), gt_idle_cause_names, GT_IDLE_CAUSE_COUNT)
+CODED_GAP_COLUMN(gap_part, uint8_t, (uint8_t)gt_idle_gap_part(idle, i), part_words, GT_ARRAY_COUNT(part_words))
 
 /* ---- what the CPU was in ---- */
 
@@ -73,7 +71,7 @@ enum gt_status gt_frame_makers_gap_activity(struct gt_frames *frames, const stru
     if (!out)
         return err->code;
     for (size_t i = 0; i < slot->count; i++)
-        out[i] = idle->gaps[i].cause == GT_IDLE_HOST ? code->activity[i] : UINT8_MAX;
+        out[i] = gt_idle_gap_cause(idle, i) == GT_IDLE_HOST ? code->activity[i] : UINT8_MAX;
     return gt_frame_make_choices(frames, slot, gt_host_activity_names, GT_HOST_ACTIVITY_COUNT, err);
 }
 
@@ -105,8 +103,8 @@ enum gt_status gt_frame_makers_gap_meanwhile(struct gt_frames *frames, const str
     gt_strid *code = gaps ? gt_gap_calls_code(idle, found, gaps, idle->count) : NULL;
     bool ok = calls && code;
     for (size_t i = 0; i < slot->count && ok; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        bool has_none = gap->part == GT_GAP_QUEUED || gt_idle_gap_queued_ns(gap) > gt_idle_gap_ns(gap);
+        bool has_none =
+            gt_idle_gap_part(idle, i) == GT_GAP_QUEUED || gt_idle_gap_queued_ns(idle, i) > gt_idle_gap_ns(idle, i);
         out[i] = has_none ? UINT32_MAX : meanwhile(frames->view, words, calls[i], code[i]);
     }
     gt_mem_free(gaps);
@@ -128,8 +126,8 @@ enum gt_status gt_frame_makers_op_gap(struct gt_frames *frames, const struct gt_
     for (size_t i = 0; i < slot->count; i++)
         out[i] = GT_NO_ROW;
     for (uint32_t i = 0; i < idle->count; i++)
-        if (idle->gaps[i].next != GT_NO_ROW && idle->gaps[i].part != GT_GAP_QUEUED)
-            out[frames->view->row[idle->gaps[i].next]] = i;
+        if (idle->next[i] != GT_NO_ROW && gt_idle_gap_part(idle, i) != GT_GAP_QUEUED)
+            out[frames->view->row[idle->next[i]]] = i;
     return GT_OK;
 }
 
@@ -143,6 +141,6 @@ enum gt_status gt_frame_makers_op_gap_queued_ns(struct gt_frames *frames, const 
     const uint32_t *gap_of = gaps.data;
     int64_t *out = gt_frame_make_array(slot, sizeof *out, err);
     for (size_t i = 0; i < slot->count && out; i++)
-        out[i] = gap_of[i] == GT_NO_ROW ? -1 : gt_idle_gap_queued_ns(&idle->gaps[gap_of[i]]);
+        out[i] = gap_of[i] == GT_NO_ROW ? -1 : gt_idle_gap_queued_ns(idle, gap_of[i]);
     return out ? GT_OK : err->code;
 }

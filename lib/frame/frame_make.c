@@ -43,8 +43,6 @@ void *gt_frame_make_array(struct gt_frame_slot *slot, size_t elem_bytes, struct 
     slot->owned = gt_mem_uninitialised(slot->count, elem_bytes);
     if (!slot->owned)
         gt_fail_memory(err);
-    else
-        gt_mem_huge(slot->owned, slot->count * elem_bytes);
     slot->data = slot->owned;
     return slot->owned;
 }

@@ -1,6 +1,7 @@
 /* The making of the dependency graph, step by step, and what is asked of a finished one. */
 #include "graph/dag.h"
 
+#include "base/huge.h"
 #include "base/mem.h"
 #include "graph/dag_build.h"
 
@@ -9,7 +10,8 @@
 void *gt_dag_build_array(struct gt_dag_build *build, size_t count, size_t bytes) {
     void *array = gt_arena_array(&build->arena, count ? count : 1, bytes);
     build->failed |= !array;
-    gt_mem_huge(array, count * bytes);
+    if (count * bytes >= GT_HUGE_LEAST_BYTES)
+        gt_huge_advise(array, count * bytes);
     return array;
 }
 

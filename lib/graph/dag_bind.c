@@ -163,11 +163,8 @@ static bool collect_lags(const struct gt_dag_build *build, struct lags *lags) {
     lags->ns = gt_mem_uninitialised(most + 1, sizeof *lags->ns);
     lags->first = gt_mem_array(slots + 2, sizeof *lags->first);
     bool ok = noted && lags->ns && lags->first;
-    if (ok) {
-        gt_mem_huge(noted, most * sizeof *noted);
-        gt_mem_huge(lags->ns, most * sizeof *lags->ns);
+    if (ok)
         group_lags(lags, slots, noted, note_lags(build, lags, noted));
-    }
     gt_mem_free(noted);
     return ok;
 }

@@ -320,7 +320,6 @@ static bool make_room(struct gt_dag_build *build) {
         return false;
     build->node_edges = gt_mem_uninitialised(most + 1, sizeof *build->node_edges);
     build->first_edge = gt_dag_build_array(build, build->id_count + 1, sizeof *build->first_edge);
-    gt_mem_huge(build->node_edges, (most + 1) * sizeof *build->node_edges);
     return build->node_edges && !build->failed;
 }
 

@@ -22,9 +22,7 @@ enum { OPEN = GT_DAG_NONE, CYCLIC = GT_DAG_EDGE_KINDS }; /* CYCLIC: kind of an e
 /* ---- nodes and edges as they are written ---- */
 
 static void *column(size_t count, size_t bytes) {
-    void *array = gt_mem_uninitialised(count + 1, bytes);
-    gt_mem_huge(array, count * bytes);
-    return array;
+    return gt_mem_uninitialised(count + 1, bytes);
 }
 
 static bool allocate(struct gt_dag *dag, size_t nodes, size_t edges, size_t ops, size_t marks) {

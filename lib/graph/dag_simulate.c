@@ -181,8 +181,6 @@ bool gt_dag_simulate(const struct gt_dag *dag, const struct gt_dag_change *chang
                                change->skip_count;
     times->start_ns = simulation.start_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->start_ns);
     times->end_ns = simulation.end_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *times->end_ns);
-    gt_mem_huge(times->start_ns, dag->node_count * sizeof *times->start_ns);
-    gt_mem_huge(times->end_ns, dag->node_count * sizeof *times->end_ns);
     bool ok = gt_dag_skips_init(&simulation.skips, dag, change) && begin_order(&simulation) && times->start_ns &&
               times->end_ns;
     for (uint32_t node = 0; node < dag->node_count && ok; node++) {

@@ -5,7 +5,6 @@
 
 int64_t *gt_dag_slack_new(const struct gt_dag *dag, int64_t last_ns) {
     int64_t *late_ns = gt_mem_uninitialised(dag->node_count + 1, sizeof *late_ns);
-    gt_mem_huge(late_ns, dag->node_count * sizeof *late_ns);
     for (size_t i = 0; i < dag->node_count && late_ns; i++)
         late_ns[i] = dag->kind[i] == GT_DAG_OP && dag->end_ns[i] <= last_ns ? last_ns : GT_DAG_SLACK_NEVER;
     return late_ns;

@@ -26,6 +26,7 @@ struct gt_range_forest {
     uint32_t *order;        /* labels->range_order: rows of ranges by track */
     size_t *bounds;         /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
     struct cursor *cursors; /* by track; each slice of ops has its own */
+    bool has_streams;       /* ranges of streams */
     uint32_t *jump; /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
 };
 
@@ -201,7 +202,7 @@ static void attribute_slice(void *context, size_t slice, size_t begin, size_t en
     for (uint32_t op = (uint32_t)begin; op < end; op++) {
         uint32_t call = labels->op_call[op];
         if (call == GT_NO_ROW)
-            range = range_of_stream(&forest, op);
+            range = forest.has_streams ? range_of_stream(&forest, op) : GT_NO_ROW;
         else if (call != last_call) /* graph nodes come in runs of one call */
             range = range_of_call(&forest, call);
         last_call = call;
@@ -224,6 +225,7 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
         return GT_OK;
     }
     struct gt_range_forest forest = *scratch->ranges;
+    forest.has_streams = forest.bounds[store->threads.count] < forest.bounds[forest.track_count];
     size_t slices = gt_threads_slices(scratch->threads, store->ops.count, forest.track_count);
     forest.cursors = gt_mem_array(slices * forest.track_count, sizeof *forest.cursors);
     if (!forest.cursors)

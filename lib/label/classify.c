@@ -2,6 +2,7 @@
    and short_name. The built-in rules give every op's time class, and its category too, unless the user gave rules. Each
    kind and name is matched once. */
 #include "base/mem.h"
+#include "base/threads.h"
 #include "label/builtin.h"
 #include "label/label.h"
 #include "label/nccl_name.h"
@@ -160,18 +161,87 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
            !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
 }
 
+/* ---- all ops ---- */
+
+/* Several threads list the names that are new in their slices; the names are looked at in that order, as one thread
+   would meet them, and then every op gets its category. */
+struct slices {
+    struct classifier *classifier;
+    uint8_t *seen; /* by slice, kind and string id */
+    uint32_t
+        *news; /* ops whose kind and name are the first of that slice: room for as many as it has bytes in `seen` */
+    size_t new_count[GT_THREADS_MOST];
+};
+
+static void list_new(void *context, size_t slice, size_t begin, size_t end) {
+    struct slices *slices = context;
+    const struct gt_store *store = slices->classifier->store;
+    size_t strings = store->strings.count, room = strings * KIND_COUNT;
+    uint8_t *seen = slices->seen + slice * room;
+    uint32_t *news = slices->news + slice * room;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) {
+        uint8_t kind = store->ops.kind[i];
+        uint8_t *known = &seen[(kind < KIND_COUNT ? kind : GT_OP_KERNEL) * strings + store->ops.name[i]];
+        if (!*known) {
+            *known = 1;
+            news[count++] = (uint32_t)i;
+        }
+    }
+    slices->new_count[slice] = count;
+}
+
+static void classify_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct slices *slices = context;
+    const struct classifier *classifier = slices->classifier;
+    uint8_t *restrict op_category = classifier->labels->op_category; /* bytes may alias everything otherwise */
+    const uint8_t *restrict kinds = classifier->store->ops.kind;
+    const gt_strid *restrict names = classifier->store->ops.name;
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        op_category[i] = (uint8_t)(classifier->known[kinds[i]][names[i]] - 1);
+}
+
+/* false: memory is short. */
+static bool classify_in_slices(struct classifier *classifier, size_t count) {
+    const struct gt_ops *ops = &classifier->store->ops;
+    size_t room = classifier->store->strings.count * KIND_COUNT;
+    struct slices slices = {.classifier = classifier,
+                            .seen = gt_mem_array(count * room, sizeof *slices.seen),
+                            .news = gt_mem_uninitialised(count * room, sizeof *slices.news)};
+    bool ok = slices.seen && slices.news;
+    if (ok)
+        gt_threads_rows(count, ops->count, list_new, &slices);
+    for (size_t slice = 0; slice < count && ok; slice++)
+        for (size_t i = 0; i < slices.new_count[slice]; i++) {
+            uint32_t op = slices.news[slice * room + i];
+            classify(classifier, ops->kind[op], ops->name[op]);
+        }
+    if (ok)
+        gt_threads_rows(count, ops->count, classify_slice, &slices);
+    gt_mem_free(slices.seen);
+    gt_mem_free(slices.news);
+    return ok;
+}
+
+static void classify_all(struct classifier *classifier) {
+    uint8_t *restrict op_category = classifier->labels->op_category; /* bytes may alias everything otherwise */
+    const uint8_t *restrict kinds = classifier->store->ops.kind;
+    const gt_strid *restrict names = classifier->store->ops.name;
+    for (size_t i = 0, count = classifier->store->ops.count; i < count; i++)
+        op_category[i] = classify(classifier, kinds[i], names[i]);
+}
+
 static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels,
                                    struct gt_label_scratch *scratch, struct gt_error *err) {
-    (void)scratch;
-    const struct gt_ops *ops = &store->ops;
     const struct gt_groups *groups = &store->groups;
     struct classifier classifier;
     bool ok = classifier_init(&classifier, store, labels);
-    uint8_t *restrict op_category = labels->op_category; /* bytes may alias everything, as far as the compiler knows */
-    const uint8_t *restrict kinds = ops->kind;
-    const gt_strid *restrict names = ops->name;
-    for (size_t i = 0, count = ok ? ops->count : 0; i < count; i++)
-        op_category[i] = classify(&classifier, kinds[i], names[i]);
+    size_t slices = gt_threads_slices(scratch->threads, store->ops.count, store->strings.count * KIND_COUNT);
+    if (ok && slices > 1)
+        ok = classify_in_slices(&classifier, slices);
+    else if (ok)
+        classify_all(&classifier);
     for (size_t i = 0; ok && i < groups->count; i++)
         labels->group_category[i] = classify(&classifier, groups->kind[i], groups->name[i]);
     ok = ok && gt_builtin_ok(classifier.builtin) && !labels->short_names.failed &&

@@ -3,6 +3,7 @@
    around each of its calls (Nsight). */
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "events/comms.h"
 #include "label/comm_externals.h"
 #include "label/comm_groups.h"
@@ -14,14 +15,14 @@ struct joiner {
     const struct gt_store *store;
     struct gt_labels *labels;
     struct gt_collective *found; /* in the order of their launches */
-    size_t found_count;
+    size_t found_count, threads;
     uint32_t launch_count;
     uint64_t *externals;       /* by record: gt_comm_externals_new() */
     uint32_t *op_launch;       /* labels->comms.op_launch, in numbers of this joiner until all is found */
     struct gt_map by_external; /* (process, id) -> index into found */
     struct gt_nccl_call *calls;
     size_t call_count;
-    uint32_t *op_call; /* by op row: index into calls whose range is around its launch */
+    uint32_t *op_call; /* by op row, where kernels are looked for: index into calls whose range is around its launch */
 };
 
 static uint32_t add_collective(struct joiner *joiner, uint32_t record, uint32_t launch) {
@@ -109,21 +110,45 @@ static bool may_be_carried(const struct joiner *joiner, uint32_t op) {
            joiner->op_launch[op] == GT_NO_ROW;
 }
 
+/* Slices of the ops, which count before they list. */
+struct spans {
+    const struct joiner *joiner;
+    struct gt_enclose_span *items;
+    size_t first[GT_THREADS_MOST + 1]; /* by slice */
+};
+
+static void count_spans(void *context, size_t slice, size_t begin, size_t end) {
+    struct spans *spans = context;
+    size_t count = 0;
+    for (size_t op = begin; op < end; op++)
+        count += may_be_carried(spans->joiner, (uint32_t)op);
+    spans->first[slice + 1] = count;
+}
+
+static void list_spans(void *context, size_t slice, size_t begin, size_t end) {
+    const struct spans *spans = context;
+    const struct gt_calls *calls = &spans->joiner->store->calls;
+    struct gt_enclose_span *item = spans->items + spans->first[slice];
+    for (size_t op = begin; op < end && item < spans->items + spans->first[slice + 1]; op++) {
+        uint32_t call = spans->joiner->labels->op_call[op];
+        if (may_be_carried(spans->joiner, (uint32_t)op))
+            *item++ =
+                (struct gt_enclose_span){calls->start_ns[call], calls->end_ns[call], calls->thread[call], (uint32_t)op};
+    }
+}
+
 /* Launches of kernels without a record of their own; NULL: memory was short. */
 static struct gt_enclose_span *new_kernel_spans(const struct joiner *joiner, size_t *count) {
-    const struct gt_store *store = joiner->store;
-    *count = 0;
-    for (uint32_t op = 0; op < store->ops.count; op++)
-        *count += may_be_carried(joiner, op);
-    struct gt_enclose_span *spans = gt_mem_array(*count, sizeof *spans);
-    size_t filled = 0;
-    for (uint32_t op = 0; op < store->ops.count && spans; op++) {
-        uint32_t call = joiner->labels->op_call[op];
-        if (may_be_carried(joiner, op))
-            spans[filled++] = (struct gt_enclose_span){store->calls.start_ns[call], store->calls.end_ns[call],
-                                                       store->calls.thread[call], op};
-    }
-    return spans;
+    struct spans spans = {.joiner = joiner};
+    size_t ops = joiner->store->ops.count, slices = gt_threads_slices(joiner->threads, ops, 0);
+    gt_threads_rows(slices, ops, count_spans, &spans);
+    for (size_t i = 0; i < slices; i++)
+        spans.first[i + 1] += spans.first[i];
+    *count = spans.first[slices];
+    spans.items = gt_mem_array(*count, sizeof *spans.items);
+    if (spans.items && *count)
+        gt_threads_rows(slices, ops, list_spans, &spans);
+    return spans.items;
 }
 
 static void kernel_in_call(void *context, uint32_t op, uint32_t call) {
@@ -135,7 +160,7 @@ static void kernel_in_call(void *context, uint32_t op, uint32_t call) {
 /* Where kernels are launched says which calls belong together, so that it is found out first. */
 static bool find_launches(struct joiner *joiner, struct gt_enclose_span *kernels, size_t kernel_count) {
     const struct gt_ranges *ranges = &joiner->store->ranges;
-    size_t op_count = joiner->store->ops.count, span_count = 0;
+    size_t op_count = kernel_count ? joiner->store->ops.count : 0, span_count = 0;
     joiner->calls = gt_nccl_calls_new(joiner->store, &joiner->call_count);
     joiner->op_call = gt_mem_uninitialised(op_count, sizeof *joiner->op_call);
     struct gt_enclose_span *spans = gt_mem_array(joiner->call_count, sizeof *spans);
@@ -232,45 +257,50 @@ static void keep_collectives(struct joiner *joiner, uint32_t *number_of) {
     }
 }
 
-static void list_ops(struct joiner *joiner, const uint32_t *number_of) {
+/* Numbers the launches of ops anew, and says how many each has. */
+static void count_ops(struct joiner *joiner, const uint32_t *number_of) {
     struct gt_comm_labels *comms = &joiner->labels->comms;
-    uint32_t first = 0;
     for (size_t op = 0; op < joiner->store->ops.count; op++) {
-        uint32_t launch = joiner->op_launch[op];
-        joiner->op_launch[op] = launch == GT_NO_ROW ? GT_NO_ROW : number_of[launch];
-        if (joiner->op_launch[op] != GT_NO_ROW)
-            comms->launches[joiner->op_launch[op]].op_count++;
+        if (joiner->op_launch[op] == GT_NO_ROW)
+            continue;
+        uint32_t number = number_of[joiner->op_launch[op]];
+        joiner->op_launch[op] = number;
+        if (number != GT_NO_ROW)
+            comms->launches[number].op_count++;
     }
     for (size_t i = 0; i < comms->launch_count; i++) {
-        comms->launches[i].first_op = first;
-        first += comms->launches[i].op_count;
+        comms->launches[i].first_op = (uint32_t)comms->op_count;
+        comms->op_count += comms->launches[i].op_count;
         comms->launches[i].op_count = 0;
     }
+}
+
+static void list_ops(struct joiner *joiner) {
+    struct gt_comm_labels *comms = &joiner->labels->comms;
     for (uint32_t op = 0; op < joiner->store->ops.count; op++) {
         if (joiner->op_launch[op] == GT_NO_ROW)
             continue;
         struct gt_comm_launch *launch = &comms->launches[joiner->op_launch[op]];
         comms->ops[launch->first_op + launch->op_count++] = op;
-        comms->op_count++;
     }
 }
 
 static bool make_labels(struct joiner *joiner) {
     struct gt_comm_labels *comms = &joiner->labels->comms;
     struct gt_arena *arena = &joiner->labels->arenas[GT_PASS_COMMS];
-    size_t op_count = 0;
-    for (size_t op = 0; op < joiner->store->ops.count; op++)
-        op_count += joiner->op_launch[op] != GT_NO_ROW;
     comms->collectives = gt_arena_array(arena, joiner->found_count, sizeof *comms->collectives);
     comms->launches = gt_arena_array(arena, joiner->launch_count, sizeof *comms->launches);
-    comms->ops = gt_arena_array(arena, op_count, sizeof *comms->ops);
     uint32_t *number_of = gt_mem_uninitialised(joiner->launch_count, sizeof *number_of);
     bool ok = number_of && !gt_arena_failed(arena);
     if (ok) {
         memset(number_of, 0xFF, joiner->launch_count * sizeof *number_of);
         keep_collectives(joiner, number_of);
-        list_ops(joiner, number_of);
+        count_ops(joiner, number_of);
+        comms->ops = gt_arena_array(arena, comms->op_count, sizeof *comms->ops);
+        ok = !gt_arena_failed(arena);
     }
+    if (ok)
+        list_ops(joiner);
     gt_mem_free(number_of);
     return ok;
 }
@@ -286,8 +316,8 @@ static void count_ambiguous(struct gt_labels *labels) {
     }
 }
 
-static bool joiner_init(struct joiner *joiner, const struct gt_store *store, struct gt_labels *labels) {
-    *joiner = (struct joiner){.store = store, .labels = labels};
+static bool joiner_init(struct joiner *joiner, const struct gt_store *store, struct gt_labels *labels, size_t threads) {
+    *joiner = (struct joiner){.store = store, .labels = labels, .threads = threads};
     joiner->found = gt_mem_array(store->comms.count, sizeof *joiner->found);
     joiner->op_launch = labels->comms.op_launch =
         gt_arena_array(&labels->arenas[GT_PASS_COMMS], store->ops.count, sizeof *joiner->op_launch);
@@ -298,11 +328,10 @@ static bool joiner_init(struct joiner *joiner, const struct gt_store *store, str
 
 static enum gt_status join_comms(const struct gt_store *store, struct gt_labels *labels,
                                  struct gt_label_scratch *scratch, struct gt_error *err) {
-    (void)scratch;
     struct joiner joiner;
     if (!store->comms.count)
         return GT_OK;
-    bool ok = joiner_init(&joiner, store, labels);
+    bool ok = joiner_init(&joiner, store, labels, scratch->threads);
     ok = ok && take_kineto_records(&joiner) && join_kernels(&joiner) && !joiner.by_external.failed &&
          make_labels(&joiner);
     gt_mem_free(joiner.found);

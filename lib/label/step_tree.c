@@ -7,6 +7,9 @@
 
 #define NO_SPAN UINT32_MAX
 
+/* So many steps are looked at one by one before the tree is asked: they hardly nest deeper. */
+#define NEAR 16
+
 static int compare(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
@@ -46,11 +49,25 @@ static bool sort_spans(struct gt_step_tree *tree, const struct gt_store *store, 
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct gt_step *step = &labels->steps[i];
         tree->spans[places[place_of(store, step->process)]++] =
-            (struct gt_step_span){step->start_ns, step->end_ns, step->process, i, NO_SPAN};
+            (struct gt_step_span){step->start_ns, step->end_ns, step->process, i, NO_SPAN, 0};
     }
     gt_mem_free(places);
     gt_step_tree_sort(tree->spans, tree->count, sizeof *tree->spans, by_process);
     return true;
+}
+
+/* Links each span to the last one before it that ends later; how deep the deepest is. */
+static uint32_t link_spans(struct gt_step_tree *tree) {
+    uint32_t deepest = 0;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t longer = i - 1;
+        while (longer != NO_SPAN && tree->spans[longer].end_ns <= tree->spans[i].end_ns)
+            longer = tree->spans[longer].longer;
+        tree->spans[i].longer = longer;
+        tree->spans[i].depth = longer == NO_SPAN ? 0 : tree->spans[longer].depth + 1;
+        deepest = tree->spans[i].depth > deepest ? tree->spans[i].depth : deepest;
+    }
+    return deepest;
 }
 
 bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
@@ -59,17 +76,13 @@ bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, 
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
     tree->spans = gt_arena_uninitialised(arena, tree->count, sizeof *tree->spans);
+    if (gt_arena_failed(arena) || !sort_spans(tree, store, labels))
+        return false;
+    if (link_spans(tree) < NEAR)
+        return true;
     tree->latest_end_ns = gt_arena_uninitialised(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
     if (gt_arena_failed(arena))
         return false;
-    if (!sort_spans(tree, store, labels))
-        return false;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        uint32_t longer = i - 1;
-        while (longer != NO_SPAN && tree->spans[longer].end_ns <= tree->spans[i].end_ns)
-            longer = tree->spans[longer].longer;
-        tree->spans[i].longer = longer;
-    }
     for (size_t i = 0; i < tree->leaf_count; i++)
         tree->latest_end_ns[tree->leaf_count + i] = i < tree->count ? tree->spans[i].end_ns : INT64_MIN;
     for (size_t node = tree->leaf_count - 1; node > 0; node--) {
@@ -81,7 +94,6 @@ bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, 
 
 /* The last span at or before `at` that ends at or after end_ns; SIZE_MAX if none. Logarithmic even where steps nest. */
 static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t end_ns) {
-    enum { NEAR = 16 }; /* steps hardly nest deeper */
     const int64_t *latest = tree->latest_end_ns;
     for (size_t i = 0; i < NEAR; i++) {
         if (tree->spans[at].end_ns >= end_ns)
@@ -103,7 +115,6 @@ static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t 
 
 /* When the last of a span and those before it, as far as they are of its process, ends; INT64_MAX: not soon found. */
 static int64_t latest_own(const struct gt_step_tree *tree, size_t at) {
-    enum { NEAR = 16 };
     for (size_t i = 0; i < NEAR; i++) {
         uint32_t longer = tree->spans[at].longer;
         if (longer == NO_SPAN || tree->spans[longer].process != tree->spans[at].process)

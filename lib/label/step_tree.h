@@ -10,6 +10,7 @@ struct gt_step_span {
     int64_t start_ns, end_ns;
     uint32_t process, step;
     uint32_t longer; /* the last one before it that ends later; UINT32_MAX: none */
+    uint32_t depth;  /* how many are reached by way of it */
 };
 
 /* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
@@ -25,7 +26,7 @@ struct gt_step_cursor {
 struct gt_step_tree {
     struct gt_step_span *spans;
     size_t count, leaf_count;
-    int64_t *latest_end_ns;
+    int64_t *latest_end_ns;         /* NULL: no step is so deep that the tree would be asked */
     struct gt_step_cursor *cursors; /* by process, the last for GT_NO_TRACK; each slice of ops has its own */
 };
 

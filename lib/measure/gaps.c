@@ -159,12 +159,12 @@ static void add_sums(const struct gt_view *view, const struct gt_idle *idle, con
 /* ---- the longest gaps ---- */
 
 /* The two gaps of a late start are listed as one, under the number of the first. */
-static bool is_listed(const struct gt_idle_gap *gap) {
-    return gap->part != GT_GAP_QUEUED;
+static bool is_listed(const struct gt_idle *idle, size_t gap) {
+    return gt_idle_gap_part(idle, gap) != GT_GAP_QUEUED;
 }
 
-static int64_t listed_ns(const struct gt_idle_gap *gap) {
-    return gt_ns_between(gap->start_ns, gt_idle_gap_whole_end_ns(gap));
+static inline int64_t listed_ns(const struct gt_idle *idle, size_t gap) {
+    return gt_ns_between(gt_idle_gap_start_ns(idle, gap), gt_idle_gap_whole_end_ns(idle, gap));
 }
 
 /* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. Gathers some
@@ -177,13 +177,13 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     bool ok = order && longest;
     int64_t least_ns = -1;
     for (uint32_t i = 0; i < idle->count && ok; i++) {
-        int64_t length_ns = listed_ns(&idle->gaps[i]);
-        if (length_ns <= least_ns || !is_listed(&idle->gaps[i]))
+        int64_t length_ns = listed_ns(idle, i);
+        if (length_ns <= least_ns || !is_listed(idle, i))
             continue;
         if (count == room) {
             ok = gt_radix_sort_first(order, count, wanted);
             count = wanted;
-            least_ns = wanted ? listed_ns(&idle->gaps[order[wanted - 1].value]) : INT64_MAX;
+            least_ns = wanted ? listed_ns(idle, order[wanted - 1].value) : INT64_MAX;
             if (length_ns <= least_ns)
                 continue;
         }
@@ -212,7 +212,7 @@ static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_i
                                    size_t count) {
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
-        calls[i] = idle->gaps[gaps[i]].call;
+        calls[i] = idle->call[gaps[i]];
     uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, count) : NULL;
     gt_mem_free(calls);
     return operators;
@@ -224,8 +224,8 @@ static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
     return gt_cell_text(gt_call_plain_name(gt_store_string(view->store, view->store->calls.name[call])));
 }
 
-static struct gt_cell range_name(const struct gt_view *view, const struct gt_idle_gap *gap) {
-    uint32_t range = gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_range[view->row[gap->next]];
+static struct gt_cell range_name(const struct gt_view *view, uint32_t position) {
+    uint32_t range = position == GT_NO_ROW ? GT_NO_ROW : view->labels->op_range[view->row[position]];
     if (range == GT_NO_ROW)
         return gt_cell_null();
     return gt_cell_text(gt_store_string(view->store, view->store->ranges.name[range]));
@@ -247,26 +247,26 @@ static struct gt_cell cpu_was_in(const struct gt_view *view, const struct surrou
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
                     const struct surroundings *around, size_t place) {
-    const struct gt_idle_gap *gap = &idle->gaps[number];
-    int64_t queued_ns = gt_idle_gap_queued_ns(gap);
-    bool is_mostly_queued = queued_ns > gt_idle_gap_ns(gap);
-    enum gt_idle_cause cause = is_mostly_queued ? GT_IDLE_DEPENDENCY : gap->cause;
+    int64_t queued_ns = gt_idle_gap_queued_ns(idle, number);
+    bool is_mostly_queued = queued_ns > gt_idle_gap_ns(idle, number);
+    enum gt_idle_cause cause = is_mostly_queued ? GT_IDLE_DEPENDENCY : gt_idle_gap_cause(idle, number);
     size_t device = gt_idle_device_of(idle, number);
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "device", view->devices[device].id);
-    gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, gap->start_ns));
-    gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gt_idle_gap_whole_end_ns(gap)));
-    gt_row_int(&row, "gap_ns", listed_ns(gap));
+    gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, gt_idle_gap_start_ns(idle, number)));
+    gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gt_idle_gap_whole_end_ns(idle, number)));
+    gt_row_int(&row, "gap_ns", listed_ns(idle, number));
     gt_row_text(&row, "cause", gt_str_of(gt_idle_cause_names[cause]));
-    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, gap->previous));
-    gt_row_cell(&row, "before", gt_measure_op_name_cell(view, gap->next));
-    gt_row_cell(&row, "call", call_name(view, gap->call));
+    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, idle->previous[number]));
+    gt_row_cell(&row, "before", gt_measure_op_name_cell(view, idle->next[number]));
+    gt_row_cell(&row, "call", call_name(view, idle->call[number]));
     gt_row_cell(&row, "activity",
                 cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[around->found->activity[number]]))
                                       : gt_cell_null());
-    gt_row_cell(&row, "recoverable_ns", gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device])));
+    gt_row_cell(&row, "recoverable_ns",
+                gt_cell_half(gt_idle_gap_twice_recoverable_ns(idle, number, &idle->devices[device])));
     gt_row_cell(&row, "meanwhile", is_mostly_queued ? gt_cell_null() : cpu_was_in(view, around, place));
-    gt_row_cell(&row, "range", range_name(view, gap));
+    gt_row_cell(&row, "range", range_name(view, idle->next[number]));
     gt_row_cell(&row, "operator", operator_name(view, around->operators[place]));
     gt_row_int(&row, "queued_ns", queued_ns);
     gt_row_end(&row);

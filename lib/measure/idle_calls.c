@@ -115,9 +115,8 @@ static bool add_part(struct summing *it, size_t device, size_t gap, uint32_t cal
 }
 
 static bool add_gap(struct summing *it, size_t device, size_t number) {
-    const struct gt_idle_gap *gap = &it->idle->gaps[number];
     struct gt_idle_cpu_part part;
-    if (gap->cause != GT_IDLE_HOST || !gt_idle_gap_cpu_part(gap, &it->view->store->calls, &part))
+    if (gt_idle_gap_cause(it->idle, number) != GT_IDLE_HOST || !gt_idle_gap_cpu_part(it->idle, number, &part))
         return true;
     for (size_t i = find_piece(it, part.thread, part.start_ns);
          i < it->piece_count && it->pieces[i].thread == part.thread && it->pieces[i].start_ns < part.end_ns; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -150,9 +151,10 @@ static void count_lengths(struct gt_launch_rate *rate, const struct gt_slice *sl
     for (size_t s = 0; s < slice_count; s++) {
         size_t under_5us = 0, under_10us = 0, under_20us = 0;
         for (size_t i = 0; i < slices[s].count; i++) {
-            under_5us += slices[s].samples[i] < 5000;
-            under_10us += slices[s].samples[i] < 10000;
-            under_20us += slices[s].samples[i] < 20000;
+            int64_t length_ns = gt_quantile_sample(&slices[s], i);
+            under_5us += length_ns < 5000;
+            under_10us += length_ns < 10000;
+            under_20us += length_ns < 20000;
         }
         rate->count += slices[s].count;
         rate->under_5us += under_5us;
@@ -175,14 +177,12 @@ static void judge(struct gt_launch_rate *rate) {
     rate->is_storm = is_storm(rate);
 }
 
-/* What follows from the counts, the window and the lengths. */
-static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
+static void find_quantiles(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
     double quantiles[3];
     gt_quantile_all(slices, slice_count, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
     rate->median_ns = quantiles[0];
     rate->p90_ns = quantiles[1];
     rate->p99_ns = quantiles[2];
-    judge(rate);
 }
 
 /* Lengths by process, those of no known one last: bounds[process] .. bounds[process + 1] are those of one. */
@@ -199,45 +199,92 @@ static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t pro
     return slices;
 }
 
-static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_groups *groups) {
-    size_t process_count = rates->count - 1;
-    size_t *bounds = gt_mem_array(process_count + 3, sizeof *bounds);
-    struct gt_slice *slices = bounds ? new_slices(groups, process_count, bounds) : NULL;
-    struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
-    struct gt_launch_rate *all = &rates->items[process_count], *only = NULL;
-    for (size_t i = 0; i < process_count && slices; i++) {
-        struct gt_launch_rate *rate = &rates->items[i];
-        count_lengths(rate, slices + bounds[i], bounds[i + 1] - bounds[i]);
-        describe(rate, slices + bounds[i], bounds[i + 1] - bounds[i]);
-        add_counts(all, rate);
-        only = rate->count == lengths.count ? rate : only;
-    }
-    if (slices) /* those of no known process */
-        count_lengths(all, slices + bounds[process_count], bounds[process_count + 1] - bounds[process_count]);
-    if (only)
-        *all = *only;
-    else
-        describe(all, &lengths, 1);
-    all->process = GT_NO_TRACK;
-    gt_mem_free(bounds);
-    gt_mem_free(slices);
-    return slices;
+/* Parts that are made at the same time: the windows, the quantiles of all lengths, then what each process has, and
+   those of no known one. */
+enum { PART_WINDOWS, PART_ALL, PART_PROCESSES };
+
+struct making {
+    struct gt_launch_rates *rates;
+    const struct gt_view *view;
+    struct gt_slice *slices; /* by process */
+    size_t *bounds;
+    struct gt_slice lengths;       /* of all */
+    struct gt_launch_rate unknown; /* counts of those of no known process */
+    bool ok;                       /* windows */
+};
+
+static size_t count_of(const struct making *making, size_t process) {
+    size_t count = 0;
+    for (size_t i = making->bounds[process]; i < making->bounds[process + 1]; i++)
+        count += making->slices[i].count;
+    return count;
 }
 
-/* With their windows. */
+/* The process that has all of them; SIZE_MAX: there is none. */
+static size_t only_process(const struct making *making) {
+    for (size_t process = 0; process + 1 < making->rates->count; process++)
+        if (count_of(making, process) == making->lengths.count)
+            return process;
+    return SIZE_MAX;
+}
+
+static void make_part(void *context, size_t part) {
+    struct making *making = context;
+    size_t process_count = making->rates->count - 1, process = part - PART_PROCESSES;
+    if (part == PART_WINDOWS) {
+        making->ok = add_windows(making->rates, making->view);
+    } else if (part == PART_ALL) {
+        if (only_process(making) == SIZE_MAX)
+            find_quantiles(&making->rates->items[process_count], &making->lengths, 1);
+    } else {
+        struct gt_launch_rate *rate = process < process_count ? &making->rates->items[process] : &making->unknown;
+        const struct gt_slice *slices = making->slices + making->bounds[process];
+        size_t count = making->bounds[process + 1] - making->bounds[process];
+        count_lengths(rate, slices, count);
+        if (process < process_count)
+            find_quantiles(rate, slices, count);
+    }
+}
+
+static void judge_all(struct making *making) {
+    struct gt_launch_rates *rates = making->rates;
+    size_t process_count = rates->count - 1, only = only_process(making);
+    struct gt_launch_rate *all = &rates->items[process_count];
+    for (size_t i = 0; i < process_count; i++) {
+        judge(&rates->items[i]);
+        add_counts(all, &rates->items[i]);
+    }
+    add_counts(all, &making->unknown);
+    if (only != SIZE_MAX)
+        *all = rates->items[only];
+    else
+        judge(all);
+    all->process = GT_NO_TRACK;
+}
+
 static bool begin_rates(struct gt_launch_rates *rates, const struct gt_view *view) {
     *rates = (struct gt_launch_rates){.count = view->store->processes.count + 1};
     rates->items = gt_mem_array(rates->count, sizeof *rates->items);
     for (size_t i = 0; i < rates->count && rates->items; i++)
         rates->items[i].process = i + 1 < rates->count ? (uint32_t)i : GT_NO_TRACK;
-    return rates->items && add_windows(rates, view);
+    return rates->items;
 }
 
 enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
     const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+    struct making making = {.rates = rates, .view = view};
     if (!groups)
         return err->code;
-    if (begin_rates(rates, view) && describe_all(rates, groups))
+    making.bounds = gt_mem_array(view->store->processes.count + 3, sizeof *making.bounds);
+    making.slices = making.bounds ? new_slices(groups, view->store->processes.count, making.bounds) : NULL;
+    making.lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+    if (begin_rates(rates, view) && making.slices) {
+        gt_threads_deal(gt_threads_count(view->request->threads), PART_PROCESSES + rates->count, make_part, &making);
+        judge_all(&making);
+    }
+    gt_mem_free(making.bounds);
+    gt_mem_free(making.slices);
+    if (making.ok)
         return GT_OK;
     gt_launch_rates_release(rates);
     return gt_fail_memory(err);
@@ -281,7 +328,7 @@ enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct 
         qsort(bursts.items, bursts.count, sizeof *bursts.items, by_start);
         measure_window(rate, bursts.items, bursts.count);
     }
-    rate->median_ns = gt_quantile(lengths.samples, lengths.count, 0.5);
+    gt_quantile_all(&lengths, 1, (const double[]){0.5}, 1, &rate->median_ns);
     judge(rate);
     gt_mem_free(bursts.items);
     return ok ? GT_OK : gt_fail_memory(err);

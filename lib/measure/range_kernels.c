@@ -1,10 +1,12 @@
 /* Range kernels: the kernel time that was launched directly inside each range, by name and by process, and how much of
    all kernel time that covers. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
+#include "base/sort.h"
+#include "base/threads.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
@@ -41,12 +43,24 @@ static const struct gt_report_column coverage_columns[] = {
     {"coverage", "Coverage", GT_UNIT_SHARE, "kernel time of the process", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
-/* Keys: a range is its domain and name; a process its track. */
+/* Keys: a range is its domain and name; a process its track. Pairs of both are dealt to parts, which threads sum at the
+   same time. */
+struct part {
+    const struct attribution *sums;
+    struct gt_keyed lengths;  /* of ranges: process, range */
+    struct gt_keyed kernels;  /* of kernels: process (GT_NO_TRACK: not known), range */
+    struct process_row *rows; /* of the table of processes */
+    size_t row_count;
+    bool ok;
+};
+
 struct attribution {
     const struct gt_view *view;
-    struct gt_keyed lengths;   /* of ranges: process, range */
+    const struct gt_range_set *set;       /* NULL: all ranges on the CPU are listed */
+    const struct gt_range_groups *groups; /* NULL: kernels have no ranges */
+    struct part *parts;
+    size_t part_count, threads;
     struct gt_keyed by_range;  /* of kernels: range */
-    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not known), range */
     struct gt_keyed processes; /* of kernels: process, 0 for all of them and 1 for those in ranges */
     __int128 total_ns, covered_ns;
     size_t covered;
@@ -64,29 +78,41 @@ static bool is_known(const struct gt_view *view, uint32_t process) {
     return gt_measure_pid_cell(view, process).type != GPUTIME_CELL_NULL;
 }
 
-/* The same ranges as the table `ranges` lists. */
-static bool add_ranges(struct attribution *sums, struct gt_error *err) {
-    const struct gt_view *view = sums->view;
-    const struct gt_ranges *ranges = &view->store->ranges;
-    const struct gt_range_set *set = view->is_whole ? NULL : gt_results_ranges(view, err);
-    if (!view->is_whole && !set)
-        return false;
-    for (uint32_t range = 0; range < ranges->count; range++) {
-        uint32_t process = gt_range_set_process(view->store, range);
-        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_set_is_on_cpu(view->store, range);
-        if (is_listed && is_known(view, process))
-            gt_keyed_add(&sums->lengths, process, gt_range_groups_key(view->store, range),
-                         gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
-    }
-    return !sums->lengths.failed;
+static bool is_of_part(const struct part *part, uint64_t process, uint64_t range) {
+    const struct attribution *sums = part->sums;
+    uint64_t mixed = (range ^ process << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    return sums->part_count == 1 || (mixed >> 32) % sums->part_count == (size_t)(part - sums->parts);
 }
 
-static bool add_kernels(struct attribution *sums, struct gt_error *err) {
-    const struct gt_range_groups *groups = gt_results_range_groups(sums->view, err);
-    if (!groups)
-        return false;
-    for (size_t i = 0; i < groups->keyed.count; i++) {
+/* The same ranges as the table `ranges` lists. */
+static void add_ranges(struct part *part) {
+    const struct attribution *sums = part->sums;
+    const struct gt_store *store = sums->view->store;
+    const struct gt_ranges *ranges = &store->ranges;
+    for (uint32_t range = 0; range < ranges->count; range++) {
+        uint32_t process = gt_range_set_process(store, range);
+        uint64_t key = gt_range_groups_key(store, range);
+        if (!is_of_part(part, process, key))
+            continue;
+        bool is_listed = sums->set ? gt_range_set_lists(sums->set, range) : gt_range_set_is_on_cpu(store, range);
+        if (is_listed && is_known(sums->view, process))
+            gt_keyed_add(&part->lengths, process, key, gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
+    }
+}
+
+static void add_kernels(struct part *part) {
+    const struct gt_range_groups *groups = part->sums->groups;
+    for (size_t i = 0; groups && i < groups->keyed.count; i++) {
         const struct gt_keyed_group *group = &groups->keyed.items[i];
+        uint64_t process = gt_range_group_process(group), range = gt_range_group_range(group);
+        if (gt_range_group_is_of_kernels(group) && range != GT_NO_RANGE_KEY && is_of_part(part, process, range))
+            gt_keyed_merge(&part->kernels, process, range, &group->lengths);
+    }
+}
+
+static void add_totals(struct attribution *sums) {
+    for (size_t i = 0; sums->groups && i < sums->groups->keyed.count; i++) {
+        const struct gt_keyed_group *group = &sums->groups->keyed.items[i];
         uint64_t process = gt_range_group_process(group), range = gt_range_group_range(group);
         if (!gt_range_group_is_of_kernels(group))
             continue;
@@ -96,17 +122,19 @@ static bool add_kernels(struct attribution *sums, struct gt_error *err) {
             continue;
         sums->covered += group->lengths.count;
         sums->covered_ns += group->lengths.sum;
-        gt_keyed_merge(&sums->by_both, process, range, &group->lengths);
         gt_keyed_merge(&sums->by_range, 0, range, &group->lengths);
         gt_keyed_merge(&sums->processes, process, 1, &group->lengths);
     }
-    return !sums->processes.failed && !sums->by_range.failed && !sums->by_both.failed;
 }
 
 static void attribution_release(struct attribution *sums) {
-    gt_keyed_release(&sums->lengths);
+    for (size_t i = 0; i < sums->part_count && sums->parts; i++) {
+        gt_keyed_release(&sums->parts[i].lengths);
+        gt_keyed_release(&sums->parts[i].kernels);
+        gt_mem_free(sums->parts[i].rows);
+    }
+    gt_mem_free(sums->parts);
     gt_keyed_release(&sums->by_range);
-    gt_keyed_release(&sums->by_both);
     gt_keyed_release(&sums->processes);
 }
 
@@ -140,9 +168,8 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
     struct gt_table *table = gt_section_table(section, "range_kernels", "Kernel time directly inside ranges", columns,
                                               GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    if (sums->by_range.count)
-        qsort_r(sums->by_range.items, sums->by_range.count, sizeof *sums->by_range.items, by_kernel_time,
-                (void *)(uintptr_t)view);
+    gt_sort(sums->by_range.items, sums->by_range.count, sizeof *sums->by_range.items, by_kernel_time,
+            (void *)(uintptr_t)view, sums->threads);
     for (size_t i = 0; i < sums->by_range.count; i++) {
         const struct gt_keyed_group *group = &sums->by_range.items[i];
         struct gt_row row = gt_row_begin(table);
@@ -204,7 +231,15 @@ struct process_row {
     int64_t pid;
     uint64_t process, range;
     const struct gt_keyed_group *lengths, *kernels; /* either may be NULL */
+    int64_t kernel_ns,
+        range_ns; /* their sums, cut at the ends of 64 bits: most rows are ordered without a look there */
 };
+
+static int compare_sums(int64_t x_ns, int64_t y_ns, const struct gt_keyed_group *x, const struct gt_keyed_group *y) {
+    if (x_ns != y_ns)
+        return x_ns < y_ns ? 1 : -1;
+    return x_ns < INT64_MAX ? 0 : (sum_of(x) < sum_of(y)) - (sum_of(x) > sum_of(y));
+}
 
 static int by_pid_and_time(const void *a, const void *b, void *context) {
     const struct process_row *x = a, *y = b;
@@ -213,65 +248,82 @@ static int by_pid_and_time(const void *a, const void *b, void *context) {
         return x->pid < y->pid ? -1 : 1;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
-    if (sum_of(x->kernels) != sum_of(y->kernels))
-        return sum_of(x->kernels) < sum_of(y->kernels) ? 1 : -1;
-    if (sum_of(x->lengths) != sum_of(y->lengths))
-        return sum_of(x->lengths) < sum_of(y->lengths) ? 1 : -1;
-    int order = gt_str_cmp(name_of(view, x->range), name_of(view, y->range));
+    int order = compare_sums(x->kernel_ns, y->kernel_ns, x->kernels, y->kernels);
+    if (!order)
+        order = compare_sums(x->range_ns, y->range_ns, x->lengths, y->lengths);
+    if (!order)
+        order = gt_str_cmp(name_of(view, x->range), name_of(view, y->range));
     return order ? order : gt_str_cmp(domain_of(view, x->range), domain_of(view, y->range));
 }
 
-static void add_process_row(struct gt_table *table, const struct attribution *sums, const struct process_row *row) {
+struct process_rows {
+    const struct attribution *sums;
+    const struct process_row *rows;
+};
+
+static void fill_process_row(const void *context, struct gt_row *cells, size_t index) {
+    const struct attribution *sums = ((const struct process_rows *)context)->sums;
+    const struct process_row *row = &((const struct process_rows *)context)->rows[index];
     size_t instances = count_of(row->lengths);
-    struct gt_row cells = gt_row_begin(table);
-    gt_row_int(&cells, "pid", row->pid);
-    gt_row_text(&cells, "name", name_of(sums->view, row->range));
-    gt_row_text(&cells, "domain", domain_of(sums->view, row->range));
-    gt_row_count(&cells, "instances", instances);
-    gt_row_int(&cells, "range_ns", gt_ns_of_sum(sum_of(row->lengths)));
-    gt_row_cell(&cells, "range_avg_ns",
+    gt_row_int(cells, "pid", row->pid);
+    gt_row_text(cells, "name", name_of(sums->view, row->range));
+    gt_row_text(cells, "domain", domain_of(sums->view, row->range));
+    gt_row_count(cells, "instances", instances);
+    gt_row_int(cells, "range_ns", row->range_ns);
+    gt_row_cell(cells, "range_avg_ns",
                 instances ? gt_cell_real(gt_keyed_tally_mean(&row->lengths->lengths)) : gt_cell_null());
     if (!gt_option_flag(sums->view, GT_OPTION_ranges_have_kernels)) {
-        gt_row_null_rest(&cells, "kernels");
-    } else {
-        gt_row_count(&cells, "kernels", count_of(row->kernels));
-        gt_row_int(&cells, "kernel_ns", gt_ns_of_sum(sum_of(row->kernels)));
-        gt_row_cell(&cells, "kernel_avg_ns",
-                    row->kernels ? gt_cell_real(gt_keyed_tally_mean(&row->kernels->lengths)) : gt_cell_null());
-        gt_row_cell(&cells, "coverage", row->kernels ? coverage_of(sums, row->process) : gt_cell_null());
+        gt_row_null_rest(cells, "kernels");
+        return;
     }
-    gt_row_end(&cells);
+    gt_row_count(cells, "kernels", count_of(row->kernels));
+    gt_row_int(cells, "kernel_ns", row->kernel_ns);
+    gt_row_cell(cells, "kernel_avg_ns",
+                row->kernels ? gt_cell_real(gt_keyed_tally_mean(&row->kernels->lengths)) : gt_cell_null());
+    gt_row_cell(cells, "coverage", row->kernels ? coverage_of(sums, row->process) : gt_cell_null());
 }
 
-static size_t list_rows(const struct attribution *sums, struct process_row *rows) {
-    const int64_t *pids = sums->view->store->processes.pid;
-    size_t count = 0;
-    for (size_t i = 0; i < sums->lengths.count; i++) {
-        const struct gt_keyed_group *group = &sums->lengths.items[i];
-        rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, group,
-                                             gt_keyed_find(&sums->by_both, group->hi, group->lo)};
+static void list_row(struct part *part, uint64_t process, uint64_t range, const struct gt_keyed_group *lengths,
+                     const struct gt_keyed_group *kernels) {
+    part->rows[part->row_count++] = (struct process_row){.pid = part->sums->view->store->processes.pid[process],
+                                                         .process = process,
+                                                         .range = range,
+                                                         .lengths = lengths,
+                                                         .kernels = kernels,
+                                                         .kernel_ns = gt_ns_of_sum(sum_of(kernels)),
+                                                         .range_ns = gt_ns_of_sum(sum_of(lengths))};
+}
+
+static void list_rows(struct part *part) {
+    for (size_t i = 0; i < part->lengths.count; i++) {
+        const struct gt_keyed_group *group = &part->lengths.items[i];
+        list_row(part, group->hi, group->lo, group, gt_keyed_find(&part->kernels, group->hi, group->lo));
     }
     /* Ranges on the GPU's side replace launches that the trace does not have: kernels without a CPU range. */
-    for (size_t i = 0; i < sums->by_both.count; i++) {
-        const struct gt_keyed_group *group = &sums->by_both.items[i];
-        if (is_known(sums->view, (uint32_t)group->hi) && !gt_keyed_find(&sums->lengths, group->hi, group->lo))
-            rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, NULL, group};
+    for (size_t i = 0; i < part->kernels.count; i++) {
+        const struct gt_keyed_group *group = &part->kernels.items[i];
+        if (is_known(part->sums->view, (uint32_t)group->hi) && !gt_keyed_find(&part->lengths, group->hi, group->lo))
+            list_row(part, group->hi, group->lo, NULL, group);
     }
-    return count;
 }
 
 static bool add_process_table(struct gt_section *section, const struct attribution *sums) {
-    struct process_row *rows = gt_mem_array(sums->lengths.count + sums->by_both.count, sizeof *rows);
+    size_t count = 0, place = 0;
+    for (size_t i = 0; i < sums->part_count; i++)
+        count += sums->parts[i].row_count;
+    struct process_row *rows = gt_mem_uninitialised(count, sizeof *rows);
     if (!rows)
         return false;
-    size_t count = list_rows(sums, rows);
-    if (count)
-        qsort_r(rows, count, sizeof *rows, by_pid_and_time, (void *)(uintptr_t)sums->view);
+    for (size_t i = 0; i < sums->part_count; i++) {
+        const struct part *part = &sums->parts[i];
+        memcpy(rows + place, part->rows, part->row_count * sizeof *rows);
+        place += part->row_count;
+    }
+    gt_sort(rows, count, sizeof *rows, by_pid_and_time, (void *)(uintptr_t)sums->view, sums->threads);
     struct gt_table *table = gt_section_table(section, "process_ranges", "Ranges by process", process_columns,
                                               GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 20;
-    for (size_t i = 0; i < count; i++)
-        add_process_row(table, sums, &rows[i]);
+    gt_row_fill(table, count, sums->threads, fill_process_row, &(struct process_rows){sums, rows});
     gt_measure_table_for_processes(section, table);
     gt_mem_free(rows);
     return true;
@@ -298,12 +350,48 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
     gt_measure_table_for_processes(section, table);
 }
 
+/* ---- sums ---- */
+
+/* The last index is that of the sums that are not dealt. */
+static void make_part(void *context, size_t index) {
+    struct attribution *sums = context;
+    if (index == sums->part_count) {
+        add_totals(sums);
+        return;
+    }
+    struct part *part = &sums->parts[index];
+    add_ranges(part);
+    add_kernels(part);
+    part->rows = gt_mem_uninitialised(part->lengths.count + part->kernels.count, sizeof *part->rows);
+    part->ok = part->rows && !part->lengths.failed && !part->kernels.failed;
+    if (part->ok)
+        list_rows(part);
+}
+
+static bool add_sums(struct attribution *sums, struct gt_error *err) {
+    const struct gt_view *view = sums->view;
+    size_t ranges = view->store->ranges.count;
+    bool has_kernels = gt_option_flag(view, GT_OPTION_ranges_have_kernels) && ranges > 0;
+    sums->threads = gt_threads_count(view->request->threads);
+    sums->part_count = gt_threads_slices(sums->threads, ranges, 1);
+    sums->parts = gt_mem_array(sums->part_count, sizeof *sums->parts);
+    sums->set = view->is_whole ? NULL : gt_results_ranges(view, err);
+    sums->groups = has_kernels ? gt_results_range_groups(view, err) : NULL;
+    if (!sums->parts || (!view->is_whole && !sums->set) || (has_kernels && !sums->groups))
+        return false;
+    for (size_t i = 0; i < sums->part_count; i++)
+        sums->parts[i].sums = sums;
+    gt_threads_deal(sums->threads, sums->part_count + 1, make_part, sums);
+    bool ok = !sums->processes.failed && !sums->by_range.failed;
+    for (size_t i = 0; i < sums->part_count; i++)
+        ok = ok && sums->parts[i].ok;
+    return ok;
+}
+
 enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct attribution sums = {.view = view};
-    bool has_kernels = gt_option_flag(view, GT_OPTION_ranges_have_kernels), has_ranges = view->store->ranges.count > 0;
-    bool ok = add_ranges(&sums, err) && (!has_kernels || !has_ranges || add_kernels(&sums, err)) &&
-              add_process_table(section, &sums);
-    if (ok && has_kernels)
+    bool ok = add_sums(&sums, err) && add_process_table(section, &sums);
+    if (ok && gt_option_flag(view, GT_OPTION_ranges_have_kernels))
         warn(section, &sums);
     if (ok) {
         add_coverage(section, &sums);

@@ -1,8 +1,8 @@
 /* Ranges: what the annotated parts of the program put on the GPUs, by name. */
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/sort.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
 #include "measure/results/results.h"
@@ -32,9 +32,10 @@ static const struct gt_report_column columns[] = {
     {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_GROUP},
 };
 
-static int by_busy(const void *a, const void *b) {
+static int by_busy(const void *a, const void *b, void *context) {
     const struct gt_range_name *x = *(const struct gt_range_name *const *)a;
     const struct gt_range_name *y = *(const struct gt_range_name *const *)b;
+    (void)context;
     if (x->busy.busy_ns != y->busy.busy_ns)
         return x->busy.busy_ns < y->busy.busy_ns ? 1 : -1;
     int order = gt_str_cmp(x->name, y->name);
@@ -58,33 +59,39 @@ static bool collect_projections(const struct gt_range_set *set, struct gt_sample
     return true;
 }
 
-static void add_row(struct gt_table *table, const struct gt_range_set *set, const struct gt_range_name *name,
-                    struct gt_samples *projections) {
-    struct gt_sample_stats stats = gt_samples_stats(projections, (size_t)(name - set->names));
+struct listing {
+    const struct gt_range_set *set;
+    const struct gt_range_name *const *names;
+    const struct gt_samples *projections;
+};
+
+static void fill_row(const void *context, struct gt_row *row, size_t index) {
+    const struct listing *listing = context;
+    const struct gt_range_set *set = listing->set;
+    const struct gt_range_name *name = listing->names[index];
+    struct gt_sample_stats stats = gt_samples_stats(listing->projections, (size_t)(name - set->names));
     bool is_used = name->used > 0;
-    struct gt_row row = gt_row_begin(table);
-    gt_row_text(&row, "name", name->name);
-    gt_row_text(&row, "domain", name->domain);
-    gt_row_count(&row, "instances", name->instances);
-    gt_row_count(&row, "ops", name->ops);
-    gt_row_int(&row, "busy_ns", name->busy.busy_ns);
-    gt_row_int(&row, "sum_ns", name->sum_ns);
-    gt_row_int(&row, "projected_ns", name->projected_ns);
-    gt_row_int(&row, "range_ns", name->range_ns);
-    gt_row_int(&row, "exclusive_ns", name->exclusive_ns);
-    gt_row_share(&row, "share", (double)name->exclusive_ns, (double)set->total_ns);
-    gt_row_count(&row, "launches", name->launches);
-    gt_row_count(&row, "used", name->used);
-    gt_row_cell(&row, "proj_avg_ns", is_used ? gt_cell_real(stats.mean_ns) : gt_cell_null());
-    gt_row_cell(&row, "proj_median_ns", is_used ? gt_cell_real(stats.median_ns) : gt_cell_null());
-    gt_row_cell(&row, "proj_min_ns", is_used ? gt_cell_int(stats.min_ns) : gt_cell_null());
-    gt_row_cell(&row, "proj_max_ns", is_used ? gt_cell_int(stats.max_ns) : gt_cell_null());
-    gt_row_cell(&row, "proj_stddev_ns", is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null());
-    gt_row_cell(&row, "level_avg", is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null());
-    gt_row_cell(&row, "range_avg_ns",
+    gt_row_text(row, "name", name->name);
+    gt_row_text(row, "domain", name->domain);
+    gt_row_count(row, "instances", name->instances);
+    gt_row_count(row, "ops", name->ops);
+    gt_row_int(row, "busy_ns", name->busy.busy_ns);
+    gt_row_int(row, "sum_ns", name->sum_ns);
+    gt_row_int(row, "projected_ns", name->projected_ns);
+    gt_row_int(row, "range_ns", name->range_ns);
+    gt_row_int(row, "exclusive_ns", name->exclusive_ns);
+    gt_row_share(row, "share", (double)name->exclusive_ns, (double)set->total_ns);
+    gt_row_count(row, "launches", name->launches);
+    gt_row_count(row, "used", name->used);
+    gt_row_cell(row, "proj_avg_ns", is_used ? gt_cell_real(stats.mean_ns) : gt_cell_null());
+    gt_row_cell(row, "proj_median_ns", is_used ? gt_cell_real(stats.median_ns) : gt_cell_null());
+    gt_row_cell(row, "proj_min_ns", is_used ? gt_cell_int(stats.min_ns) : gt_cell_null());
+    gt_row_cell(row, "proj_max_ns", is_used ? gt_cell_int(stats.max_ns) : gt_cell_null());
+    gt_row_cell(row, "proj_stddev_ns", is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null());
+    gt_row_cell(row, "level_avg", is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null());
+    gt_row_cell(row, "range_avg_ns",
                 name->instances ? gt_cell_real((double)name->range_ns / (double)name->instances) : gt_cell_null());
-    gt_row_cell(&row, "group", name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null());
-    gt_row_end(&row);
+    gt_row_cell(row, "group", name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null());
 }
 
 struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_section *section) {
@@ -94,14 +101,13 @@ struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_se
     return table;
 }
 
-static void add_table(const struct gt_view *view, struct gt_section *section, const struct gt_range_set *set,
-                      const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
+static void add_table(const struct gt_view *view, struct gt_section *section, const struct listing *listing,
+                      size_t count, size_t threads) {
     struct gt_table *table = gt_range_set_table_new(view, section);
-    for (size_t i = 0; i < count; i++) {
-        add_row(table, set, sorted[i], projections);
-        if (sorted[i]->domain.len)
+    gt_row_fill(table, count, threads, fill_row, listing);
+    for (size_t i = 0; i < count; i++)
+        if (listing->names[i]->domain.len)
             table->screen_columns = "name,domain,instances,ops,busy_ns,projected_ns,exclusive_ns,share";
-    }
 }
 
 static void add_facts(struct gt_section *section, const struct gt_range_set *set, size_t name_count) {
@@ -124,15 +130,16 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
         return err->code;
     enum gt_status status = GT_OK;
     struct gt_samples projections = {0};
+    size_t threads = gt_threads_count(view->request->threads);
     const struct gt_range_name **sorted = gt_mem_array(set->name_count, sizeof(struct gt_range_name *));
     if (sorted && collect_projections(set, &projections)) {
         size_t count = 0;
         for (size_t i = 0; i < set->name_count; i++)
             if (set->names[i].instances)
                 sorted[count++] = &set->names[i];
-        qsort(sorted, count, sizeof(struct gt_range_name *), by_busy);
+        gt_sort(sorted, count, sizeof(struct gt_range_name *), by_busy, NULL, threads);
         add_facts(section, set, count);
-        add_table(view, section, set, sorted, count, &projections);
+        add_table(view, section, &(struct listing){set, sorted, &projections}, count, threads);
     } else {
         status = gt_fail_memory(err);
     }

@@ -1,5 +1,6 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
 #include "base/mem.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -48,40 +49,44 @@ static const enum gt_amount step_amounts[] = {GT_AMOUNT_COMPUTE, GT_AMOUNT_EXPOS
                                               GT_AMOUNT_OVERLAP, GT_AMOUNT_SUM};
 enum { STEP_PARTS = 4 };
 
-static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_step_set *set,
-                    const struct gt_step_part *part) {
+struct listing {
+    const struct gt_view *view;
+    const struct gt_step_set *set;
+};
+
+static void fill_row(const void *context, struct gt_row *row, size_t index) {
+    const struct listing *listing = context;
+    const struct gt_view *view = listing->view;
+    const struct gt_step_set *set = listing->set;
+    const struct gt_step_part *part = &set->parts[index];
     const struct gt_step *step = &view->labels->steps[part->step];
     const int64_t *ns = gt_step_set_account(set, part)->ns;
     const char *state = gt_step_state_names[set->states[part->step]];
     bool has_ops = part->device != GT_NO_TRACK;
-    struct gt_row row = gt_row_begin(table);
-    gt_row_int(&row, "step", step->number);
-    gt_row_cell(&row, "pid", gt_measure_pid_cell(view, step->process));
-    gt_row_cell(&row, "device", has_ops ? gt_cell_int(view->devices[part->device].id) : gt_cell_null());
-    gt_row_cell(&row, "start_ns", has_ops ? gt_measure_time_cell(view, part->start_ns) : gt_cell_null());
-    gt_row_cell(&row, "end_ns", has_ops ? gt_measure_time_cell(view, part->end_ns) : gt_cell_null());
-    gt_row_cell(&row, "gpu_ns", has_ops ? gt_cell_int(ns[GT_AMOUNT_SPAN]) : gt_cell_null());
-    gt_row_count(&row, "ops", part->ops);
-    gt_row_int(&row, "busy_ns", ns[GT_AMOUNT_BUSY]);
-    gt_row_cell(&row, "busy_share",
+    gt_row_int(row, "step", step->number);
+    gt_row_cell(row, "pid", gt_measure_pid_cell(view, step->process));
+    gt_row_cell(row, "device", has_ops ? gt_cell_int(view->devices[part->device].id) : gt_cell_null());
+    gt_row_cell(row, "start_ns", has_ops ? gt_measure_time_cell(view, part->start_ns) : gt_cell_null());
+    gt_row_cell(row, "end_ns", has_ops ? gt_measure_time_cell(view, part->end_ns) : gt_cell_null());
+    gt_row_cell(row, "gpu_ns", has_ops ? gt_cell_int(ns[GT_AMOUNT_SPAN]) : gt_cell_null());
+    gt_row_count(row, "ops", part->ops);
+    gt_row_int(row, "busy_ns", ns[GT_AMOUNT_BUSY]);
+    gt_row_cell(row, "busy_share",
                 has_ops ? gt_cell_share((double)ns[GT_AMOUNT_BUSY], (double)ns[GT_AMOUNT_SPAN]) : gt_cell_null());
-    gt_row_cell(&row, "cpu_start_ns", gt_measure_time_cell(view, step->start_ns));
-    gt_row_cell(&row, "cpu_end_ns", gt_measure_time_cell(view, step->end_ns));
-    gt_row_int(&row, "cpu_ns", gt_step_set_cpu_ns(step));
-    gt_row_text(&row, "state", gt_str_of(state));
+    gt_row_cell(row, "cpu_start_ns", gt_measure_time_cell(view, step->start_ns));
+    gt_row_cell(row, "cpu_end_ns", gt_measure_time_cell(view, step->end_ns));
+    gt_row_int(row, "cpu_ns", gt_step_set_cpu_ns(step));
+    gt_row_text(row, "state", gt_str_of(state));
     for (size_t i = 0; i < GT_ARRAY_COUNT(step_amounts); i++)
-        gt_row_cell(&row, gt_amount_keys[step_amounts[i]], has_ops ? gt_cell_int(ns[step_amounts[i]]) : gt_cell_null());
-    gt_row_text(&row, "name", gt_store_string(view->store, view->store->ranges.name[step->range]));
-    gt_row_end(&row);
+        gt_row_cell(row, gt_amount_keys[step_amounts[i]], has_ops ? gt_cell_int(ns[step_amounts[i]]) : gt_cell_null());
+    gt_row_text(row, "name", gt_store_string(view->store, view->store->ranges.name[step->range]));
 }
 
 static void add_rows(const struct gt_view *view, struct gt_table *table, const struct gt_step_set *set) {
     bool is_wanted = gt_measure_table_is_wanted(view, table->key);
     size_t wanted = is_wanted ? gt_measure_table_rows_wanted(view, table, set->count) : 0;
     table->total_rows = set->count;
-    gt_row_reserve(table, wanted);
-    for (size_t i = 0; i < wanted; i++)
-        add_row(view, table, set, &set->parts[i]);
+    gt_row_fill(table, wanted, gt_threads_count(view->request->threads), fill_row, &(struct listing){view, set});
 }
 
 /* Steps of one state on one device. */

@@ -69,9 +69,10 @@ static void read_ops(const struct gt_view *view, size_t first, size_t count, str
     }
 }
 
-static void read_gaps(const struct gt_idle_gap *gaps, size_t count, struct gt_span *out) {
+static void read_gaps(const struct gt_idle *idle, size_t first, size_t count, struct gt_span *out) {
     for (size_t i = 0; i < count; i++)
-        out[i] = (struct gt_span){gaps[i].start_ns, gaps[i].end_ns, gaps[i].cause};
+        out[i] = (struct gt_span){gt_idle_gap_start_ns(idle, first + i), gt_idle_gap_end_ns(idle, first + i),
+                                  (uint8_t)gt_idle_gap_cause(idle, first + i)};
 }
 
 static void read_spans(const void *data, size_t first, size_t count, struct gt_span *out) {
@@ -80,7 +81,7 @@ static void read_spans(const void *data, size_t first, size_t count, struct gt_s
     if (source->kind == GT_TIMELINE_OPS)
         read_ops(drawing->view, first, count, out);
     else if (source->kind == GT_TIMELINE_GAPS)
-        read_gaps(drawing->idle->gaps + first, count, out);
+        read_gaps(drawing->idle, first, count, out);
     else if (source->kind == GT_TIMELINE_RANGES)
         gt_timeline_ranges_read(&drawing->ranges, first, count, out);
     else
@@ -108,7 +109,7 @@ static uint32_t name_span(const struct source *source, size_t index) {
                                      category_of(view, view->category[position]));
     }
     if (source->kind == GT_TIMELINE_GAPS) {
-        uint8_t cause = drawing->idle->gaps[index].cause;
+        enum gt_idle_cause cause = gt_idle_gap_cause(drawing->idle, index);
         return gt_timeline_names_add(&drawing->names, source->kind, cause, gt_str_of(gt_idle_cause_names[cause]), NULL);
     }
     if (source->kind == GT_TIMELINE_COLLECTIVES)
@@ -120,7 +121,7 @@ static uint32_t name_span(const struct source *source, size_t index) {
 
 /* ---- gaps and ranges ---- */
 
-static enum gt_status list_gaps(struct drawing *drawing, struct gt_error *err) {
+static enum gt_status list_gaps(struct drawing *drawing, struct gt_lane_list *list, struct gt_error *err) {
     const struct gt_view *view = drawing->view;
     drawing->idle = gt_results_idle(view, err);
     if (!drawing->idle)
@@ -130,13 +131,12 @@ static enum gt_status list_gaps(struct drawing *drawing, struct gt_error *err) {
         struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_GAPS);
         row.device = view->devices[d].id;
         if (device->count)
-            gt_lane_list_add(&drawing->list, &row, (struct gt_span_row){device->first, device->count},
-                             view->devices[d].device);
+            gt_lane_list_add(list, &row, (struct gt_span_row){device->first, device->count}, view->devices[d].device);
     }
     return GT_OK;
 }
 
-static enum gt_status list_ranges(struct drawing *drawing, struct gt_error *err) {
+static enum gt_status list_ranges(struct drawing *drawing, struct gt_lane_list *list, struct gt_error *err) {
     size_t most = rows_for(drawing, GT_TIMELINE_RANGES);
     enum gt_status status = gt_timeline_ranges_init(&drawing->ranges, drawing->view, most, err);
     if (status != GT_OK)
@@ -144,28 +144,88 @@ static enum gt_status list_ranges(struct drawing *drawing, struct gt_error *err)
     for (size_t i = 0; i < drawing->ranges.row_count; i++) {
         const struct gt_timeline_range_row *from = &drawing->ranges.rows[i];
         struct gt_timeline_row row = gt_timeline_ranges_row(&drawing->ranges, from);
-        gt_lane_list_add(&drawing->list, &row, from->spans, from->track);
+        gt_lane_list_add(list, &row, from->spans, from->track);
     }
-    drawing->list.left_out[GT_TIMELINE_RANGES] = drawing->ranges.rows_left_out;
+    list->left_out[GT_TIMELINE_RANGES] = drawing->ranges.rows_left_out;
     return GT_OK;
 }
 
 /* ---- all lanes ---- */
 
+/* Lanes in the order of the parts, which are made at the same time. */
+enum part {
+    PART_RANGES,
+    PART_GAPS,
+    PART_CURVES,
+    PART_STREAMS,
+    PART_STEPS,
+    PART_COLLECTIVES,
+    PART_HOST,
+    PART_COUNT = PART_HOST + GT_TIMELINE_CALLS - GT_TIMELINE_HOST_RANGES + 1,
+};
+
+struct listing {
+    struct drawing *drawing;
+    struct gt_arena arenas[PART_COUNT];
+    struct gt_lane_list lists[PART_COUNT];
+    enum gt_status statuses[PART_COUNT];
+    struct gt_error errs[PART_COUNT];
+};
+
+static bool list_others(struct listing *listing, size_t part) {
+    struct drawing *drawing = listing->drawing;
+    const struct gt_view *view = drawing->view;
+    struct gt_lane_list *list = &listing->lists[part];
+    if (part == PART_STREAMS)
+        return gt_gpu_lanes_streams(view, rows_for(drawing, GT_TIMELINE_OPS), list);
+    if (part == PART_STEPS)
+        return gt_gpu_lanes_steps(view, &drawing->sets[GT_TIMELINE_STEPS], list);
+    if (part == PART_COLLECTIVES)
+        return gt_gpu_lanes_collectives(view, &listing->arenas[part], &drawing->sets[GT_TIMELINE_COLLECTIVES], list);
+    enum gt_timeline_kind kind = (enum gt_timeline_kind)(GT_TIMELINE_HOST_RANGES + part - PART_HOST);
+    return gt_host_lanes_make(view, kind, drawing->threads, &drawing->sets[kind], list);
+}
+
+static void list_part(void *context, size_t part) {
+    struct listing *listing = context;
+    struct drawing *drawing = listing->drawing;
+    struct gt_lane_list *list = &listing->lists[part];
+    struct gt_error *err = &listing->errs[part];
+    if (part == PART_RANGES)
+        listing->statuses[part] = list_ranges(drawing, list, err);
+    else if (part == PART_GAPS)
+        listing->statuses[part] = list_gaps(drawing, list, err);
+    else if (part == PART_CURVES)
+        listing->statuses[part] = gt_curves_make(&drawing->curves, drawing->view, &listing->arenas[part], list, err);
+    else
+        listing->statuses[part] = list_others(listing, part) ? GT_OK : gt_fail_memory(err);
+}
+
+/* The error is that of the first part that has one. */
+static enum gt_status join_parts(struct drawing *drawing, struct listing *listing, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (size_t part = 0; part < PART_COUNT; part++) {
+        if (listing->statuses[part] != GT_OK && status == GT_OK) {
+            status = listing->statuses[part];
+            *err = listing->errs[part];
+        }
+        gt_arena_take(&drawing->section->report->arena, &listing->arenas[part]);
+        gt_lane_list_join(&drawing->list, &listing->lists[part]);
+    }
+    return status;
+}
+
 static enum gt_status list_lanes(struct drawing *drawing, struct gt_error *err) {
-    struct gt_arena *arena = &drawing->section->report->arena;
-    enum gt_status status = list_ranges(drawing, err);
-    if (status == GT_OK)
-        status = list_gaps(drawing, err);
-    if (status == GT_OK)
-        status = gt_curves_make(&drawing->curves, drawing->view, arena, &drawing->list, err);
+    struct listing *listing = gt_mem_array(1, sizeof *listing); /* too large for a small stack */
+    if (!listing)
+        return gt_fail_memory(err);
+    listing->drawing = drawing;
+    gt_threads_deal(drawing->threads, PART_COUNT, list_part, listing);
+    enum gt_status status = join_parts(drawing, listing, err);
+    gt_mem_free(listing);
     if (status != GT_OK)
         return status;
-    bool ok = gt_gpu_lanes_streams(drawing->view, rows_for(drawing, GT_TIMELINE_OPS), &drawing->list) &&
-              gt_gpu_lanes_steps(drawing->view, &drawing->sets[GT_TIMELINE_STEPS], &drawing->list) &&
-              gt_gpu_lanes_collectives(drawing->view, arena, &drawing->sets[GT_TIMELINE_COLLECTIVES], &drawing->list);
-    for (enum gt_timeline_kind kind = GT_TIMELINE_HOST_RANGES; kind <= GT_TIMELINE_CALLS && ok; kind++)
-        ok = gt_host_lanes_make(drawing->view, kind, &drawing->sets[kind], &drawing->list);
+    bool ok = true;
     for (enum gt_timeline_kind kind = 0; kind < GT_TIMELINE_KIND_COUNT && ok; kind++)
         ok = gt_lane_list_limit(&drawing->list, kind, rows_for(drawing, kind));
     return ok && gt_lane_list_sort(&drawing->list) ? GT_OK : gt_fail_memory(err);

@@ -29,9 +29,10 @@ static const struct gt_report_column process_columns[] = {
 struct gt_tally gt_tiny_tally(struct gt_slice lengths) {
     struct gt_tally tiny = {0};
     for (size_t i = 0; i < lengths.count; i++) {
-        bool is_tiny = lengths.samples[i] <= GT_TINY_NS;
+        int64_t length_ns = gt_quantile_sample(&lengths, i);
+        bool is_tiny = length_ns <= GT_TINY_NS;
         tiny.count += is_tiny;
-        tiny.sum += lengths.samples[i] & -(int64_t)is_tiny;
+        tiny.sum += length_ns & -(int64_t)is_tiny;
     }
     return tiny;
 }

@@ -91,8 +91,8 @@ static void add_exposed(struct sweep *sweep, int64_t start_ns, int64_t end_ns) {
     sweep->exposed.end_ns = end_ns;
 }
 
-static enum gt_rank_part part_of_cause(uint8_t cause) {
-    switch ((enum gt_idle_cause)cause) {
+static enum gt_rank_part part_of_cause(enum gt_idle_cause cause) {
+    switch (cause) {
     case GT_IDLE_SYNC:
         return GT_PART_IDLE_SYNC;
     case GT_IDLE_HOST:
@@ -110,13 +110,15 @@ static enum gt_rank_part part_of_cause(uint8_t cause) {
 static void add_idle(struct sweep *sweep, int64_t start_ns, int64_t end_ns) {
     const struct gt_idle *idle = sweep->idle;
     while (start_ns < end_ns) {
-        while (sweep->next_gap < idle->count && idle->gaps[sweep->next_gap].end_ns <= start_ns)
+        while (sweep->next_gap < idle->count && gt_idle_gap_end_ns(idle, sweep->next_gap) <= start_ns)
             sweep->next_gap++;
-        const struct gt_idle_gap *gap = sweep->next_gap < idle->count ? &idle->gaps[sweep->next_gap] : NULL;
-        bool is_inside = gap && gap->start_ns <= start_ns;
-        int64_t until_ns = !gap ? end_ns : is_inside ? gap->end_ns : gap->start_ns;
+        size_t gap = sweep->next_gap;
+        int64_t gap_start_ns = gap < idle->count ? gt_idle_gap_start_ns(idle, gap) : INT64_MAX;
+        bool is_inside = gap < idle->count && gap_start_ns <= start_ns;
+        int64_t until_ns = is_inside ? gt_idle_gap_end_ns(idle, gap) : gap_start_ns;
         until_ns = until_ns < end_ns ? until_ns : end_ns;
-        sweep->ns[is_inside ? part_of_cause(gap->cause) : GT_PART_IDLE_UNKNOWN] += until_ns - start_ns;
+        sweep->ns[is_inside ? part_of_cause(gt_idle_gap_cause(idle, gap)) : GT_PART_IDLE_UNKNOWN] +=
+            until_ns - start_ns;
         start_ns = until_ns;
     }
 }

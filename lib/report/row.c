@@ -1,15 +1,18 @@
 /* The row writer: in come cells with the keys of their columns, out go rows at the end of a table. */
 #include "report/row.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 
 /* Code that writes a row wrongly does so in the first rows; comparing names in millions of them would take time. */
+enum { FIRST_ROWS = 64 };
 #ifdef GT_CHECK_ROWS
 #define CHECKED_ROWS SIZE_MAX
 #else
-#define CHECKED_ROWS 64
+#define CHECKED_ROWS FIRST_ROWS
 #endif
 
 static bool set_capacity(struct gt_table *table, size_t capacity) {
@@ -82,4 +85,54 @@ void gt_row_end(struct gt_row *row) {
     else if (failure->code == GT_OK)
         gt_fail(failure, "internal error: table '%s': column %zu is '%s', got the end of the row", table->key,
                 row->count + 1, table->columns[row->count].key);
+}
+
+/* ---- many rows ---- */
+
+enum { SLICE_ROWS = 8192 }; /* which take longer than starting a thread */
+
+struct filling {
+    struct gt_table *table;
+    size_t first; /* number of the first row of the slices */
+    void (*fill)(const void *context, struct gt_row *row, size_t index);
+    const void *context;
+    atomic_bool failed; /* a row has another number of cells than the table columns */
+};
+
+static void fill_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct filling *filling = context;
+    struct gt_table *table = filling->table;
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
+        struct gt_row row = {.table = table,
+                             .cells = table->cells + (table->row_count + i) * table->column_count,
+                             .unchecked = CHECKED_ROWS == FIRST_ROWS ? table->column_count : 0};
+        filling->fill(filling->context, &row, filling->first + i);
+        if (row.count != table->column_count)
+            filling->failed = true;
+    }
+}
+
+/* The first rows are written one by one, so that one that is wrong is found and reported as ever. */
+void gt_row_fill(struct gt_table *table, size_t count, size_t threads,
+                 void (*fill)(const void *context, struct gt_row *row, size_t index), const void *context) {
+    struct filling filling = {.table = table, .fill = fill, .context = context};
+    struct gt_report *report = table->report;
+    gt_row_reserve(table, table->row_count + count);
+    for (; filling.first < count && filling.first < FIRST_ROWS; filling.first++) {
+        struct gt_row row = gt_row_begin(table);
+        fill(context, &row, filling.first);
+        gt_row_end(&row);
+    }
+    size_t rest = count - filling.first;
+    if (!rest || gt_arena_failed(&report->arena) || report->failure.code != GT_OK)
+        return;
+    size_t most = rest / SLICE_ROWS + 1;
+    gt_threads_rows(threads < most ? threads : most, rest, fill_slice, &filling);
+    if (filling.failed && report->failure.code == GT_OK)
+        gt_fail(&report->failure, "internal error: table '%s': a row has not %zu cells", table->key,
+                table->column_count);
+    table->row_count += filling.failed ? 0 : rest;
+    if (table->total_rows < table->row_count)
+        table->total_rows = table->row_count;
 }

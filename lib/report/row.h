@@ -27,6 +27,10 @@ void gt_row_reserve(struct gt_table *table, size_t row_count);
 struct gt_row gt_row_begin(struct gt_table *table);
 void gt_row_end(struct gt_row *row);
 
+/* So many rows more, made by several threads: fill(context, row, i) puts the cells of number i of them. */
+void gt_row_fill(struct gt_table *table, size_t count, size_t threads,
+                 void (*fill)(const void *context, struct gt_row *row, size_t index), const void *context);
+
 /* Whether the next cell of the row is that of the column with this key. If not, the report has failed. */
 bool gt_row_expects(struct gt_row *row, const char *key);
 

@@ -4,7 +4,6 @@
 
 #ifdef GT_HAVE_MICROHTTPD
 #include <errno.h>
-#include <microhttpd.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/mem.h"
 #include "serve/serve_clients.h"
 #include "serve/serve_guard.h"
+#include "serve/serve_library.h"
 #include "serve/serve_life.h"
 #include "serve/serve_listen.h"
 
@@ -22,6 +22,7 @@ enum { MOST_CONNECTIONS = 2 * GT_SERVE_CLIENTS_ASKERS, SILENT_SECONDS = 15, REQU
 
 struct server {
     const struct gt_serve_how *how;
+    struct gt_serve_library mhd;
     struct gt_serve_guard guard;
     struct gt_serve_clients clients;
     pthread_mutex_t life_lock;
@@ -42,43 +43,45 @@ static int64_t now_ns(void) {
 
 /* ---- answers ---- */
 
-static void add_headers(struct MHD_Response *response, const char *content_type, const char *policy) {
-    MHD_add_response_header(response, "Content-Type", content_type);
-    MHD_add_response_header(response, "Content-Security-Policy",
-                            policy ? policy : "default-src 'none'; frame-ancestors 'none'");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "X-Frame-Options", "DENY");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
-    MHD_add_response_header(response, "Cache-Control", "no-store");
+static void add_headers(const struct gt_serve_library *mhd, struct MHD_Response *response, const char *content_type,
+                        const char *policy) {
+    mhd->add_response_header(response, "Content-Type", content_type);
+    mhd->add_response_header(response, "Content-Security-Policy",
+                             policy ? policy : "default-src 'none'; frame-ancestors 'none'");
+    mhd->add_response_header(response, "X-Content-Type-Options", "nosniff");
+    mhd->add_response_header(response, "X-Frame-Options", "DENY");
+    mhd->add_response_header(response, "Referrer-Policy", "no-referrer");
+    mhd->add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    mhd->add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+    mhd->add_response_header(response, "Cache-Control", "no-store");
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct gt_serve_answer *answer) {
+static enum MHD_Result send_answer(const struct gt_serve_library *mhd, struct MHD_Connection *connection,
+                                   const struct gt_serve_answer *answer) {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, gt_mem_free);
+        mhd->create_response_from_buffer_with_free_callback(answer->size, answer->bytes, gt_mem_free);
     if (!response) {
         gt_mem_free(answer->bytes);
         return MHD_NO; /* closes the connection */
     }
-    add_headers(response, answer->content_type, answer->policy);
-    enum MHD_Result result = MHD_queue_response(connection, answer->status, response);
-    MHD_destroy_response(response);
+    add_headers(mhd, response, answer->content_type, answer->policy);
+    enum MHD_Result result = mhd->queue_response(connection, answer->status, response);
+    mhd->destroy_response(response);
     return result;
 }
 
 /* Says no more than needed. */
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status) {
+static enum MHD_Result refuse(const struct gt_serve_library *mhd, struct MHD_Connection *connection, unsigned status) {
     static char nothing[] = "";
-    struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = mhd->create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
     if (!response)
         return MHD_NO;
-    add_headers(response, "text/plain; charset=utf-8", NULL);
-    MHD_add_response_header(response, "Connection", "close");
+    add_headers(mhd, response, "text/plain; charset=utf-8", NULL);
+    mhd->add_response_header(response, "Connection", "close");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, "Allow", "GET, HEAD");
-    enum MHD_Result result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
+        mhd->add_response_header(response, "Allow", "GET, HEAD");
+    enum MHD_Result result = mhd->queue_response(connection, status, response);
+    mhd->destroy_response(response);
     return result;
 }
 
@@ -121,7 +124,7 @@ static unsigned judge(const struct server *server, struct MHD_Connection *connec
     struct headers headers = {.has_body = false};
     *path = gt_serve_guard_path(&server->guard, target);
     headers.asker.is_page = *path && (*path)[0] == '\0';
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
+    server->mhd.get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
     if (headers.is_ambiguous || !headers.asker.host)
         return MHD_HTTP_BAD_REQUEST;
     if (!gt_serve_guard_knows(&server->guard, headers.asker.host) || !gt_serve_guard_trusts(&headers.asker))
@@ -133,15 +136,21 @@ static unsigned judge(const struct server *server, struct MHD_Connection *connec
     return headers.has_body ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
 }
 
-static struct gt_serve_client *client_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+static struct gt_serve_client *client_of(const struct server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        server->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
+static int socket_of(const struct server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        server->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
 /* Whether the client has closed the connection. */
-static int is_gone(void *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct pollfd client = {.fd = info ? info->connect_fd : -1, .events = POLLRDHUP};
+static int is_gone(void *socket) {
+    struct pollfd client = {.fd = *(int *)socket, .events = POLLRDHUP};
     return poll(&client, 1, 0) > 0 && (client.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
@@ -162,18 +171,20 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return MHD_NO;
     unsigned status = judge(server, connection, request->target, method, &path);
     if (status)
-        return refuse(connection, status);
+        return refuse(&server->mhd, connection, status);
     if (!request->is_complete) {
         request->is_complete = true;
         return MHD_YES;
     }
     struct gt_serve_answer answer = {0};
-    struct gt_serve_client *client = client_of(connection);
+    struct gt_serve_client *client = client_of(server, connection);
+    int socket = socket_of(server, connection);
     gt_serve_clients_enter(&server->clients, client, GT_SERVE_CLIENTS_WAITING, now_ns());
     hear(server, path);
-    server->how->answer(server->how->context, path, is_gone, connection, &answer);
+    server->how->answer(server->how->context, path, is_gone, &socket, &answer);
     gt_serve_clients_enter(&server->clients, client, GT_SERVE_CLIENTS_READING, now_ns());
-    return answer.bytes ? send_answer(connection, &answer) : refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR);
+    return answer.bytes ? send_answer(&server->mhd, connection, &answer)
+                        : refuse(&server->mhd, connection, MHD_HTTP_INTERNAL_SERVER_ERROR);
 }
 
 /* ---- connections ---- */
@@ -190,10 +201,10 @@ static void free_request(struct gt_serve_client *client) {
 /* The target before anything is decoded. The client owns it, since the library forgets some requests that are broken
    after their first line. NULL: memory is short. */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection) {
-    struct gt_serve_client *client = client_of(connection);
+    const struct server *server = context;
+    struct gt_serve_client *client = client_of(server, connection);
     struct request *request = client ? gt_mem_array(1, sizeof *request) : NULL;
     size_t bytes = strlen(target) + 1;
-    (void)context;
     free_request(client);
     if (!request)
         return NULL;
@@ -211,17 +222,17 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
                         enum MHD_RequestTerminationCode code) {
     struct server *server = context;
     (void)code;
-    gt_serve_clients_enter(&server->clients, client_of(connection), GT_SERVE_CLIENTS_ASKING, now_ns());
-    free_request(client_of(connection));
+    gt_serve_clients_enter(&server->clients, client_of(server, connection), GT_SERVE_CLIENTS_ASKING, now_ns());
+    free_request(client_of(server, connection));
     *request_place = NULL;
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **client_place,
                             enum MHD_ConnectionNotificationCode code) {
     struct server *server = context;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int socket = socket_of(server, connection);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *client_place = info ? gt_serve_clients_add(&server->clients, info->connect_fd, now_ns()) : NULL;
+        *client_place = socket >= 0 ? gt_serve_clients_add(&server->clients, socket, now_ns()) : NULL;
     } else {
         free_request(*client_place);
         gt_serve_clients_remove(&server->clients, *client_place);
@@ -231,13 +242,13 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 /* ---- the server ---- */
 
 static struct MHD_Daemon *start(struct server *server, const struct gt_serve_listen *listening) {
-    return MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC, 0, NULL, NULL,
-                            handle, server, MHD_OPTION_LISTEN_SOCKET, listening->socket, MHD_OPTION_URI_LOG_CALLBACK,
-                            begin_request, server, MHD_OPTION_NOTIFY_COMPLETED, end_request, server,
-                            MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_CONNECTION_LIMIT,
-                            (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_SECONDS,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                            MHD_OPTION_END);
+    return server->mhd.start_daemon(
+        MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC, 0, NULL, NULL, handle, server,
+        MHD_OPTION_LISTEN_SOCKET, listening->socket, MHD_OPTION_URI_LOG_CALLBACK, begin_request, server,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SILENT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 }
 
 static void announce(const struct server *server, const struct gt_serve_listen *listening) {
@@ -270,19 +281,23 @@ static enum gt_status serve(struct server *server, const struct gt_serve_listen 
     }
     announce(server, listening);
     wait_for_end(server);
-    MHD_stop_daemon(daemon);
+    server->mhd.stop_daemon(daemon);
     return GT_OK;
 }
 
-bool gt_serve_is_built(void) {
-    return true;
+bool gt_serve_is_there(void) {
+    struct gt_serve_library library;
+    struct gt_error err;
+    return gt_serve_library_load(&library, &err) == GT_OK;
 }
 
 enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err) {
     const char *address = how->address ? how->address : "127.0.0.1";
     struct gt_serve_listen listening;
     struct server server = {.how = how};
-    enum gt_status status = gt_serve_listen_open(address, how->port, &listening, err);
+    enum gt_status status = gt_serve_library_load(&server.mhd, err);
+    if (status == GT_OK)
+        status = gt_serve_listen_open(address, how->port, &listening, err);
     if (status != GT_OK)
         return status;
     status = gt_serve_guard_init(&server.guard, address, listening.is_wildcard, listening.port, err);
@@ -301,7 +316,7 @@ enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err
 
 #else
 
-bool gt_serve_is_built(void) {
+bool gt_serve_is_there(void) {
     return false;
 }
 

@@ -29,8 +29,8 @@ struct gt_serve_how {
     void (*ready)(void *context, const char *url, int port); /* NULL: nobody asks */
 };
 
-/* Whether this build has one. */
-bool gt_serve_is_built(void);
+/* Whether this build has one, and its library can be loaded. */
+bool gt_serve_is_there(void);
 
 /* Returns when it is told to stop or no page is left. */
 enum gt_status gt_serve_run(const struct gt_serve_how *how, struct gt_error *err);

@@ -49,6 +49,8 @@ enum gt_status gt_serve_listen_open(const char *address, uint16_t port, struct g
     char service[8], reason[GT_OSERROR_MAX];
     snprintf(service, sizeof service, "%u", (unsigned)port);
     int failure = getaddrinfo(address, service, &wish, &places);
+    if (failure == EAI_MEMORY)
+        return gt_fail_memory(err);
     if (failure)
         return gt_fail_usage(err, "'%s' is no address of this machine: %s", address, gai_strerror(failure));
     out->socket = bind_to(places);

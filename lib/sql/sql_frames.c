@@ -294,7 +294,6 @@ static enum gt_status gather_column(struct cursor *cursor, size_t column, struct
     void *copy = gt_mem_uninitialised(values->count, elem_bytes);
     if (!copy)
         return gt_fail_memory(err);
-    gt_mem_huge(copy, values->count * elem_bytes);
     gather(copy, values->data, cursor->order, values->count, elem_bytes);
     cursor->gathered[column] = copy;
     values->data = copy;

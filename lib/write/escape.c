@@ -22,10 +22,6 @@ static void put_char(struct gt_out *out, uint32_t c) {
 
 /* ---- JSON ---- */
 
-static bool is_plain_json(unsigned char byte) {
-    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && byte != '<';
-}
-
 static void put_json_code(struct gt_out *out, uint32_t c) {
     if (c > 0xffff) {
         uint32_t rest = c - 0x10000;
@@ -64,20 +60,34 @@ static void put_json_char(struct gt_out *out, uint32_t c, char next) {
         put_char(out, c);
 }
 
-void gt_escape_json(struct gt_out *out, struct gt_str text) {
+static size_t count_plain_json(const char *at, size_t size) {
+    size_t count = 0;
+    for (uint64_t bytes; size - count >= sizeof bytes; count += sizeof bytes) {
+        memcpy(&bytes, at + count, sizeof bytes);
+        if (!gt_escape_are_plain_json(bytes))
+            break;
+    }
+    while (count < size && gt_escape_is_plain_json((unsigned char)at[count]))
+        count++;
+    return count;
+}
+
+void gt_escape_json_inside(struct gt_out *out, struct gt_str text) {
     const char *at = text.len ? text.ptr : "", *end = at + text.len;
-    gt_out_char(out, '"');
     while (at < end) {
-        const char *plain = at;
-        while (at < end && is_plain_json((unsigned char)*at))
-            at++;
-        if (at > plain)
-            gt_out_write(out, plain, (size_t)(at - plain));
+        size_t plain = count_plain_json(at, (size_t)(end - at));
+        gt_out_write(out, at, plain);
+        at += plain;
         if (at < end) {
             uint32_t c = gt_utf8_next(&at, end);
             put_json_char(out, c, at < end ? *at : '\0');
         }
     }
+}
+
+void gt_escape_json(struct gt_out *out, struct gt_str text) {
+    gt_out_char(out, '"');
+    gt_escape_json_inside(out, text);
     gt_out_char(out, '"');
 }
 

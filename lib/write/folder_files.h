@@ -8,12 +8,12 @@
 #include "report/folders.h"
 #include "report/report.h"
 
-/* The rows of all sections. */
-enum gt_status gt_folder_files_csv(const struct gt_report *report, const struct gt_csv_layout *layout,
+/* The rows of all sections, on several threads where there are many. */
+enum gt_status gt_folder_files_csv(const struct gt_report *report, const struct gt_csv_layout *layout, size_t threads,
                                    struct gt_out *out, struct gt_error *err);
 
 /* The whole report as JSON, and below it the keys of its first section. */
-enum gt_status gt_folder_files_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
-                                    struct gt_error *err);
+enum gt_status gt_folder_files_keys(const struct gt_report *report, const struct gt_key *keys, size_t threads,
+                                    struct gt_out *out, struct gt_error *err);
 
 #endif

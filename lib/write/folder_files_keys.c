@@ -5,12 +5,14 @@
 #include "write/folder_files.h"
 #include "write/json.h"
 #include "write/picked.h"
+#include "write/row_plan.h"
 
 struct run {
     struct gt_out *out;
     struct gt_error *err;
     enum gt_status status;
-    size_t level; /* of indentation */
+    size_t level;   /* of indentation */
+    size_t threads; /* that may write rows */
 };
 
 static const struct gt_key *write_members(struct run *run, const struct gt_key *key, const struct gt_scope *scope);
@@ -46,10 +48,14 @@ static void write_flag(struct run *run, const struct gt_cell *cell) {
     gt_out_text(run->out, gt_cell_is_text(cell) || gt_cell_format_number(cell) != 0 ? "true" : "false");
 }
 
+static void put_break(struct gt_out *out, const char *before, size_t level) {
+    gt_out_text(out, before);
+    gt_out_char(out, '\n');
+    gt_out_repeat(out, "  ", level);
+}
+
 static void break_line(struct run *run, const char *before) {
-    gt_out_text(run->out, before);
-    gt_out_char(run->out, '\n');
-    gt_out_repeat(run->out, "  ", run->level);
+    put_break(run->out, before, run->level);
 }
 
 static void write_object(struct run *run, const struct gt_key *members, const struct gt_scope *scope) {
@@ -90,6 +96,59 @@ static bool pick(struct run *run, const struct gt_pick *rows, const struct gt_sc
     return false;
 }
 
+/* ---- rows of plain members, by a plan ---- */
+
+/* Objects in which each member is one value: those of the tables that may be long. */
+static bool is_flat(const struct gt_key *key) {
+    if (key->kind != GT_KEY_ROWS)
+        return false;
+    for (key++; key->kind != GT_KEY_END; key++) {
+        bool is_elsewhere = key->kind == GT_KEY_VALUE && key->name; /* another place may have the value */
+        if (is_elsewhere || (key->kind != GT_KEY_VALUE && key->kind != GT_KEY_FLAG && key->kind != GT_KEY_LITERAL))
+            return false;
+    }
+    return true;
+}
+
+static void plan_member(struct gt_row_plan *plan, const struct gt_key *member, const struct gt_picked *picked,
+                        const struct gt_scope *scope) {
+    struct gt_bound bound;
+    gt_escape_json(plan->texts, gt_str_of(member->key));
+    gt_out_text(plan->texts, ": ");
+    if (member->kind == GT_KEY_LITERAL) {
+        gt_out_text(plan->texts, member->value);
+        return;
+    }
+    gt_bound_init(&bound, member->value, picked->table, scope);
+    gt_row_plan_add(plan, member->kind == GT_KEY_FLAG ? GT_ROW_PLAN_FLAG : GT_ROW_PLAN_VALUE, &bound);
+}
+
+static const struct gt_cell *row_of(const void *context, size_t index) {
+    return ((const struct gt_picked *)context)->rows[index];
+}
+
+static void write_flat_rows(struct run *run, const struct gt_key *key, const struct gt_picked *picked,
+                            const struct gt_scope *scope) {
+    struct gt_row_plan plan;
+    if (gt_row_plan_init(&plan, run->err) != GT_OK) {
+        run->status = GT_ERR;
+        return;
+    }
+    plan.skipped = 1;
+    put_break(plan.texts, ",", run->level);
+    gt_out_char(plan.texts, '{');
+    for (const struct gt_key *member = key + 1; member->kind != GT_KEY_END; member++) {
+        put_break(plan.texts, member > key + 1 ? "," : "", run->level + 1);
+        plan_member(&plan, member, picked, scope);
+    }
+    put_break(plan.texts, "", run->level);
+    gt_out_char(plan.texts, '}');
+    gt_row_plan_write(&plan, run->out, run->threads, picked->count, row_of, picked);
+    gt_row_plan_release(&plan);
+}
+
+/* ---- any rows ---- */
+
 /* Everything that is one thing for each row. */
 static void write_rows(struct run *run, const struct gt_key *key, const struct gt_scope *scope) {
     struct gt_picked picked;
@@ -98,7 +157,10 @@ static void write_rows(struct run *run, const struct gt_key *key, const struct g
         return;
     gt_out_char(run->out, is_array ? '[' : '{');
     run->level++;
-    for (size_t i = 0; i < picked.count; i++) {
+    bool is_planned = picked.count && is_flat(key);
+    if (is_planned)
+        write_flat_rows(run, key, &picked, scope);
+    for (size_t i = 0; !is_planned && i < picked.count; i++) {
         struct gt_scope inside = {scope->section, picked.table, picked.rows[i], scope};
         break_line(run, i ? "," : "");
         write_row(run, key, &inside);
@@ -124,7 +186,11 @@ static void write_first(struct run *run, const struct gt_key *key, const struct 
 
 static void write_size(struct run *run, const struct gt_key *key, const struct gt_scope *scope) {
     struct gt_picked picked;
-    if (!pick(run, &key->rows, scope, &picked))
+    struct gt_pick rows = key->rows;
+    rows.sort = NULL; /* whichever rows they are */
+    if (key->kind == GT_KEY_HAS)
+        rows.limit = 1;
+    if (!pick(run, &rows, scope, &picked))
         return;
     if (key->kind == GT_KEY_HAS)
         gt_out_text(run->out, picked.count ? "true" : "false");
@@ -214,10 +280,11 @@ static const struct gt_key *write_members(struct run *run, const struct gt_key *
     return key + 1;
 }
 
-enum gt_status gt_folder_files_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
-                                    struct gt_error *err) {
-    static const struct gt_json_how how = {.audience = GT_FOR_DATA, .is_open = true, .has_recommendations = true};
-    struct run run = {.out = out, .err = err, .level = 1};
+enum gt_status gt_folder_files_keys(const struct gt_report *report, const struct gt_key *keys, size_t threads,
+                                    struct gt_out *out, struct gt_error *err) {
+    struct gt_json_how how = {
+        .audience = GT_FOR_DATA, .threads = threads, .is_open = true, .has_recommendations = true};
+    struct run run = {.out = out, .err = err, .level = 1, .threads = threads};
     enum gt_status status = gt_json_report(report, &how, out, err);
     if (status != GT_OK)
         return status;

@@ -137,8 +137,7 @@ void gt_joined_release(struct gt_joined *joined) {
     *joined = (struct gt_joined){0};
 }
 
-/* Moves to the next table with the key; false after the last. */
-static bool next_table(struct gt_joined *joined) {
+bool gt_joined_next_table(struct gt_joined *joined) {
     struct cursor cursor = {joined->section, joined->block};
     const struct gt_block *block = next_block(joined->report, joined->key, &cursor);
     joined->section = cursor.section;
@@ -162,20 +161,31 @@ static size_t sampled_row(const struct gt_joined *joined, size_t row) {
     return (size_t)((double)count / (double)joined->section_rows * ((double)row + (double)place / PLACES));
 }
 
+size_t gt_joined_table_rows(const struct gt_joined *joined) {
+    return joined->table->row_count < joined->section_rows ? joined->table->row_count : joined->section_rows;
+}
+
+const struct gt_cell *gt_joined_table_row(const struct gt_joined *joined, size_t row) {
+    return &joined->table->cells[sampled_row(joined, row) * joined->table->column_count];
+}
+
+struct gt_cell gt_joined_table_same(const struct gt_joined *joined, size_t place) {
+    const struct gt_report_input *input = &joined->report->sections[joined->section].input;
+    if (joined->columns[place] == &input_column)
+        return gt_cell_text(input->label);
+    return joined->columns[place] == &rank_column && input->rank >= 0 ? gt_cell_int(input->rank) : gt_cell_null();
+}
+
 const struct gt_cell *gt_joined_next(struct gt_joined *joined) {
-    while (!joined->table || joined->next_row >= joined->table->row_count || joined->next_row >= joined->section_rows) {
-        if (!next_table(joined))
+    while (!joined->table || joined->next_row >= gt_joined_table_rows(joined)) {
+        if (!gt_joined_next_table(joined))
             return NULL;
     }
-    const struct gt_table *table = joined->table;
-    const struct gt_report_input *input = &joined->report->sections[joined->section].input;
     memset(joined->row, 0, joined->column_count * sizeof *joined->row);
-    if (joined->columns[0] == &input_column)
-        joined->row[0] = gt_cell_text(input->label);
-    if (joined->column_count > 1 && joined->columns[1] == &rank_column && input->rank >= 0)
-        joined->row[1] = gt_cell_int(input->rank);
-    const struct gt_cell *cells = &table->cells[sampled_row(joined, joined->next_row++) * table->column_count];
-    for (size_t c = 0; c < table->column_count; c++)
+    for (size_t place = 0; place < joined->column_count && place < 2; place++) /* the two that lead */
+        joined->row[place] = gt_joined_table_same(joined, place);
+    const struct gt_cell *cells = gt_joined_table_row(joined, joined->next_row++);
+    for (size_t c = 0; c < joined->table->column_count; c++)
         joined->row[joined->places[c]] = cells[c];
     return joined->row;
 }

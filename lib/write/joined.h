@@ -43,4 +43,12 @@ void gt_joined_rewind(struct gt_joined *joined);
 /* column_count cells, valid until the next call; NULL after the last row. */
 const struct gt_cell *gt_joined_next(struct gt_joined *joined);
 
+/* By tables instead: moves to the next one, `table`, whose columns go to `places`; false after the last. */
+bool gt_joined_next_table(struct gt_joined *joined);
+size_t gt_joined_table_rows(const struct gt_joined *joined); /* that it gives */
+/* Cells of one of them, by column of the table. */
+const struct gt_cell *gt_joined_table_row(const struct gt_joined *joined, size_t row);
+/* What a column that is none of the table's has in all rows of it: the input, its rank, or null. */
+struct gt_cell gt_joined_table_same(const struct gt_joined *joined, size_t place);
+
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "write/escape.h"
 #include "write/json_tables.h"
 #include "write/json_timeline.h"
@@ -336,6 +337,8 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
 
 enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_write_options *options,
                              struct gt_out *out, struct gt_error *err) {
-    struct gt_json_how how = {.audience = GT_FOR_DATA, .row_limit = (size_t)options->row_limit};
+    struct gt_json_how how = {.audience = GT_FOR_DATA,
+                              .row_limit = (size_t)options->row_limit,
+                              .threads = gt_threads_count(options->threads)};
     return gt_json_report(report, &how, out, err);
 }

@@ -12,6 +12,7 @@ struct gt_json_how {
        the titles of their facts in `shown`, the report its `main_table`. */
     enum gt_audience audience;
     size_t row_limit;         /* of each table; 0: all */
+    size_t threads;           /* that may write rows */
     bool is_open;             /* without the last brace and the line break before it, so that more keys can follow */
     bool has_recommendations; /* findings have their advice as `recommendation` too, as an older tool calls it */
 };

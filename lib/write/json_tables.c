@@ -9,6 +9,7 @@
 #include "write/escape.h"
 #include "write/joined.h"
 #include "write/json_value.h"
+#include "write/row_plan.h"
 
 /* How people see the column, as the text writer knows it. */
 static void write_column_flags(struct gt_out *out, uint32_t flags) {
@@ -47,16 +48,60 @@ static void write_column(struct gt_out *out, const struct gt_report_column *colu
     gt_out_char(out, '}');
 }
 
-static void write_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row) {
-    gt_out_char(out, '{');
-    for (size_t c = 0; c < joined->column_count; c++) {
-        if (c)
-            gt_out_write(out, ", ", 2);
-        gt_json_value_key(out, joined->columns[c]->key);
-        gt_json_value_cell(out, &row[c]);
+/* ---- rows as objects ---- */
+
+static void plan_column(struct gt_row_plan *plan, const struct gt_joined *joined, size_t place, size_t column) {
+    gt_out_text(plan->texts, place ? ", " : "{");
+    gt_json_value_key(plan->texts, joined->columns[place]->key);
+    if (column == SIZE_MAX) {
+        struct gt_cell same = gt_joined_table_same(joined, place);
+        gt_json_value_cell(plan->texts, &same);
+    } else {
+        struct gt_bound bound;
+        gt_bound_init_column(&bound, column);
+        gt_row_plan_add(plan, GT_ROW_PLAN_CELL, &bound);
     }
-    gt_out_char(out, '}');
 }
+
+/* Where the table has two columns of one key, the last one counts. */
+static size_t column_at(const struct gt_joined *joined, size_t place) {
+    size_t column = joined->table->column_count;
+    while (column > 0 && joined->places[column - 1] != place)
+        column--;
+    return column - 1; /* SIZE_MAX: none */
+}
+
+static const struct gt_cell *row_of(const void *context, size_t index) {
+    return gt_joined_table_row(context, index);
+}
+
+/* Of the table that the rows come from now. */
+static enum gt_status write_objects(struct gt_out *out, const struct gt_joined *joined, size_t threads, bool is_first,
+                                    struct gt_error *err) {
+    struct gt_row_plan plan;
+    if (gt_row_plan_init(&plan, err) != GT_OK)
+        return GT_ERR;
+    plan.skipped = is_first ? 1 : 0;
+    gt_out_text(plan.texts, ",\n        ");
+    for (size_t place = 0; place < joined->column_count; place++)
+        plan_column(&plan, joined, place, column_at(joined, place));
+    gt_out_text(plan.texts, joined->column_count ? "}" : "{}");
+    gt_row_plan_write(&plan, out, threads, gt_joined_table_rows(joined), row_of, joined);
+    gt_row_plan_release(&plan);
+    return GT_OK;
+}
+
+static enum gt_status write_all_objects(struct gt_out *out, struct gt_joined *joined, size_t threads,
+                                        struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (bool is_first = true; status == GT_OK && gt_joined_next_table(joined);) {
+        status = write_objects(out, joined, threads, is_first, err);
+        is_first = is_first && gt_joined_table_rows(joined) == 0;
+    }
+    return status;
+}
+
+/* ---- packed rows ---- */
 
 /* The keys of a row's columns are once for the table, and a text once for the page: its number is in brackets. */
 static void write_packed_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row,
@@ -71,6 +116,14 @@ static void write_packed_row(struct gt_out *out, const struct gt_joined *joined,
             gt_json_value_exact_cell(out, &row[c]);
     }
     gt_out_char(out, ']');
+}
+
+static void write_packed_rows(struct gt_out *out, struct gt_joined *joined, struct gt_strtab *texts) {
+    const char *separator = "\n        ";
+    for (const struct gt_cell *row; (row = gt_joined_next(joined)); separator = ",\n        ") {
+        gt_out_text(out, separator);
+        write_packed_row(out, joined, row, texts);
+    }
 }
 
 /* Thousands of endless names would make a page of them; the first ones, those of the first tables, are whole. */
@@ -101,8 +154,11 @@ static void write_texts(struct gt_out *out, const struct gt_strtab *texts) {
     gt_out_text(out, "\n  ],\n");
 }
 
+/* ---- tables ---- */
+
 /* texts: NULL for data, whose rows are objects. */
-static void write_table(struct gt_out *out, struct gt_joined *joined, struct gt_strtab *texts) {
+static enum gt_status write_table(struct gt_out *out, struct gt_joined *joined, const struct gt_json_how *how,
+                                  struct gt_strtab *texts, struct gt_error *err) {
     gt_out_text(out, "    ");
     gt_json_value_key(out, joined->key);
     gt_out_text(out, "{\n      ");
@@ -116,15 +172,13 @@ static void write_table(struct gt_out *out, struct gt_joined *joined, struct gt_
         write_column(out, joined->columns[c], texts != NULL);
     }
     gt_out_text(out, "\n      ],\n      \"rows\": [");
-    const char *separator = "\n        ";
-    for (const struct gt_cell *row; (row = gt_joined_next(joined)); separator = ",\n        ") {
-        gt_out_text(out, separator);
-        if (texts)
-            write_packed_row(out, joined, row, texts);
-        else
-            write_row(out, joined, row);
-    }
+    enum gt_status status = GT_OK;
+    if (texts)
+        write_packed_rows(out, joined, texts);
+    else
+        status = write_all_objects(out, joined, how->threads, err);
     gt_out_text(out, joined->row_count ? "\n      ]\n    }" : "]\n    }");
+    return status;
 }
 
 static enum gt_status write_tables(struct gt_out *out, const struct gt_report *report, const struct gt_json_how *how,
@@ -133,14 +187,15 @@ static enum gt_status write_tables(struct gt_out *out, const struct gt_report *r
     gt_out_text(out, "  \"tables\": {");
     for (size_t i = 0; (key = gt_joined_key(report, how->audience, i)); i++) {
         struct gt_joined joined;
-        enum gt_status status = gt_joined_init(&joined, report, key, err);
-        if (status)
-            return status;
+        if (gt_joined_init(&joined, report, key, err) != GT_OK)
+            return GT_ERR;
         if (how->row_limit)
             gt_joined_limit(&joined, texts && joined.page_limit > how->row_limit ? joined.page_limit : how->row_limit);
         gt_out_text(out, i ? ",\n" : "\n");
-        write_table(out, &joined, texts);
+        enum gt_status status = write_table(out, &joined, how, texts, err);
         gt_joined_release(&joined);
+        if (status != GT_OK)
+            return status;
     }
     gt_out_text(out, gt_joined_key(report, how->audience, 0) ? "\n  },\n" : "},\n");
     return GT_OK;

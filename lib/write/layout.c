@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/threads.h"
 #include "report/layouts.h"
 #include "write/cell_format.h"
 #include "write/folder_files.h"
@@ -65,7 +66,7 @@ static size_t format_number(char *buf, const struct gt_place *place, const struc
         return gt_num_format_scaled(buf, value->integer, 3, place->decimals); /* exact: ns as us */
     if (is_int && !place->operation && place->decimals < 0)
         return gt_num_format_int(buf, value->integer);
-    double real = gt_place_calculate(place, gt_cell_format_number(value));
+    double real = gt_place_calculate(place->operation, place->operand, gt_cell_format_number(value));
     if (place->decimals == 0)
         real = floor(real + 0.5);
     if (place->decimals < 0 || fabs(real) >= 1e18)
@@ -230,7 +231,7 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
         return gt_fail_usage(err, "format '%s' needs table '%s', which this report does not have", layout->key,
                              missing);
     if (layout->csv)
-        return gt_folder_files_csv(report, layout->csv, out, err);
+        return gt_folder_files_csv(report, layout->csv, gt_threads_count(options->threads), out, err);
     for (size_t s = 0; s < report->section_count; s++) {
         struct run run = {.layout = layout, .options = options, .section = &report->sections[s], .out = out};
         if (layout->is_screen) {

@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "write/bound.h"
 #include "write/cell_format.h"
 #include "write/place.h"
 
 /* ---- values ---- */
 
-static struct gt_cell find_value(const void *context, struct gt_str key) {
-    const struct gt_scope *scope = context;
+struct gt_cell gt_picked_scope_cell(const struct gt_scope *scope, struct gt_str key) {
     for (;; scope = scope->around) {
         for (size_t c = 0; scope->table && c < scope->table->column_count; c++)
             if (gt_str_eq(gt_str_of(scope->table->columns[c].key), key))
@@ -28,6 +28,10 @@ static struct gt_cell find_value(const void *context, struct gt_str key) {
     return gt_section_fact(scope->section, key);
 }
 
+static struct gt_cell find_value(const void *context, struct gt_str key) {
+    return gt_picked_scope_cell(context, key);
+}
+
 /* Times count from the first op; what was cut off at the ends of 64 bits stays there. */
 static struct gt_cell in_own_clock(const struct gt_section *section, const struct gt_cell *cell) {
     int64_t moment;
@@ -38,15 +42,20 @@ static struct gt_cell in_own_clock(const struct gt_section *section, const struc
     return gt_cell_int(moment);
 }
 
+struct gt_cell gt_picked_calculate(const struct gt_section *section, char operation, int64_t operand,
+                                   const struct gt_cell *cell) {
+    if (operation == '+')
+        return in_own_clock(section, cell);
+    if (!operation || (cell->type != GPUTIME_CELL_INT && cell->type != GPUTIME_CELL_REAL))
+        return *cell;
+    return gt_cell_real(gt_place_calculate(operation, operand, gt_cell_format_number(cell)));
+}
+
 struct gt_cell gt_picked_scope_value(const struct gt_scope *scope, const char *place_text) {
     struct gt_place place;
     gt_place_parse(place_text, &place);
     struct gt_cell cell = place.text.ptr ? gt_cell_text(place.text) : gt_place_value(&place, find_value, scope);
-    if (place.operation == '+')
-        return in_own_clock(scope->section, &cell);
-    if (!place.operation || (cell.type != GPUTIME_CELL_INT && cell.type != GPUTIME_CELL_REAL))
-        return cell;
-    return gt_cell_real(gt_place_calculate(&place, gt_cell_format_number(&cell)));
+    return gt_picked_calculate(scope->section, place.operation, place.operand, &cell);
 }
 
 size_t gt_picked_number(char buf[GT_PICKED_NUMBER_MAX], const struct gt_cell *cell) {
@@ -55,13 +64,16 @@ size_t gt_picked_number(char buf[GT_PICKED_NUMBER_MAX], const struct gt_cell *ce
     if (cell->type != GPUTIME_CELL_REAL || !isfinite(cell->real))
         return 0;
     size_t length = gt_num_format_real(buf, cell->real);
-    if (strpbrk(buf, ".eE"))
+    if (memchr(buf, '.', length) || memchr(buf, 'e', length))
         return length;
     memcpy(buf + length, ".0", sizeof ".0");
     return length + 2;
 }
 
 /* ---- rows ---- */
+
+/* With such a limit the first rows in order are kept as they come, instead of sorting all of them. */
+enum { FEW_ROWS = 256 };
 
 static bool is_same(const struct gt_cell *a, const struct gt_cell *b) {
     if (a->type != b->type)
@@ -79,26 +91,49 @@ static bool is_same(const struct gt_cell *a, const struct gt_cell *b) {
     return true;
 }
 
-static bool is_wanted(const struct gt_pick *pick, const struct gt_scope *inside) {
-    struct gt_str is = gt_str_of(pick->is);
-    struct gt_cell text = gt_cell_text(is), cell;
+/* A pick whose columns have been looked up. */
+struct wanted {
+    const struct gt_pick *pick;
+    struct gt_bound where, with, known, match;
+    struct gt_cell is, around; /* what `where` and `match` have to be */
+};
+
+static void wanted_init(struct wanted *wanted, const struct gt_pick *pick, const struct gt_table *table,
+                        const struct gt_scope *scope) {
+    *wanted = (struct wanted){.pick = pick};
     if (pick->where) {
-        cell = gt_picked_scope_value(inside, pick->where);
-        if (!is_same(&cell, &text))
+        gt_bound_init(&wanted->where, pick->where, table, scope);
+        wanted->is = gt_cell_text(gt_str_of(pick->is));
+    }
+    if (pick->with)
+        gt_bound_init(&wanted->with, pick->with, table, scope);
+    if (pick->known)
+        gt_bound_init(&wanted->known, pick->known, table, scope);
+    if (pick->match) {
+        gt_bound_init(&wanted->match, pick->match, table, scope);
+        wanted->around = gt_picked_scope_value(scope, pick->match);
+    }
+}
+
+static bool is_wanted(const struct wanted *wanted, const struct gt_cell *row) {
+    const struct gt_pick *pick = wanted->pick;
+    struct gt_cell cell;
+    if (pick->where) {
+        cell = gt_bound_value(&wanted->where, row);
+        if (!is_same(&cell, &wanted->is))
             return false;
     }
     if (pick->with) {
-        cell = gt_picked_scope_value(inside, pick->with);
+        cell = gt_bound_value(&wanted->with, row);
         if (cell.type != GPUTIME_CELL_TEXT && gt_cell_format_number(&cell) == 0)
             return false;
     }
-    if (pick->known && gt_picked_scope_value(inside, pick->known).type == GPUTIME_CELL_NULL)
+    if (pick->known && gt_bound_value(&wanted->known, row).type == GPUTIME_CELL_NULL)
         return false;
     if (!pick->match)
         return true;
-    cell = gt_picked_scope_value(inside, pick->match);
-    struct gt_cell around = gt_picked_scope_value(inside->around, pick->match);
-    return is_same(&cell, &around);
+    cell = gt_bound_value(&wanted->match, row);
+    return is_same(&cell, &wanted->around);
 }
 
 static int by_column(const void *a, const void *b, void *context) {
@@ -110,25 +145,50 @@ static int by_column(const void *a, const void *b, void *context) {
     return (x > y) - (x < y); /* as the table has them */
 }
 
+/* Of the rows so far, in order, and one more that comes after them in the table: the first ones. */
+static void keep_first(struct gt_picked *picked, size_t most, const struct gt_cell *row, size_t *column) {
+    size_t place = picked->count;
+    while (place && by_column(&picked->rows[place - 1], &row, column) > 0)
+        place--;
+    if (place == most)
+        return;
+    picked->count += picked->count < most;
+    memmove(picked->rows + place + 1, picked->rows + place, (picked->count - 1 - place) * sizeof *picked->rows);
+    picked->rows[place] = row;
+}
+
+static void pick_rows(struct gt_picked *picked, const struct gt_pick *pick, const struct gt_scope *scope, size_t most) {
+    const struct gt_table *table = picked->table;
+    size_t column = pick->sort ? gt_table_column(table, pick->sort) : SIZE_MAX;
+    bool is_sorted = column != SIZE_MAX, keeps_first = is_sorted && most <= FEW_ROWS;
+    struct wanted wanted;
+    wanted_init(&wanted, pick, table, scope);
+    for (size_t i = 0; i < table->row_count && (is_sorted || picked->count < most); i++) {
+        const struct gt_cell *row = &table->cells[i * table->column_count];
+        if (!is_wanted(&wanted, row))
+            continue;
+        if (keeps_first)
+            keep_first(picked, most, row, &column);
+        else
+            picked->rows[picked->count++] = row;
+    }
+    if (is_sorted && !keeps_first)
+        qsort_r(picked->rows, picked->count, sizeof(const struct gt_cell *), by_column, &column);
+    if (picked->count > most)
+        picked->count = most;
+}
+
 enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pick, const struct gt_scope *scope,
                               struct gt_error *err) {
     const struct gt_table *table = gt_section_find(scope->section, pick->table);
+    size_t row_count = table ? table->row_count : 0, most = pick->limit ? pick->limit : SIZE_MAX;
+    size_t room = most <= FEW_ROWS && most < row_count ? most : row_count;
     *picked = (struct gt_picked){.table = table};
-    picked->rows = gt_mem_array(table ? table->row_count : 0, sizeof(const struct gt_cell *));
+    picked->rows = gt_mem_uninitialised(room, sizeof(const struct gt_cell *));
     if (!picked->rows)
         return gt_fail_memory(err);
-    for (size_t row = 0; table && row < table->row_count; row++) {
-        struct gt_scope inside = {scope->section, table, &table->cells[row * table->column_count], scope};
-        if (is_wanted(pick, &inside))
-            picked->rows[picked->count++] = inside.row;
-        if (pick->limit && !pick->sort && picked->count == pick->limit)
-            break;
-    }
-    size_t column = pick->sort && table ? gt_table_column(table, pick->sort) : SIZE_MAX;
-    if (column != SIZE_MAX && picked->count)
-        qsort_r(picked->rows, picked->count, sizeof(const struct gt_cell *), by_column, &column);
-    if (pick->limit && picked->count > pick->limit)
-        picked->count = pick->limit;
+    if (row_count)
+        pick_rows(picked, pick, scope, most);
     return GT_OK;
 }
 

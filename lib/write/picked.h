@@ -18,6 +18,11 @@ struct gt_scope {
 /* What a place represents, calculated: a cell of the row or of one around it, else a fact of the section. */
 struct gt_cell gt_picked_scope_value(const struct gt_scope *scope, const char *place);
 
+/* What a key represents; what the operation of a place makes of it. */
+struct gt_cell gt_picked_scope_cell(const struct gt_scope *scope, struct gt_str key);
+struct gt_cell gt_picked_calculate(const struct gt_section *section, char operation, int64_t operand,
+                                   const struct gt_cell *cell);
+
 struct gt_picked {
     const struct gt_table *table; /* NULL: the section has none, so there are no rows */
     const struct gt_cell **rows;

@@ -38,23 +38,29 @@ const char *gt_place_parse(const char *text, struct gt_place *place) {
     return text + (*text == '}');
 }
 
+bool gt_place_next_key(struct gt_str *keys, struct gt_str *key) {
+    if (!keys->len)
+        return false;
+    const char *bar = memchr(keys->ptr, '|', keys->len);
+    size_t length = bar ? (size_t)(bar - keys->ptr) : keys->len, taken = length + (bar ? 1 : 0);
+    *key = (struct gt_str){keys->ptr, length};
+    *keys = (struct gt_str){keys->ptr + taken, keys->len - taken};
+    return true;
+}
+
 struct gt_cell gt_place_value(const struct gt_place *place,
                               struct gt_cell (*find)(const void *context, struct gt_str key), const void *context) {
-    struct gt_str keys = place->keys;
-    while (keys.len) {
-        const char *bar = memchr(keys.ptr, '|', keys.len);
-        size_t length = bar ? (size_t)(bar - keys.ptr) : keys.len;
-        struct gt_cell value = find(context, (struct gt_str){keys.ptr, length});
+    struct gt_str keys = place->keys, key;
+    while (gt_place_next_key(&keys, &key)) {
+        struct gt_cell value = find(context, key);
         if (value.type != GPUTIME_CELL_NULL)
             return value;
-        length += bar ? 1 : 0;
-        keys = (struct gt_str){keys.ptr + length, keys.len - length};
     }
     return gt_cell_null();
 }
 
-double gt_place_calculate(const struct gt_place *place, double value) {
-    if (place->operation == '/')
-        return value / (double)place->operand;
-    return place->operation == '*' ? value * (double)place->operand : value;
+double gt_place_calculate(char operation, int64_t operand, double value) {
+    if (operation == '/')
+        return value / (double)operand;
+    return operation == '*' ? value * (double)operand : value;
 }

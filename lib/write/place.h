@@ -24,10 +24,13 @@ struct gt_place {
    ours: a bad one is a bug. */
 const char *gt_place_parse(const char *text, struct gt_place *place);
 
+/* Takes the first key off a place's keys; false: there is none. */
+bool gt_place_next_key(struct gt_str *keys, struct gt_str *key);
+
 /* The first of the place's keys that has a value; `find` knows what a key represents. */
 struct gt_cell gt_place_value(const struct gt_place *place,
                               struct gt_cell (*find)(const void *context, struct gt_str key), const void *context);
 
-double gt_place_calculate(const struct gt_place *place, double value);
+double gt_place_calculate(char operation, int64_t operand, double value);
 
 #endif

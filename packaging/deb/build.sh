@@ -64,6 +64,14 @@ libraries() {
     fi
 }
 
+# The package of the library that `gputime view` loads when it starts, which dpkg-shlibdeps cannot see.
+server=
+if [ -n "${SERVER:-}" ]; then
+    server=$(dpkg-query -S "*/$SERVER" | sed -n '1s/:.*//p')
+    [ -n "$server" ] || { echo "$0: no package has $SERVER" >&2; exit 1; }
+fi
+recommends=${server:+Recommends: $server\\n}
+
 # pack PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY: reads the long description; extra fields are in $fields.
 pack() {
     root=$out/$1
@@ -99,7 +107,7 @@ mkdir -p "$out/$library/DEBIAN"
 echo "libgputime ${soname#libgputime.so.} $library (>= $version)" >"$out/$library/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" >"$out/$library/DEBIAN/triggers"
 libraries "$out/$library/usr/lib/$multiarch/$soname"
-fields='Multi-Arch: same\n' pack "$library" "$arch" libs "$depends" \
+fields="Multi-Arch: same\n$recommends" pack "$library" "$arch" libs "$depends" \
     "where the GPU time went: library" <<'END'
  gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
  for every nanosecond of GPU time and says what to do next.
@@ -156,7 +164,7 @@ move "$out/gputime" usr/bin/gputime usr/share/man/man1/gputime.1.gz usr/share/ba
     usr/share/gputime
 mv "$out/gputime/usr/share/zsh/site-functions" "$out/gputime/usr/share/zsh/vendor-completions"
 libraries "$out/gputime/usr/bin/gputime"
-fields='Suggests: gputime-doc\n' pack gputime "$arch" devel "$depends" \
+fields="${recommends}Suggests: gputime-doc\n" pack gputime "$arch" devel "$depends" \
     "where the GPU time went, from GPU traces" <<'END'
  gputime reads traces of GPU work (PyTorch profiler, Nsight Systems), accounts
  for every nanosecond of GPU time and says what to do next, in the terminal, in

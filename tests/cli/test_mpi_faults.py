@@ -93,7 +93,7 @@ def limited(tmp_path, mpi, number, limit, *words, **settings):
 def test_little_memory(mpi, number, job, alone, tmp_path):
     """From too little to start to enough: the whole report, or none and a failure."""
     outcomes = set()
-    for place, kilobytes in enumerate((90_000, 130_000, 225_000, 240_000, 4_000_000)):
+    for place, kilobytes in enumerate((90_000, 130_000, 225_000, 270_000, 4_000_000)):
         report = tmp_path / str(place) / "report.json"
         report.parent.mkdir()
         done = limited(tmp_path, mpi, number, f"-v {kilobytes}", "ranks", job, "--json", "-o", report)

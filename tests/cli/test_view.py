@@ -48,6 +48,20 @@ def rows_of(report, key):
     return [dict(zip(keys, map(text, row))) for row in table["rows"]]
 
 
+# ---- the library ----
+
+
+def test_other_commands_do_not_need_the_library(gputime, has_server, tmp_path):
+    source, shim = tmp_path / "none.c", tmp_path / "none.so"
+    source.write_text("void *dlopen(const char *path, int mode) { (void)path, (void)mode; return 0; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", shim, source], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(shim)}
+    assert gputime("kernels", OVERLAP, env=environment).returncode == 0
+    assert b"no server" in gputime("version", env=environment).stdout
+    run = gputime("view", OVERLAP, "--no-open", env=environment)
+    assert "there is no server: libmicrohttpd is not installed" in error_of(run, FAILED)
+
+
 # ---- the page ----
 
 

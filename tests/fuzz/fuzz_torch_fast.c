@@ -19,9 +19,9 @@ static struct gt_store *decode(const char *path, size_t threads, const struct gt
 }
 
 static void compare_ways(const char *path, size_t size, uint32_t facts) {
-    const struct gt_torch_sizes portable = {LARGE, LARGE, LARGE, GT_TORCH_PORTABLE};
-    const struct gt_torch_sizes fast = {LARGE, size % 2 ? SMALL : LARGE, LARGE, GT_TORCH_EAGER};
-    const struct gt_torch_sizes chunks = {SMALL + size % 512, SMALL, LARGE, GT_TORCH_EAGER};
+    const struct gt_torch_sizes portable = {LARGE, LARGE, LARGE, GT_TORCH_PORTABLE, 0};
+    const struct gt_torch_sizes fast = {LARGE, size % 2 ? SMALL : LARGE, LARGE, GT_TORCH_EAGER, 0};
+    const struct gt_torch_sizes chunks = {SMALL + size % 512, SMALL, LARGE, GT_TORCH_EAGER, 0};
     struct gt_store *expected = decode(path, 1, &portable, facts);
     struct gt_store *found = decode(path, 1, &fast, facts);
     struct gt_store *joined = decode(path, 4, &chunks, facts);

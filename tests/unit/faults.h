@@ -95,7 +95,7 @@ WRAPPED(void, free, void *block) {
 
 WRAPPED(void *, mmap, void *address, size_t size, int protection, int flags, int fd, off_t offset) {
     void *pages = fails(ENOMEM) ? MAP_FAILED : __real_mmap(address, size, protection, flags, fd, offset);
-    system_state.mappings += pages != MAP_FAILED;
+    system_state.mappings += pages != MAP_FAILED && !(flags & MAP_FIXED); /* that takes the place of another */
     return pages;
 }
 

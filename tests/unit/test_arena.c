@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "random.h"
 
@@ -68,6 +69,65 @@ static void pages_that_shrink_and_grow_are_zero_after_their_end(void **state) {
     for (size_t i = 0; i < 4 * page; i++)
         assert_int_equal(bytes[i], i < 100 ? 0xff : 0);
     gt_mem_pages_free(bytes, 4 * page);
+}
+
+/* From the heap to pages, to pages that huge ones fit in, and back. */
+static void pages_of_every_size_keep_their_bytes(void **state) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), mega = (size_t)1 << 20;
+    const size_t sizes[] = {1,        page,      page + 1, mega,     9 * mega, 20 * mega + 5,
+                            7 * mega, 64 * mega, page,     3 * page, 10,       0};
+    unsigned char *bytes = gt_mem_pages_alloc(sizes[0]);
+    (void)state;
+
+    assert_non_null(bytes);
+    bytes[0] = 77;
+    for (size_t i = 1; i < sizeof sizes / sizeof *sizes; i++) {
+        bytes = gt_mem_pages_resize(bytes, sizes[i - 1], sizes[i]);
+        assert_non_null(bytes);
+        assert_true(sizes[i] == 0 || bytes[0] == 77);
+        if (sizes[i] > sizes[i - 1]) /* what is new is zero, at its beginning and at its end */
+            for (size_t k = 0; k < 2; k++)
+                assert_int_equal(bytes[k ? sizes[i] - 1 : sizes[i - 1]], 0);
+        if (sizes[i] > 1)
+            bytes[sizes[i] - 1] = 99;
+        if (sizes[i] >= 2 * GT_HUGE_LEAST_BYTES)
+            assert_int_equal((uintptr_t)bytes % GT_HUGE_PAGE_BYTES, 0);
+    }
+    gt_mem_pages_free(bytes, 0);
+}
+
+static void free_huge_pages_are_counted(void **state) {
+    static const char text[] =
+        "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3 \n"
+        "Node 0, zone   Normal   2008   1141    487    734    289   3473   1232    768    257     76     69 \n";
+    (void)state;
+
+    /* Pieces of 512 and 1024 pages of 4 KiB; with 64 KiB all from 32 pages on. */
+    assert_int_equal(gt_huge_free_bytes(text, 4096), ((1 + 76) * 512 + (3 + 69) * 1024) * (size_t)4096);
+    assert_int_equal(gt_huge_free_bytes("Node 0, zone Normal 1 1 1 1 1 2 3\n", 65536),
+                     (2 * 32 + 3 * 64) * (size_t)65536);
+    assert_int_equal(gt_huge_free_bytes("", 4096), 0);
+    assert_int_equal(gt_huge_free_bytes("zone", 4096), 0);
+    assert_int_equal(gt_huge_free_bytes("no such file", 4096), 0);
+    assert_int_equal(gt_huge_free_bytes("zone x 99999999999999999999999999 1 1 1 1 1 1 1 1 99999999999999999999", 4096),
+                     0);
+}
+
+static void advice_about_a_block_keeps_it(void **state) {
+    size_t count = (size_t)20 << 20;
+    unsigned char *bytes = gt_mem_array(count, 1);
+    (void)state;
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < count; i += 4096)
+        assert_int_equal(bytes[i], 0);
+    bytes[0] = 1, bytes[count - 1] = 2;
+    gt_huge_advise(bytes + 100, count - 200);
+    gt_huge_advise(NULL, count);
+    bytes = gt_mem_realloc(bytes, 2 * count);
+    assert_non_null(bytes);
+    assert_true(bytes[0] == 1 && bytes[count - 1] == 2);
+    gt_mem_free(bytes);
 }
 
 static void pages_refuse_what_overflows(void **state) {
@@ -266,6 +326,9 @@ int main(void) {
         cmocka_unit_test(heap_arrays_are_zeroed),
         cmocka_unit_test(pages_keep_bytes_and_grow_with_zeros),
         cmocka_unit_test(pages_that_shrink_and_grow_are_zero_after_their_end),
+        cmocka_unit_test(pages_of_every_size_keep_their_bytes),
+        cmocka_unit_test(free_huge_pages_are_counted),
+        cmocka_unit_test(advice_about_a_block_keeps_it),
         cmocka_unit_test(pages_refuse_what_overflows),
         cmocka_unit_test(arena_pieces_are_zeroed_aligned_and_apart),
         cmocka_unit_test(arena_wastes_little),

@@ -16,6 +16,7 @@
 #include "base/blocks.h"
 #include "base/crc.h"
 #include "base/deflate.h"
+#include "base/pieces.h"
 #include "base/readahead.h"
 #include "random.h"
 
@@ -125,19 +126,21 @@ static void reads_alike(void) {
     char expected_damage[100], found_damage[100];
     size_t expected_size, found_size;
     unsigned char *expected = read_all(0, &expected_size, expected_damage, sizeof expected_damage);
-    unsigned char *found = read_all(THREADS, &found_size, found_damage, sizeof found_damage);
-    assert_int_equal(found_size, expected_size);
-    assert_memory_equal(found, expected, expected_size);
-    assert_string_equal(found_damage, expected_damage);
-    free(found);
+    for (size_t threads = THREADS; threads <= 8; threads += 3) {
+        unsigned char *found = read_all(threads, &found_size, found_damage, sizeof found_damage);
+        assert_int_equal(found_size, expected_size);
+        assert_memory_equal(found, expected, expected_size);
+        assert_string_equal(found_damage, expected_damage);
+        free(found);
+    }
     free(expected);
 }
 
 /* What the threads give by themselves, and whether they get to the end of the member. */
-static bool inflates_all(size_t packed_bytes) {
+static bool inflates_all_on(size_t threads, size_t packed_bytes) {
     struct gt_source *source;
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    struct gt_blocks *blocks = gt_blocks_open(source, THREADS, 0);
+    struct gt_blocks *blocks = gt_blocks_open(source, threads, 0);
     assert_non_null(blocks);
     unsigned char *found = malloc(PLAIN_BYTES + 1);
     assert_non_null(found);
@@ -153,6 +156,13 @@ static bool inflates_all(size_t packed_bytes) {
     gt_source_close(source);
     free(found);
     return rest.offset > 0;
+}
+
+/* With maps for no piece, for some and for most. */
+static bool inflates_all(size_t packed_bytes) {
+    bool some = inflates_all_on(7, packed_bytes), most = inflates_all_on(12, packed_bytes);
+    assert_int_equal(some, most);
+    return inflates_all_on(THREADS, packed_bytes) && some;
 }
 
 static void members_of_any_writer(void **state) {
@@ -305,27 +315,53 @@ static void blocks_may_be_closed_at_any_time(void **state) {
     free(found);
 }
 
+/* All blocks from a bit on; room comes when it is asked for. */
+static enum gt_deflate_status decode_all(struct gt_deflate *deflate) {
+    enum gt_deflate_status status;
+    do {
+        status = gt_deflate_block(deflate);
+        if (status == GT_DEFLATE_NEEDS_ROOM && gt_deflate_make_room(deflate))
+            status = GT_DEFLATE_BLOCK_END;
+        if (status == GT_DEFLATE_BLOCK_END)
+            assert_true(deflate->bit <= 8 * deflate->in_bytes);
+    } while (status == GT_DEFLATE_BLOCK_END);
+    return status;
+}
+
+static void gives_plain(const struct gt_steps *text) {
+    assert_int_equal(text->text_bytes, PLAIN_BYTES);
+    assert_int_equal(gt_deflate_steps_reach(text), 0);
+    unsigned char *found = malloc(PLAIN_BYTES + GT_STEPS_WINDOW + GT_STEPS_SLACK);
+    assert_non_null(found);
+    memset(found, 0, GT_STEPS_WINDOW);
+    assert_int_equal(gt_deflate_steps_write(text, found + GT_STEPS_WINDOW), gt_crc_of(plain, PLAIN_BYTES));
+    assert_memory_equal(found + GT_STEPS_WINDOW, plain, PLAIN_BYTES);
+    free(found);
+}
+
 /* The block after any bit of the file is found, and nothing else. */
 static void blocks_are_found(void **state) {
     (void)state;
     static struct gt_deflate deflate;
+    struct gt_steps text = {0};
     uint64_t begins[2000], random = 11;
-    size_t count = 0, room = PLAIN_BYTES + GT_DEFLATE_WINDOW + 2 * GT_DEFLATE_SLACK;
+    size_t count = 0;
     fill_with_lines(8, 60);
     deflate.in_bytes = pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed);
     memset(packed + deflate.in_bytes, 0, GT_DEFLATE_PADDING);
     deflate.in = packed;
-    deflate.out = malloc(room * sizeof *deflate.out);
-    deflate.out_room = room;
-    deflate.out_count = GT_DEFLATE_WINDOW;
+    deflate.has_all = true;
     deflate.bit = 80;
-    enum gt_deflate_status status;
-    while ((status = gt_deflate_block(&deflate)) == GT_DEFLATE_BLOCK_END && count < 2000)
-        begins[count++] = deflate.bit;
+    deflate.text = &text;
+    enum gt_deflate_status status = GT_DEFLATE_BLOCK_END;
+    while ((status == GT_DEFLATE_BLOCK_END || (status == GT_DEFLATE_NEEDS_ROOM && gt_deflate_make_room(&deflate))) &&
+           count < 2000) {
+        status = gt_deflate_block(&deflate);
+        if (status == GT_DEFLATE_BLOCK_END)
+            begins[count++] = deflate.bit;
+    }
     assert_int_equal(status, GT_DEFLATE_STREAM_END);
-    assert_int_equal(deflate.out_count, PLAIN_BYTES + GT_DEFLATE_WINDOW);
-    for (size_t i = 0; i < PLAIN_BYTES; i++)
-        assert_int_equal(deflate.out[GT_DEFLATE_WINDOW + i], plain[i]);
+    gives_plain(&text);
     assert_true(count > 20);
     for (size_t i = 1; i + 1 < count;
          i++) { /* the one after the last of these is the last block, which is not looked for */
@@ -333,19 +369,18 @@ static void blocks_are_found(void **state) {
         assert_true(gt_deflate_find(&deflate, 8 * deflate.in_bytes));
         assert_int_equal(deflate.bit, begins[i]);
     }
-    free(deflate.out);
+    gt_deflate_steps_release(&text);
 }
 
 /* Input that ends anywhere, in memory that ends where the padding does: sanitizers see what is read after it. */
 static void input_may_end_anywhere(void **state) {
     (void)state;
     static struct gt_deflate deflate;
+    struct gt_steps text = {0};
     uint64_t random = 17;
     fill_with_lines(9, 60);
     size_t size = pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed);
-    deflate.out_room = PLAIN_BYTES + GT_DEFLATE_WINDOW + 2 * GT_DEFLATE_SLACK;
-    deflate.out = malloc(deflate.out_room * sizeof *deflate.out);
-    assert_non_null(deflate.out);
+    deflate.text = &text;
     for (int i = 0; i < 3000; i++) {
         bool is_noise = i % 3 == 0;
         deflate.in_bytes = 20 + random_below(&random, is_noise ? 300 : size / 8);
@@ -356,11 +391,10 @@ static void input_may_end_anywhere(void **state) {
             in[k] = (unsigned char)(random_below(&random, 4) ? random_below(&random, 256) : 0);
         deflate.in = in;
         deflate.bit = 80;
-        deflate.out_count = GT_DEFLATE_WINDOW;
-        deflate.reach = 0;
-        enum gt_deflate_status status;
-        while ((status = gt_deflate_block(&deflate)) == GT_DEFLATE_BLOCK_END)
-            assert_true(deflate.bit <= 8 * deflate.in_bytes);
+        deflate.is_inside = false;
+        deflate.has_all = i % 2;
+        gt_deflate_steps_clear(&text);
+        enum gt_deflate_status status = decode_all(&deflate);
         if (!is_noise)
             assert_int_equal(status, GT_DEFLATE_NEEDS_INPUT);
         deflate.bit = 80;
@@ -368,7 +402,96 @@ static void input_may_end_anywhere(void **state) {
         assert_true(deflate.bit <= 8 * deflate.in_bytes);
         free(in);
     }
-    free(deflate.out);
+    gt_deflate_steps_release(&text);
+}
+
+/* Decoding goes on where the input ended, inside a block or its codes, and with symbols of the last part of the text.
+ */
+static void input_may_come_in_parts(void **state) {
+    (void)state;
+    static const struct packing ways[] = {
+        {6, 8, Z_DEFAULT_STRATEGY, 0, false}, {9, 9, Z_RLE, 0, false},
+        {6, 8, Z_HUFFMAN_ONLY, 0, false},     {6, 8, Z_FIXED, 0, false},
+        {0, 8, Z_DEFAULT_STRATEGY, 0, false}, {2, 8, Z_DEFAULT_STRATEGY, 5000, false},
+    };
+    static struct gt_deflate deflate;
+    static uint16_t symbols[GT_DEFLATE_SYMBOL_ROOM];
+    uint64_t random = 19;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct gt_steps text = {0};
+        fill_with_lines(20 + i, 60);
+        size_t size = pack(&ways[i], packed);
+        unsigned char *in = calloc(1, size + GT_DEFLATE_PADDING);
+        assert_non_null(in);
+        deflate.in = in;
+        deflate.in_bytes = 0;
+        deflate.has_all = deflate.is_inside = false;
+        deflate.bit = 80;
+        deflate.text = &text;
+        deflate.symbols = symbols;
+        gt_deflate_begin_symbols(&deflate);
+        enum gt_deflate_status status = GT_DEFLATE_NEEDS_INPUT;
+        while (status == GT_DEFLATE_NEEDS_INPUT && !deflate.has_all) {
+            size_t left = size - deflate.in_bytes, part = 1 + random_below(&random, 2000);
+            part = part < left ? part : left;
+            memcpy(in + deflate.in_bytes, packed + deflate.in_bytes, part);
+            deflate.in_bytes += part;
+            deflate.has_all = part == left;
+            status = decode_all(&deflate);
+        }
+        assert_int_equal(status, GT_DEFLATE_STREAM_END);
+        gives_plain(&text);
+        const uint16_t *last = symbols + deflate.symbol_count - GT_DEFLATE_WINDOW;
+        for (size_t k = 0; k < GT_DEFLATE_WINDOW; k++)
+            assert_int_equal(last[k], plain[PLAIN_BYTES - GT_DEFLATE_WINDOW + k]);
+        gt_deflate_steps_release(&text);
+        free(in);
+    }
+}
+
+/* A piece from the middle: what is before it is not known, and its map finds the window after it all the same. */
+static void maps_find_the_window(void **state) {
+    (void)state;
+    static unsigned char window[2][GT_DEFLATE_WINDOW];
+    static struct gt_piece_decoder decoder;
+    struct gt_source *source;
+    struct gt_piece piece = {0}, same = {0};
+    fill_with_lines(31, 60);
+    write_file(packed, pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed));
+    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
+    decoder.source = source;
+    decoder.max_text_bytes = PLAIN_BYTES;
+    unsigned char *found = calloc(1, PLAIN_BYTES + GT_STEPS_WINDOW + GT_STEPS_SLACK);
+    assert_non_null(found);
+    size_t at = 0;
+    assert_true(gt_piece_decode(&decoder, &piece, 0, 80));
+    for (uint64_t number = 1; !piece.is_last; number++) {
+        gt_deflate_steps_write(&piece.text, found + GT_STEPS_WINDOW + at);
+        at += piece.text.text_bytes;
+        uint64_t bit = piece.end_bit;
+        assert_true(gt_piece_find(&decoder, &piece, number, true));
+        if (piece.begin_bit == piece.end_bit) { /* the last block is not looked for */
+            assert_true(gt_piece_decode(&decoder, &piece, number, bit));
+            continue;
+        }
+        assert_int_equal(piece.begin_bit, bit);
+        assert_true(piece.is_mapped);
+        gt_piece_map(&piece, found + at, window[0]);
+        assert_memory_equal(window[0] + GT_DEFLATE_WINDOW - 1000, plain + at + piece.text.text_bytes - 1000, 1000);
+        memcpy(window[1], plain + at + piece.text.text_bytes - GT_DEFLATE_WINDOW, GT_DEFLATE_WINDOW);
+        assert_memory_equal(window[0], window[1], GT_DEFLATE_WINDOW);
+        assert_true(gt_piece_find(&decoder, &same, number, false));
+        assert_false(same.is_mapped);
+        assert_int_equal(same.text.text_bytes, piece.text.text_bytes);
+        assert_int_equal(same.end_bit, piece.end_bit);
+    }
+    gt_deflate_steps_write(&piece.text, found + GT_STEPS_WINDOW + at);
+    assert_memory_equal(found + GT_STEPS_WINDOW, plain, PLAIN_BYTES);
+    free(found);
+    gt_piece_release(&piece);
+    gt_piece_release(&same);
+    gt_piece_decoder_release(&decoder);
+    gt_source_close(source);
 }
 
 static void checksums_of_parts(void **state) {
@@ -396,6 +519,8 @@ int main(void) {
         cmocka_unit_test(blocks_may_be_closed_at_any_time),
         cmocka_unit_test(blocks_are_found),
         cmocka_unit_test(input_may_end_anywhere),
+        cmocka_unit_test(input_may_come_in_parts),
+        cmocka_unit_test(maps_find_the_window),
         cmocka_unit_test(checksums_of_parts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

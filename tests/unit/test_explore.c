@@ -73,12 +73,11 @@ static void check_gaps(const struct gt_explore *explore, const struct gt_view *v
     assert_int_equal(explore->idle.count, idle->count);
     for (size_t i = 0; i < idle->count; i++) {
         struct gt_idle_lanes_gap gap = gt_idle_lanes_gap(&explore->idle, i);
-        const struct gt_idle_gap *wanted = &idle->gaps[i];
-        assert_int_equal(gap.start_ns, wanted->start_ns);
-        assert_int_equal(gap.end_ns, wanted->end_ns);
-        assert_int_equal(gap.cause, wanted->cause);
-        assert_int_equal(gap.part, wanted->part);
-        assert_int_equal(gap.next, wanted->next == GT_NO_ROW ? GT_NO_ROW : view->row[wanted->next]);
+        assert_int_equal(gap.start_ns, gt_idle_gap_start_ns(idle, i));
+        assert_int_equal(gap.end_ns, gt_idle_gap_end_ns(idle, i));
+        assert_int_equal(gap.cause, gt_idle_gap_cause(idle, i));
+        assert_int_equal(gap.part, gt_idle_gap_part(idle, i));
+        assert_int_equal(gap.next, idle->next[i] == GT_NO_ROW ? GT_NO_ROW : view->row[idle->next[i]]);
         if (gap.cause == GT_IDLE_HOST)
             assert_int_equal(gap.activity, code->activity[i]);
     }

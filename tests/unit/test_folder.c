@@ -123,13 +123,13 @@ static void csv_files(void **state) {
     struct gt_report *report = new_report();
     struct gt_out *out;
     assert_int_equal(gt_out_open_memory(&out, NULL), GT_OK);
-    assert_int_equal(gt_folder_files_csv(report, &layout, out, NULL), GT_OK);
+    assert_int_equal(gt_folder_files_csv(report, &layout, 1, out, NULL), GT_OK);
     check_out(out, "pid,us\r\n1,0.5\r\n2,1.5\r\n");
     assert_int_equal(gt_out_open_memory(&out, NULL), GT_OK);
-    assert_int_equal(gt_folder_files_csv(report, &empty, out, NULL), GT_OK);
+    assert_int_equal(gt_folder_files_csv(report, &empty, 1, out, NULL), GT_OK);
     check_out(out, "");
     assert_int_equal(gt_out_open_memory(&out, NULL), GT_OK);
-    assert_int_equal(gt_folder_files_csv(report, &header, out, NULL), GT_OK);
+    assert_int_equal(gt_folder_files_csv(report, &header, 1, out, NULL), GT_OK);
     check_out(out, "in,b\n");
     gt_report_free(report);
 }
@@ -160,7 +160,7 @@ static void keys_nest(void **state) {
     struct gt_out *out;
     gt_section_note(&report->sections[0], GT_FOR_ALL, GT_STR("a note"));
     assert_int_equal(gt_out_open_memory(&out, NULL), GT_OK);
-    assert_int_equal(gt_folder_files_keys(report, keys, out, NULL), GT_OK);
+    assert_int_equal(gt_folder_files_keys(report, keys, 1, out, NULL), GT_OK);
     struct gt_str bytes = gt_out_bytes(out);
     static const char expected[] = ",\n"
                                    "  \"pids\": [\n"

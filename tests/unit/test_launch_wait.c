@@ -1,10 +1,10 @@
-/* What threads did in spans of their time: sweeps, calls and code against a look at every nanosecond. */
+/* What threads did in spans of their time: covers, calls and code against a look at every nanosecond. */
 #include "measure_world.h"
 
 #include "events/builder.h"
 #include "measure/results/launch_wait.h"
 
-enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 40 };
+enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 80 };
 
 /* What was reported about each span. */
 struct reported {
@@ -13,103 +13,128 @@ struct reported {
     size_t count[MOST];
 };
 
-static void note(void *context, uint32_t span, const struct gt_host_span_part *part) {
+static void note(void *context, uint32_t wait, const struct gt_cover_part *part) {
     struct reported *reported = context;
-    reported->is_most[span] = part->is_most;
-    reported->name[span] = part->name;
-    reported->count[span]++;
+    reported->is_most[wait] = part->is_most;
+    reported->name[wait] = part->name;
+    reported->count[wait]++;
 }
 
 /* Spans of a few threads, twice from the beginning, as devices have them; some overlap the one before. */
 struct random_spans {
-    struct gt_host_spans set;
-    uint32_t thread[MOST];
+    struct gt_cover_spans set;
 };
 
+/* Where those of each thread are, and whether they come one by one. */
+static void find_threads(struct gt_cover_spans *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        struct gt_cover_thread *thread = &set->threads[set->items[i].thread];
+        thread->first = thread->end ? thread->first : i;
+        thread->end = i + 1;
+    }
+    for (struct gt_cover_thread *thread = set->threads; thread < set->threads + set->thread_count; thread++) {
+        thread->is_one_by_one = true;
+        for (size_t i = thread->first + 1; i < thread->end; i++)
+            thread->is_one_by_one &= set->items[i].time.start_ns >= set->items[i - 1].time.end_ns;
+    }
+}
+
 static void make_spans(struct random_spans *it, uint64_t *random) {
-    assert_true(gt_host_spans_init(&it->set, MOST, THREADS));
+    assert_true(gt_launch_wait_init(&it->set, MOST, THREADS));
     int rounds = random_below(random, 2) ? ROUNDS : 1;
+    const int64_t back = random_below(random, 2) ? -3 : 0;
+    it->set.count = 0;
     for (int round = 0; round < rounds; round++) {
         int64_t now = 0;
-        gt_host_spans_rewind(&it->set);
         while (now < END - 20 && it->set.count < MOST) {
-            int64_t start = now + random_between(random, random_below(random, 8) || now < 3 ? 0 : -3, 9);
+            int64_t start = now + random_between(random, random_below(random, 8) || now < 3 ? 0 : back, 9);
             int64_t end = start + random_between(random, 1, 12);
-            uint32_t thread = (uint32_t)random_below(random, THREADS);
-            it->thread[it->set.count] = thread;
-            assert_true(gt_host_spans_add(&it->set, thread, start, end, (uint32_t)it->set.count));
+            uint32_t thread = (uint32_t)random_below(random, THREADS), gap = (uint32_t)it->set.count;
+            it->set.items[it->set.count++] = (struct gt_cover_span){{start, end}, thread, gap};
             now = end;
         }
     }
+    find_threads(&it->set);
 }
 
-/* ---- sweeps ---- */
+/* ---- covers ---- */
 
-/* Intervals one after the other; the first of the largest parts gives the name. */
-static void check_sweep(uint64_t seed) {
+enum { MANY = 400 };
+
+/* Intervals of a few threads, one after the other, and long spans: with sums and without. */
+static void check_cover(uint64_t seed) {
     uint64_t random = seed;
-    struct random_spans it;
-    struct gt_host_spans_sweep sweep;
-    struct reported reported = {0};
-    const struct gt_host_spans_sweep how = {.wants_names = true, .report = note, .context = &reported};
-    int64_t starts[THREADS][ROWS], ends[THREADS][ROWS];
-    make_spans(&it, &random);
-    assert_true(gt_host_spans_sweep_init(&sweep, &it.set, &how));
-    for (uint32_t thread = 0; thread < THREADS; thread++)
-        for (int64_t i = 0, now = 0; i < ROWS; i++) {
-            starts[thread][i] = now + random_between(&random, 0, 4);
-            now = ends[thread][i] = starts[thread][i] + random_between(&random, 1, 6);
-            if (gt_host_spans_has(&it.set, thread))
-                gt_host_spans_sweep_take(&sweep, thread, starts[thread][i], now, (gt_strid)i + 1);
-        }
-    gt_host_spans_sweep_finish(&sweep);
-    for (size_t s = 0; s < it.set.count; s++) {
-        const struct gt_host_span *span = &it.set.items[s];
+    int64_t starts[MANY], ends[MANY], now[THREADS] = {0};
+    uint32_t threads[MANY];
+    gt_strid names[MANY];
+    struct gt_cover_spans set;
+    for (uint32_t i = 0; i < MANY; i++) {
+        threads[i] = (uint32_t)random_below(&random, THREADS);
+        starts[i] = now[threads[i]] + random_between(&random, 0, 4);
+        now[threads[i]] = ends[i] = starts[i] + random_between(&random, 1, 6);
+        names[i] = i + 1;
+    }
+    const struct gt_cover_table tables[2] = {{MANY, starts, ends, threads, names, NULL, NULL}, {0}};
+    struct gt_cover cover, summed;
+    assert_true(gt_launch_wait_init(&set, MOST, THREADS));
+    for (size_t n = 0; n < MOST; n++) {
+        uint32_t thread = random_below(&random, 2) ? 2 : 0;
+        int64_t start = random_between(&random, -5, now[thread] + 5);
+        int64_t end = start + random_between(&random, 1, n % 2 ? 20 : now[thread]);
+        set.items[n] = (struct gt_cover_span){{start, end}, thread, 0};
+    }
+    find_threads(&set);
+    assert_true(gt_cover_init(&cover, tables, &set, true, seed % 4 + 1));
+    assert_true(gt_cover_init(&summed, tables, &set, false, seed % 4 + 1));
+    size_t hints[THREADS] = {0}, other_hints[THREADS] = {0};
+    for (size_t n = 0; n < MOST; n++) {
+        uint32_t thread = set.items[n].thread;
+        struct gt_interval span = set.items[n].time;
         int64_t covered = 0, largest = 0;
         gt_strid name = GT_STRID_EMPTY;
-        for (size_t i = 0; i < ROWS; i++) {
-            int64_t part = 0, row_start = starts[it.thread[s]][i], row_end = ends[it.thread[s]][i];
-            for (int64_t now = span->start_ns; now < span->end_ns; now++)
-                part += row_start <= now && now < row_end;
-            covered += part;
-            if (part > largest) {
+        for (size_t i = 0; i < MANY; i++) {
+            int64_t from = starts[i] > span.start_ns ? starts[i] : span.start_ns;
+            int64_t part = (ends[i] < span.end_ns ? ends[i] : span.end_ns) - from;
+            covered += threads[i] == thread && part > 0 ? part : 0;
+            if (threads[i] == thread && part > largest) {
                 largest = part;
-                name = (gt_strid)i + 1;
+                name = names[i];
             }
         }
-        assert_int_equal(reported.count[s], 1);
-        assert_int_equal(reported.is_most[s], 2 * covered > span->end_ns - span->start_ns);
-        assert_int_equal(reported.name[s], name);
+        struct gt_cover_part part = gt_cover_of(&cover, &set.items[n], &hints[thread]);
+        assert_int_equal(part.is_most, covered > (span.end_ns - span.start_ns) / 2);
+        assert_int_equal(part.name, name);
+        assert_int_equal(gt_cover_of(&summed, &set.items[n], &other_hints[thread]).is_most, part.is_most);
     }
-    gt_host_spans_sweep_release(&sweep);
-    gt_host_spans_release(&it.set);
+    gt_cover_release(&cover);
+    gt_cover_release(&summed);
+    gt_launch_wait_release(&set);
 }
 
-static void test_sweeps(void **state) {
+static void test_covers(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        check_sweep(seed);
+        check_cover(seed);
 }
 
 /* From the first instant to the last: lengths exceed 63 bits, what is inside does not get lost. */
 static void test_extreme_times(void **state) {
     (void)state;
-    struct gt_host_spans set;
-    struct gt_host_spans_sweep sweep;
-    struct reported reported = {0};
-    const struct gt_host_spans_sweep how = {.wants_names = true, .report = note, .context = &reported};
-    assert_true(gt_host_spans_init(&set, 2, 1));
-    assert_true(gt_host_spans_add(&set, 0, INT64_MIN, INT64_MAX, 0));
-    gt_host_spans_rewind(&set);
-    assert_true(gt_host_spans_add(&set, 0, -20, 5, 1));
-    assert_true(gt_host_spans_sweep_init(&sweep, &set, &how));
-    gt_host_spans_sweep_take(&sweep, 0, INT64_MIN, -10, 1);
-    gt_host_spans_sweep_take(&sweep, 0, 0, 10, 2);
-    gt_host_spans_sweep_finish(&sweep);
-    assert_true(reported.is_most[0] && reported.name[0] == 1);
-    assert_true(reported.is_most[1] && reported.name[1] == 1);
-    gt_host_spans_sweep_release(&sweep);
-    gt_host_spans_release(&set);
+    const int64_t starts[] = {INT64_MIN, 0}, ends[] = {-10, 10};
+    const uint32_t threads[] = {0, 0};
+    const gt_strid names[] = {1, 2};
+    const struct gt_cover_table tables[2] = {{2, starts, ends, threads, names, NULL, NULL}, {0}};
+    struct gt_cover_span spans[] = {{{INT64_MIN, INT64_MAX}, 0, 0}, {{-20, 5}, 0, 1}};
+    struct gt_cover_thread thread = {0, GT_ARRAY_COUNT(spans), false};
+    const struct gt_cover_spans set = {spans, GT_ARRAY_COUNT(spans), &thread, 1};
+    struct gt_cover cover;
+    size_t hint = 0;
+    assert_true(gt_cover_init(&cover, tables, &set, true, 1));
+    for (size_t i = 0; i < GT_ARRAY_COUNT(spans); i++) {
+        struct gt_cover_part part = gt_cover_of(&cover, &spans[i], &hint);
+        assert_true(part.is_most && part.name == 1);
+    }
+    gt_cover_release(&cover);
 }
 
 /* ---- calls and code of a trace ---- */
@@ -138,8 +163,7 @@ static bool is_covered(const struct rows *rows, uint32_t thread, int64_t now, gt
     return false;
 }
 
-static bool is_mostly_covered(const struct rows *rows, const struct gt_host_span *span, uint32_t thread,
-                              gt_strid name) {
+static bool is_mostly_covered(const struct rows *rows, const struct gt_interval *span, uint32_t thread, gt_strid name) {
     int64_t covered = 0;
     for (int64_t now = span->start_ns; now < span->end_ns; now++)
         covered += is_covered(rows, thread, now, name);
@@ -156,12 +180,12 @@ struct reported_calls {
     struct reported calls, waits;
 };
 
-static void note_calls(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    note(&((struct reported_calls *)context)->calls, span, part);
+static void note_calls(void *context, uint32_t wait, const struct gt_cover_part *part) {
+    note(&((struct reported_calls *)context)->calls, wait, part);
 }
 
-static void note_waits(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    note(&((struct reported_calls *)context)->waits, span, part);
+static void note_waits(void *context, uint32_t wait, const struct gt_cover_part *part) {
+    note(&((struct reported_calls *)context)->waits, wait, part);
 }
 
 /* Calls of odd seeds are in order, those of even ones are not. */
@@ -180,16 +204,18 @@ static void check_calls(uint64_t seed) {
     }
     world_seal(&world);
     make_spans(&it, &world.random);
-    const struct gt_view view = {.store = world.store, .labels = world.labels};
+    const struct gt_request request = {.threads = (int64_t)(seed % 4) + 1};
+    const struct gt_view view = {.store = world.store, .labels = world.labels, .request = &request};
     assert_true(gt_launch_wait_calls(&view, &it.set, false, note_calls, &reported));
     assert_true(gt_launch_wait_calls(&view, &it.set, true, note_waits, &reported));
     for (size_t s = 0; s < it.set.count; s++) {
-        const struct gt_host_span *span = &it.set.items[s];
-        assert_true(reported.calls.count[s] >= 1 && reported.waits.count[s] >= 1);
-        assert_int_equal(reported.calls.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
-        assert_int_equal(reported.waits.is_most[s], is_mostly_covered(&rows, span, it.thread[s], wait));
+        const struct gt_interval *span = &it.set.items[s].time;
+        uint32_t thread = it.set.items[s].thread;
+        assert_true(reported.calls.count[s] == 1 && reported.waits.count[s] == 1);
+        assert_int_equal(reported.calls.is_most[s], is_mostly_covered(&rows, span, thread, GT_STRID_EMPTY));
+        assert_int_equal(reported.waits.is_most[s], is_mostly_covered(&rows, span, thread, wait));
     }
-    gt_host_spans_release(&it.set);
+    gt_launch_wait_release(&it.set);
     world_end(&world);
 }
 
@@ -214,7 +240,7 @@ static size_t next_row(const struct rows *rows, uint32_t thread, const bool *tak
 }
 
 /* The name of the code with the largest part; what begins inside the code before it counts from the end of that. */
-static gt_strid largest_code(const struct rows *rows, const struct gt_host_span *span, uint32_t thread) {
+static gt_strid largest_code(const struct rows *rows, const struct gt_interval *span, uint32_t thread) {
     bool taken[ROWS] = {0};
     int64_t reached = INT64_MIN, largest = 0;
     gt_strid name = GT_STRID_EMPTY;
@@ -258,16 +284,18 @@ static void check_code(uint64_t seed) {
     }
     world_seal(&world);
     make_spans(&it, &world.random);
-    const struct gt_view view = {.store = world.store, .labels = world.labels};
+    const struct gt_request request = {.threads = (int64_t)(seed % 4) + 1};
+    const struct gt_view view = {.store = world.store, .labels = world.labels, .request = &request};
     assert_int_equal(world.labels->step_count, 0);
     assert_true(gt_launch_wait_code(&view, &it.set, note, &reported));
     for (size_t s = 0; s < it.set.count; s++) {
-        const struct gt_host_span *span = &it.set.items[s];
-        assert_true(reported.count[s] >= 1);
-        assert_int_equal(reported.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
-        assert_int_equal(reported.name[s], largest_code(&rows, span, it.thread[s]));
+        const struct gt_interval *span = &it.set.items[s].time;
+        uint32_t thread = it.set.items[s].thread;
+        assert_int_equal(reported.count[s], 1);
+        assert_int_equal(reported.is_most[s], is_mostly_covered(&rows, span, thread, GT_STRID_EMPTY));
+        assert_int_equal(reported.name[s], largest_code(&rows, span, thread));
     }
-    gt_host_spans_release(&it.set);
+    gt_launch_wait_release(&it.set);
     world_end(&world);
 }
 
@@ -279,7 +307,7 @@ static void test_code(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_covers),
         cmocka_unit_test(test_extreme_times),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_code),

@@ -48,7 +48,7 @@ static int64_t left_of(const struct books *books, int64_t start) {
     const struct gt_view *view = books->world.view;
     for (size_t i = 0; i < view->op_count; i++)
         if (view->start_ns[i] == start)
-            return books->ledger.op_left_ns[i];
+            return gt_ledger_op_left_ns(&books->ledger, i);
     fail();
     return 0;
 }
@@ -73,7 +73,7 @@ static void an_op_owns_what_nothing_of_higher_rank_covers(void **state) {
     assert_int_equal(left_of(&books, 150), 20);
     assert_int_equal(left_of(&books, 300), 100);
     assert_int_equal(books.ledger.idle->count, 1);
-    assert_int_equal(books.ledger.gap_left_ns[0], 100);
+    assert_int_equal(gt_ledger_gap_left_ns(&books.ledger, 0), 100);
     assert_int_equal((int64_t)books.ledger.span_ns, 400);
     close_books(&books);
 }
@@ -196,11 +196,11 @@ static void gaps_and_own_parts_make_up_the_steady_time(void **state) {
         for (size_t d = 0; d < view->device_count; d++)
             check_device(&books, &view->devices[d], steady_ns, owned_ns, &idle_ns);
         for (size_t i = 0; i < view->op_count; i++) {
-            assert_int_equal(books.ledger.op_left_ns[i], owned_ns[i]);
+            assert_int_equal(gt_ledger_op_left_ns(&books.ledger, i), owned_ns[i]);
             sum_ns += owned_ns[i];
         }
         for (size_t gap = 0; gap < books.ledger.idle->count; gap++)
-            gaps_ns += books.ledger.gap_left_ns[gap];
+            gaps_ns += gt_ledger_gap_left_ns(&books.ledger, gap);
         assert_true(gaps_ns <= idle_ns); /* a gap that begins in the warm-up is nobody's */
         assert_true(steady_ns != INT64_MIN || gaps_ns == idle_ns);
         assert_int_equal((int64_t)books.ledger.span_ns, sum_ns + idle_ns);

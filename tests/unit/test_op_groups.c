@@ -27,7 +27,7 @@ static void check_group(const struct gt_view *view, const struct gt_op_groups *g
         if (!is_in(view, i, group))
             continue;
         assert_true(expected.count < lengths.count);
-        assert_int_equal(lengths.samples[expected.count], gt_view_op_ns(view, i));
+        assert_int_equal(gt_quantile_sample(&lengths, expected.count), gt_view_op_ns(view, i));
         assert_true(expected.count > 0 || group->first == i);
         gt_keyed_tally_add(&expected, gt_view_op_ns(view, i));
     }
@@ -61,6 +61,8 @@ static void agrees_with_ops(void **state) {
         for (int names = GPUTIME_NAMES_FULL; names <= GPUTIME_NAMES_SHORT; names++) {
             struct gt_op_groups groups;
             view_world(&world, (enum gputime_names)names);
+            if (seed % 4 == 0 && world.view->op_count) /* longer than fits 32 bits */
+                world.view->end_ns[seed % world.view->op_count] += INT64_C(1) << 33;
             assert_int_equal(gt_op_groups_init(&groups, world.view, &err), GT_OK);
             check_order(&groups);
             assert_int_equal(gt_op_groups_lengths(&groups, 0, groups.count).count, world.view->op_count);
@@ -77,7 +79,8 @@ static void extremes_suffice_for_equal_lengths(void **state) {
     for (int64_t length_ns = 0; length_ns < INT64_MAX / 8; length_ns = length_ns * 7 + 1)
         for (size_t count = 1; count < 6; count++) {
             const int64_t samples[] = {length_ns, length_ns, length_ns, length_ns, length_ns};
-            struct gt_sample_stats all = gt_samples_slice_stats((struct gt_slice){samples, count}), completed = all;
+            struct gt_sample_stats all = gt_samples_slice_stats((struct gt_slice){.samples = samples, .count = count}),
+                                   completed = all;
             completed.median_ns = completed.p90_ns = completed.p99_ns = completed.stddev_ns = -1;
             assert_true(gt_sample_stats_complete(&completed));
             assert_memory_equal(&completed, &all, sizeof all);

@@ -1,6 +1,7 @@
 /* Order statistics and moments, against sorting and two-pass sums. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,23 @@ static double naive_quantile(const int64_t *sorted, size_t count, double q) {
     return (double)((long double)sorted[low] + ((long double)sorted[low + 1] - (long double)sorted[low]) * part);
 }
 
+/* Samples that fit 32 bits, stored as such: the same. */
+static void check_narrow(const int64_t *samples, size_t count, double level, double expected) {
+    uint32_t *narrow = gt_mem_array(count, sizeof(*narrow));
+    struct gt_slice slice = {.narrow = narrow, .count = count};
+    bool fits = true;
+    double got;
+
+    assert_non_null(narrow);
+    for (size_t i = 0; i < count; i++) {
+        narrow[i] = (uint32_t)samples[i];
+        fits &= narrow[i] == samples[i];
+    }
+    gt_quantile_all(&slice, 1, &level, 1, &got);
+    assert_true(!fits || got == expected);
+    gt_mem_free(narrow);
+}
+
 /* Also checks that the samples are as they were. */
 static void check_quantiles(const int64_t *samples, size_t count) {
     static const double levels[] = {0, 0.25, 0.5, 0.9, 0.95, 0.99, 1, 1.0 / 3};
@@ -43,6 +61,7 @@ static void check_quantiles(const int64_t *samples, size_t count) {
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         double got = gt_quantile(samples, count, levels[i]);
         double expected = naive_quantile(sorted, count, levels[i]);
+        check_narrow(samples, count, levels[i], got);
         assert_true(fabs(got - expected) <= fabs(expected) * 4e-16 || fabs(got - expected) <= 1e-9);
     }
     assert_memory_equal(samples, given, count * sizeof(*given));
@@ -86,10 +105,10 @@ static void slices_are_taken_together(void **state) {
             sorted[i] = samples[i] = (int64_t)(random_u64(&seed) >> (shape % 60)) - (shape % 7 ? 0 : 1 << 20);
         while (taken < count && slice_count < COUNT) {
             size_t most = count - taken, size = random_below(&seed, 40);
-            slices[slice_count++] = (struct gt_slice){samples + taken, size < most ? size : most};
+            slices[slice_count++] = (struct gt_slice){.samples = samples + taken, .count = size < most ? size : most};
             taken += size < most ? size : most;
         }
-        slices[slice_count++] = (struct gt_slice){samples + taken, count - taken};
+        slices[slice_count++] = (struct gt_slice){.samples = samples + taken, .count = count - taken};
         qsort(sorted, count, sizeof *sorted, by_value);
         gt_quantile_all(slices, slice_count, levels, GT_QUANTILES_MOST, values);
         for (size_t i = 0; i < GT_QUANTILES_MOST; i++) {

@@ -252,6 +252,36 @@ static void a_part_of_a_report_brings_its_error(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_table, free_table)
 
+static void fill_row(const void *context, struct gt_row *row, size_t index) {
+    const size_t *short_row = context;
+    gt_row_text(row, "name", GT_STR("thing"));
+    gt_row_count(row, "count", index);
+    if (index != *short_row)
+        gt_row_share(row, "share", 1, 4);
+}
+
+static void many_rows_are_filled_on_threads(void **state) {
+    enum { MANY = 40000 };
+    size_t none = SIZE_MAX;
+    (void)state;
+    add_rows(3);
+    gt_row_fill(table, MANY, 4, fill_row, &none);
+    assert_no_failure();
+    assert_int_equal(table->row_count, MANY + 3);
+    assert_int_equal(table->total_rows, MANY + 3);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(table->cells[(i + 3) * COLUMN_COUNT + 1].integer, i);
+}
+
+static void a_filled_row_that_is_too_short_is_an_error(void **state) {
+    enum { MANY = 40000 };
+    size_t late = MANY - 1;
+    (void)state;
+    gt_row_fill(table, MANY, 4, fill_row, &late);
+    assert_failed("internal error: table 'things': a row has not 3 cells");
+    assert_int_equal(table->row_count, UNCHECKED_FROM);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(cells_are_where_their_columns_are),
@@ -269,6 +299,8 @@ int main(void) {
         TEST(after_a_memory_failure_rows_are_not_kept),
         TEST(memory_that_fails_inside_a_row_loses_it),
         TEST(a_part_of_a_report_brings_its_error),
+        TEST(many_rows_are_filled_on_threads),
+        TEST(a_filled_row_that_is_too_short_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

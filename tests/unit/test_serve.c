@@ -21,6 +21,9 @@
 #include "serve/serve.h"
 #include "serve/serve_clients.h"
 #include "serve/serve_guard.h"
+#ifdef GT_HAVE_MICROHTTPD
+#include "serve/serve_library.h"
+#endif
 #include "serve/serve_life.h"
 #include "serve/serve_listen.h"
 
@@ -167,12 +170,23 @@ static void allow_descriptors(int more) {
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
+/* Without it the first thing that a server has no descriptor for is its library. */
+static void load_library(void) {
+#ifdef GT_HAVE_MICROHTTPD
+    struct gt_serve_library library;
+    struct gt_error err = {0};
+    assert_int_equal(gt_serve_library_load(&library, &err), GT_OK);
+    assert_non_null(library.get_version());
+#endif
+}
+
 static void no_descriptor_is_left(void **state) {
     (void)state;
     struct gt_error err = {0};
     const struct gt_serve_how how = {.idle_seconds = -1, .stop_fd = -1};
-    if (!gt_serve_is_built())
+    if (!gt_serve_is_there())
         skip();
+    load_library();
     allow_descriptors(0);
     enum gt_status no_socket = gt_serve_run(&how, &err);
     allow_descriptors(-1);
@@ -404,7 +418,7 @@ static void many_ask_at_once(void **state) {
     (void)state;
     struct world world = {.port = 0};
     struct gt_error err = {0};
-    if (!gt_serve_is_built())
+    if (!gt_serve_is_there())
         skip();
     assert_int_equal(pipe(world.stop), 0);
     const struct gt_serve_how how = {

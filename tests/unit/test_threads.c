@@ -325,7 +325,7 @@ static void slices_hold_every_row_once(void **state) {
     const struct {
         size_t threads, rows, own_items, slices;
     } cases[] = {
-        {4, 0, 0, 1},        {4, 1000, 0, 1},         {4, 200000, 0, 3},        {4, 1000003, 0, 4},
+        {4, 0, 0, 1},        {4, 1000, 0, 1},         {4, 100000, 0, 3},        {4, 1000003, 0, 4},
         {4, 1000003, 10, 4}, {4, 1000003, 100000, 2}, {4, 1000003, 1000000, 1},
     };
     (void)state;
@@ -341,12 +341,80 @@ static void slices_hold_every_row_once(void **state) {
     }
 }
 
+/* Threads of the calls that a task deals one after the other. */
+struct stay {
+    pthread_t caller;
+    atomic_int arrived;
+    atomic_int others; /* indices that ran on other threads */
+    int before, between, deals;
+    struct tally tally;
+};
+
+static void meet_two(void *context, size_t index) {
+    struct stay *stay = context;
+    (void)index;
+    atomic_fetch_add(&stay->others, !pthread_equal(pthread_self(), stay->caller));
+    atomic_fetch_add(&stay->arrived, 1);
+    while (atomic_load(&stay->arrived) < 3)
+        sched_yield(); /* so that three threads are needed */
+}
+
+static void deal_twice(void *context) {
+    struct stay *stay = context;
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&stay->arrived, 0);
+        gt_threads_run(3, meet_two, stay);
+        stay->between = count_threads();
+        stay->deals++;
+    }
+    gt_threads_deal(3, MOST, count_call, &stay->tally);
+}
+
+static void threads_stay_together(void **state) {
+    struct stay stay = {.caller = pthread_self(), .before = count_threads(), .tally.caller = pthread_self()};
+    (void)state;
+
+    gt_threads_together(3, deal_twice, &stay);
+    assert_int_equal(stay.deals, 2);
+    assert_int_equal(atomic_load(&stay.others), 4);
+    assert_int_equal(stay.between, stay.before + 2); /* while nothing is dealt */
+    for (size_t i = 0; i < MOST; i++)
+        assert_int_equal(atomic_load(&stay.tally.calls[i]), 1);
+    assert_int_equal(atomic_load(&stay.tally.first_elsewhere), 0);
+    for (int i = 0; i < 1000 && count_threads() > stay.before; i++)
+        usleep(1000); /* the kernel forgets a joined thread a little later */
+    assert_int_equal(count_threads(), stay.before);
+}
+
+static void count_own(void *context) {
+    *(size_t *)context = gt_threads_own(8);
+}
+
+static void deal_together(void *context, size_t index) {
+    gt_threads_together(8, count_own, (size_t *)context + index);
+}
+
+static void who_is_together_has_all_threads(void **state) {
+    size_t own = 0, owns[2] = {0};
+    (void)state;
+
+    gt_threads_together(8, count_own, &own);
+    assert_int_equal(own, 8);
+    gt_threads_deal(8, 2, deal_together, owns);
+    assert_int_equal(owns[0], 4);
+    assert_int_equal(owns[1], 4);
+    gt_threads_together(1, count_own, &own);
+    assert_int_equal(own, 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_hold_every_row_once),
         cmocka_unit_test(nested_indices_run_once_on_no_more_threads),
         cmocka_unit_test(free_threads_take_part_in_what_others_deal),
         cmocka_unit_test(threads_without_a_task_take_part),
+        cmocka_unit_test(threads_stay_together),
+        cmocka_unit_test(who_is_together_has_all_threads),
         cmocka_unit_test(only_threads_that_have_work_are_started),
         cmocka_unit_test(tasks_share_the_threads_they_may_start),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),

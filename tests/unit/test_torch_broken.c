@@ -181,7 +181,8 @@ static void an_event_that_fits_no_memory_is_skipped(void **state) {
     snprintf(text + len + LARGE, sizeof text - (size_t)len - LARGE, "\"},%s]}", KERNEL("2"));
     write_file(path, text, strlen(text));
     for (size_t threads = 1; threads <= 3; threads++) {
-        const struct gt_torch_sizes sizes = {512, 64, 4096, GT_TORCH_USUAL}, roomy = {512, 64, 8192, GT_TORCH_USUAL};
+        const struct gt_torch_sizes sizes = {512, 64, 4096, GT_TORCH_USUAL, 0},
+                                    roomy = {512, 64, 8192, GT_TORCH_USUAL, 0};
         char *found = decode_file(path, threads, &sizes);
         assert_string_equal(found, ROW("1") ROW("2") "issue event_damaged 1 at 84\n");
         free(found);

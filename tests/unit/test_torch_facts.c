@@ -384,7 +384,7 @@ static void many_groups(void **state) {
                 -i);
     fputs("]", out);
     fclose(out);
-    struct gt_torch_sizes chunks = {64 << 10, 16 << 10, 64 << 20, GT_TORCH_USUAL};
+    struct gt_torch_sizes chunks = {64 << 10, 16 << 10, 64 << 20, GT_TORCH_USUAL, 32 << 10};
     struct gt_store *store = store_of(text, 4, &chunks, GT_FACT_COMMS);
     assert_int_equal(store->comms.count, GROUPS);
     assert_int_equal(store->comm_groups.count, GROUPS);

@@ -67,7 +67,7 @@ static void assert_equal_rows(struct gt_store *a, struct gt_store *b) {
    tracks that nothing uses: then only what has rows is compared. */
 static void file_reads_alike(const char *path, size_t threads, size_t chunk_bytes, size_t window_bytes, bool is_damaged,
                              uint32_t facts) {
-    struct gt_torch_sizes sizes = {chunk_bytes, window_bytes, 64 << 20, GT_TORCH_PORTABLE};
+    struct gt_torch_sizes sizes = {chunk_bytes, window_bytes, 64 << 20, GT_TORCH_PORTABLE, 0};
     struct gt_store *expected = decode(path, 1, &sizes, facts);
     for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_EAGER; mode++) {
         sizes.mode = mode;
@@ -317,7 +317,7 @@ static uint64_t count_slow(const struct style *style, unsigned events, uint32_t 
     gt_torch_sink_init(&sink, &builder, GT_TORCH_USUAL, facts);
     gt_torch_region_init(&region, &sink);
     const char *first = strchr(text, '[') + 1;
-    struct gt_json_bytes bytes = {first, text + size, 0, true, size};
+    struct gt_json_bytes bytes = {first, text + size, 0, true, size, NULL};
     uint64_t slow = 0;
     for (;;) {
         gt_torch_fast_run(sink.fast, &sink, &bytes, UINT64_MAX);

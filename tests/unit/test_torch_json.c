@@ -223,7 +223,7 @@ static void packed_and_piped_input_reads_alike(void **state) {
     gzFile packed = gzopen(path, "wb");
     assert_int_equal(gzwrite(packed, text, (unsigned)size), size);
     gzclose(packed);
-    const struct gt_torch_sizes tiny = {64, 16, 1 << 20, GT_TORCH_EAGER};
+    const struct gt_torch_sizes tiny = {64, 16, 1 << 20, GT_TORCH_EAGER, 4096};
     char *unpacked = decode_file(path, 4, &tiny);
     assert_string_equal(unpacked, plain);
     unlink(path);

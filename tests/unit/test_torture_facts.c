@@ -9,7 +9,7 @@
 static const char path[] = "tests/fuzz/seeds/fuzz_torch_json/facts.json";
 
 static struct gt_store *decode(size_t threads, struct gt_error *err) {
-    const struct gt_torch_sizes sizes = {2048, 1024, 1 << 20, GT_TORCH_EAGER};
+    const struct gt_torch_sizes sizes = {2048, 1024, 1 << 20, GT_TORCH_EAGER, 4096};
     struct gt_decode_options options = {.threads = threads, .facts = GT_FACTS_ALL};
     struct gt_source *source;
     struct gt_store *store = NULL;

@@ -110,7 +110,7 @@ static void test_gzip(void **state) {
 /* ---- a trace that is parsed while it is inflated ---- */
 
 enum { EVENTS = 50, NAME_BYTES = 31000, TRACE_THREADS = 7 };
-static const struct gt_torch_sizes trace_sizes = {100000, 50000, 1 << 20, GT_TORCH_USUAL};
+static const struct gt_torch_sizes trace_sizes = {100000, 50000, 1 << 20, GT_TORCH_USUAL, 0};
 
 /* Few events with long names: few calls that can fail, and enough bytes for several threads. The last event is all in
    the last chunk, else the file is read in one go. */

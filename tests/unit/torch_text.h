@@ -279,8 +279,8 @@ static inline void write_file(char *path, const char *bytes, size_t size) {
 }
 
 /* Sizes as usual, and so small that every event is cut by something. */
-static const struct gt_torch_sizes usual_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_USUAL};
-static const struct gt_torch_sizes portable_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_PORTABLE};
+static const struct gt_torch_sizes usual_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_USUAL, 8 << 20};
+static const struct gt_torch_sizes portable_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_PORTABLE, 0};
 
 /* With so many threads and all chunks and windows, fast or not, the file decodes as expected. */
 static inline void decodes_as(const char *path, size_t threads, uint32_t facts, const char *expected) {
@@ -288,7 +288,7 @@ static inline void decodes_as(const char *path, size_t threads, uint32_t facts, 
     for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
         for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
             for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_PORTABLE; mode++) {
-                struct gt_torch_sizes sizes = {chunks[c], windows[w], 64 << 20, mode};
+                struct gt_torch_sizes sizes = {chunks[c], windows[w], 64 << 20, mode, windows[w]};
                 char *found = decode_facts(path, threads, &sizes, facts);
                 assert_string_equal(found, expected);
                 free(found);

@@ -13,6 +13,10 @@ enum { PROGRESS_BYTES = 4 << 20 };
    copy at a third of their speed to a place that is, within its page, a few bytes after the one copied from. */
 enum { ALIGNMENT = 64 };
 
+/* Where most of a file is looked at through a mapping, little is read between: this much at first, twice as much each
+   time, and little again after so many times as much was not read. */
+enum { MIN_FILL_BYTES = 16 << 10, SHOWN_PER_FILL = 16 };
+
 static size_t buffer_bytes(size_t capacity) {
     return capacity + ALIGNMENT + GT_JSON_PADDING;
 }
@@ -27,6 +31,7 @@ enum gt_status gt_json_window_init(struct gt_json_window *window, struct gt_sour
     window->is_seekable = gt_source_is_seekable(source, &size_bytes);
     window->capacity = sizes->window_bytes;
     window->max_bytes = sizes->max_bytes;
+    window->map_bytes = window->is_seekable ? sizes->map_bytes : 0;
     window->buffer = gt_mem_alloc(buffer_bytes(window->capacity));
     if (!window->buffer)
         return gt_fail_memory(err);
@@ -37,17 +42,20 @@ enum gt_status gt_json_window_init(struct gt_json_window *window, struct gt_sour
 void gt_json_window_use_tape(struct gt_json_window *window, struct gt_tape *tape, size_t reader) {
     window->tape = tape;
     window->tape_reader = reader;
+    window->map_bytes = 0;
 }
 
 void gt_json_window_release(struct gt_json_window *window) {
     gt_readahead_close(window->ahead);
+    gt_mapping_free(window->mapping);
     gt_mem_free(window->buffer);
     memset(window, 0, sizeof *window);
 }
 
 void gt_json_window_seek(struct gt_json_window *window, uint64_t offset) {
     window->read_offset = offset;
-    window->bytes = (struct gt_json_bytes){window->buffer, window->buffer, offset, false, window->max_bytes};
+    window->bytes = (struct gt_json_bytes){
+        .p = window->buffer, .end = window->buffer, .offset = offset, .max_bytes = window->max_bytes};
     if (window->tape)
         gt_tape_keep(window->tape, window->tape_reader, offset, false);
 }
@@ -116,11 +124,21 @@ static enum gt_status read_input(struct gt_json_window *window, char *to, size_t
     return gt_source_read(window->source, to, room, got, err);
 }
 
+/* What there is room for, or less where the rest will most likely be mapped. */
+static size_t bytes_to_read(struct gt_json_window *window) {
+    size_t room = window->capacity - (size_t)(window->bytes.end - window->bytes.p), wanted = window->fill_bytes;
+    window->shown_bytes = 0;
+    if (wanted == 0)
+        return room;
+    window->fill_bytes = wanted < window->capacity / 2 ? wanted * 2 : window->capacity;
+    return wanted < room ? wanted : room;
+}
+
 enum gt_status gt_json_window_fill(struct gt_json_window *window, struct gt_error *err) {
     if (make_room(window, err) != GT_OK)
         return GT_ERR;
     char *to = window->buffer + (window->bytes.end - window->buffer);
-    size_t room = window->capacity - (size_t)(window->bytes.end - window->bytes.p), got = 0;
+    size_t room = bytes_to_read(window), got = 0;
     if (room && read_input(window, to, room, &got, err) != GT_OK)
         return GT_ERR;
     window->bytes.end += got;
@@ -129,6 +147,39 @@ enum gt_status gt_json_window_fill(struct gt_json_window *window, struct gt_erro
     window->bytes.is_all = room > 0 && got == 0;
     report_progress(window);
     return GT_OK;
+}
+
+static bool has_mapping(struct gt_json_window *window) {
+    if (window->mapping || window->map_bytes == 0)
+        return window->mapping;
+    window->mapping = gt_mapping_new(window->map_bytes);
+    window->map_bytes = 0; /* no second try */
+    window->fill_bytes = window->mapping ? MIN_FILL_BYTES : 0;
+    return window->mapping;
+}
+
+bool gt_json_window_show(struct gt_json_window *window, struct gt_json_bytes *shown) {
+    struct gt_str bytes = {"", 0};
+    if (has_mapping(window))
+        bytes = gt_source_show(window->source, window->mapping, window->bytes.offset);
+    if (bytes.len == 0)
+        return false;
+    *shown = (struct gt_json_bytes){.p = bytes.ptr,
+                                    .end = bytes.ptr + bytes.len,
+                                    .offset = window->bytes.offset,
+                                    .max_bytes = window->max_bytes,
+                                    .is_cut = gt_mapping_is_cut(window->mapping)};
+    return true;
+}
+
+void gt_json_window_use(struct gt_json_window *window, const struct gt_json_bytes *shown) {
+    size_t used = (size_t)(shown->offset - window->bytes.offset);
+    window->shown_bytes += used;
+    if (window->shown_bytes >= SHOWN_PER_FILL * MIN_FILL_BYTES)
+        window->fill_bytes = MIN_FILL_BYTES;
+    gt_source_count(window->source, used);
+    gt_json_window_seek(window, shown->offset);
+    report_progress(window);
 }
 
 static void drain_tape(struct gt_json_window *window) {

@@ -158,7 +158,7 @@ static enum gt_status finish(struct decoding *decoding, const struct gt_source *
 
 enum gt_status gt_nccl_inspector_decode_sized(struct gt_source *source, const struct gt_decode_options *options,
                                               size_t window_bytes, struct gt_store **out, struct gt_error *err) {
-    const struct gt_json_sizes sizes = {window_bytes, MAX_RECORD_BYTES};
+    const struct gt_json_sizes sizes = {window_bytes, MAX_RECORD_BYTES, 0};
     struct decoding *decoding = gt_mem_array(1, sizeof *decoding);
     *out = NULL;
     if (!decoding)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decode/sqlite/sqlite_words.h"
 
 enum {
     KEY_BYTES_MAX = 16, /* two words */
@@ -71,13 +72,6 @@ static uint16_t next_wanted(const struct gt_sqlite_columns *columns, int from) {
     return next;
 }
 
-/* How many of so many bytes are in the last of their words, as a mask over it. */
-static uint64_t last_word_mask(size_t bytes) {
-    uint64_t mask = 0;
-    memset(&mask, 0xFF, (bytes + 7) % 8 + 1);
-    return mask;
-}
-
 /* Which wanted columns are close together at the front, and which follow far behind. */
 static void split_columns(struct gt_sqlite_plains *plains, const struct gt_sqlite_columns *columns) {
     int last = -1, next;
@@ -90,7 +84,7 @@ static void split_columns(struct gt_sqlite_plains *plains, const struct gt_sqlit
         last = next;
     plains->types_bytes = (size_t)(last + 2);
     plains->far_words = (plains->types_bytes - plains->key_bytes + 7) / 8;
-    plains->far_mask = last_word_mask(plains->types_bytes - plains->key_bytes);
+    plains->far_mask = gt_sqlite_words_last_mask(plains->types_bytes - plains->key_bytes);
 }
 
 /* false: rows with such a column among the wanted ones are not plain. */
@@ -132,26 +126,12 @@ bool gt_sqlite_plain_use(struct gt_sqlite_plains *plains, const struct gt_sqlite
     return is_plain;
 }
 
-static uint64_t load_word(const uint8_t *bytes) {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
 static int64_t load_integer(const struct field *field, const uint8_t *payload) {
-    uint64_t word = load_word(payload + field->offset);
+    uint64_t word = gt_sqlite_words_load(payload + field->offset);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
     return ((int64_t)word >> field->shift) + field->constant;
-}
-
-/* Whether each byte of these words, in the last word those of the mask, is a whole number. */
-static bool are_small(const uint8_t *bytes, size_t words, uint64_t mask) {
-    uint64_t high = load_word(bytes + 8 * (words - 1)) & mask;
-    for (size_t i = 0; i + 1 < words; i++)
-        high |= load_word(bytes + 8 * i);
-    return (high & UINT64_C(0x8080808080808080)) == 0;
 }
 
 /* Bytes that a value takes whose type is a byte. */
@@ -200,7 +180,8 @@ static void make_layout(const struct gt_sqlite_plains *plains, const uint8_t *pa
 }
 
 static inline const struct layout *find_layout(struct gt_sqlite_plains *plains, const uint8_t *payload) {
-    uint64_t key[2] = {load_word(payload) & plains->key_mask[0], load_word(payload + 8) & plains->key_mask[1]};
+    uint64_t key[2] = {gt_sqlite_words_load(payload) & plains->key_mask[0],
+                       gt_sqlite_words_load(payload + 8) & plains->key_mask[1]};
     uint64_t hash = key[0] * UINT64_C(0x9E3779B97F4A7C15) + key[1] * UINT64_C(0xD6E8FEB86659FD93);
     struct layout *layout = &plains->layouts[hash >> (64 - LAYOUT_COUNT_LOG2)];
     if ((layout->key[0] ^ key[0]) | (layout->key[1] ^ key[1])) {
@@ -212,7 +193,7 @@ static inline const struct layout *find_layout(struct gt_sqlite_plains *plains, 
 
 static bool are_far_nulls(const struct gt_sqlite_plains *plains, const uint8_t *payload) {
     bool are_null = payload[0] >= plains->types_bytes &&
-                    are_small(payload + plains->key_bytes, plains->far_words, plains->far_mask);
+                    gt_sqlite_words_are_short(payload + plains->key_bytes, plains->far_words, plains->far_mask);
     for (size_t i = 0; i < plains->far_null_count; i++)
         are_null &= payload[1 + plains->far_nulls[i]] == 0;
     return are_null;
@@ -245,7 +226,7 @@ static void load_fields(const struct field *fields, size_t count, const uint8_t 
 /* The length of a varint of up to eight bytes; 0: it is longer. */
 static inline size_t varint_bytes(const uint8_t *bytes) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t ends = ~load_word(bytes) & UINT64_C(0x8080808080808080);
+    uint64_t ends = ~gt_sqlite_words_load(bytes) & UINT64_C(0x8080808080808080);
     return ends ? (size_t)__builtin_ctzll(ends) / 8 + 1 : 0;
 #else
     size_t count = 1;

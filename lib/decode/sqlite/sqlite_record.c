@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decode/sqlite/sqlite_words.h"
 
 enum {
     KEY_BYTES_MAX = 64,
@@ -122,13 +123,6 @@ static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlit
     }
 }
 
-/* How many of so many bytes are in the last of their words, as a mask over it. */
-static uint64_t last_word_mask(size_t bytes) {
-    uint64_t mask = 0;
-    memset(&mask, 0xFF, (bytes + 7) % 8 + 1);
-    return mask;
-}
-
 /* Which of the wanted columns are the front. */
 static void split_wanted(struct gt_sqlite_layouts *layouts, int key_bytes_max) {
     size_t front = 0;
@@ -139,12 +133,12 @@ static void split_wanted(struct gt_sqlite_layouts *layouts, int key_bytes_max) {
     layouts->front_count = front;
     layouts->key_bytes = (size_t)(last + 2);
     layouts->key_words = (layouts->key_bytes + 7) / 8;
-    layouts->key_mask = last_word_mask(layouts->key_bytes);
+    layouts->key_mask = gt_sqlite_words_last_mask(layouts->key_bytes);
     if (front < layouts->wanted_count)
         last = layouts->wanted[layouts->wanted_count - 1].column;
     layouts->types_bytes = (size_t)(last + 2);
     layouts->tail_words = (layouts->types_bytes - layouts->key_bytes + 7) / 8;
-    layouts->tail_mask = last_word_mask(layouts->types_bytes - layouts->key_bytes);
+    layouts->tail_mask = gt_sqlite_words_last_mask(layouts->types_bytes - layouts->key_bytes);
     layouts->replaced = 0;
     for (size_t i = 0; i < LAYOUT_COUNT; i++)
         layouts->kept[i].layout.is_set = false;
@@ -170,14 +164,8 @@ size_t gt_sqlite_record_varint_long(const uint8_t *bytes, size_t limit, uint64_t
     return 9;
 }
 
-static uint64_t load_word(const uint8_t *bytes) {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
 static uint64_t load_big_endian(const uint8_t *bytes) {
-    uint64_t word = load_word(bytes);
+    uint64_t word = gt_sqlite_words_load(bytes);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
@@ -318,11 +306,11 @@ static size_t key_of(const struct gt_sqlite_layouts *layouts, const uint8_t *pay
     size_t last = layouts->key_words - 1;
     uint64_t hash = 0;
     for (size_t i = 0; i < last; i++) {
-        key[i] = load_word(payload + 8 * i);
+        key[i] = gt_sqlite_words_load(payload + 8 * i);
         hash = (hash ^ key[i]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
-    key[last] = load_word(payload + 8 * last) & layouts->key_mask;
+    key[last] = gt_sqlite_words_load(payload + 8 * last) & layouts->key_mask;
     return (size_t)((hash ^ key[last]) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - LAYOUT_COUNT_LOG2));
 }
 
@@ -333,14 +321,6 @@ static bool is_same_key(const uint64_t *a, const uint64_t *b, size_t words) {
     return difference == 0;
 }
 
-/* Whether each byte of these words, in the last word those of the mask, is a whole number. */
-static bool are_small(const uint8_t *bytes, size_t words, uint64_t mask) {
-    uint64_t high = load_word(bytes + 8 * (words - 1)) & mask;
-    for (size_t i = 0; i + 1 < words; i++)
-        high |= load_word(bytes + 8 * i);
-    return (high & UINT64_C(0x8080808080808080)) == 0;
-}
-
 /* The layout of the front, from memory or newly kept. NULL: this header needs the long way. */
 static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record) {
     uint64_t key[KEY_BYTES_MAX / 8];
@@ -348,7 +328,8 @@ static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, cons
     struct layout *layout = &layouts->kept[key_of(layouts, record->payload, key)].layout;
     if (layout->is_set && is_same_key(layout->key, key, layouts->key_words))
         return layout;
-    if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_words, layouts->key_mask))
+    if (record->payload[0] < layouts->key_bytes ||
+        !gt_sqlite_words_are_short(record->payload, layouts->key_words, layouts->key_mask))
         return NULL;
     layouts->replaced += layout->is_set;
     if (layouts->replaced > REPLACED_MAX && layouts->key_bytes > KEY_BYTES_FEW) {
@@ -368,7 +349,7 @@ static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layo
     size_t column = layouts->key_bytes - 1;
     uint64_t offset = front->next;
     if (record->payload[0] < layouts->types_bytes ||
-        !are_small(types + column, layouts->tail_words, layouts->tail_mask))
+        !gt_sqlite_words_are_short(types + column, layouts->tail_words, layouts->tail_mask))
         return false;
     for (size_t i = layouts->front_count; i < layouts->wanted_count; i++) {
         const struct wanted *wanted = &layouts->wanted[i];

@@ -43,7 +43,7 @@ void gt_torch_chunk_read(struct gt_torch_worker *worker, struct gt_torch_chunk *
             return;
         if (window->bytes.is_all)
             break;
-        worker->status = gt_json_window_fill(window, &worker->error);
+        worker->status = gt_torch_region_go_on(&region, window, chunk->limit, &worker->error);
         if (worker->status != GT_OK)
             return;
     }

@@ -53,7 +53,8 @@ enum gt_status gt_torch_decoding_run(struct gt_torch_decoding *decoding, void (*
     decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
     if (!decoding->workers)
         return gt_fail_memory(err);
-    const struct gt_json_sizes sizes = {decoding->sizes->window_bytes, decoding->sizes->max_bytes};
+    const struct gt_json_sizes sizes = {decoding->sizes->window_bytes, decoding->sizes->max_bytes,
+                                        decoding->sizes->map_bytes};
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         decoding->workers[i].sink = &decoding->sinks[i];
         status = gt_json_window_init(&decoding->workers[i].window, decoding->source, &sizes,

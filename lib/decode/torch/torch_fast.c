@@ -1,5 +1,8 @@
 /* Reads events along the learned layout: text that matches comes in, rows go out; the rest is for the portable reader.
-   x86-64 with AVX2; elsewhere there is no fast reader. */
+   x86-64 with AVX2; elsewhere there is no fast reader.
+
+   The text may be mapped, and change at any time. What is here and in torch_simd.h stays inside the text whatever it
+   finds at a second look; other code sees a copy. */
 #include "decode/torch/torch_fast.h"
 
 #include "events/builder.h"
@@ -21,11 +24,19 @@ struct name_slot {
     char head[32]; /* of the text, then zeros */
 };
 
+/* Texts of an event that are copied before other code sees them. */
+enum private_text { PRIVATE_NAME, PRIVATE_MEMBERS, PRIVATE_LIMITS, PRIVATE_COUNT };
+
 struct gt_torch_fast {
     struct simd_constants constants;
     struct gt_torch_layout layout;
     struct gt_torch_repeats repeats;
     struct gt_torch_node *last_folded, *last_open; /* where the last path through each tree ended; its root at first */
+    const atomic_bool *is_cut;                     /* of the bytes being read; NULL: they are a copy */
+    struct {
+        char *bytes;
+        size_t capacity;
+    } private[PRIVATE_COUNT];
     struct name_slot names[NAME_SLOTS];
 };
 
@@ -40,6 +51,7 @@ static void init_constants(struct simd_constants *k) {
         {k->colon, 32, ':'},        {k->close_list, 32, ']'},    {k->open_object, 32, '{'},
         {k->close_object, 32, '}'}, {k->zero_digit, 16, '0'},    {k->nine, 16, 9},
         {k->minus, 16, '-'},        {k->moves, 16, 0x80},        {k->minus_to_nine, 16, '9' - '-'},
+        {k->from + 16, 16, 0xff},   {k->last_letter, 32, 'z'},
     };
     static const char pairs[] = {10, 1};
     static const int16_t fours[] = {100, 1}, eights[] = {10000, 1};
@@ -81,7 +93,36 @@ void gt_torch_fast_free(struct gt_torch_fast *fast) {
         return;
     gt_torch_layout_release(&fast->layout);
     gt_torch_repeats_release(&fast->repeats);
+    for (size_t i = 0; i < PRIVATE_COUNT; i++)
+        gt_mem_free(fast->private[i].bytes);
     gt_mem_free(fast);
+}
+
+/* ---- bytes that may change ---- */
+
+/* Whether anything that was read of mapped bytes may have been no byte of the file. */
+static inline bool is_cut(const struct gt_torch_fast *fast) {
+    atomic_signal_fence(memory_order_acq_rel); /* after all looks at the bytes: a look is what sets it */
+    return fast->is_cut && atomic_load_explicit(fast->is_cut, memory_order_relaxed);
+}
+
+/* A copy of a text that is mapped, with GT_JSON_PADDING zero bytes after it. false: memory is short. */
+static bool make_private(struct gt_torch_fast *fast, enum private_text which, struct gt_str *text) {
+    if (!fast->is_cut)
+        return true;
+    if (fast->private[which].capacity < text->len + GT_JSON_PADDING) {
+        size_t capacity = 2 * (text->len + GT_JSON_PADDING);
+        char *grown = gt_mem_realloc(fast->private[which].bytes, capacity);
+        if (!grown)
+            return false;
+        fast->private[which].bytes = grown;
+        fast->private[which].capacity = capacity;
+    }
+    char *copy = fast->private[which].bytes;
+    memcpy(copy, text->ptr, text->len);
+    memset(copy + text->len, 0, GT_JSON_PADDING);
+    text->ptr = copy;
+    return true;
 }
 
 /* The values of one event. */
@@ -98,20 +139,21 @@ struct reading {
     struct gt_torch_repeat met; /* new members of a kernel; its text, which would follow, is not used */
 };
 
-/* An object or array, whatever it holds. Rare ones go through the portable code. */
-GT_SIMD const char *skip_nested(const struct simd_constants *k, const char *p, const char *end) {
-    const char *after = *p == '{' ? simd_skip_object(k, p, end) : NULL;
-    if (after)
+/* An object or array, whatever it holds. Rare ones go through the portable code, which relies on finding the same byte
+   twice. */
+GT_SIMD const char *skip_nested(const struct gt_torch_fast *fast, const char *p, const char *end) {
+    const char *after = *p == '{' ? simd_skip_object(&fast->constants, p, end) : NULL;
+    if (after || fast->is_cut)
         return after;
     after = p;
     return gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
 }
 
 /* p: after the bracket. */
-GT_SIMD_TARGET __attribute__((noinline)) static const char *take_nested(const struct simd_constants *k,
+GT_SIMD_TARGET __attribute__((noinline)) static const char *take_nested(const struct gt_torch_fast *fast,
                                                                         const struct gt_torch_node *node, const char *p,
                                                                         const char *end, struct reading *reading) {
-    const char *after = skip_nested(k, --p, end);
+    const char *after = skip_nested(fast, --p, end);
     if (node->field == GT_TORCH_LIMITS && after)
         reading->object = (struct gt_str){p, (size_t)(after - p)};
     return after;
@@ -173,7 +215,7 @@ GT_SIMD const char *take_value(const struct gt_torch_fast *fast, struct gt_torch
     case GT_TORCH_SLOT_LINES:
         return simd_skip_lines(k, p, end, node->indent);
     case GT_TORCH_SLOT_NESTED:
-        return take_nested(k, node, p, end, reading);
+        return take_nested(fast, node, p, end, reading);
     case GT_TORCH_SLOT_REPEATED:
         return take_repeated(fast, p, end, reading);
     case GT_TORCH_SLOT_END:
@@ -219,19 +261,30 @@ follow_open(struct gt_torch_fast *fast, const char **p, const char *end, struct 
     return node;
 }
 
+/* Interns a name that is not among those met lately. */
+__attribute__((noinline)) static gt_strid intern_name(struct gt_torch_fast *fast, struct gt_builder *builder,
+                                                      struct gt_str name, uint64_t hash) {
+    if (!make_private(fast, PRIVATE_NAME, &name)) {
+        builder->failed = true;
+        return GT_STRID_EMPTY;
+    }
+    gt_strid id = is_cut(fast) ? GT_STRID_EMPTY : gt_builder_string(builder, name);
+    if (id != GT_STRID_EMPTY) {
+        struct name_slot *slot = &fast->names[hash % NAME_SLOTS];
+        *slot = (struct name_slot){hash, gt_strtab_get(&builder->store.strings, id), id, {0}};
+        memcpy(slot->head, name.ptr, name.len < sizeof slot->head ? name.len : sizeof slot->head);
+    }
+    return id;
+}
+
 GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_builder *builder,
                                                 const struct reading *reading) {
-    struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
+    const struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
     struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
     if (slot->hash == reading->name_hash && slot->text.len == name.len &&
         simd_equal_texts(&fast->constants, slot->head, slot->text.ptr, name))
         return slot->id;
-    gt_strid id = gt_builder_string(builder, name);
-    if (id != GT_STRID_EMPTY) {
-        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id, {0}};
-        memcpy(slot->head, name.ptr, name.len < sizeof slot->head ? name.len : sizeof slot->head);
-    }
-    return id;
+    return intern_name(fast, builder, name, reading->name_hash);
 }
 
 /* Reads the event at *p, along a folded path if there is one for it. */
@@ -302,13 +355,11 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
         gt_torch_sink_add_bytes(sink, row, value_or(path, reading, GT_TORCH_BYTES, -1));
 }
 
-/* An operator where collectives are asked for, too. */
-static bool add_plain_cpu_op(struct gt_torch_sink *sink, const struct reading *reading,
-                             const struct gt_torch_row *row) {
-    if (is_step(reading) || (sink->facts & GT_FACT_COMMS && is_comm_record(reading)))
-        return false;
-    gt_torch_sink_add_cpu_side(sink, row);
-    return true;
+/* Whether there is more to what looks like an operator than its row. */
+static inline bool is_odd_operator(const struct gt_torch_sink *sink, const struct gt_torch_path *path,
+                                   const struct reading *reading) {
+    return (path->role == GT_TORCH_ROLE_ARGUMENTS || path->role == GT_TORCH_ROLE_CPU_OP_OR_COMM) &&
+           (is_step(reading) || (sink->facts & GT_FACT_COMMS && is_comm_record(reading)));
 }
 
 static void add_arguments(struct gt_builder *builder, const struct gt_torch_path *path, const struct reading *reading,
@@ -338,7 +389,7 @@ static void add_config(struct gt_builder *builder, const struct gt_torch_path *p
 }
 
 /* What limits the kernel; false: that is odd, and for the portable reader. */
-__attribute__((noinline)) static bool read_limits(const struct gt_torch_fast *fast, struct reading *reading) {
+static bool read_limits(const struct gt_torch_fast *fast, struct reading *reading) {
     const struct gt_json_value *limiters = &reading->new_limits.limiters;
     reading->limits = gt_torch_repeats_find(&fast->repeats, &fast->constants, reading->object);
     return reading->limits ? reading->limits->role == GT_TORCH_ROLE_LIMITS
@@ -379,7 +430,7 @@ static void add_details(struct gt_torch_fast *fast, struct gt_builder *builder, 
 }
 
 /* Reads members that were not met before. They may be anything: what is odd about them is for the portable reader. */
-__attribute__((noinline)) static bool read_new(const struct gt_torch_path *path, struct reading *reading) {
+static bool read_new(const struct gt_torch_path *path, struct reading *reading) {
     return path->role == GT_TORCH_ROLE_CONFIG ? gt_torch_facts_read_config(reading->text, &reading->met.row.config)
                                               : gt_torch_facts_read_arguments(reading->text, &reading->members);
 }
@@ -399,8 +450,7 @@ __attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, 
             add_config(sink->builder, path, reading, repeat);
         }
     } else {
-        if (!add_plain_cpu_op(sink, reading, row))
-            return false;
+        gt_torch_sink_add_cpu_side(sink, row);
         if (is_new)
             reading->met.row.arguments = gt_torch_facts_arguments(sink->builder, &reading->members);
         add_arguments(sink->builder, path, reading, repeat);
@@ -412,6 +462,15 @@ __attribute__((noinline)) static bool add_with_text(struct gt_torch_fast *fast, 
     return true;
 }
 
+/* Texts that other code will see: copied, and read if they are new. */
+__attribute__((noinline)) static bool take_texts(struct gt_torch_fast *fast, const struct gt_torch_path *path,
+                                                 struct reading *reading) {
+    if (path->fields >> GT_TORCH_LIMITS & 1 && !make_private(fast, PRIVATE_LIMITS, &reading->object))
+        return false;
+    return !path->has_repeated || reading->repeat ||
+           (make_private(fast, PRIVATE_MEMBERS, &reading->text) && read_new(path, reading));
+}
+
 /* false: this one event is for the portable reader. */
 GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
                                             const struct gt_torch_path *path, struct reading *reading) {
@@ -419,11 +478,13 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
         if (path->role != GT_TORCH_ROLE_SKIP && is_step(reading))
             return false;
         if (path->role < GT_TORCH_ROLE_ARGUMENTS) {
+            if (is_cut(fast))
+                return false;
             gt_builder_skip(sink->builder);
             return true;
         }
     }
-    if (path->has_repeated && !reading->repeat && !read_new(path, reading))
+    if (path->has_texts && !take_texts(fast, path, reading))
         return false;
     int64_t start_ns = reading->values[GT_TORCH_TS], end_ns;
     if (__builtin_add_overflow(start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &end_ns) ||
@@ -431,6 +492,8 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
         return false;
     uint32_t track = find_track(sink, path, reading);
     gt_strid name = find_name(fast, sink->builder, reading);
+    if (is_odd_operator(sink, path, reading) || is_cut(fast))
+        return false;
     /* All at once and after all calls, so that its values need not be read from memory again. */
     struct gt_torch_row row = {
         .category = path->category,
@@ -440,16 +503,23 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
         .track = track,
         .correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION),
     };
-    if (path->role == GT_TORCH_ROLE_CPU_OP || path->role == GT_TORCH_ROLE_CPU_SIDE) {
+    if (path->role >= GT_TORCH_ROLE_CPU_OP && path->role <= GT_TORCH_ROLE_CPU_OP_OR_COMM) {
         gt_torch_sink_add_cpu_side(sink, &row);
         return true;
     }
-    if (path->role == GT_TORCH_ROLE_CPU_OP_OR_COMM)
-        return add_plain_cpu_op(sink, reading, &row);
     if (path->role != GT_TORCH_ROLE_GPU_SIDE)
         return add_with_text(fast, sink, path, reading, &row);
     add_gpu_side(sink, path, reading, &row);
     return true;
+}
+
+/* Asks for bytes that will be wanted some events later: CPUs do not foresee anything beyond a page of memory, and what
+   is mapped was not copied lately. As much as an event has; after the end of the text nothing happens. */
+static inline void ask_ahead(const char *p) {
+    enum { AHEAD_BYTES = 2048, USUAL_BYTES = 384, LINE_BYTES = 64 };
+    uintptr_t ahead = (uintptr_t)p + AHEAD_BYTES;
+    for (uintptr_t i = 0; i < USUAL_BYTES; i += LINE_BYTES)
+        __builtin_prefetch((const void *)(ahead + i)); /* NOLINT(performance-no-int-to-ptr) */
 }
 
 GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
@@ -461,8 +531,10 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
         return 0;
     if (limit - bytes->offset < (uint64_t)(end - p))
         stop = p + (limit - bytes->offset);
+    fast->is_cut = bytes->is_cut;
     while (p < stop) {
         const char *after = p;
+        ask_ahead(p);
         const struct gt_torch_path *path = read_event(fast, &after, end, &reading);
         if (!path || !add_event(fast, sink, path, &reading))
             break;

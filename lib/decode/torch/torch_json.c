@@ -13,6 +13,8 @@
 enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD = 4 };
 /* What is read at once: long reads cost less, but the memory of a long one is worth its while only in long chunks. */
 enum { MIN_WINDOW_BYTES = 256 << 10, MAX_WINDOW_BYTES = 1 << 20, WINDOWS_PER_CHUNK = 8, MAX_EVENT_BYTES = 64 << 20 };
+/* What is mapped at once, of files that are worth it. */
+enum { MAP_BYTES = 8 << 20, MIN_MAPPED_BYTES = 4 << 20 };
 
 struct work {
     struct gt_torch_decoding *decoding;
@@ -123,12 +125,13 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
                                     struct gt_error *err) {
     if (count != 1)
         return gt_fail(err, "a JSON trace is one file, not %zu", count);
-    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, MAX_WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL};
+    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, MAX_WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL, 0};
     uint64_t size_bytes;
     if (gt_source_is_seekable(sources[0], &size_bytes)) {
         sizes.chunk_bytes =
             clamp(size_bytes / (options->threads * CHUNKS_PER_THREAD), MIN_CHUNK_BYTES, MAX_CHUNK_BYTES);
         sizes.window_bytes = clamp(sizes.chunk_bytes / WINDOWS_PER_CHUNK, MIN_WINDOW_BYTES, MAX_WINDOW_BYTES);
+        sizes.map_bytes = size_bytes < MIN_MAPPED_BYTES ? 0 : MAP_BYTES;
     }
     return gt_torch_json_decode_sized(sources[0], options, &sizes, out, err);
 }

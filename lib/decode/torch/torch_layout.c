@@ -94,6 +94,7 @@ static struct gt_torch_path *add_path(struct gt_torch_layout *layout, struct gt_
             .fields = fields,
             .needs_fold = draft->needs_fold,
             .has_repeated = draft->repeated,
+            .has_texts = draft->repeated || fields & BIT(GT_TORCH_LIMITS),
         };
     return node->path;
 }

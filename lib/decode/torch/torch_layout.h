@@ -87,6 +87,7 @@ struct gt_torch_path {
     bool needs_fold; /* of an open path: its track is identified by text, which only folded paths know */
     bool is_folded;
     bool has_repeated;     /* a GT_TORCH_SLOT_REPEATED is on the way */
+    bool has_texts;        /* ... or that of GT_TORCH_LIMITS */
     uint32_t track;        /* of a folded path */
     unsigned lesson_count; /* of an open path: events learned from */
     unsigned fold_count;   /* ... paths in the folded tree that it has */

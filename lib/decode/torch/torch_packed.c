@@ -9,7 +9,7 @@
 #include "decode/torch/torch_decoding.h"
 
 /* The tape keeps all that lies between the first and the last worker, so that their chunks must be short. */
-enum { MAX_CHUNK_BYTES = 1 << 20, MAX_WINDOW_BYTES = 256 << 10 };
+enum { MAX_CHUNK_BYTES = 512 << 10, MAX_WINDOW_BYTES = 256 << 10 };
 
 /* Of the tape: the workers read, then the reader; last comes the mark of the next chunk. */
 struct packed {
@@ -145,9 +145,9 @@ static enum gt_status decode(struct packed *packed, size_t workers, struct gt_st
     return is_read && !packed->is_odd ? gt_torch_decoding_seal(decoding, out, err) : GT_ERR;
 }
 
-/* Inflating without the bytes before costs about four times what parsing does. */
+/* Inflating so costs about three times what parsing does. */
 static size_t choose_workers(size_t threads) {
-    return (threads + 3) / 5;
+    return (threads + 3) / 4;
 }
 
 bool gt_torch_packed_decode(struct gt_source *source, const struct gt_decode_options *options,

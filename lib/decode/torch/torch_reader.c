@@ -12,7 +12,7 @@ enum gt_status gt_torch_reader_init(struct gt_torch_reader *reader, struct gt_so
     reader->sink = sink;
     gt_torch_document_init(&reader->document, sink->builder, sink->facts);
     gt_torch_region_init(&reader->region, sink);
-    const struct gt_json_sizes window = {sizes->window_bytes, sizes->max_bytes};
+    const struct gt_json_sizes window = {sizes->window_bytes, sizes->max_bytes, sizes->map_bytes};
     return gt_json_window_init(&reader->window, source, &window, options, err);
 }
 
@@ -39,17 +39,18 @@ static enum gt_torch_stop step(struct gt_torch_reader *reader, uint64_t limit) {
     return stop;
 }
 
-static enum gt_status fill(struct gt_torch_reader *reader, struct gt_error *err) {
+static enum gt_status fill(struct gt_torch_reader *reader, uint64_t limit, struct gt_error *err) {
     if (reader->window.bytes.is_all) {
         reader->has_ended = true;
         return GT_OK;
     }
-    return gt_json_window_fill(&reader->window, err);
+    return reader->is_in_array ? gt_torch_region_go_on(&reader->region, &reader->window, limit, err)
+                               : gt_json_window_fill(&reader->window, err);
 }
 
 enum gt_status gt_torch_reader_find_array(struct gt_torch_reader *reader, struct gt_error *err) {
     while (!reader->has_ended && !reader->is_in_array)
-        if (step(reader, UINT64_MAX) == GT_TORCH_STOP_MORE && fill(reader, err) != GT_OK)
+        if (step(reader, UINT64_MAX) == GT_TORCH_STOP_MORE && fill(reader, UINT64_MAX, err) != GT_OK)
             return GT_ERR;
     return GT_OK;
 }
@@ -59,7 +60,7 @@ enum gt_status gt_torch_reader_run(struct gt_torch_reader *reader, uint64_t limi
         enum gt_torch_stop stop = step(reader, limit);
         if (stop == GT_TORCH_STOP_LIMIT)
             break;
-        if (stop == GT_TORCH_STOP_MORE && fill(reader, err) != GT_OK)
+        if (stop == GT_TORCH_STOP_MORE && fill(reader, limit, err) != GT_OK)
             return GT_ERR;
     }
     return GT_OK;

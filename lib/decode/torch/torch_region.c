@@ -236,3 +236,18 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
     }
     return stop;
 }
+
+enum gt_status gt_torch_region_go_on(struct gt_torch_region *region, struct gt_json_window *window, uint64_t limit,
+                                     struct gt_error *err) {
+    struct gt_json_bytes shown;
+    struct gt_torch_fast *fast =
+        region->is_searching || window->bytes.offset < region->furthest ? NULL : region->sink->fast;
+    uint64_t count = fast != NULL;
+    while (count && gt_json_window_show(window, &shown)) {
+        count = gt_torch_fast_run(fast, region->sink, &shown, limit);
+        region->element_count += count;
+        if (count)
+            gt_json_window_use(window, &shown);
+    }
+    return gt_json_window_fill(window, err);
+}

@@ -13,6 +13,7 @@ struct gt_torch_sizes {
     size_t window_bytes; /* of the buffer at first */
     size_t max_bytes;    /* ... and at most: an event that needs more is damaged */
     enum gt_torch_mode mode;
+    size_t map_bytes; /* of a file, mapped at once for the fast reader; 0: none is */
 };
 
 struct gt_torch_region {
@@ -47,6 +48,11 @@ enum gt_torch_stop {
 
 /* Reads elements of the array from bytes->p on, which is at one or between two, and moves bytes->p and offset. */
 enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt_json_bytes *bytes, uint64_t limit);
+
+/* After GT_TORCH_STOP_MORE: more bytes for the window. What the fast reader knows is read on the way, from a mapping of
+   the file; everything else comes as a copy that nobody can change. */
+enum gt_status gt_torch_region_go_on(struct gt_torch_region *region, struct gt_json_window *window, uint64_t limit,
+                                     struct gt_error *err);
 
 /* Moves to the next place that looks like the start of an event: OK; MORE: none in these bytes. *before: the last byte
    but white space before bytes->p, 0 if unknown; updated on the way. A colon before the brace means that it opens some

@@ -24,6 +24,8 @@ struct simd_constants {
     char zero_digit[16], nine[16], minus[16], minus_to_nine[16];
     char pairs[16], fours[16], eights[16]; /* weights of digits */
     char moves[32];                        /* read from byte n on: moves the first n bytes of a register to its end */
+    char from[32];                         /* read from byte 16 - n on: chooses bytes n and up */
+    char last_letter[32];
 };
 
 GT_SIMD __m256i simd_load(const char *p) {
@@ -156,19 +158,27 @@ GT_SIMD const char *simd_skip_number(const struct simd_constants *k, const char 
     }
 }
 
-/* 1 to 16 digits, all at once: pairs, fours, eights, sixteen. More of them match no literal after the number. */
-GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
-    __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
-    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, simd_load_half(k->nine)), digits);
-    int count = __builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
-    if (count == 0)
-        return NULL;
-    digits = _mm_shuffle_epi8(digits, simd_load_half(k->moves + count));
+/* The number that 16 digits make, all at once: pairs, fours, eights, sixteen. */
+GT_SIMD int64_t simd_sum_digits(const struct simd_constants *k, __m128i digits) {
     __m128i pairs = _mm_maddubs_epi16(digits, simd_load_half(k->pairs));
     __m128i fours = _mm_madd_epi16(pairs, simd_load_half(k->fours));
     __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), simd_load_half(k->eights));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    *value = (int64_t)((both & 0xffffffff) * 100000000 + (both >> 32));
+    return (int64_t)((both & 0xffffffff) * 100000000 + (both >> 32));
+}
+
+/* One bit for each byte, '0' taken off, that is a digit. */
+GT_SIMD unsigned simd_are_digits(const struct simd_constants *k, __m128i bytes) {
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, simd_load_half(k->nine)), bytes));
+}
+
+/* 1 to 16 digits. More of them match no literal after the number. */
+GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
+    __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
+    int count = __builtin_ctz(~simd_are_digits(k, digits));
+    if (count == 0)
+        return NULL;
+    *value = simd_sum_digits(k, _mm_shuffle_epi8(digits, simd_load_half(k->moves + count)));
     return p + count;
 }
 
@@ -181,24 +191,43 @@ GT_SIMD const char *simd_take_short_fraction(const char *p, int64_t *thousandths
     return second > 9 ? p + 1 : p + 2;
 }
 
-/* Microseconds with up to three decimals, as ns. */
-GT_SIMD const char *simd_take_micros(const struct simd_constants *k, const char *p, int64_t *ns) {
-    int64_t micros, thousandths = 0;
+/* Three digits after a point, as thousandths, or fewer. */
+GT_SIMD const char *simd_take_fraction(const char *p, int64_t *thousandths) {
     uint32_t decimals;
+    memcpy(&decimals, p, sizeof decimals);
+    if (((decimals & 0xf0f0f0) ^ 0x303030) != 0 || ((decimals + 0x060606) & 0xf0f0f0) != 0x303030)
+        return simd_take_short_fraction(p, thousandths);
+    *thousandths = (decimals & 0xf) * 100 + (decimals >> 8 & 0xf) * 10 + (decimals >> 16 & 0xf);
+    return p + 3;
+}
+
+/* Microseconds with up to three decimals, as ns. */
+GT_SIMD_TARGET __attribute__((noinline, unused)) static const char *simd_take_any_micros(const struct simd_constants *k,
+                                                                                         const char *p, int64_t *ns) {
+    int64_t micros, thousandths = 0;
     p = simd_take_digits(k, p, &micros);
     if (!p || micros > INT64_MAX / 1000 - 1)
         return NULL;
-    if (*p == '.') {
-        memcpy(&decimals, ++p, sizeof decimals);
-        if (((decimals & 0xf0f0f0) ^ 0x303030) == 0 && ((decimals + 0x060606) & 0xf0f0f0) == 0x303030) {
-            thousandths = (decimals & 0xf) * 100 + (decimals >> 8 & 0xf) * 10 + (decimals >> 16 & 0xf);
-            p += 3;
-        } else if (!(p = simd_take_short_fraction(p, &thousandths))) {
-            return NULL;
-        }
-    }
+    if (*p == '.' && !(p = simd_take_fraction(p + 1, &thousandths)))
+        return NULL;
     *ns = micros * 1000 + thousandths;
     return p;
+}
+
+/* The same, of most: 1 to 13 digits and three decimals, which without the point are the ns. */
+GT_SIMD const char *simd_take_micros(const struct simd_constants *k, const char *p, int64_t *ns) {
+    __m128i zero = simd_load_half(k->zero_digit), digits = _mm_sub_epi8(simd_load_half(p), zero);
+    unsigned point = (unsigned)__builtin_ctz(~simd_are_digits(k, digits));
+    if (point - 1 < 13 && p[point] == '.') {
+        __m128i after_point = _mm_sub_epi8(simd_load_half(p + 1), zero);
+        digits = _mm_blendv_epi8(digits, after_point, simd_load_half(k->from + 16 - point));
+        digits = _mm_shuffle_epi8(digits, simd_load_half(k->moves + point + 3));
+        if (simd_are_digits(k, digits) == 0xffff) {
+            *ns = simd_sum_digits(k, digits);
+            return p + point + 4;
+        }
+    }
+    return simd_take_any_micros(k, p, ns);
 }
 
 /* ---- lists and objects ---- */
@@ -252,21 +281,37 @@ GT_SIMD __m256i simd_list_ends(const struct simd_constants *k, __m256i bytes) {
     return _mm256_cmpeq_epi8(bytes, simd_load(k->close_list));
 }
 
-/* The place so many bytes before the next brace. */
-GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *p, const char *end, size_t indent) {
-    for (const char *at = p; at < end; at += 64) {
-        uint64_t braces = SIMD_BITS(simd_braces, k, at);
-        if (braces) {
-            at += __builtin_ctzll(braces);
-            return (size_t)(at - p) >= indent ? at - indent : NULL;
-        }
+/* Braces, and with them | ~ DEL, which are rare: as numbers with a sign they are above all others. */
+GT_SIMD __m256i simd_after_letters(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_cmpgt_epi8(bytes, simd_load(k->last_letter));
+}
+
+/* The next brace at or after p. */
+GT_SIMD const char *simd_find_brace(const struct simd_constants *k, const char *p, const char *end) {
+    for (; p < end; p += 64) {
+        __m256i both = _mm256_max_epi8(simd_load(p), simd_load(p + 32));
+        if (_mm256_movemask_epi8(simd_after_letters(k, both)) == 0)
+            continue;
+        uint64_t found = SIMD_BITS(simd_after_letters, k, p);
+        const char *at = p + (found ? __builtin_ctzll(found) : 0); /* none: the bytes have changed */
+        if (*at == '{' || *at == '}')
+            return at;
+        uint64_t braces = SIMD_BITS(simd_braces, k, p);
+        if (braces)
+            return p + __builtin_ctzll(braces);
     }
     return NULL;
 }
 
+/* The place so many bytes before the next brace. */
+GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *p, const char *end, size_t indent) {
+    const char *brace = simd_find_brace(k, p, end);
+    return brace && (size_t)(brace - p) >= indent ? brace - indent : NULL;
+}
+
 /* After the last ] before the next brace. */
 GT_SIMD const char *simd_skip_lists(const struct simd_constants *k, const char *p, const char *end) {
-    const char *brace = simd_skip_lines(k, p, end, 0);
+    const char *brace = simd_find_brace(k, p, end);
     if (!brace)
         return NULL;
     while (brace > p) {

@@ -200,7 +200,7 @@ static void take(void *context, const struct gt_torch_subject *at, char phase) {
 
 static enum gt_status read_all(struct decoding *decoding, struct gt_source *source,
                                const struct gt_decode_options *options, struct gt_error *err) {
-    static const struct gt_torch_sizes sizes = {WINDOW_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_PORTABLE};
+    static const struct gt_torch_sizes sizes = {WINDOW_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_PORTABLE, 0};
     decoding->sink.take = take;
     decoding->sink.take_context = decoding;
     if (gt_torch_reader_init(&decoding->reader, source, &decoding->sink, &sizes, options, err) != GT_OK)

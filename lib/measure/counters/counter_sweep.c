@@ -7,15 +7,18 @@
 /* ---- pieces ---- */
 
 struct pieces {
-    const struct gt_idle_gap *gap, *gaps_end;
+    const struct gt_idle *idle;
+    size_t gap, gaps_end;
     gt_counter_sweep_piece_fn *take;
     void *context;
 };
 
 static void take_gaps(struct pieces *pieces, int64_t until_ns) {
-    for (; pieces->gap < pieces->gaps_end && pieces->gap->start_ns < until_ns; pieces->gap++) {
-        const struct gt_idle_gap *gap = pieces->gap;
-        const struct gt_counter_piece piece = {gap->start_ns, gap->end_ns, GT_NO_ROW, gap->cause};
+    const struct gt_idle *idle = pieces->idle;
+    for (size_t gap; (gap = pieces->gap) < pieces->gaps_end && gt_idle_gap_start_ns(idle, gap) < until_ns;
+         pieces->gap++) {
+        const struct gt_counter_piece piece = {gt_idle_gap_start_ns(idle, gap), gt_idle_gap_end_ns(idle, gap),
+                                               GT_NO_ROW, (uint8_t)gt_idle_gap_cause(idle, gap)};
         pieces->take(pieces->context, &piece);
     }
 }
@@ -30,7 +33,7 @@ static void take_charge(void *context, size_t position, int64_t start_ns, int64_
 void gt_counter_sweep_pieces(const struct gt_view *view, const struct gt_idle *idle, size_t device,
                              gt_counter_sweep_piece_fn *take, void *context) {
     const struct gt_idle_device *of = &idle->devices[device];
-    struct pieces pieces = {idle->gaps + of->first, idle->gaps + of->first + of->count, take, context};
+    struct pieces pieces = {idle, of->first, of->first + of->count, take, context};
     gt_charging_device(view, &view->devices[device], take_charge, &pieces);
     take_gaps(&pieces, INT64_MAX);
 }

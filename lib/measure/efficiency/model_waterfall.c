@@ -63,11 +63,9 @@ static void charge(void *context, size_t position, int64_t start_ns, int64_t end
 
 static void note_gaps(const struct dividing *it, const struct gt_idle *idle, size_t device) {
     const struct gt_idle_device *of = &idle->devices[device];
-    for (size_t i = of->first; i < of->first + of->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        gt_waterfall_spread_note(it->spread, gt_idle_gap_step(it->view, gap), GT_WATERFALL_IDLE + gap->cause,
-                                 gt_idle_gap_ns(gap));
-    }
+    for (size_t i = of->first; i < of->first + of->count; i++)
+        gt_waterfall_spread_note(it->spread, gt_idle_gap_step(idle, i), GT_WATERFALL_IDLE + gt_idle_gap_cause(idle, i),
+                                 gt_idle_gap_ns(idle, i));
 }
 
 void gt_model_waterfall_of(struct gt_model_waterfall *out, const struct gt_view *view, const struct gt_work_set *set,

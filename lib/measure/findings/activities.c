@@ -325,10 +325,10 @@ static __int128 *sums_before_new(const struct gt_activity_times *times) {
     return before_ns;
 }
 
-static int64_t of_gap(const struct gt_view *view, const struct gt_activity_times *times, const __int128 *before_ns,
-                      const struct gt_idle_gap *gap) {
+static int64_t of_gap(const struct gt_idle *idle, size_t gap, const struct gt_activity_times *times,
+                      const __int128 *before_ns) {
     struct gt_idle_cpu_part part;
-    if (!gt_idle_gap_cpu_part(gap, &view->store->calls, &part))
+    if (!gt_idle_gap_cpu_part(idle, gap, &part))
         return 0;
     return time_inside(times, before_ns, part.thread, part.start_ns, part.end_ns);
 }
@@ -352,7 +352,7 @@ static void measure(struct gathering *it, const struct gt_idle *idle, const stru
     __int128 *before_ns = sums_before_new(times);
     it->has_failed |= !before_ns;
     for (size_t i = 0; i < idle->count && !it->has_failed; i++)
-        times->gap_ns[i] = of_gap(it->view, times, before_ns, &idle->gaps[i]);
+        times->gap_ns[i] = of_gap(idle, i, times, before_ns);
     gt_mem_free(before_ns);
 }
 
@@ -361,8 +361,8 @@ static void find_launching_threads(struct gathering *it, const struct gt_idle *i
     it->launches = gt_mem_array(it->view->store->threads.count, 1);
     it->has_failed |= !it->launches;
     for (size_t i = 0; i < idle->count && it->launches; i++)
-        if (idle->gaps[i].call != GT_NO_ROW && calls->thread[idle->gaps[i].call] != GT_NO_TRACK)
-            it->launches[calls->thread[idle->gaps[i].call]] = 1;
+        if (idle->call[i] != GT_NO_ROW && calls->thread[idle->call[i]] != GT_NO_TRACK)
+            it->launches[calls->thread[idle->call[i]]] = 1;
 }
 
 enum gt_status gt_activities_init(struct gt_activities *activities, const struct gt_view *view,

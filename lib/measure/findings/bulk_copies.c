@@ -163,13 +163,12 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
 
 static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
     size_t near = 0;
-    const struct gt_idle_gap *gap = idle->gaps;
-    for (size_t i = 0, end = copies->count ? idle->count : 0; i < end; i++, gap++) {
-        if (!is_copy(view, gap->previous) && !is_copy(view, gap->next)) /* nearly all */
+    for (size_t i = 0, end = copies->count ? idle->count : 0; i < end; i++) {
+        uint32_t previous = idle->previous[i], next = idle->next[i];
+        if (!is_copy(view, previous) && !is_copy(view, next)) /* nearly all */
             continue;
-        const struct gt_bulk_copy *before =
-            is_copy(view, gap->previous) ? find_copy(copies, gap->previous, &near) : NULL;
-        const struct gt_bulk_copy *after = is_copy(view, gap->next) ? find_copy(copies, gap->next, &near) : NULL;
+        const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(copies, previous, &near) : NULL;
+        const struct gt_bulk_copy *after = is_copy(view, next) ? find_copy(copies, next, &near) : NULL;
         if (!before && !after)
             continue;
         struct gt_bulk_copies_gap *gaps =
@@ -238,13 +237,15 @@ struct claiming {
     struct gt_bulk_copies_sum sum;
 };
 
-static int64_t inside_call(const struct claiming *it, const struct gt_idle_gap *gap, const struct gt_bulk_copy *copy) {
+static int64_t inside_call(const struct claiming *it, size_t gap, const struct gt_bulk_copy *copy) {
+    const struct gt_idle *idle = it->evidence->ledger.idle;
     const struct gt_calls *calls = &it->evidence->view->store->calls;
     if (!copy || !copy->blocks || copy->call == GT_NO_ROW)
         return 0;
     int64_t start_ns = calls->start_ns[copy->call], end_ns = calls->end_ns[copy->call];
-    start_ns = start_ns > gap->start_ns ? start_ns : gap->start_ns;
-    end_ns = end_ns < gap->end_ns ? end_ns : gap->end_ns;
+    int64_t gap_start_ns = gt_idle_gap_start_ns(idle, gap), gap_end_ns = gt_idle_gap_end_ns(idle, gap);
+    start_ns = start_ns > gap_start_ns ? start_ns : gap_start_ns;
+    end_ns = end_ns < gap_end_ns ? end_ns : gap_end_ns;
     return end_ns > start_ns ? gt_ns_between(start_ns, end_ns) : 0;
 }
 
@@ -258,21 +259,21 @@ static bool are_together(const struct gt_view *view, const struct gt_bulk_copy *
 }
 
 /* A call that blocks takes the CPU its lead: the short gap until it has launched again is the copy's. */
-static bool cost_the_lead(const struct gt_idle_gap *gap, const struct gt_bulk_copy *before) {
-    return before && before->blocks && before->call != GT_NO_ROW && gt_idle_gap_is_of_cpu(gap) &&
-           (double)gt_idle_gap_ns(gap) < gt_thresholds.stall_ns;
+static bool cost_the_lead(const struct gt_idle *idle, size_t gap, const struct gt_bulk_copy *before) {
+    return before && before->blocks && before->call != GT_NO_ROW && gt_idle_gap_is_of_cpu(idle, gap) &&
+           (double)gt_idle_gap_ns(idle, gap) < gt_thresholds.stall_ns;
 }
 
 /* How much of a gap the copies next to it cause, of those that the rule takes. */
 static int64_t caused_ns(const struct claiming *it, const struct gt_bulk_copies_gap *at) {
-    const struct gt_idle_gap *gap = &it->evidence->ledger.idle->gaps[at->gap];
+    const struct gt_idle *idle = it->evidence->ledger.idle;
     const struct gt_bulk_copy *before = at->before && it->takes(at->before) ? at->before : NULL;
     const struct gt_bulk_copy *after = at->after && it->takes(at->after) ? at->after : NULL;
     if (!before && !after)
         return 0;
-    if (are_together(it->evidence->view, before, after) || cost_the_lead(gap, before))
-        return gt_idle_gap_ns(gap);
-    return gt_ns_add(inside_call(it, gap, before), inside_call(it, gap, after));
+    if (are_together(it->evidence->view, before, after) || cost_the_lead(idle, at->gap, before))
+        return gt_idle_gap_ns(idle, at->gap);
+    return gt_ns_add(inside_call(it, at->gap, before), inside_call(it, at->gap, after));
 }
 
 static int64_t smaller(int64_t a_ns, int64_t b_ns) {
@@ -305,7 +306,7 @@ static int64_t free_compute_ns(struct gt_evidence *evidence, uint32_t index, int
     int64_t sum_ns = 0, enough_ns = gt_ns_add(hiding_ns, wanted_ns);
     for (size_t i = device->first; i < device->first + device->count && sum_ns < enough_ns; i++)
         if (gt_view_op_class(evidence->view, i) == GT_CLASS_COMPUTE)
-            sum_ns = gt_ns_add(sum_ns, evidence->ledger.op_left_ns[i]);
+            sum_ns = gt_ns_add(sum_ns, gt_ledger_op_left_ns(&evidence->ledger, i));
     return sum_ns > hiding_ns ? gt_ns_between(hiding_ns, sum_ns) : 0;
 }
 
@@ -314,7 +315,7 @@ static int64_t kept_ns(const struct claiming *it, const struct device_copies *of
     int64_t hideable_ns = 0, rest_ns = 0;
     for (size_t i = of->first; i < of->end; i++) {
         const struct gt_bulk_copy *copy = &it->copies->items[i];
-        int64_t left_ns = it->evidence->ledger.op_left_ns[copy->position];
+        int64_t left_ns = gt_ledger_op_left_ns(&it->evidence->ledger, copy->position);
         if (!it->takes(copy) || left_ns <= 0)
             continue;
         int64_t *sum_ns = copy->has_compute_around ? &hideable_ns : &rest_ns;
@@ -333,7 +334,7 @@ static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
     sum->bytes = sum->bytes + copy->bytes < sum->bytes ? UINT64_MAX : sum->bytes + copy->bytes;
     sum->memory_bytes[copy->memory] += sum->bytes == UINT64_MAX ? 0 : copy->bytes;
     sum->total_ns = gt_ns_add(sum->total_ns, gt_view_op_ns(view, copy->position));
-    sum->alone_ns = gt_ns_add(sum->alone_ns, it->evidence->ledger.op_left_ns[copy->position]);
+    sum->alone_ns = gt_ns_add(sum->alone_ns, gt_ledger_op_left_ns(&it->evidence->ledger, copy->position));
     if (copy->call != GT_NO_ROW)
         sum->call_ns = gt_ns_add(sum->call_ns, gt_ns_between(calls->start_ns[copy->call], calls->end_ns[copy->call]));
     if (sum->count++ == 0 || gt_view_op_ns(view, copy->position) > gt_view_op_ns(view, sum->longest))
@@ -350,7 +351,7 @@ static int64_t count_device(struct claiming *it, const struct device_copies *of)
         if (!it->takes(copy))
             continue;
         count_copy(it, copy);
-        alone_ns = gt_ns_add(alone_ns, it->evidence->ledger.op_left_ns[copy->position]);
+        alone_ns = gt_ns_add(alone_ns, gt_ledger_op_left_ns(&it->evidence->ledger, copy->position));
     }
     return alone_ns;
 }
@@ -375,7 +376,7 @@ static void claim_device(struct claiming *it, const struct device_copies *of) {
         return;
     for (size_t i = of->first_gap; i < of->end_gap; i++) {
         const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
-        gap_ns = gt_ns_add(gap_ns, smaller(ledger->gap_left_ns[gap->gap], caused_ns(it, gap)));
+        gap_ns = gt_ns_add(gap_ns, smaller(gt_ledger_gap_left_ns(ledger, gap->gap), caused_ns(it, gap)));
     }
     int64_t kept = kept_ns(it, of);
     it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gap_ns);

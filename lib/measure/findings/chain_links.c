@@ -2,8 +2,10 @@
 #include "measure/findings/chain_links.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "measure/findings/thresholds.h"
 
 static bool is_link(const struct gt_view *view, const struct gt_traits *traits, const struct gt_updates *updates,
@@ -12,25 +14,45 @@ static bool is_link(const struct gt_view *view, const struct gt_traits *traits, 
            !(updates->is_update && updates->is_update[position]);
 }
 
+/* Slices of the streams' order, each of which lists its links at its place. */
+struct listing {
+    const struct gt_view *view;
+    const struct gt_traits *traits;
+    const struct gt_updates *updates;
+    uint32_t *items;
+    size_t counts[GT_THREADS_MOST];
+};
+
+static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct listing *it = context;
+    const int64_t least_ns = (int64_t)ceil(gt_thresholds.chain_kernel_ns);
+    const uint32_t *order = it->view->lane_order;
+    const int64_t *start_ns = it->view->start_ns, *end_ns = it->view->end_ns;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++)
+        if (gt_ns_between(start_ns[order[i]], end_ns[order[i]]) >= least_ns &&
+            is_link(it->view, it->traits, it->updates, order[i]))
+            it->items[begin + count++] = (uint32_t)i;
+    it->counts[slice] = count;
+}
+
 enum gt_status gt_chain_links_init(struct gt_chain_links *links, const struct gt_view *view,
                                    const struct gt_traits *traits, const struct gt_updates *updates,
                                    struct gt_error *err) {
-    const int64_t least_ns = (int64_t)ceil(gt_thresholds.chain_kernel_ns);
-    const uint32_t *order = view->lane_order;
-    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
-    size_t capacity = 0, end = traits->of_any & GT_TRAIT_ELEMENTWISE ? view->op_count : 0;
+    size_t ops = traits->of_any & GT_TRAIT_ELEMENTWISE ? view->op_count : 0;
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), ops, 0);
     *links = (struct gt_chain_links){0};
-    for (size_t i = 0; i < end; i++) {
-        if (gt_ns_between(start_ns[order[i]], end_ns[order[i]]) < least_ns || !is_link(view, traits, updates, order[i]))
-            continue;
-        uint32_t *items = gt_mem_room(links->items, links->count, &capacity, sizeof *items);
-        if (!items) {
-            gt_chain_links_release(links);
-            return gt_fail_memory(err);
-        }
-        links->items = items;
-        items[links->count++] = (uint32_t)i;
+    struct listing it = {view, traits, updates, gt_mem_uninitialised(ops, sizeof *it.items), {0}};
+    if (!it.items)
+        return gt_fail_memory(err);
+    gt_threads_rows(slices, ops, list_slice, &it);
+    for (size_t i = 0; i < slices; i++) {
+        memmove(it.items + links->count, it.items + gt_threads_slice_begin(ops, slices, i),
+                it.counts[i] * sizeof *it.items);
+        links->count += it.counts[i];
     }
+    uint32_t *kept = gt_mem_realloc(it.items, links->count * sizeof *kept);
+    links->items = kept ? kept : it.items;
     return GT_OK;
 }
 

@@ -51,20 +51,19 @@ static int64_t middle_of(const struct wait *wait) {
 /* ---- gathering ---- */
 
 /* false: the gap has none, or a short one. */
-static bool wait_of(const struct gt_calls *calls, const struct gt_idle_gap *gap, struct wait *wait) {
+static bool wait_of(const struct gt_idle *idle, size_t gap, struct wait *wait) {
     struct gt_idle_cpu_part part;
-    if (!gt_idle_gap_cpu_part(gap, calls, &part))
+    if (!gt_idle_gap_cpu_part(idle, gap, &part))
         return false;
     *wait = (struct wait){.start_ns = part.start_ns, .end_ns = part.end_ns, .thread = part.thread};
     return (double)gt_ns_between(wait->start_ns, wait->end_ns) >= gt_thresholds.named_ns;
 }
 
 static bool gather_waits(struct search *search, const struct gt_idle *idle) {
-    const struct gt_store *store = search->view->store;
     size_t capacity = 0;
     for (size_t i = 0; i < idle->count; i++) {
         struct wait wait;
-        if (!wait_of(&store->calls, &idle->gaps[i], &wait))
+        if (!wait_of(idle, i, &wait))
             continue;
         struct wait *waits = gt_mem_room(search->waits, search->wait_count, &capacity, sizeof *waits);
         if (!waits)

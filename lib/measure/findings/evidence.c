@@ -89,6 +89,10 @@ struct gt_launch_rate gt_evidence_launch_rate(struct gt_evidence *evidence) {
     return rate;
 }
 
+bool gt_evidence_is_worth_reporting(const struct gt_evidence *evidence) {
+    return gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share;
+}
+
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
     const struct gt_account *accounts = gt_evidence_accounts(evidence);
     int64_t sum_ns = 0;

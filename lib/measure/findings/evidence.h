@@ -91,6 +91,10 @@ void gt_evidence_fail(struct gt_evidence *evidence);           /* memory was sho
    by it and by the number of devices is what a step could save. */
 size_t gt_evidence_step_count(struct gt_evidence *evidence);
 
+/* Whether what the rule that looks has claimed so far is enough to report it. Where it is not, nobody reads its
+   sentences, and what takes long to find out for them need not be. */
+bool gt_evidence_is_worth_reporting(const struct gt_evidence *evidence);
+
 /* One amount of all devices, summed. */
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount);
 

@@ -77,28 +77,37 @@ static void add_after(struct looking *it, uint32_t position, int64_t *pending_ns
     *pending_ns = 0;
 }
 
+/* What lies between two of the ops that do not compute computes, so that only those are looked at. */
 static void look_at_device(struct looking *it, size_t index) {
     const struct gt_view *view = it->evidence->view;
     const struct gt_view_device *device = &view->devices[index];
-    const int64_t *left_ns = it->evidence->ledger.op_left_ns;
+    const struct gt_ledger *ledger = &it->evidence->ledger;
+    const uint32_t *others = ledger->others + ledger->first_others[index];
+    size_t count = ledger->first_others[index + 1] - ledger->first_others[index];
+    size_t next = device->first; /* after the last of them */
     uint32_t compute = GT_NO_ROW;
     int64_t exposed_ns = 0, pending_ns = 0;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        enum gt_class class = gt_view_op_class(view, i);
-        if (class == GT_CLASS_COMPUTE) {
-            compute = (uint32_t)i;
-            add_after(it, compute, &pending_ns);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t position = others[i];
+        if (position > next) {
+            add_after(it, (uint32_t)next, &pending_ns);
+            compute = position - 1;
         }
-        if (class != GT_CLASS_COMM || left_ns[i] <= 0)
+        next = (size_t)position + 1;
+        int64_t left_ns =
+            gt_view_op_class(view, position) == GT_CLASS_COMM ? gt_ledger_op_left_ns(ledger, position) : 0;
+        if (left_ns <= 0)
             continue;
-        add_kind(it, (uint32_t)i, left_ns[i]);
-        add_group(it, i, left_ns[i]);
-        gt_origin_parts_add(&it->own, (uint32_t)i, left_ns[i]);
+        add_kind(it, position, left_ns);
+        add_group(it, position, left_ns);
+        gt_origin_parts_add(&it->own, position, left_ns);
         if (compute != GT_NO_ROW)
-            gt_origin_parts_add(&it->before, compute, left_ns[i]);
-        pending_ns = gt_ns_add(pending_ns, left_ns[i]);
-        exposed_ns = gt_ns_add(exposed_ns, left_ns[i]);
+            gt_origin_parts_add(&it->before, compute, left_ns);
+        pending_ns = gt_ns_add(pending_ns, left_ns);
+        exposed_ns = gt_ns_add(exposed_ns, left_ns);
     }
+    if (next < device->first + device->count)
+        add_after(it, (uint32_t)next, &pending_ns);
     int64_t span_ns = gt_ns_between(device->span_start_ns, device->span_end_ns);
     double share = span_ns > 0 ? (double)exposed_ns / (double)span_ns : 0;
     it->exposed_ns += exposed_ns;

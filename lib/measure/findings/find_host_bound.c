@@ -1,5 +1,9 @@
 /* Host-bound: many short gaps in which the next op had not been launched yet, by the code that launches. */
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/threads.h"
+#include "measure/findings/gap_claims.h"
 #include "measure/findings/readers.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/small_products.h"
@@ -7,48 +11,21 @@
 #include "measure/findings/waits.h"
 #include "measure/results/operator_set.h"
 
-/* A gap whose op was launched outside ranges; its operator may have a name. */
-struct nameless {
-    uint32_t call;
-    int64_t ns;
-};
-
 struct late_gaps {
+    struct gt_evidence *evidence;
     struct gt_name_sums names; /* ranges and operators that launched the ops after them */
     size_t count;
     __int128 total_ns;
-    struct nameless *nameless;
-    size_t nameless_count, nameless_capacity;
+    const uint8_t *class_of; /* enum gt_host_gap, by gap */
+    uint32_t classes;        /* bits of those that may be late */
+    /* While they are named. */
+    uint8_t *is_step;          /* by range, as chains.h has it */
+    struct gt_name_sums *sums; /* by slice of the claims */
+    uint32_t *nameless;        /* claims of gaps whose op was launched outside ranges; its operator may have a name */
+    size_t nameless_count;
 };
 
-static void add_nameless(struct gt_evidence *evidence, struct late_gaps *late, uint32_t call, int64_t ns) {
-    if (late->nameless_count == late->nameless_capacity) {
-        struct nameless *items =
-            gt_mem_room(late->nameless, late->nameless_count, &late->nameless_capacity, sizeof *items);
-        if (!items) {
-            gt_evidence_fail(evidence);
-            return;
-        }
-        late->nameless = items;
-    }
-    late->nameless[late->nameless_count++] = (struct nameless){call, ns};
-}
-
-static void add_gap(struct gt_evidence *evidence, struct late_gaps *late, const uint8_t *is_step, size_t gap,
-                    int64_t ns) {
-    const struct gt_idle_gap *of = &evidence->ledger.idle->gaps[gap];
-    if (ns <= 0)
-        return;
-    gt_strid range = of->next == GT_NO_ROW
-                         ? GT_STRID_EMPTY
-                         : gt_waits_range_of_op(evidence->view, is_step, evidence->view->row[of->next]);
-    late->count++;
-    late->total_ns += ns;
-    if (range != GT_STRID_EMPTY && !gt_say_name_is_lost(evidence, range))
-        gt_name_sums_add(&late->names, evidence->view->store, range, ns);
-    else
-        add_nameless(evidence, late, of->call, ns);
-}
+/* ---- claiming ---- */
 
 /* Gaps of waits are late launches, too, as far as a simulation says that they would last without the wait. */
 static bool is_late(struct gt_evidence *evidence, uint8_t class, size_t gap) {
@@ -56,20 +33,82 @@ static bool is_late(struct gt_evidence *evidence, uint8_t class, size_t gap) {
            evidence->lowered_gaps & 1u << class;
 }
 
-static void claim_gaps(struct gt_evidence *evidence, struct late_gaps *late) {
-    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
-    const struct gt_idle *idle = evidence->ledger.idle;
-    uint8_t *is_step = gt_chains_step_ranges_new(evidence->view);
-    const uint32_t classes = 1u << GT_HOST_GAP_LATE | 1u << GT_HOST_GAP_STALL | evidence->lowered_gaps;
-    if (!is_step)
-        gt_evidence_fail(evidence);
-    for (size_t d = 0; d < idle->device_count && gaps->of && is_step; d++) {
-        const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first, end = i + device->count; i < end; i++)
-            if (classes >> gaps->of[i] & 1 && is_late(evidence, gaps->of[i], i))
-                add_gap(evidence, late, is_step, i, gt_waits_claim_gap(evidence, d, i));
+static void want_gaps(const void *context, size_t device, size_t begin, size_t end, int64_t *want_ns) {
+    const struct late_gaps *late = context;
+    const struct gt_idle *idle = late->evidence->ledger.idle;
+    for (size_t i = begin; i < end; i++) {
+        bool is_wanted = late->classes >> late->class_of[i] & 1 && is_late(late->evidence, late->class_of[i], i);
+        want_ns[i - begin] = is_wanted ? gt_idle_gap_twice_recoverable_ns(idle, i, &idle->devices[device]) / 2 : 0;
     }
-    gt_mem_free(is_step);
+}
+
+/* Chains are made for the first stall that is asked about, which must not be on several threads. */
+static void prepare_stalls(struct gt_evidence *evidence, const struct gt_host_gaps *gaps) {
+    const uint8_t *end = gaps->of + evidence->ledger.idle->count, *at = gaps->of;
+    for (size_t left = gaps->counts[GT_HOST_GAP_STALL]; left > 0 && !evidence->has_chains; left--, at++) {
+        at = memchr(at, GT_HOST_GAP_STALL, (size_t)(end - at));
+        gt_waits_is_stall(evidence, (size_t)(at - gaps->of));
+    }
+}
+
+static void claim_gaps(struct late_gaps *late) {
+    struct gt_evidence *evidence = late->evidence;
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    if (!gaps->of)
+        return;
+    prepare_stalls(evidence, gaps);
+    late->class_of = gaps->of;
+    late->classes = 1u << GT_HOST_GAP_LATE | 1u << GT_HOST_GAP_STALL | evidence->lowered_gaps;
+    gt_gap_claims_take(&evidence->ledger, want_gaps, late);
+    late->count = evidence->ledger.count;
+    late->total_ns = evidence->ledger.claimed_ns;
+}
+
+/* ---- naming ---- */
+
+/* The range that launched the op after a gap; GT_STRID_EMPTY: there is none, or its name was lost. */
+static gt_strid range_after(const struct late_gaps *late, size_t gap) {
+    struct gt_evidence *evidence = late->evidence;
+    uint32_t next = evidence->ledger.idle->next[gap];
+    gt_strid range = next == GT_NO_ROW ? GT_STRID_EMPTY
+                                       : gt_waits_range_of_op(evidence->view, late->is_step, evidence->view->row[next]);
+    return range != GT_STRID_EMPTY && gt_say_name_is_lost(evidence, range) ? GT_STRID_EMPTY : range;
+}
+
+/* Marks claims that get no name by their own number. */
+static void name_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct late_gaps *late = context;
+    const struct gt_ledger *ledger = &late->evidence->ledger;
+    for (size_t i = begin; i < end; i++) {
+        gt_strid range = range_after(late, ledger->claims[i].item);
+        late->nameless[i] = range == GT_STRID_EMPTY ? (uint32_t)i : GT_NO_ROW;
+        if (range != GT_STRID_EMPTY)
+            gt_name_sums_add(&late->sums[slice], late->evidence->view->store, range, ledger->claims[i].ns);
+    }
+}
+
+/* The ranges of all claims; those without one are listed. */
+static void name_by_ranges(struct late_gaps *late) {
+    struct gt_evidence *evidence = late->evidence;
+    size_t slices = gt_threads_slices(gt_threads_count(evidence->view->request->threads), late->count, 0);
+    late->is_step = gt_chains_step_ranges_new(evidence->view);
+    late->nameless = gt_mem_uninitialised(late->count, sizeof *late->nameless);
+    late->sums = gt_mem_array(slices, sizeof *late->sums);
+    if (late->is_step && late->nameless && late->sums) {
+        gt_threads_rows(slices, late->count, name_slice, late);
+        for (size_t i = 0; i < slices; i++) {
+            gt_name_sums_merge(&late->names, evidence->view->store, &late->sums[i]);
+            gt_name_sums_release(&late->sums[i]);
+        }
+        for (size_t i = 0; i < late->count; i++) {
+            late->nameless[late->nameless_count] = late->nameless[i];
+            late->nameless_count += late->nameless[i] != GT_NO_ROW;
+        }
+    } else {
+        gt_evidence_fail(evidence);
+    }
+    gt_mem_free(late->is_step);
+    gt_mem_free(late->sums);
 }
 
 /* One of every few, not always the same: gaps of a loop repeat themselves. */
@@ -78,27 +117,50 @@ static size_t sample_of(size_t block, size_t stride, size_t count) {
     return at < count ? at : count - 1;
 }
 
+static uint32_t call_of(const struct late_gaps *late, size_t index) {
+    const struct gt_ledger *ledger = &late->evidence->ledger;
+    return ledger->idle->call[ledger->claims[late->nameless[index]].item];
+}
+
+/* What so many from one on have claimed. */
+static int64_t claimed_ns(const struct late_gaps *late, size_t first, size_t count) {
+    const struct gt_ledger_claim *claims = late->evidence->ledger.claims;
+    int64_t ns = 0;
+    for (size_t i = first; i < first + count && i < late->nameless_count; i++)
+        ns = gt_ns_add(ns, claims[late->nameless[i]].ns);
+    return ns;
+}
+
 /* The operators of gaps that no range has. To find them all would cost more than all other rules together, so where
    there are many, one of every few counts for its neighbours. */
-static void name_by_operators(struct gt_evidence *evidence, struct late_gaps *late) {
+static void name_by_operators(struct late_gaps *late) {
+    struct gt_evidence *evidence = late->evidence;
     const struct gt_cpu_ops *operators = &evidence->view->store->cpu_ops;
     size_t stride = late->nameless_count / (size_t)gt_thresholds.looked_up_gaps + 1,
            count = (late->nameless_count + stride - 1) / stride;
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
-        calls[i] = late->nameless[sample_of(i, stride, late->nameless_count)].call;
+        calls[i] = call_of(late, sample_of(i, stride, late->nameless_count));
     uint32_t *rows = calls ? gt_operator_set_callers_of_calls(evidence->view, calls, count) : NULL;
     if (!rows)
         gt_evidence_fail(evidence);
-    for (size_t i = 0; i < count && rows; i++) {
-        int64_t ns = 0;
-        for (size_t k = i * stride; k < (i + 1) * stride && k < late->nameless_count; k++)
-            ns = gt_ns_add(ns, late->nameless[k].ns);
+    for (size_t i = 0; i < count && rows; i++)
         if (rows[i] != GT_NO_ROW)
-            gt_name_sums_add(&late->names, evidence->view->store, operators->name[rows[i]], ns);
-    }
+            gt_name_sums_add(&late->names, evidence->view->store, operators->name[rows[i]],
+                             claimed_ns(late, i * stride, stride));
     gt_mem_free(calls);
     gt_mem_free(rows);
+}
+
+/* Who launched late, before a simulation gives a part back. */
+static void find_names(struct late_gaps *late) {
+    name_by_ranges(late);
+    if (2 * late->names.total_ns < late->total_ns && late->nameless) /* else ranges say enough */
+        name_by_operators(late);
+    gt_name_sums_sort(&late->names);
+    if (late->names.has_failed)
+        gt_evidence_fail(late->evidence);
+    gt_mem_free(late->nameless);
 }
 
 /* ---- sentences ---- */
@@ -190,19 +252,14 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
 }
 
 bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding) {
-    struct late_gaps late = {0};
-    claim_gaps(evidence, &late);
-    bool found = gt_ledger_share(&evidence->ledger, (double)late.total_ns) >= gt_thresholds.low_share;
+    struct late_gaps late = {.evidence = evidence};
+    claim_gaps(&late);
+    bool found = gt_evidence_is_worth_reporting(evidence);
     if (found) {
+        find_names(&late);
         gt_saving_settle(evidence, finding, GT_SAVING_NO_CPU);
-        if (2 * late.names.total_ns < late.total_ns) /* else ranges say enough */
-            name_by_operators(evidence, &late);
-        gt_name_sums_sort(&late.names);
         describe(evidence, finding, &late);
     }
-    if (late.names.has_failed)
-        gt_evidence_fail(evidence);
     gt_name_sums_release(&late.names);
-    gt_mem_free(late.nameless);
     return found;
 }

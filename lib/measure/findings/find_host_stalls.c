@@ -19,10 +19,12 @@ struct stalls {
     uint32_t next; /* position of the op after the longest gap */
 };
 
-static bool is_between_steps(const struct gt_view *view, const struct gt_idle_gap *gap) {
-    if (gap->previous == GT_NO_ROW || gap->next == GT_NO_ROW)
+static bool is_between_steps(const struct gt_idle *idle, size_t gap) {
+    const struct gt_view *view = idle->view;
+    uint32_t previous = idle->previous[gap], next = idle->next[gap];
+    if (previous == GT_NO_ROW || next == GT_NO_ROW)
         return false;
-    return view->labels->op_step[view->row[gap->previous]] != view->labels->op_step[view->row[gap->next]];
+    return view->labels->op_step[view->row[previous]] != view->labels->op_step[view->row[next]];
 }
 
 static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_t gap, int64_t ns) {
@@ -30,13 +32,13 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
     gt_strid name = name_of(chain);
     stalls->count++;
     gt_name_sums_add(&stalls->names, evidence->view->store, name, ns);
-    if (name == GT_STRID_EMPTY && is_between_steps(evidence->view, &evidence->ledger.idle->gaps[gap]))
+    if (name == GT_STRID_EMPTY && is_between_steps(evidence->ledger.idle, gap))
         stalls->between_steps_ns = gt_ns_add(stalls->between_steps_ns, ns);
     if (ns > stalls->longest_ns) {
         stalls->longest_ns = ns;
         stalls->python = chain->python;
         stalls->callee = chain->callee;
-        stalls->next = evidence->ledger.idle->gaps[gap].next;
+        stalls->next = evidence->ledger.idle->next[gap];
     }
 }
 

@@ -1,4 +1,7 @@
 /* Idle GPU: what no other rule claimed, as far as the CPU did not cause it. */
+#include <string.h>
+
+#include "base/threads.h"
 #include "measure/findings/waits.h"
 
 struct rest {
@@ -6,12 +9,37 @@ struct rest {
     __int128 ns;
 };
 
-static void sum_rests(const struct gt_ledger *ledger, struct rest rests[GT_IDLE_CAUSE_COUNT]) {
-    for (size_t i = 0; i < ledger->idle->count; i++) {
-        struct rest *rest = &rests[ledger->idle->gaps[i].cause];
-        rest->count += ledger->gap_left_ns[i] > 0;
-        rest->ns += ledger->gap_left_ns[i];
+/* Slices of the gaps, each with sums of its own. */
+struct sums {
+    const struct gt_ledger *ledger;
+    struct rest rests[GT_THREADS_MOST][GT_IDLE_CAUSE_COUNT];
+};
+
+static void sum_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct sums *sums = context;
+    const struct gt_ledger *ledger = sums->ledger;
+    struct rest rests[GT_IDLE_CAUSE_COUNT] = {0};
+    for (size_t i = begin; i < end; i++) {
+        enum gt_idle_cause cause = gt_idle_gap_cause(ledger->idle, i);
+        if (cause != GT_IDLE_DEPENDENCY && cause != GT_IDLE_UNKNOWN)
+            continue; /* nobody asks for the others */
+        struct rest *rest = &rests[cause];
+        int64_t left_ns = gt_ledger_gap_left_ns(ledger, i);
+        rest->count += left_ns > 0;
+        rest->ns += left_ns;
     }
+    memcpy(sums->rests[slice], rests, sizeof rests);
+}
+
+static void sum_rests(const struct gt_ledger *ledger, struct rest rests[GT_IDLE_CAUSE_COUNT]) {
+    struct sums sums = {.ledger = ledger};
+    size_t slices = gt_threads_slices(gt_threads_count(ledger->view->request->threads), ledger->idle->count, 0);
+    gt_threads_rows(slices, ledger->idle->count, sum_slice, &sums);
+    for (size_t i = 0; i < slices; i++)
+        for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++) {
+            rests[cause].count += sums.rests[i][cause].count;
+            rests[cause].ns += sums.rests[i][cause].ns;
+        }
 }
 
 static void add_rest(struct gt_evidence *evidence, struct gt_finding *finding, const struct rest *rest,

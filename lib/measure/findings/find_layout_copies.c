@@ -9,8 +9,10 @@ enum { LISTED = 3 };
 static void claim_all(struct gt_evidence *evidence, const struct gt_traits *traits, struct gt_name_sums *names) {
     const struct gt_view *view = evidence->view;
     for (size_t i = 0; i < view->op_count; i++) {
-        int64_t left_ns = evidence->ledger.op_left_ns[i];
-        if (left_ns > 0 && (gt_traits_of_op(traits, view, i) & GT_TRAIT_LAYOUT)) {
+        if (!(gt_traits_of_op(traits, view, i) & GT_TRAIT_LAYOUT))
+            continue;
+        int64_t left_ns = gt_ledger_op_left_ns(&evidence->ledger, i);
+        if (left_ns > 0) {
             gt_ledger_claim_op(&evidence->ledger, (uint32_t)i, left_ns);
             gt_name_sums_add(names, view->store, view->name[i], left_ns);
         }

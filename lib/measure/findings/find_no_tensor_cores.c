@@ -76,7 +76,7 @@ static void refine(struct candidate *it, const struct gt_kernel_roofs *roofs, co
 }
 
 static void claim(struct gt_evidence *evidence, const struct candidate *it, struct ordinary *found) {
-    int64_t left_ns = evidence->ledger.op_left_ns[it->position];
+    int64_t left_ns = gt_ledger_op_left_ns(&evidence->ledger, it->position);
     double gain = it->is_convolution ? fmin(it->gain, gt_thresholds.convolution_gain) : it->gain;
     if (gain <= 1)
         return;
@@ -99,7 +99,7 @@ static void claim_device(struct gt_evidence *evidence, const struct gt_traits *t
     double gain = gain_of(evidence, device);
     size_t before = found->count;
     for (size_t i = device->first; i < device->first + device->count && gain > 1; i++) {
-        if (evidence->ledger.op_left_ns[i] == 0 || gt_view_op_kind(view, i) != GT_OP_KERNEL)
+        if (gt_view_op_kind(view, i) != GT_OP_KERNEL || gt_ledger_op_left_ns(&evidence->ledger, i) == 0)
             continue;
         struct candidate it = by_name(traits, view, i, gain);
         if (roofs)

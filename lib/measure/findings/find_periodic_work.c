@@ -44,9 +44,9 @@ static void claim_step(struct gt_evidence *evidence, const struct extra_work *wo
     for (; *op < device->first + device->count && view->start_ns[*op] < time->end_ns; ++*op)
         if (view->start_ns[*op] >= time->start_ns && left_ns > 0 && has_op(work, view, (uint32_t)*op))
             left_ns -= gt_ledger_claim_op(ledger, (uint32_t)*op, left_ns);
-    for (; *gap < idle->first + idle->count && ledger->idle->gaps[*gap].start_ns < time->end_ns; ++*gap) {
-        uint32_t next = ledger->idle->gaps[*gap].next;
-        if (ledger->idle->gaps[*gap].start_ns >= time->start_ns && left_ns > 0 && next != GT_NO_ROW &&
+    for (; *gap < idle->first + idle->count && gt_idle_gap_start_ns(ledger->idle, *gap) < time->end_ns; ++*gap) {
+        uint32_t next = ledger->idle->next[*gap];
+        if (gt_idle_gap_start_ns(ledger->idle, *gap) >= time->start_ns && left_ns > 0 && next != GT_NO_ROW &&
             has_op(work, view, next))
             left_ns -= gt_ledger_claim_gap(ledger, *gap, left_ns);
     }

@@ -74,7 +74,7 @@ bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) 
     if (copies->count == 0 || !copies->waits)
         return false;
     struct gt_waits_claim claim = claim_copies(evidence, copies);
-    if (claim.direct_ns == 0)
+    if (claim.direct_ns == 0 || !gt_evidence_is_worth_reporting(evidence))
         return false;
     gt_saving_settle_gaps(evidence, finding, gt_readers_change(evidence, copies), GT_HOST_GAP_READBACK);
     gt_finding_set_title(evidence, finding, "%s makes the CPU wait for a copy from the GPU %s: %s of the time",

@@ -75,12 +75,12 @@ static void sum_step(struct looking *it, size_t item, struct cursor *cursor) {
         op++;
     for (; op < op_end && op_start_ns[op] < time->end_ns; op++) {
         int64_t *sum_ns = &sums_ns[it->kinds[view->category[op]]];
-        *sum_ns = gt_ns_add(*sum_ns, ledger->op_left_ns[op]);
+        *sum_ns = gt_ns_add(*sum_ns, gt_ledger_op_left_ns(ledger, op));
     }
-    while (gap < gap_end && ledger->idle->gaps[gap].start_ns < time->start_ns)
+    while (gap < gap_end && gt_idle_gap_start_ns(ledger->idle, gap) < time->start_ns)
         gap++;
-    for (; gap < gap_end && ledger->idle->gaps[gap].start_ns < time->end_ns; gap++)
-        sums_ns[IDLE] = gt_ns_add(sums_ns[IDLE], ledger->gap_left_ns[gap]);
+    for (; gap < gap_end && gt_idle_gap_start_ns(ledger->idle, gap) < time->end_ns; gap++)
+        sums_ns[IDLE] = gt_ns_add(sums_ns[IDLE], gt_ledger_gap_left_ns(ledger, gap));
     *cursor = (struct cursor){op, gap};
 }
 
@@ -127,16 +127,16 @@ static void claim_step(struct looking *it, const struct gt_step_time *time, int6
         it->claimed_ns[kind] += ns;
     }
     for (; cursor->gap < idle->first + idle->count; cursor->gap++) {
-        const struct gt_idle_gap *gap = &ledger->idle->gaps[cursor->gap];
-        if (gap->start_ns >= time->end_ns)
+        int64_t start_ns = gt_idle_gap_start_ns(ledger->idle, cursor->gap);
+        if (start_ns >= time->end_ns)
             break;
-        if (gap->start_ns < time->start_ns || want_ns[IDLE] <= 0)
+        if (start_ns < time->start_ns || want_ns[IDLE] <= 0)
             continue;
         int64_t ns = gt_ledger_claim_gap(ledger, cursor->gap, want_ns[IDLE]);
         want_ns[IDLE] -= ns;
         it->claimed_ns[IDLE] += ns;
-        if (ns > 0 &&
-            (it->longest_gap == SIZE_MAX || gt_idle_gap_ns(gap) > gt_idle_gap_ns(&ledger->idle->gaps[it->longest_gap])))
+        if (ns > 0 && (it->longest_gap == SIZE_MAX ||
+                       gt_idle_gap_ns(ledger->idle, cursor->gap) > gt_idle_gap_ns(ledger->idle, it->longest_gap)))
             it->longest_gap = cursor->gap;
     }
 }
@@ -261,7 +261,7 @@ static void describe(struct looking *it, struct gt_finding *finding) {
     describe_difference(it, finding, largest);
 }
 
-/* No more is claimed than slow steps take longer: whether that is worth a look. Who asks why is told the rest, too. */
+/* No more is claimed than slow steps take longer: whether that is worth a look. With --why the rest is shown, too. */
 static bool is_worth_it(const struct looking *it) {
     __int128 excess_ns = 0;
     bool has_any = false;

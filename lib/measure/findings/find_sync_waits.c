@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
+#include "measure/findings/readers.h"
 #include "measure/findings/saving.h"
 #include "measure/findings/waits.h"
 
@@ -64,27 +65,19 @@ static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt
     return claim;
 }
 
-static bool is_inside(const struct gt_calls *calls, uint32_t call, uint32_t thread, int64_t start_ns, int64_t end_ns) {
-    return thread == calls->thread[call] && start_ns <= calls->start_ns[call] && end_ns >= calls->end_ns[call];
-}
-
 /* The operator that the program called, else the innermost range; GT_STRID_EMPTY: there is none. */
 static gt_strid code_around(struct gt_evidence *evidence, uint32_t call) {
     const struct gt_store *store = evidence->view->store;
-    const struct gt_cpu_ops *operators = &store->cpu_ops;
     const struct gt_ranges *ranges = &store->ranges;
-    uint32_t outermost = GT_NO_ROW, innermost = GT_NO_ROW;
-    for (uint32_t i = 0; i < operators->count; i++)
-        if (is_inside(&store->calls, call, operators->thread[i], operators->start_ns[i], operators->end_ns[i]) &&
-            (outermost == GT_NO_ROW || operators->start_ns[i] < operators->start_ns[outermost]))
-            outermost = i;
+    uint32_t outermost = gt_readers_outermost_operator(evidence->view, call), innermost = GT_NO_ROW;
     if (outermost != GT_NO_ROW)
-        return operators->name[outermost];
+        return store->cpu_ops.name[outermost];
     uint8_t *is_step = gt_chains_step_ranges_new(evidence->view);
     if (!is_step)
         gt_evidence_fail(evidence);
     for (uint32_t i = 0; i < ranges->count && is_step; i++)
-        if (!is_step[i] && is_inside(&store->calls, call, ranges->thread[i], ranges->start_ns[i], ranges->end_ns[i]) &&
+        if (!is_step[i] &&
+            gt_readers_is_around(ranges->start_ns[i], ranges->end_ns[i], ranges->thread[i], &store->calls, call) &&
             (innermost == GT_NO_ROW || ranges->start_ns[i] >= ranges->start_ns[innermost]))
             innermost = i;
     gt_mem_free(is_step);
@@ -110,22 +103,29 @@ static void add_code(struct gt_evidence *evidence, struct gt_finding *finding, u
             "with non_blocking=True.");
 }
 
+static void describe(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_waits_claim *claim,
+                     const struct gt_name_sums *names, uint32_t longest) {
+    const char *call = names->count ? gt_say_call(evidence, names->items[0].name) : "a synchronizing call";
+    gt_finding_set_title(evidence, finding, "The CPU waits in %s while the GPU runs dry: %s of the time", call,
+                         gt_waits_say_claimed(evidence));
+    if (names->count)
+        gt_finding_add_evidence(evidence, finding, "%s: %s, %s on the CPU.", call,
+                                gt_waits_say_often(evidence, names->items[0].count, "call"),
+                                gt_say_ns(evidence, (double)names->items[0].ns));
+    add_code(evidence, finding, longest);
+    gt_waits_add_claim(evidence, finding, claim);
+    gt_waits_add_warm_up(evidence, finding);
+    finding->causes_id = "host_bound";
+}
+
 bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
     struct gt_name_sums names = {0};
     uint32_t longest = GT_NO_ROW;
     struct gt_waits_claim claim = claim_waits(evidence, &names, &longest);
     gt_saving_settle_gaps(evidence, finding, "no:sync", GT_HOST_GAP_SYNC);
-    const char *call = names.count ? gt_say_call(evidence, names.items[0].name) : "a synchronizing call";
-    gt_finding_set_title(evidence, finding, "The CPU waits in %s while the GPU runs dry: %s of the time", call,
-                         gt_waits_say_claimed(evidence));
-    if (names.count)
-        gt_finding_add_evidence(evidence, finding, "%s: %s, %s on the CPU.", call,
-                                gt_waits_say_often(evidence, names.items[0].count, "call"),
-                                gt_say_ns(evidence, (double)names.items[0].ns));
-    add_code(evidence, finding, claim.direct_ns > 0 || claim.later_ns > 0 ? longest : GT_NO_ROW);
-    gt_waits_add_claim(evidence, finding, &claim);
-    gt_waits_add_warm_up(evidence, finding);
+    bool found = (claim.direct_ns > 0 || claim.later_ns > 0) && gt_evidence_is_worth_reporting(evidence);
+    if (found)
+        describe(evidence, finding, &claim, &names, longest);
     gt_name_sums_release(&names);
-    finding->causes_id = "host_bound";
-    return claim.direct_ns > 0 || claim.later_ns > 0;
+    return found;
 }

@@ -67,8 +67,8 @@ bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *findi
         return false;
     __int128 waits_ns = 0;
     for (size_t i = 0; i < idle->count && gaps->of; i++)
-        if (gaps->of[i] == GT_HOST_GAP_LATE && is_tiny(view, idle->gaps[i].next))
-            waits_ns += gt_idle_gap_ns(&idle->gaps[i]);
+        if (gaps->of[i] == GT_HOST_GAP_LATE && is_tiny(view, idle->next[i]))
+            waits_ns += gt_idle_gap_ns(idle, i);
     if ((double)waits_ns / span_ns < gt_thresholds.tiny_wait_share)
         return false;
     gt_finding_set_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a %s",

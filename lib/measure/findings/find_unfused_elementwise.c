@@ -37,7 +37,7 @@ static bool continues(const struct search *search, uint32_t before, uint32_t aft
 static double saved_ns(const struct search *search, uint32_t position) {
     const struct gt_view *view = search->evidence->view;
     unsigned tensors = search->traits->tensors[view->name[position]], kept = tensors < 2 ? tensors : 2;
-    return (double)search->evidence->ledger.op_left_ns[position] * kept / tensors;
+    return (double)gt_ledger_op_left_ns(&search->evidence->ledger, position) * kept / tensors;
 }
 
 static void add_link(struct chain *chain, size_t at, int64_t ns) {
@@ -74,7 +74,7 @@ static void close_chain(struct search *search, struct chain *chain) {
     }
     for (size_t i = chain->first; i < chain->first + chain->count; i++) {
         uint32_t position = view->lane_order[i];
-        chain->total_ns += (double)ledger->op_left_ns[position];
+        chain->total_ns += (double)gt_ledger_op_left_ns(ledger, position);
         if (position != most)
             chain->saved_ns += (double)gt_ledger_claim_op(ledger, position, (int64_t)saved_ns(search, position));
     }

@@ -13,21 +13,23 @@ static int64_t gap_limit_of(const struct gt_evidence *evidence, const struct gt_
     int64_t sum_ns = 0;
     for (size_t i = of->first; i < of->first + of->count; i++)
         if (gt_view_op_class(view, i) == GT_CLASS_COMPUTE && !(gt_traits_of_op(traits, view, i) & CONTESTED))
-            sum_ns = gt_ns_add(sum_ns, evidence->ledger.op_left_ns[i]);
+            sum_ns = gt_ns_add(sum_ns, gt_ledger_op_left_ns(&evidence->ledger, i));
     return sum_ns;
 }
 
 /* The part of a gap between two updates that the launch of the second caused. Stalls have another cause. */
 static int64_t launch_wait_of(const struct gt_evidence *evidence, const struct gt_updates *updates, size_t gap,
                               const struct gt_idle_device *device) {
-    const struct gt_idle_gap *of = &evidence->ledger.idle->gaps[gap];
-    bool is_late = of->cause == GT_IDLE_HOST || of->cause == GT_IDLE_LAUNCH;
-    bool is_between = of->previous != GT_NO_ROW && of->next != GT_NO_ROW && updates->is_update[of->previous] &&
-                      updates->is_update[of->next];
-    if (!is_late || !is_between || (double)gt_idle_gap_ns(of) >= gt_thresholds.stall_ns)
+    const struct gt_idle *idle = evidence->ledger.idle;
+    enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
+    uint32_t previous = idle->previous[gap], next = idle->next[gap];
+    bool is_late = cause == GT_IDLE_HOST || cause == GT_IDLE_LAUNCH;
+    bool is_between =
+        previous != GT_NO_ROW && next != GT_NO_ROW && updates->is_update[previous] && updates->is_update[next];
+    if (!is_late || !is_between || (double)gt_idle_gap_ns(idle, gap) >= gt_thresholds.stall_ns)
         return 0;
     double part = evidence->view->store->facts & GT_FACT_CPU_OPS ? gt_thresholds.launch_wait_part : 1;
-    int64_t recoverable_ns = gt_idle_gap_twice_recoverable_ns(of, device) / 2;
+    int64_t recoverable_ns = gt_idle_gap_twice_recoverable_ns(idle, gap, device) / 2;
     return (int64_t)((double)recoverable_ns * part);
 }
 
@@ -54,7 +56,7 @@ static int64_t claim_kernels(struct gt_evidence *evidence, const struct gt_updat
     for (size_t i = 0; i < evidence->view->op_count; i++) {
         if (!updates->is_update[i])
             continue;
-        int64_t left_ns = evidence->ledger.op_left_ns[i];
+        int64_t left_ns = gt_ledger_op_left_ns(&evidence->ledger, i);
         sum_ns = gt_ns_add(sum_ns, left_ns);
         gt_ledger_claim_op(&evidence->ledger, (uint32_t)i, (int64_t)((double)left_ns * gt_thresholds.optimizer_part));
     }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/findings/thresholds.h"
 #include "measure/results/host_gaps.h"
 
@@ -12,12 +13,20 @@ struct queue {
     size_t oldest, next; /* those from oldest to before next may pay */
 };
 
+/* Who launched the op after a gap, and when. */
+struct launch {
+    int64_t at_ns;
+    uint32_t thread; /* GT_NO_TRACK: not known, or the launch is no reason for the gap */
+    uint32_t last;   /* the one that launched the op before the gap; GT_NO_TRACK: not known */
+};
+
 struct account {
     struct gt_ledger *ledger;
     const struct gt_lead_loss *losses;
-    struct queue *queues; /* by thread */
-    int64_t *left_ns;     /* by loss: what no gap has been paid from */
-    uint32_t *at;         /* by loss: position of the first op that was launched after it */
+    struct launch *launches; /* by gap; NULL: found as they are needed */
+    struct queue *queues;    /* by thread */
+    int64_t *left_ns;        /* by loss: what no gap has been paid from */
+    uint32_t *at;            /* by loss: position of the first op that was launched after it */
 };
 
 static void find_queues(struct account *account, size_t count) {
@@ -46,6 +55,12 @@ static inline void advance(struct account *account, struct queue *queue, int64_t
         queue->oldest++;
 }
 
+/* Whether anything may pay for an op that was launched then. Mostly nothing may. */
+static inline bool is_owing(const struct account *account, const struct queue *queue, int64_t launched_ns) {
+    return queue->oldest < queue->next ||
+           (queue->next < queue->end && account->losses[queue->next].end_ns <= launched_ns);
+}
+
 /* Takes so much from the losses, or all that is left of them. Returns what was taken. */
 static int64_t take(struct account *account, struct queue *queue, int64_t want_ns) {
     int64_t taken_ns = 0;
@@ -61,8 +76,8 @@ static int64_t take(struct account *account, struct queue *queue, int64_t want_n
 
 static int64_t wanted_ns(const struct gt_ledger *ledger, const struct gt_idle_device *device, size_t gap,
                          uint8_t class) {
-    int64_t left_ns = ledger->gap_left_ns[gap];
-    int64_t most_ns = gt_idle_gap_twice_recoverable_ns(&ledger->idle->gaps[gap], device) / 2;
+    int64_t left_ns = gt_ledger_gap_left_ns(ledger, gap);
+    int64_t most_ns = gt_idle_gap_twice_recoverable_ns(ledger->idle, gap, device) / 2;
     bool counts = class == GT_HOST_GAP_LATE || class == GT_HOST_GAP_STALL;
     if (!counts || (double)left_ns >= gt_thresholds.stall_ns)
         return 0;
@@ -75,24 +90,52 @@ static uint32_t thread_of(const struct gt_view *view, uint32_t position) {
     return call == GT_NO_ROW ? GT_NO_TRACK : view->store->calls.thread[call];
 }
 
+static inline struct launch launch_of(const struct gt_ledger *ledger, size_t index) {
+    const struct gt_calls *calls = &ledger->view->store->calls;
+    const struct gt_idle *idle = ledger->idle;
+    uint32_t call = idle->call[index], thread = call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[call];
+    if (thread == GT_NO_TRACK || gt_idle_gap_part(idle, index) == GT_GAP_QUEUED)
+        return (struct launch){.thread = GT_NO_TRACK};
+    return (struct launch){calls->start_ns[call], thread, thread_of(ledger->view, idle->previous[index])};
+}
+
+static void find_launches(void *context, size_t slice, size_t begin, size_t end) {
+    const struct account *account = context;
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        account->launches[i] = launch_of(account->ledger, i);
+}
+
+/* Launches lie far apart, losses are paid in order: with several threads, the launches are found before. */
+static bool look_ahead(struct account *account) {
+    const struct gt_ledger *ledger = account->ledger;
+    size_t count = ledger->idle->count;
+    size_t slices = gt_threads_slices(gt_threads_count(ledger->view->request->threads), count, 0);
+    if (slices == 1)
+        return true;
+    account->launches = gt_mem_uninitialised(count, sizeof *account->launches);
+    if (account->launches)
+        gt_threads_rows(slices, count, find_launches, account);
+    return account->launches;
+}
+
 static void claim_of_device(struct account *account, const struct gt_idle_device *device, const uint8_t *class_of,
                             const int64_t *direct_ns) {
     struct gt_ledger *ledger = account->ledger;
-    const struct gt_calls *calls = &ledger->view->store->calls;
     uint32_t before = GT_NO_TRACK; /* the thread that launched before the current one did */
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        const struct gt_idle_gap *gap = &ledger->idle->gaps[i];
-        uint32_t thread = gap->call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[gap->call];
-        if (thread == GT_NO_TRACK || gap->part == GT_GAP_QUEUED)
+        struct launch launch = account->launches ? account->launches[i] : launch_of(ledger, i);
+        uint32_t thread = launch.thread;
+        if (thread == GT_NO_TRACK)
             continue;
-        uint32_t last = thread_of(ledger->view, gap->previous);
-        before = last != GT_NO_TRACK && last != thread ? last : before;
+        before = launch.last != GT_NO_TRACK && launch.last != thread ? launch.last : before;
         struct queue *own = &account->queues[thread], *other = before == GT_NO_TRACK ? own : &account->queues[before];
-        if (own->end == 0 && other->end == 0)
-            continue; /* these threads never lost any */
-        advance(account, own, calls->start_ns[gap->call], gap->next);
+        if (!is_owing(account, own, launch.at_ns) && !is_owing(account, other, launch.at_ns))
+            continue;
+        uint32_t next = ledger->idle->next[i];
+        advance(account, own, launch.at_ns, next);
         if (other != own)
-            advance(account, other, calls->start_ns[gap->call], gap->next);
+            advance(account, other, launch.at_ns, next);
         if (own->oldest == own->next && other->oldest == other->next)
             continue; /* nothing is left of what they lost */
         take(account, own, direct_ns[i]);
@@ -122,7 +165,7 @@ void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const stru
     account.queues = gt_mem_array(thread_count, sizeof *account.queues);
     account.left_ns = gt_mem_uninitialised(count, sizeof *account.left_ns);
     account.at = gt_mem_uninitialised(count, sizeof *account.at);
-    bool ok = account.queues && account.left_ns && account.at;
+    bool ok = account.queues && account.left_ns && account.at && look_ahead(&account);
     ledger->has_failed |= !ok;
     if (ok)
         find_queues(&account, count);
@@ -133,4 +176,5 @@ void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const stru
     gt_mem_free(account.queues);
     gt_mem_free(account.left_ns);
     gt_mem_free(account.at);
+    gt_mem_free(account.launches);
 }

@@ -35,7 +35,7 @@ static struct gt_lost_kernel *kernel_of(struct search *search, gt_strid name) {
 static void add_op(struct search *search, size_t position) {
     const struct gt_view *view = search->roofs.view;
     const struct gt_ledger *ledger = &search->evidence->ledger;
-    int64_t left_ns = ledger->op_left_ns[position];
+    int64_t left_ns = gt_ledger_op_left_ns(ledger, position);
     if (left_ns <= 0 || ledger->is_claimed[position] || gt_view_op_kind(view, position) != GT_OP_KERNEL ||
         gt_view_op_class(view, position) != GT_CLASS_COMPUTE)
         return;
@@ -76,7 +76,8 @@ static void claim_listed(struct search *search, const struct gt_lost_kernels *lo
     const struct gt_view *view = search->roofs.view;
     for (size_t i = 0; i < view->op_count; i++)
         if (search->part[i] > 0 && is_listed(lost, view->name[i]))
-            gt_ledger_claim_op(ledger, (uint32_t)i, (int64_t)(search->part[i] * (double)ledger->op_left_ns[i]));
+            gt_ledger_claim_op(ledger, (uint32_t)i,
+                               (int64_t)(search->part[i] * (double)gt_ledger_op_left_ns(ledger, i)));
 }
 
 static void take_most(struct search *search, struct gt_lost_kernels *lost) {

@@ -36,18 +36,28 @@ static uint32_t place_of(struct gt_name_sums *sums, const struct gt_store *store
     return sums->places.failed ? GT_MAP_NONE : place;
 }
 
-void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name, int64_t ns) {
+static void add(struct gt_name_sums *sums, const struct gt_store *store, const struct gt_name_sum *sum) {
     struct gt_name_sum *items = gt_mem_room(sums->items, sums->count, &sums->capacity, sizeof *items);
-    uint32_t place = items ? place_of(sums, store, name) : GT_MAP_NONE;
+    uint32_t place = items ? place_of(sums, store, sum->name) : GT_MAP_NONE;
     sums->items = items ? items : sums->items;
     sums->has_failed |= place == GT_MAP_NONE;
     if (sums->has_failed)
         return;
     if (place == sums->count)
-        items[sums->count++] = (struct gt_name_sum){.name = name, .text = gt_store_string(store, name)};
-    items[place].count++;
-    items[place].ns += ns;
-    sums->total_ns += ns;
+        items[sums->count++] = (struct gt_name_sum){.name = sum->name, .text = gt_store_string(store, sum->name)};
+    items[place].count += sum->count;
+    items[place].ns += sum->ns;
+    sums->total_ns += sum->ns;
+}
+
+void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name, int64_t ns) {
+    add(sums, store, &(struct gt_name_sum){.name = name, .count = 1, .ns = ns});
+}
+
+void gt_name_sums_merge(struct gt_name_sums *sums, const struct gt_store *store, const struct gt_name_sums *other) {
+    sums->has_failed |= other->has_failed;
+    for (size_t i = 0; i < other->count; i++)
+        add(sums, store, &other->items[i]);
 }
 
 static int by_time_and_name(const void *a, const void *b) {

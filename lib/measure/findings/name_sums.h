@@ -23,6 +23,8 @@ struct gt_name_sums {
 };
 
 void gt_name_sums_add(struct gt_name_sums *sums, const struct gt_store *store, gt_strid name, int64_t ns);
+/* Adds what other sums have: as if it had been added to these one by one, after what they have. */
+void gt_name_sums_merge(struct gt_name_sums *sums, const struct gt_store *store, const struct gt_name_sums *other);
 /* By time, the most first, then by name. Nothing may be added after it. */
 void gt_name_sums_sort(struct gt_name_sums *sums);
 void gt_name_sums_release(struct gt_name_sums *sums);

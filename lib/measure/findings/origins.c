@@ -165,7 +165,7 @@ struct gt_origin gt_origins_of_claims(struct gt_evidence *evidence) {
     struct gt_origin_parts parts = {0};
     for (size_t i = 0; i < ledger->count; i++) {
         const struct gt_ledger_claim *claim = &ledger->claims[i];
-        uint32_t position = claim->is_gap ? ledger->idle->gaps[claim->item].next : (uint32_t)claim->item;
+        uint32_t position = claim->is_gap ? ledger->idle->next[claim->item] : (uint32_t)claim->item;
         if (position != GT_NO_ROW)
             gt_origin_parts_add(&parts, position, claim->ns);
     }

@@ -13,6 +13,10 @@ const char *gt_readers_say(struct gt_evidence *evidence, const struct gt_readbac
  */
 const char *gt_readers_change(struct gt_evidence *evidence, const struct gt_readback *copies);
 
+/* The outermost operator around a call: aten::item, not the aten::_local_scalar_dense in it. GT_NO_ROW: there is none.
+   Linear in operators, on all threads. */
+uint32_t gt_readers_outermost_operator(const struct gt_view *view, uint32_t call);
+
 /* Whether an operator or a Python function lasts from before a call of its thread until after it. */
 bool gt_readers_is_around(int64_t start_ns, int64_t end_ns, uint32_t thread, const struct gt_calls *calls,
                           uint32_t call);

@@ -245,13 +245,9 @@ static const struct gt_saving *write_down(struct gt_evidence *evidence, struct g
     return saving;
 }
 
-static bool is_worth_reporting(const struct gt_evidence *evidence) {
-    return gt_ledger_share(&evidence->ledger, (double)evidence->ledger.claimed_ns) >= gt_thresholds.low_share;
-}
-
 void gt_saving_settle(struct gt_evidence *evidence, struct gt_finding *finding, const char *change) {
     finding->simulation.change = change;
-    const struct gt_saving *saving = is_worth_reporting(evidence) ? write_down(evidence, finding) : NULL;
+    const struct gt_saving *saving = gt_evidence_is_worth_reporting(evidence) ? write_down(evidence, finding) : NULL;
     size_t devices = evidence->view->device_count;
     int64_t *most_ns = saving ? gt_mem_array(devices, sizeof *most_ns) : NULL;
     for (size_t d = 0; d < devices && most_ns; d++) {

@@ -119,20 +119,31 @@ static void note_device(struct search *it, size_t index) {
     for (size_t i = device->first; i < device->first + device->count && !it->has_failed; i++) {
         uint32_t op = it->view->row[i], range = it->view->labels->op_range[op];
         size_t item = range == GT_NO_ROW ? SIZE_MAX : item_of_op(it, steps, i, &next);
-        if (item == SIZE_MAX)
-            continue;
-        it->inside_ns[range] = gt_ns_add(it->inside_ns[range], it->evidence->ledger.op_left_ns[i]);
-        note_ranges(it, op, item);
+        if (item != SIZE_MAX)
+            note_ranges(it, op, item);
+    }
+}
+
+/* What was launched in each range. */
+static void note_insides(struct search *it, size_t index) {
+    const struct gt_view_device *device = &it->view->devices[index];
+    const struct gt_step_times_device *steps = &it->times->devices[index];
+    size_t next = 0;
+    note_items(it, steps);
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        uint32_t range = it->view->labels->op_range[it->view->row[i]];
+        if (range != GT_NO_ROW && item_of_op(it, steps, i, &next) != SIZE_MAX)
+            it->inside_ns[range] = gt_ns_add(it->inside_ns[range], gt_ledger_op_left_ns(&it->evidence->ledger, i));
     }
 }
 
 static void note_gaps(struct search *it) {
     const struct gt_ledger *ledger = &it->evidence->ledger;
     for (size_t i = 0; i < ledger->idle->count; i++) {
-        uint32_t next = ledger->idle->gaps[i].next;
+        uint32_t next = ledger->idle->next[i];
         uint32_t range = next == GT_NO_ROW ? GT_NO_ROW : it->view->labels->op_range[it->view->row[next]];
         if (range != GT_NO_ROW)
-            it->inside_ns[range] = gt_ns_add(it->inside_ns[range], ledger->gap_left_ns[i]);
+            it->inside_ns[range] = gt_ns_add(it->inside_ns[range], gt_ledger_gap_left_ns(ledger, i));
     }
 }
 
@@ -157,15 +168,27 @@ static void sum_items(struct search *it) {
         it->items_ns += gt_step_time_ns(&it->times->items[i]);
 }
 
-/* How much of its work makes its steps longer than the others; 0: it does not. */
-static double score(const struct search *it, const struct group *group, double *others_ns) {
+/* By how much its steps are longer than the others, in total; 0: they are not. */
+static double excess_of(const struct search *it, const struct group *group, double *others_ns) {
     if (group->is_out || group->runs == 0 || group->runs >= it->times->count)
         return 0;
     *others_ns = (double)(it->items_ns - group->runs_ns) / (double)(it->times->count - group->runs);
     double excess_ns = (double)group->runs_ns / (double)group->runs - *others_ns;
-    if (excess_ns < gt_thresholds.extra_share * *others_ns)
-        return 0;
-    excess_ns *= (double)group->runs;
+    return excess_ns < gt_thresholds.extra_share * *others_ns ? 0 : excess_ns * (double)group->runs;
+}
+
+/* Mostly no group makes its steps longer, and then it is of no interest what was launched in it. */
+static bool has_excess(const struct search *it) {
+    double others_ns;
+    for (size_t i = 0; i < it->groups.count; i++)
+        if (excess_of(it, group_at(it, i), &others_ns) > 0)
+            return true;
+    return false;
+}
+
+/* How much of its work makes its steps longer than the others; 0: it does not. */
+static double score(const struct search *it, const struct group *group, double *others_ns) {
+    double excess_ns = excess_of(it, group, others_ns);
     return excess_ns < (double)group->inside_ns ? excess_ns : (double)group->inside_ns;
 }
 
@@ -336,8 +359,10 @@ void gt_step_extras_find(struct gt_step_extra *extra, struct gt_evidence *eviden
     it.has_failed = !it.group_of || !it.latest_item || !it.inside_ns || !it.item_of;
     for (size_t d = 0; d < it.view->device_count && !it.has_failed; d++)
         note_device(&it, d);
-    if (!it.has_failed) {
-        sum_items(&it);
+    sum_items(&it);
+    if (!it.has_failed && has_excess(&it)) {
+        for (size_t d = 0; d < it.view->device_count; d++)
+            note_insides(&it, d);
         note_gaps(&it);
         sum_insides(&it);
         const struct group *group = choose(&it);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
@@ -17,16 +18,16 @@ static bool is_slow_launching(const struct gt_chain *chain, int64_t gap_ns) {
 bool gt_waits_is_stall(struct gt_evidence *evidence, size_t gap) {
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     if (!gaps->of || gaps->of[gap] != GT_HOST_GAP_STALL ||
-        (double)evidence->ledger.gap_left_ns[gap] < gt_thresholds.stall_ns)
+        (double)gt_ledger_gap_left_ns(&evidence->ledger, gap) < gt_thresholds.stall_ns)
         return false;
     const struct gt_chain *chains = gt_evidence_chains(evidence);
-    return chains && !is_slow_launching(&chains[gap], gt_idle_gap_ns(&evidence->ledger.idle->gaps[gap]));
+    return chains && !is_slow_launching(&chains[gap], gt_idle_gap_ns(evidence->ledger.idle, gap));
 }
 
 int64_t gt_waits_claim_gap(struct gt_evidence *evidence, size_t device, size_t gap) {
     const struct gt_idle *idle = evidence->ledger.idle;
     return gt_ledger_claim_gap(&evidence->ledger, gap,
-                               gt_idle_gap_twice_recoverable_ns(&idle->gaps[gap], &idle->devices[device]) / 2);
+                               gt_idle_gap_twice_recoverable_ns(idle, gap, &idle->devices[device]) / 2);
 }
 
 static void claim_later(struct gt_evidence *evidence, const struct gt_lead_loss *losses, size_t count,
@@ -54,6 +55,12 @@ static int by_thread_and_end(const void *a, const void *b) {
     return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
+/* The next gap of a class, this one or after it; end: there is none. */
+static size_t next_of(const uint8_t *class_of, enum gt_host_gap class, size_t from, size_t end) {
+    const uint8_t *at = from < end ? memchr(class_of + from, (int)class, end - from) : NULL;
+    return at ? (size_t)(at - class_of) : end;
+}
+
 struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt_host_gap class,
                                            struct gt_lead_loss *losses, size_t loss_count) {
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
@@ -66,9 +73,7 @@ struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt
     }
     for (size_t d = 0; d < idle->device_count && gaps->counts[class]; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first, end = i + device->count; i < end; i++) {
-            if (gaps->of[i] != class)
-                continue;
+        for (size_t i = device->first, end = i + device->count; (i = next_of(gaps->of, class, i, end)) < end; i++) {
             int64_t claimed_ns = gt_waits_claim_gap(evidence, d, i);
             claim.gaps += claimed_ns > 0;
             if (direct_ns)

@@ -285,18 +285,22 @@ static struct gt_cell range_cell(const struct gt_view *view, uint32_t position) 
 
 static void add_claim(const struct gt_ledger *ledger, struct gt_table *table, const struct gt_ledger_claim *claim) {
     const struct gt_view *view = ledger->view;
-    const struct gt_idle_gap *gap = claim->is_gap ? &ledger->idle->gaps[claim->item] : NULL;
-    uint32_t op = gap ? gap->next : (uint32_t)claim->item;
-    int64_t start_ns = gap ? gap->start_ns : view->start_ns[op], end_ns = gap ? gap->end_ns : view->end_ns[op];
-    int64_t device = gap ? view->devices[gt_idle_device_of(ledger->idle, claim->item)].id
-                         : view->store->devices.id[view->store->lanes.device[view->lane[op]]];
+    const struct gt_idle *idle = ledger->idle;
+    bool is_gap = claim->is_gap;
+    size_t item = claim->item;
+    uint32_t op = is_gap ? idle->next[item] : (uint32_t)item;
+    int64_t start_ns = is_gap ? gt_idle_gap_start_ns(idle, item) : view->start_ns[op];
+    int64_t end_ns = is_gap ? gt_idle_gap_end_ns(idle, item) : view->end_ns[op];
+    int64_t device = is_gap ? view->devices[gt_idle_device_of(idle, item)].id
+                            : view->store->devices.id[view->store->lanes.device[view->lane[op]]];
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "device", device);
     gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, start_ns));
     gt_row_int(&row, "length_ns", gt_ns_between(start_ns, end_ns));
     gt_row_int(&row, "claimed_ns", claim->ns);
-    gt_row_text(&row, "item", gap ? GT_STR("gap") : GT_STR("op"));
-    gt_row_cell(&row, "cause", gap ? gt_cell_text(gt_str_of(gt_idle_cause_names[gap->cause])) : gt_cell_null());
+    gt_row_text(&row, "item", is_gap ? GT_STR("gap") : GT_STR("op"));
+    gt_row_cell(&row, "cause",
+                is_gap ? gt_cell_text(gt_str_of(gt_idle_cause_names[gt_idle_gap_cause(idle, item)])) : gt_cell_null());
     gt_row_cell(&row, "name", gt_measure_op_name_cell(view, op));
     gt_row_cell(&row, "range", range_cell(view, op));
     gt_row_end(&row);

@@ -1,6 +1,7 @@
 /* Names of runtime and driver calls (CUDA and HIP), and the calls of a view that launch and that block. */
 #include "measure/results/calls.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,67 @@ static bool list_alone(struct marking *marking) {
     return ok;
 }
 
+/* The ids that the calls of a slice have, by process, the last for GT_NO_TRACK. */
+struct id_order {
+    uint64_t first, last;
+    bool has_ids;
+};
+
+struct ordering {
+    const struct gt_store *store;
+    struct id_order *orders; /* by slice, then process */
+    atomic_bool is_broken;   /* an id is not above the one before it of its process */
+};
+
+static void order_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct ordering *ordering = context;
+    const struct gt_store *store = ordering->store;
+    const uint64_t *ids = store->calls.correlation;
+    size_t process_count = store->processes.count;
+    struct id_order *orders = ordering->orders + slice * (process_count + 1);
+    for (size_t i = begin; i < end; i++) {
+        uint32_t process = gt_labels_call_process(store, (uint32_t)i);
+        struct id_order *order = &orders[process == GT_NO_TRACK ? process_count : process];
+        if (ids[i] == GT_NO_CORRELATION)
+            continue;
+        if (order->has_ids && ids[i] <= order->last) {
+            ordering->is_broken = true;
+            return;
+        }
+        order->first = order->has_ids ? order->first : ids[i];
+        order->last = ids[i];
+        order->has_ids = true;
+    }
+}
+
+/* Whether the ids of each process grow from row to row, as most programs write them: then no two calls share one. Also
+   false where memory is short, which costs time only. */
+static bool ids_grow(const struct gt_store *store, size_t threads) {
+    size_t places = store->processes.count + 1;
+    size_t slices = gt_threads_slices(threads, store->calls.count, places);
+    struct ordering ordering = {.store = store, .orders = gt_mem_array(slices * places, sizeof *ordering.orders)};
+    if (!ordering.orders)
+        return false;
+    gt_threads_rows(slices, store->calls.count, order_slice, &ordering);
+    struct id_order *whole = ordering.orders;
+    bool grow = !ordering.is_broken;
+    for (size_t i = places; i < slices * places && grow; i++) {
+        const struct id_order *next = &ordering.orders[i];
+        struct id_order *before = &whole[i % places];
+        grow = !next->has_ids || !before->has_ids || next->first > before->last;
+        if (next->has_ids)
+            *before = *next;
+    }
+    gt_mem_free(ordering.orders);
+    return grow;
+}
+
+/* Nobody else has their ids. */
+static void mark_alone(const struct marking *marking) {
+    for (size_t i = 0; i < marking->alone_count; i++)
+        marking->marks[marking->alone[i]] = 1;
+}
+
 static uint8_t *maybe_of(const struct marking *marking, uint64_t id) {
     return &marking->maybe[id & (marking->maybe_count - 1)];
 }
@@ -173,6 +235,10 @@ static bool mark_calls_without_ops(struct marking *marking, size_t threads) {
         return false;
     if (marking->alone_count == 0)
         return true;
+    if (ids_grow(store, threads)) {
+        mark_alone(marking);
+        return true;
+    }
     if (!index_alone(marking))
         return false;
     gt_threads_rows(gt_threads_slices(threads, store->calls.count, 0), store->calls.count, find_taken, marking);

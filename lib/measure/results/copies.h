@@ -7,12 +7,9 @@
 /* Row of copies that belongs to an op; GT_NO_ROW if the trace does not say. Logarithmic. */
 uint32_t gt_copy_of_op(const struct gt_store *store, uint32_t op);
 
-/* The same for loops over ops that are mostly in the order of the file. *next: 0 before the first. */
-static inline uint32_t gt_copy_next_of_op(const struct gt_store *store, uint32_t op, uint32_t *next) {
-    uint32_t copy = *next < store->copies.count && store->copies.op[*next] == op ? *next : gt_copy_of_op(store, op);
-    *next = copy == GT_NO_ROW ? *next : copy + 1;
-    return copy;
-}
+/* The same for loops over ops that are mostly in the order of the file, or nearly: where devices take turns, the next
+   one of a device is a few rows on. *next: 0 before the first. */
+uint32_t gt_copy_next_of_op(const struct gt_store *store, uint32_t op, uint32_t *next);
 
 /* From the GPU to the host, by its memories or, if the trace does not say, by its name. */
 bool gt_copy_is_to_host(const struct gt_store *store, uint32_t op);

@@ -1,8 +1,11 @@
 /* Makes curves from counters, allocations and launches, and draws windows of them. */
 #include "measure/results/curves.h"
 
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "events/counter_track.h"
 #include "measure/memory_use/memory_events.h"
 #include "measure/results/measure.h"
@@ -77,6 +80,7 @@ static void curve_release(struct gt_curve *curve) {
     gt_mem_free(curve->values);
     for (size_t i = 0; i < GT_CURVE_LEVELS; i++)
         gt_mem_free(curve->levels[i]);
+    *curve = (struct gt_curve){.track = GT_NO_TRACK};
 }
 
 void gt_curves_release(struct gt_curves *curves) {
@@ -225,18 +229,18 @@ static bool make_memory(struct making *making) {
 
 /* ---- queues ---- */
 
-/* Launches and starts by moment: how many came since the one before. */
-static bool make_queue(struct making *making, const struct gt_view_device *device) {
-    const struct gt_view *view = making->view;
-    struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);
-    struct gt_curve curve;
-    uint64_t length = (uint64_t)device->span_end_ns - (uint64_t)device->span_start_ns, known = 0;
-    size_t moments =
-        device->count < QUEUE_MOMENTS_MAX / QUEUE_MOMENTS_OP ? device->count * QUEUE_MOMENTS_OP : QUEUE_MOMENTS_MAX;
-    uint64_t step = length / moments + 1;
-    int64_t *change = gt_mem_array(moments + 1, sizeof *change);
-    int64_t depth = 0;
-    for (size_t i = device->first; i < device->first + device->count && change; i++) {
+/* Curves of all devices, made at the same time. */
+struct queues {
+    const struct gt_view *view;
+    struct gt_curve *curves; /* by device; without values: nothing is known of its launches */
+    atomic_bool failed;      /* memory was short */
+};
+
+/* Launches and starts by moment: how many came since the one before. Gives how many are known. */
+static size_t count_changes(const struct gt_view *view, const struct gt_view_device *device, uint64_t step,
+                            int64_t *change) {
+    size_t known = 0;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
         if (call == GT_NO_ROW)
             continue;
@@ -247,30 +251,63 @@ static bool make_queue(struct making *making, const struct gt_view_device *devic
         change[((uint64_t)start_ns - (uint64_t)device->span_start_ns) / step]--;
         known++;
     }
-    if (!change || !known || !own_values(&curve, moments)) {
-        gt_mem_free(change);
-        return change && !known;
-    }
-    curve.count = 0;
-    for (size_t i = 0; i < moments && i * step <= length; i++) { /* before what the next moment has */
+    return known;
+}
+
+/* false: memory was short. */
+static bool make_queue(const struct gt_view *view, const struct gt_view_device *device, struct gt_curve *curve) {
+    uint64_t length = (uint64_t)device->span_end_ns - (uint64_t)device->span_start_ns;
+    size_t moments =
+        device->count < QUEUE_MOMENTS_MAX / QUEUE_MOMENTS_OP ? device->count * QUEUE_MOMENTS_OP : QUEUE_MOMENTS_MAX;
+    uint64_t step = length / moments + 1;
+    int64_t *change = gt_mem_array(moments + 1, sizeof *change);
+    int64_t depth = 0;
+    size_t known = change ? count_changes(view, device, step, change) : 0;
+    bool ok = change && (!known || own_values(curve, moments));
+    if (known && ok)
+        curve->count = 0;
+    for (size_t i = 0; i < moments && i * step <= length && known && ok; i++) { /* before what the next moment has */
         depth += change[i];
-        curve.times_ns[curve.count] = gt_ns_add(device->span_start_ns, (int64_t)((i + 1) * step));
-        curve.values[curve.count++] = (double)depth;
+        curve->times_ns[curve->count] = gt_ns_add(device->span_start_ns, (int64_t)((i + 1) * step));
+        curve->values[curve->count++] = (double)depth;
     }
     gt_mem_free(change);
-    row.device = device->id;
-    row.title = GT_STR("Queued ops");
-    row.unit = GT_STR("count");
-    return add_curve(making, &curve, &row);
+    return ok;
+}
+
+static void make_queue_of(void *context, size_t device) {
+    struct queues *queues = context;
+    const struct gt_view *view = queues->view;
+    if (view->devices[device].count && !make_queue(view, &view->devices[device], &queues->curves[device]))
+        queues->failed = true;
+}
+
+static bool make_queues(struct making *making) {
+    const struct gt_view *view = making->view;
+    struct queues queues = {.view = view};
+    queues.curves = gt_mem_array(view->device_count, sizeof *queues.curves);
+    if (!queues.curves)
+        return false;
+    gt_threads_deal(gt_threads_count(view->request->threads), view->device_count, make_queue_of, &queues);
+    bool ok = !queues.failed;
+    for (size_t d = 0; d < view->device_count; d++) {
+        struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);
+        row.device = view->devices[d].id;
+        row.title = GT_STR("Queued ops");
+        row.unit = GT_STR("count");
+        if (!ok)
+            curve_release(&queues.curves[d]);
+        else if (queues.curves[d].count)
+            ok = add_curve(making, &queues.curves[d], &row);
+    }
+    gt_mem_free(queues.curves);
+    return ok;
 }
 
 enum gt_status gt_curves_make(struct gt_curves *curves, const struct gt_view *view, struct gt_arena *arena,
                               struct gt_lane_list *list, struct gt_error *err) {
     struct making making = {curves, view, arena, list};
-    bool ok = make_tracks(&making) && make_memory(&making);
-    for (size_t d = 0; d < view->device_count && ok; d++)
-        if (view->devices[d].count)
-            ok = make_queue(&making, &view->devices[d]);
+    bool ok = make_tracks(&making) && make_memory(&making) && make_queues(&making);
     return ok && !gt_arena_failed(arena) ? GT_OK : gt_fail_memory(err);
 }
 

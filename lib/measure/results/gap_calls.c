@@ -43,16 +43,16 @@ static bool waits_init(struct waits *waits, const struct gt_view *view, const st
     if (!waits->items || !waits->first)
         return false;
     for (uint32_t place = 0; place < count; place++) {
-        const struct gt_idle_gap *gap = &idle->gaps[gaps[place]];
-        if (!gap->has_launch_wait)
+        uint32_t call = idle->call[gaps[place]];
+        if (!gt_idle_gap_has_launch_wait(idle, gaps[place]))
             continue;
-        waits->items[waits->count++] = (struct wait){.start_ns = gap->start_ns,
-                                                     .end_ns = calls->start_ns[gap->call],
-                                                     .thread = calls->thread[gap->call],
+        waits->items[waits->count++] = (struct wait){.start_ns = gt_idle_gap_start_ns(idle, gaps[place]),
+                                                     .end_ns = calls->start_ns[call],
+                                                     .thread = calls->thread[call],
                                                      .device = gt_idle_device_of(idle, gaps[place]),
                                                      .gap = gaps[place],
                                                      .place = place};
-        waits->first[calls->thread[gap->call] + 1]++;
+        waits->first[calls->thread[call] + 1]++;
     }
     for (size_t thread = 0; thread < thread_count; thread++)
         waits->first[thread + 1] += waits->first[thread];
@@ -124,7 +124,7 @@ uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, c
     return longest;
 }
 
-/* Launch waits are counted up to each listed gap, so the listed gaps are visited in the order of idle->gaps. */
+/* Launch waits are counted up to each listed gap, so the listed gaps are visited in their order. */
 gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const struct gt_idle_code *found, const uint32_t *gaps,
                             size_t count) {
     gt_strid *code = gt_mem_array(count, sizeof *code);
@@ -134,8 +134,8 @@ gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const struct gt_idle_cod
     bool ok = code && order && gt_radix_sort(order, count);
     for (size_t i = 0, gap = 0, wait = 0; i < count && ok; i++) {
         for (; gap < order[i].key; gap++)
-            wait += idle->gaps[gap].has_launch_wait;
-        if (idle->gaps[gap].has_launch_wait && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
+            wait += gt_idle_gap_has_launch_wait(idle, gap);
+        if (gt_idle_gap_has_launch_wait(idle, gap) && gt_idle_gap_is_of_cpu(idle, gap))
             code[order[i].value] = found->of_wait[wait];
     }
     gt_mem_free(order);

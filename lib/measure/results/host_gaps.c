@@ -4,12 +4,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/calls.h"
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
 
-static bool is_of_host(const struct gt_idle_gap *gap) {
-    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST || gap->cause == GT_IDLE_LAUNCH;
+static bool is_of_host(enum gt_idle_cause cause) {
+    return cause == GT_IDLE_SYNC || cause == GT_IDLE_HOST || cause == GT_IDLE_LAUNCH;
 }
 
 /* ---- copies that make the CPU wait ---- */
@@ -157,10 +158,12 @@ static uint32_t kind_at(const struct copies *copies, uint32_t position) {
     return low < copies->count && copies->items[low].position == position ? copies->items[low].kind : GT_NO_ROW;
 }
 
-static uint32_t kind_before(const struct copies *copies, const struct gt_idle_gap *gap) {
-    bool counts = gap->start_ns >= copies->steady_ns && is_of_host(gap) && gap->previous != GT_NO_ROW &&
-                  gt_view_op_kind(copies->view, gap->previous) == GT_OP_MEMCPY;
-    return counts ? kind_at(copies, gap->previous) : GT_NO_ROW;
+static uint32_t kind_before(const struct copies *copies, const struct gt_idle *idle, size_t gap) {
+    uint32_t previous = idle->previous[gap];
+    bool counts = is_of_host(gt_idle_gap_cause(idle, gap)) && previous != GT_NO_ROW &&
+                  gt_view_op_kind(copies->view, previous) == GT_OP_MEMCPY &&
+                  gt_idle_gap_start_ns(idle, gap) >= copies->steady_ns;
+    return counts ? kind_at(copies, previous) : GT_NO_ROW;
 }
 
 /* The call in which a thread waits for a copy. */
@@ -172,22 +175,59 @@ static uint32_t wait_of(const struct copies *copies, uint32_t position) {
 }
 
 /* The CPU had the data and did something else for long before it launched: that is not the copy's fault. */
-static bool is_pause_after(const struct copies *copies, const struct gt_idle_gap *gap) {
+static bool is_pause_after(const struct copies *copies, const struct gt_idle *idle, size_t gap) {
     const struct gt_calls *calls = &copies->view->store->calls;
-    int64_t had_ns = calls->end_ns[wait_of(copies, gap->previous)], launched_ns = calls->start_ns[gap->call];
-    had_ns = had_ns > gap->start_ns ? had_ns : gap->start_ns;
+    int64_t had_ns = calls->end_ns[wait_of(copies, idle->previous[gap])], start_ns = gt_idle_gap_start_ns(idle, gap);
+    int64_t launched_ns = calls->start_ns[idle->call[gap]];
+    had_ns = had_ns > start_ns ? had_ns : start_ns;
     return launched_ns > had_ns && gt_ns_between(had_ns, launched_ns) >= GT_PAUSE_NS;
+}
+
+/* What is looked at in slices of the gaps. */
+struct sorting {
+    struct gt_host_gaps *gaps;
+    struct copies *copies;
+    const struct gt_idle *idle;
+    uint32_t chosen; /* kind of copies; GT_NO_ROW: none */
+    struct slice *slices;
+    size_t slice_count;
+};
+
+struct slice {
+    __int128 *kinds_ns; /* by kind of copies: of the gaps after them */
+    size_t counts[GT_HOST_GAP_COUNT];
+    __int128 late_ns;
+    int64_t longest_ns; /* of the gaps after the chosen copies */
+    uint32_t longest;   /* the copy before it */
+};
+
+static void sum_slice(void *context, size_t index, size_t begin, size_t end) {
+    const struct sorting *it = context;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t kind = kind_before(it->copies, it->idle, i);
+        if (kind != GT_NO_ROW && !is_pause_after(it->copies, it->idle, i))
+            it->slices[index].kinds_ns[kind] += gt_idle_gap_ns(it->idle, i);
+    }
+}
+
+/* false: memory was short. */
+static bool sum_kinds(struct sorting *it) {
+    size_t kinds = it->copies->kind_count, slices = gt_threads_slices(it->slice_count, it->idle->count, kinds);
+    __int128 *sums_ns = gt_mem_array(kinds * slices, sizeof *sums_ns);
+    for (size_t i = 0; i < slices && sums_ns; i++)
+        it->slices[i].kinds_ns = sums_ns + i * kinds;
+    if (sums_ns)
+        gt_threads_rows(slices, it->idle->count, sum_slice, it);
+    for (size_t i = 0; i < kinds * slices && sums_ns; i++)
+        it->copies->kinds[i % kinds].gaps_ns += sums_ns[i];
+    gt_mem_free(sums_ns);
+    return sums_ns;
 }
 
 /* The kind with the longest gaps after it, of those that occur too often to be an accident; GT_NO_ROW: there is none.
  */
-static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *idle, size_t fewest) {
+static uint32_t choose_kind(const struct copies *copies, size_t fewest) {
     uint32_t chosen = GT_NO_ROW;
-    for (size_t i = 0; i < idle->count && copies->kind_count; i++) {
-        uint32_t kind = kind_before(copies, &idle->gaps[i]);
-        if (kind != GT_NO_ROW && !is_pause_after(copies, &idle->gaps[i]))
-            copies->kinds[kind].gaps_ns += gt_idle_gap_ns(&idle->gaps[i]);
-    }
     for (uint32_t i = 0; i < copies->kind_count; i++)
         if (copies->kinds[i].of.count >= fewest &&
             (chosen == GT_NO_ROW || copies->kinds[i].gaps_ns > copies->kinds[chosen].gaps_ns))
@@ -210,43 +250,85 @@ static bool list_readbacks(const struct copies *copies, uint32_t chosen, struct 
 
 /* ---- every gap ---- */
 
-static enum gt_host_gap classify(const struct gt_idle_gap *gap, int64_t steady_ns, bool is_after_readback) {
-    if (gap->start_ns < steady_ns)
-        return GT_HOST_GAP_WARM_UP;
-    if (!is_of_host(gap))
-        return GT_HOST_GAP_NONE;
+/* Of a gap of the host after the warm-up. */
+static enum gt_host_gap classify(const struct gt_idle *idle, size_t gap, bool is_after_readback) {
+    enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
     if (is_after_readback)
         return GT_HOST_GAP_READBACK;
-    if (gap->cause == GT_IDLE_SYNC)
+    if (cause == GT_IDLE_SYNC)
         return GT_HOST_GAP_SYNC;
-    if (gt_idle_gap_ns(gap) < GT_PAUSE_NS)
+    if (gt_idle_gap_ns(idle, gap) < GT_PAUSE_NS)
         return GT_HOST_GAP_LATE;
-    return gap->cause == GT_IDLE_HOST ? GT_HOST_GAP_STALL : GT_HOST_GAP_NONE;
+    return cause == GT_IDLE_HOST ? GT_HOST_GAP_STALL : GT_HOST_GAP_NONE;
+}
+
+/* Most gaps are nobody's fault: their causes and times are all that is looked at. */
+static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct slice *slice) {
+    const struct gt_idle *idle = it->idle;
+    if (gt_idle_gap_start_ns(idle, gap) < it->copies->steady_ns)
+        return GT_HOST_GAP_WARM_UP;
+    if (!is_of_host(gt_idle_gap_cause(idle, gap)))
+        return GT_HOST_GAP_NONE;
+    bool is_after = it->chosen != GT_NO_ROW && kind_before(it->copies, idle, gap) == it->chosen &&
+                    !is_pause_after(it->copies, idle, gap);
+    enum gt_host_gap class = classify(idle, gap, is_after);
+    if (class == GT_HOST_GAP_LATE)
+        slice->late_ns += gt_idle_gap_ns(idle, gap);
+    if (is_after && gt_idle_gap_ns(idle, gap) > slice->longest_ns) {
+        slice->longest_ns = gt_idle_gap_ns(idle, gap);
+        slice->longest = idle->previous[gap];
+    }
+    return class;
+}
+
+static void sort_slice(void *context, size_t index, size_t begin, size_t end) {
+    const struct sorting *it = context;
+    struct slice slice = {0};
+    for (size_t i = begin; i < end; i++) {
+        enum gt_host_gap class = sort_gap(it, i, &slice);
+        it->gaps->of[i] = (uint8_t) class;
+        slice.counts[class]++;
+    }
+    it->slices[index] = slice;
+}
+
+/* Of equal gaps the first is the longest. */
+static void join_slices(const struct sorting *it) {
+    int64_t longest_ns = 0;
+    for (const struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
+        for (size_t class = 0; class < GT_HOST_GAP_COUNT; class ++)
+            it->gaps->counts[class] += slice->counts[class];
+        it->gaps->late_ns += slice->late_ns;
+        if (slice->longest_ns > longest_ns) {
+            longest_ns = slice->longest_ns;
+            it->gaps->readback.longest = slice->longest;
+        }
+    }
+}
+
+/* false: memory was short. */
+static bool sort_gaps(struct sorting *it, size_t fewest) {
+    if (it->copies->kind_count && !sum_kinds(it))
+        return false;
+    it->chosen = choose_kind(it->copies, fewest);
+    if (it->chosen != GT_NO_ROW && !list_readbacks(it->copies, it->chosen, &it->gaps->readback))
+        return false;
+    gt_threads_rows(it->slice_count, it->idle->count, sort_slice, it);
+    join_slices(it);
+    return true;
 }
 
 enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
                                  int64_t steady_ns, struct gt_readback_limits limits, struct gt_error *err) {
     struct copies copies;
     *gaps = (struct gt_host_gaps){.of = gt_mem_uninitialised(idle->count, 1)};
-    bool ok = copies_init(&copies, view, steady_ns, limits.most_bytes) && gaps->of;
-    uint32_t chosen = ok ? choose_kind(&copies, idle, limits.fewest_copies) : GT_NO_ROW;
-    if (chosen != GT_NO_ROW)
-        ok = list_readbacks(&copies, chosen, &gaps->readback);
-    int64_t longest_ns = 0;
-    for (size_t i = 0; i < idle->count && ok; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        bool is_after = chosen != GT_NO_ROW && kind_before(&copies, gap) == chosen && !is_pause_after(&copies, gap);
-        enum gt_host_gap class = classify(gap, steady_ns, is_after);
-        gaps->of[i] = (uint8_t) class;
-        gaps->counts[class]++;
-        if (class == GT_HOST_GAP_LATE)
-            gaps->late_ns += gt_idle_gap_ns(gap);
-        if (is_after && gt_idle_gap_ns(gap) > longest_ns) {
-            longest_ns = gt_idle_gap_ns(gap);
-            gaps->readback.longest = gap->previous;
-        }
-    }
+    struct sorting it = {.gaps = gaps, .copies = &copies, .idle = idle};
+    it.slice_count = gt_threads_slices(gt_threads_count(view->request->threads), idle->count, 0);
+    it.slices = gt_mem_array(it.slice_count, sizeof *it.slices);
+    bool ok = copies_init(&copies, view, steady_ns, limits.most_bytes) && gaps->of && it.slices &&
+              sort_gaps(&it, limits.fewest_copies);
     copies_release(&copies);
+    gt_mem_free(it.slices);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

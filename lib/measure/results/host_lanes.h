@@ -10,7 +10,7 @@ enum { GT_HOST_LANES_LEVELS = 256 };
 
 /* Makes the set of one of the kinds of threads, from GT_TIMELINE_HOST_RANGES on, and adds its lanes to the list: those
    of the view's processes, as far as they touch its window. Linear, but for sorting. false: memory was short. */
-bool gt_host_lanes_make(const struct gt_view *view, enum gt_timeline_kind kind, struct gt_lane_set *set,
+bool gt_host_lanes_make(const struct gt_view *view, enum gt_timeline_kind kind, size_t threads, struct gt_lane_set *set,
                         struct gt_lane_list *list);
 
 #endif

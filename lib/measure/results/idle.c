@@ -17,16 +17,17 @@ const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
 struct finder {
     const struct gt_view *view;
     struct gt_idle *idle;
-    struct gt_host_spans launch_waits; /* of the gaps that have one, in their order */
+    struct gt_cover_spans launch_waits; /* of the gaps that have one, in their order */
 };
 
 /* ---- waiting for the GPU before launching ---- */
 
-/* A span may be reported twice, and then the second report counts. */
-static void note_waits(void *context, uint32_t span, const struct gt_host_span_part *part) {
+static void note_waits(void *context, uint32_t wait, const struct gt_cover_part *part) {
     const struct finder *finder = context;
-    struct gt_idle_gap *gap = &finder->idle->gaps[finder->launch_waits.items[span].gap];
-    gap->cause = part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST;
+    struct gt_idle *idle = finder->idle;
+    size_t gap = finder->launch_waits.items[wait].id;
+    idle->state[gap] = gt_idle_state(part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST, gt_idle_gap_part(idle, gap),
+                                     gt_idle_gap_has_launch_wait(idle, gap));
 }
 
 static bool judge_launch_waits(struct finder *finder) {
@@ -38,36 +39,53 @@ static bool judge_launch_waits(struct finder *finder) {
 
 /* ---- late starts ---- */
 
+static bool lengthen(uint32_t **column, size_t count) {
+    uint32_t *longer = gt_mem_realloc(*column, count * sizeof *longer);
+    *column = longer ? longer : *column;
+    return longer;
+}
+
+/* Room for one more gap for each late start. */
+static bool make_room(struct gt_idle *idle) {
+    size_t count = idle->count + idle->late_starts;
+    uint8_t *state = gt_mem_realloc(idle->state, count);
+    idle->state = state ? state : idle->state;
+    return state && lengthen(&idle->previous, count) && lengthen(&idle->next, count) && lengthen(&idle->call, count);
+}
+
+static void move_gap(struct gt_idle *idle, size_t from, size_t to) {
+    idle->previous[to] = idle->previous[from];
+    idle->next[to] = idle->next[from];
+    idle->call[to] = idle->call[from];
+    idle->state[to] = idle->state[from];
+}
+
 /* Makes two gaps of each late start. They move up to make room, the last one first. */
 static bool split_late_starts(struct finder *finder) {
-    const struct gt_calls *calls = &finder->view->store->calls;
     struct gt_idle *idle = finder->idle;
+    size_t end = idle->count + idle->late_starts;
     if (idle->late_starts == 0)
         return true;
-    size_t end = idle->count + idle->late_starts;
-    struct gt_idle_gap *gaps = gt_mem_realloc(idle->gaps, end * sizeof *gaps);
-    if (!gaps)
+    if (!make_room(idle))
         return false;
-    idle->gaps = gaps;
     idle->count = end;
     for (size_t d = idle->device_count; d-- > 0;) {
         struct gt_idle_device *device = &idle->devices[d];
         for (size_t i = device->first + device->count; i-- > device->first;) {
-            struct gt_idle_gap gap = gaps[i];
-            if (gap.part == GT_GAP_FIRST) {
-                struct gt_idle_gap *queued = &gaps[--end];
-                *queued = gap;
-                queued->start_ns = gap.end_ns = gt_idle_gaps_launched_ns(calls, &gap, device);
-                queued->cause = GT_IDLE_DEPENDENCY;
-                queued->has_launch_wait = false;
-                queued->part = GT_GAP_QUEUED;
+            if (gt_idle_gap_part(idle, i) == GT_GAP_FIRST) {
+                move_gap(idle, i, --end);
+                idle->state[end] = gt_idle_state(GT_IDLE_DEPENDENCY, GT_GAP_QUEUED, false);
             }
-            gaps[--end] = gap;
+            move_gap(idle, i, --end);
         }
         device->first = end;
         device->count += device->late_starts;
     }
     return true;
+}
+
+int64_t gt_idle_gap_split_ns(const struct gt_idle *idle, size_t gap) {
+    return gt_idle_gaps_launched_ns(idle, gap, &idle->devices[gt_idle_device_of(idle, gap)]);
 }
 
 /* ---- sums ---- */
@@ -77,14 +95,14 @@ void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idl
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         sums[i] = (struct gt_idle_sum){0};
     for (size_t i = of->first; i < of->first + of->count; i++)
-        gt_idle_sum_add(&sums[idle->gaps[i].cause], &idle->gaps[i], of);
+        gt_idle_sum_add(&sums[gt_idle_gap_cause(idle, i)], gt_idle_gap_cause(idle, i), gt_idle_gap_ns(idle, i), of);
 }
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
-    *idle = (struct gt_idle){0};
+    *idle = (struct gt_idle){.view = view};
     struct finder finder = {.view = view, .idle = idle};
     bool ok = gt_idle_gaps_find(idle, view) && judge_launch_waits(&finder) && split_late_starts(&finder);
-    gt_host_spans_release(&finder.launch_waits);
+    gt_launch_wait_release(&finder.launch_waits);
     if (!ok) {
         gt_idle_release(idle);
         return gt_fail_memory(err);
@@ -105,7 +123,10 @@ size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
 }
 
 void gt_idle_release(struct gt_idle *idle) {
-    gt_mem_free(idle->gaps);
+    gt_mem_free(idle->previous);
+    gt_mem_free(idle->next);
+    gt_mem_free(idle->call);
+    gt_mem_free(idle->state);
     gt_mem_free(idle->devices);
     *idle = (struct gt_idle){0};
 }

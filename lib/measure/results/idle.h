@@ -22,17 +22,6 @@ extern const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT];
    reached the GPU, which has the cause found, and after that, in which the op was queued. */
 enum gt_gap_part { GT_GAP_WHOLE, GT_GAP_FIRST, GT_GAP_QUEUED };
 
-/* Kept small, for there may be as many as ops. */
-struct gt_idle_gap {
-    int64_t start_ns, end_ns;
-    uint32_t previous, next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
-    uint32_t call;           /* launch call of the next op; GT_NO_ROW */
-    uint8_t cause;
-    bool has_launch_wait; /* the call starts after the start of the gap, on a known thread: the launch wait is the
-                             time in between, which the CPU spent on something else */
-    uint8_t part;         /* enum gt_gap_part */
-};
-
 /* The gaps of one device. */
 struct gt_idle_device {
     size_t first, count;
@@ -43,8 +32,13 @@ struct gt_idle_device {
     __int128 total_ns;
 };
 
+/* Gaps by device, then start. There may be as many as ops, so that their times are those of the ops around them and
+   every column is one that somebody reads by itself. */
 struct gt_idle {
-    struct gt_idle_gap *gaps; /* by device, then start */
+    const struct gt_view *view;
+    uint32_t *previous, *next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
+    uint32_t *call;            /* launch call of the next op; GT_NO_ROW */
+    uint8_t *state;            /* cause, part, launch wait: as gt_idle_state has them */
     size_t count;
     size_t late_starts;             /* how many of them are two */
     struct gt_idle_device *devices; /* those of the view */
@@ -65,33 +59,85 @@ void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idl
 /* The device of a gap, by its number. */
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);
 
-static inline int64_t gt_idle_gap_ns(const struct gt_idle_gap *gap) {
-    return gt_ns_between(gap->start_ns, gap->end_ns);
+/* ---- gaps by number ---- */
+
+enum { GT_IDLE_CAUSE_BITS = 7, GT_IDLE_PART_SHIFT = 3, GT_IDLE_WAIT_BIT = 0x20 };
+
+static inline uint8_t gt_idle_state(enum gt_idle_cause cause, enum gt_gap_part part, bool has_launch_wait) {
+    return (uint8_t)((unsigned)cause | (unsigned)part << GT_IDLE_PART_SHIFT |
+                     (has_launch_wait ? GT_IDLE_WAIT_BIT : 0u));
+}
+
+static inline enum gt_idle_cause gt_idle_gap_cause(const struct gt_idle *idle, size_t gap) {
+    return (enum gt_idle_cause)(idle->state[gap] & GT_IDLE_CAUSE_BITS);
+}
+
+static inline enum gt_gap_part gt_idle_gap_part(const struct gt_idle *idle, size_t gap) {
+    return (enum gt_gap_part)(idle->state[gap] >> GT_IDLE_PART_SHIFT & 3);
+}
+
+/* Whether the call starts after the start of the gap, on a known thread: the launch wait is the time in between, which
+   the CPU spent on something else. */
+static inline bool gt_idle_gap_has_launch_wait(const struct gt_idle *idle, size_t gap) {
+    return idle->state[gap] & GT_IDLE_WAIT_BIT;
+}
+
+/* Of a late start when the launch had reached the GPU: the end of its first part, and the start of the second. */
+int64_t gt_idle_gap_split_ns(const struct gt_idle *idle, size_t gap);
+
+/* Only at the start of a window there is no op before. */
+static inline int64_t gt_idle_gap_start_ns(const struct gt_idle *idle, size_t gap) {
+    uint32_t previous = idle->previous[gap];
+    if (__builtin_expect(gt_idle_gap_part(idle, gap) == GT_GAP_QUEUED, 0))
+        return gt_idle_gap_split_ns(idle, gap);
+    return previous == GT_NO_ROW ? idle->view->window_start_ns : idle->view->end_ns[previous];
+}
+
+/* When the GPU ran something again, or at the end of a window. */
+static inline int64_t gt_idle_gap_whole_end_ns(const struct gt_idle *idle, size_t gap) {
+    uint32_t next = idle->next[gap];
+    return next == GT_NO_ROW ? idle->view->window_end_ns : idle->view->start_ns[next];
+}
+
+static inline int64_t gt_idle_gap_end_ns(const struct gt_idle *idle, size_t gap) {
+    bool is_first = gt_idle_gap_part(idle, gap) == GT_GAP_FIRST;
+    return __builtin_expect(is_first, 0) ? gt_idle_gap_split_ns(idle, gap) : gt_idle_gap_whole_end_ns(idle, gap);
+}
+
+/* Most are whole, which is asked once. */
+static inline int64_t gt_idle_gap_ns(const struct gt_idle *idle, size_t gap) {
+    const struct gt_view *view = idle->view;
+    uint32_t previous = idle->previous[gap], next = idle->next[gap];
+    if (__builtin_expect(gt_idle_gap_part(idle, gap) != GT_GAP_WHOLE || previous == GT_NO_ROW || next == GT_NO_ROW, 0))
+        return gt_ns_between(gt_idle_gap_start_ns(idle, gap), gt_idle_gap_end_ns(idle, gap));
+    return gt_ns_between(view->end_ns[previous], view->start_ns[next]);
 }
 
 /* Of a late start the time in which the op was queued, else 0. */
-static inline int64_t gt_idle_gap_queued_ns(const struct gt_idle_gap *gap) {
-    return gap->part == GT_GAP_FIRST ? gt_idle_gap_ns(gap + 1) : 0;
+static inline int64_t gt_idle_gap_queued_ns(const struct gt_idle *idle, size_t gap) {
+    return gt_idle_gap_part(idle, gap) == GT_GAP_FIRST ? gt_idle_gap_ns(idle, gap + 1) : 0;
 }
 
-/* When the GPU ran something again: of a late start the end of both gaps. */
-static inline int64_t gt_idle_gap_whole_end_ns(const struct gt_idle_gap *gap) {
-    return gap[gap->part == GT_GAP_FIRST].end_ns;
-}
-
-/* In half nanoseconds. */
-static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle_gap *gap,
-                                                       const struct gt_idle_device *device) {
-    uint64_t twice_ns = 2 * (uint64_t)gt_idle_gap_ns(gap), floor_ns = device->twice_floor_ns;
-    uint64_t above_ns = gap->cause <= GT_IDLE_LAUNCH && twice_ns > floor_ns ? twice_ns - floor_ns : 0;
+/* In half nanoseconds, of a gap so long. */
+static inline int64_t gt_idle_gap_twice_above_floor_ns(int64_t gap_ns, const struct gt_idle_device *device) {
+    uint64_t twice_ns = 2 * (uint64_t)gap_ns, floor_ns = device->twice_floor_ns;
+    uint64_t above_ns = twice_ns > floor_ns ? twice_ns - floor_ns : 0;
     return above_ns > INT64_MAX ? INT64_MAX : (int64_t)above_ns;
 }
 
-static inline void gt_idle_sum_add(struct gt_idle_sum *sum, const struct gt_idle_gap *gap,
+static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle *idle, size_t gap,
+                                                       const struct gt_idle_device *device) {
+    return gt_idle_gap_cause(idle, gap) <= GT_IDLE_LAUNCH
+               ? gt_idle_gap_twice_above_floor_ns(gt_idle_gap_ns(idle, gap), device)
+               : 0;
+}
+
+/* Adds a gap of this cause and length. */
+static inline void gt_idle_sum_add(struct gt_idle_sum *sum, enum gt_idle_cause cause, int64_t gap_ns,
                                    const struct gt_idle_device *device) {
-    gt_moments_add(&sum->gaps, gt_idle_gap_ns(gap));
-    if (gap->cause <= GT_IDLE_LAUNCH) /* others have nothing that is recoverable */
-        sum->twice_recoverable_ns += gt_idle_gap_twice_recoverable_ns(gap, device);
+    gt_moments_add(&sum->gaps, gap_ns);
+    if (cause <= GT_IDLE_LAUNCH) /* others have nothing that is recoverable */
+        sum->twice_recoverable_ns += gt_idle_gap_twice_above_floor_ns(gap_ns, device);
 }
 
 /* The CPU part of a gap: from its start until the launch call of the next op had returned, on the thread of this call.
@@ -102,24 +148,27 @@ struct gt_idle_cpu_part {
 };
 
 /* false: it has none. */
-static inline bool gt_idle_gap_cpu_part(const struct gt_idle_gap *gap, const struct gt_calls *calls,
-                                        struct gt_idle_cpu_part *part) {
-    if (gap->call == GT_NO_ROW || gap->part == GT_GAP_QUEUED || calls->thread[gap->call] == GT_NO_TRACK)
+static inline bool gt_idle_gap_cpu_part(const struct gt_idle *idle, size_t gap, struct gt_idle_cpu_part *part) {
+    const struct gt_calls *calls = &idle->view->store->calls;
+    uint32_t call = idle->call[gap];
+    if (call == GT_NO_ROW || gt_idle_gap_part(idle, gap) == GT_GAP_QUEUED || calls->thread[call] == GT_NO_TRACK)
         return false;
-    int64_t call_end_ns = calls->end_ns[gap->call];
-    *part = (struct gt_idle_cpu_part){gap->start_ns, call_end_ns < gap->end_ns ? call_end_ns : gap->end_ns,
-                                      calls->thread[gap->call]};
+    int64_t call_end_ns = calls->end_ns[call], end_ns = gt_idle_gap_end_ns(idle, gap);
+    *part = (struct gt_idle_cpu_part){gt_idle_gap_start_ns(idle, gap), call_end_ns < end_ns ? call_end_ns : end_ns,
+                                      calls->thread[call]};
     return part->end_ns > part->start_ns;
 }
 
 /* The step of the op that ends the gap; GT_NO_ROW: none. */
-static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {
-    return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
+static inline uint32_t gt_idle_gap_step(const struct gt_idle *idle, size_t gap) {
+    uint32_t next = idle->next[gap];
+    return next == GT_NO_ROW ? GT_NO_ROW : idle->view->labels->op_step[idle->view->row[next]];
 }
 
 /* Whether the CPU is to blame: its launch came late. Such gaps have a call. */
-static inline bool gt_idle_gap_is_of_cpu(const struct gt_idle_gap *gap) {
-    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST;
+static inline bool gt_idle_gap_is_of_cpu(const struct gt_idle *idle, size_t gap) {
+    enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
+    return cause == GT_IDLE_SYNC || cause == GT_IDLE_HOST;
 }
 
 #endif

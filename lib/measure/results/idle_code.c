@@ -19,20 +19,19 @@ const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT] = {
 struct search {
     const struct gt_view *view;
     const struct gt_idle *idle;
-    struct gt_host_spans waits; /* of the gaps that have one, in their order */
+    struct gt_cover_spans waits; /* of the gaps that have one, in their order */
     struct gt_idle_code *code;
     bool ok[2]; /* calls, code */
 };
 
-/* A span may be reported twice, and then the second report counts. */
-static void note_calls(void *context, uint32_t span, const struct gt_host_span_part *part) {
+static void note_calls(void *context, uint32_t wait, const struct gt_cover_part *part) {
     const struct search *search = context;
-    search->code->activity[search->waits.items[span].gap] = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
+    search->code->activity[search->waits.items[wait].id] = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
 }
 
-static void note_code(void *context, uint32_t span, const struct gt_host_span_part *part) {
+static void note_code(void *context, uint32_t wait, const struct gt_cover_part *part) {
     const struct search *search = context;
-    search->code->of_wait[span] = part->is_most ? part->name : NO_CODE;
+    search->code->of_wait[wait] = part->is_most ? part->name : NO_CODE;
 }
 
 static void look(void *context, size_t index) {
@@ -46,7 +45,7 @@ static void join_slice(void *context, size_t slice, size_t begin, size_t end) {
     const struct search *search = context;
     (void)slice;
     for (size_t i = begin; i < end; i++) {
-        uint8_t *activity = &search->code->activity[search->waits.items[i].gap];
+        uint8_t *activity = &search->code->activity[search->waits.items[i].id];
         gt_strid *of_wait = &search->code->of_wait[i];
         if (*of_wait == NO_CODE)
             *of_wait = GT_STRID_EMPTY;
@@ -72,7 +71,7 @@ enum gt_status gt_idle_code_init(struct gt_idle_code *code, const struct gt_view
     }
     if (ok)
         gt_threads_rows(gt_threads_slices(threads, search.waits.count, 0), search.waits.count, join_slice, &search);
-    gt_host_spans_release(&search.waits);
+    gt_launch_wait_release(&search.waits);
     if (!ok) {
         gt_idle_code_release(code);
         return gt_fail_memory(err);
@@ -97,15 +96,14 @@ struct block {
 /* A batch of gaps. Most are short and nobody's fault: those are summed in 64 bits first. */
 static void sum_block(const struct block *it, size_t begin, size_t end) {
     struct gt_moments_batch batches[GT_IDLE_CAUSE_COUNT] = {0};
-    const struct gt_idle_gap *gap = &it->idle->gaps[begin];
-    for (size_t i = begin; i < end; i++, gap++) {
-        uint64_t ns = (uint64_t)gt_idle_gap_ns(gap); /* a negative one would be too large */
-        if (gap->cause > GT_IDLE_LAUNCH && ns < GT_MOMENTS_BATCH_LIMIT)
-            gt_moments_batch_add(&batches[gap->cause], ns);
+    for (size_t i = begin; i < end; i++) {
+        enum gt_idle_cause cause = gt_idle_gap_cause(it->idle, i);
+        uint64_t ns = (uint64_t)gt_idle_gap_ns(it->idle, i); /* a negative one would be too large */
+        if (cause > GT_IDLE_LAUNCH && ns < GT_MOMENTS_BATCH_LIMIT)
+            gt_moments_batch_add(&batches[cause], ns);
         else
-            gt_idle_sum_add(gap->cause == GT_IDLE_HOST ? &it->activities[it->code->activity[i]]
-                                                       : &it->causes[gap->cause],
-                            gap, it->device);
+            gt_idle_sum_add(cause == GT_IDLE_HOST ? &it->activities[it->code->activity[i]] : &it->causes[cause], cause,
+                            (int64_t)ns, it->device);
     }
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         if (batches[i].count)

@@ -22,16 +22,16 @@ static uint32_t op_starting_at(const struct gt_view *view, const struct gt_view_
     return best;
 }
 
-/* The cause as far as the launch call alone says it. */
-static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const struct gt_idle_gap *gap) {
-    if (gap->next == GT_NO_ROW)
+/* The cause as far as the launch call alone says it. Most calls ended before, and when they did is all that is looked
+   up of them. */
+static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, uint32_t next, uint32_t call, int64_t start_ns) {
+    if (next == GT_NO_ROW)
         return GT_IDLE_END;
-    if (gap->call == GT_NO_ROW)
+    if (call == GT_NO_ROW)
         return GT_IDLE_UNKNOWN;
-    if (calls->start_ns[gap->call] > gap->start_ns)
-        return GT_IDLE_HOST; /* or sync */
-    return calls->end_ns[gap->call] > gap->start_ns ? GT_IDLE_LAUNCH
-                                                    : GT_IDLE_DEPENDENCY; /* or launch, where the wait is short */
+    if (calls->end_ns[call] <= start_ns)
+        return GT_IDLE_DEPENDENCY; /* or launch, where the wait is short */
+    return calls->start_ns[call] > start_ns ? GT_IDLE_HOST /* or sync */ : GT_IDLE_LAUNCH;
 }
 
 /* Ops of a device one after the other, and what comes of them. */
@@ -139,18 +139,15 @@ static inline void add_gap(struct finder *finder, struct slice *slice, size_t pl
                            uint32_t previous, uint32_t ender) {
     const struct gt_view *view = finder->view;
     const struct gt_calls *calls = &view->store->calls;
-    struct gt_idle_gap gap = {
-        .start_ns = time.start_ns,
-        .end_ns = time.end_ns,
-        .previous = previous,
-        .next = ender,
-        .call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]],
-    };
-    gap.cause = (uint8_t)cause_by_call(calls, &gap);
-    gap.has_launch_wait = gap.cause == GT_IDLE_HOST && calls->thread[gap.call] != GT_NO_TRACK;
-    if (gap.call != GT_NO_ROW && calls->end_ns[gap.call] >= time.start_ns)
-        finder->samples[slice->first + slice->samples++] = gt_ns_between(calls->end_ns[gap.call], time.end_ns);
-    finder->idle->gaps[place] = gap;
+    uint32_t call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]];
+    enum gt_idle_cause cause = cause_by_call(calls, ender, call, time.start_ns);
+    bool has_launch_wait = cause == GT_IDLE_HOST && calls->thread[call] != GT_NO_TRACK;
+    if (call != GT_NO_ROW && calls->end_ns[call] >= time.start_ns)
+        finder->samples[slice->first + slice->samples++] = gt_ns_between(calls->end_ns[call], time.end_ns);
+    finder->idle->previous[place] = previous;
+    finder->idle->next[place] = ender;
+    finder->idle->call[place] = call;
+    finder->idle->state[place] = gt_idle_state(cause, GT_GAP_WHOLE, has_launch_wait);
 }
 
 static void fill_slice(void *context, size_t index) {
@@ -168,10 +165,8 @@ static void fill_slice(void *context, size_t index) {
     for (size_t i = slice->begin, end = slice->end; i < end; i++) {
         bool runs = end_ns[i] > start_ns[i];
         uint32_t coming = i + AHEAD < end ? op_call[row[i + AHEAD]] : GT_NO_ROW;
-        if (coming != GT_NO_ROW) { /* where devices are served by turns, their calls lie far apart */
-            __builtin_prefetch(&calls->start_ns[coming]);
+        if (coming != GT_NO_ROW) /* where devices are served by turns, their calls lie far apart */
             __builtin_prefetch(&calls->end_ns[coming]);
-        }
         if (runs && start_ns[i] > reached_ns) {
             bool is_alone = i + 1 < end && start_ns[i + 1] != start_ns[i];
             uint32_t ender = is_alone ? (uint32_t)i : op_starting_at(view, device, i, start_ns[i]);
@@ -197,8 +192,8 @@ static void pass_on_last(struct finder *finder) {
     uint32_t last = GT_NO_ROW;
     for (const struct slice *slice = finder->slices; slice < finder->slices + finder->slice_count; slice++) {
         last = is_first(finder, slice) ? GT_NO_ROW : last;
-        if (slice->count && finder->idle->gaps[slice->first].previous == GT_NO_ROW)
-            finder->idle->gaps[slice->first].previous = last;
+        if (slice->count && finder->idle->previous[slice->first] == GT_NO_ROW)
+            finder->idle->previous[slice->first] = last;
         last = slice->last == GT_NO_ROW ? last : slice->last;
     }
 }
@@ -218,13 +213,14 @@ static int64_t whole_latency_ns(double latency_ns) {
 }
 
 /* A gap longer than the limit in which the launch came to an end, long before the op started. */
-static bool is_late_start(const struct gt_calls *calls, const struct gt_idle_gap *gap,
-                          const struct gt_idle_device *device, int64_t limit_ns) {
-    if (gap->cause > GT_IDLE_LAUNCH)
+static bool is_late_start(const struct gt_idle *idle, size_t gap, const struct gt_idle_device *device,
+                          int64_t limit_ns) {
+    if (gt_idle_gap_cause(idle, gap) > GT_IDLE_LAUNCH)
         return false;
-    int64_t call_end_ns = calls->end_ns[gap->call];
-    return call_end_ns > gap->start_ns && gt_ns_between(call_end_ns, gap->end_ns) > limit_ns &&
-           gt_idle_gaps_launched_ns(calls, gap, device) < gap->end_ns;
+    int64_t call_end_ns = idle->view->store->calls.end_ns[idle->call[gap]];
+    int64_t end_ns = gt_idle_gap_whole_end_ns(idle, gap);
+    return call_end_ns > gt_idle_gap_start_ns(idle, gap) && gt_ns_between(call_end_ns, end_ns) > limit_ns &&
+           gt_idle_gaps_launched_ns(idle, gap, device) < end_ns;
 }
 
 /* The median of the samples of a device, which its slices have. */
@@ -235,7 +231,7 @@ static double median_ns(const struct finder *finder, size_t device, size_t *coun
     *count = 0;
     for (size_t i = finder->first_slices[device]; i < finder->first_slices[device + 1]; i++) {
         const struct slice *slice = &finder->slices[i];
-        parts[used++] = (struct gt_slice){finder->samples + slice->first, slice->samples};
+        parts[used++] = (struct gt_slice){.samples = finder->samples + slice->first, .count = slice->samples};
         *count += slice->samples;
     }
     gt_quantile_all(parts, used, &level, 1, &median_ns);
@@ -255,25 +251,27 @@ static void find_latency(void *context, size_t index) {
 static void judge_waits(void *context, size_t index) {
     struct finder *finder = context;
     struct slice *slice = &finder->slices[index];
+    struct gt_idle *idle = finder->idle;
     const struct gt_calls *calls = &finder->view->store->calls;
-    const struct gt_idle_device *device = &finder->idle->devices[slice->device];
+    const struct gt_idle_device *device = &idle->devices[slice->device];
     const struct latency *latency = &finder->latencies[slice->device];
     int64_t limit_ns = late_start_limit_ns(latency->median_ns);
-    struct gt_idle_gap *gap = &finder->idle->gaps[slice->first], *end = gap + slice->count;
     int64_t *samples = finder->samples + slice->first, *sample = samples;
     __int128 total_ns = 0;
-    for (; gap < end; gap++) {
-        int64_t gap_ns = gt_idle_gap_ns(gap);
+    for (size_t gap = slice->first, end = gap + slice->count; gap < end; gap++) {
+        enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
+        int64_t end_ns = gt_idle_gap_whole_end_ns(idle, gap);
+        int64_t gap_ns = gt_ns_between(gt_idle_gap_start_ns(idle, gap), end_ns);
         total_ns += gap_ns;
-        if (gap_ns > limit_ns && is_late_start(calls, gap, device, limit_ns)) {
-            gap->part = GT_GAP_FIRST;
+        if (gap_ns > limit_ns && is_late_start(idle, gap, device, limit_ns)) {
+            idle->state[gap] = gt_idle_state(cause, GT_GAP_FIRST, gt_idle_gap_has_launch_wait(idle, gap));
             slice->late_starts++;
         }
-        if (gap->cause != GT_IDLE_DEPENDENCY)
+        if (cause != GT_IDLE_DEPENDENCY)
             continue;
         bool is_short = latency->is_known && (double)gap_ns <= latency->median_ns; /* it waited at least that long */
-        if (is_short && (double)gt_ns_between(calls->end_ns[gap->call], gap->end_ns) <= latency->median_ns)
-            gap->cause = GT_IDLE_LAUNCH;
+        if (is_short && (double)gt_ns_between(calls->end_ns[idle->call[gap]], end_ns) <= latency->median_ns)
+            idle->state[gap] = gt_idle_state(GT_IDLE_LAUNCH, GT_GAP_WHOLE, false);
         else
             *sample++ = gap_ns;
     }
@@ -299,11 +297,15 @@ static bool make_room(struct finder *finder) {
         idle->count += slice->count;
     }
     idle->device_count = finder->view->device_count;
-    idle->gaps = gt_mem_uninitialised(idle->count, sizeof *idle->gaps);
+    idle->previous = gt_mem_uninitialised(idle->count, sizeof *idle->previous);
+    idle->next = gt_mem_uninitialised(idle->count, sizeof *idle->next);
+    idle->call = gt_mem_uninitialised(idle->count, sizeof *idle->call);
+    idle->state = gt_mem_uninitialised(idle->count, sizeof *idle->state);
     idle->devices = gt_mem_array(idle->device_count, sizeof *idle->devices);
     finder->samples = gt_mem_uninitialised(idle->count, sizeof *finder->samples);
     finder->latencies = gt_mem_array(idle->device_count, sizeof *finder->latencies);
-    return idle->gaps && idle->devices && finder->samples && finder->latencies;
+    return idle->previous && idle->next && idle->call && idle->state && idle->devices && finder->samples &&
+           finder->latencies;
 }
 
 static void sum_devices(struct finder *finder) {

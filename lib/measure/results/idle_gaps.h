@@ -9,9 +9,9 @@
 bool gt_idle_gaps_find(struct gt_idle *idle, const struct gt_view *view);
 
 /* When the launch of the op that ends a gap had reached the GPU. */
-static inline int64_t gt_idle_gaps_launched_ns(const struct gt_calls *calls, const struct gt_idle_gap *gap,
+static inline int64_t gt_idle_gaps_launched_ns(const struct gt_idle *idle, size_t gap,
                                                const struct gt_idle_device *device) {
-    return gt_ns_add(calls->end_ns[gap->call], device->launch_latency_ns);
+    return gt_ns_add(idle->view->store->calls.end_ns[idle->call[gap]], device->launch_latency_ns);
 }
 
 #endif

@@ -62,16 +62,16 @@ static uint32_t find_share(struct charging *charging, uint32_t device, gt_strid 
 
 /* *wait counts the gaps with a launch wait. */
 static bool charge_device(struct charging *charging, uint32_t d, size_t *wait) {
-    const struct gt_idle_device *device = &charging->idle->devices[d];
+    const struct gt_idle *idle = charging->idle;
+    const struct gt_idle_device *device = &idle->devices[d];
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        const struct gt_idle_gap *gap = &charging->idle->gaps[i];
-        gt_strid code = gap->has_launch_wait ? charging->code->of_wait[(*wait)++] : GT_STRID_EMPTY;
+        gt_strid code = gt_idle_gap_has_launch_wait(idle, i) ? charging->code->of_wait[(*wait)++] : GT_STRID_EMPTY;
         uint32_t share = GT_NO_ROW;
-        if (gap->cause == GT_IDLE_HOST) {
+        if (gt_idle_gap_cause(idle, i) == GT_IDLE_HOST) {
             share = find_share(charging, d, code);
             if (share == GT_NO_ROW)
                 return false;
-            gt_moments_add(&((struct share *)(void *)charging->shares.list)[share].gaps, gt_idle_gap_ns(gap));
+            gt_moments_add(&((struct share *)(void *)charging->shares.list)[share].gaps, gt_idle_gap_ns(idle, i));
         }
         if (charging->share_of)
             charging->share_of[i] = share;
@@ -87,12 +87,12 @@ enum { FIRST_ACTIVITY = GT_IDLE_CAUSE_COUNT, FIRST_SHARE = FIRST_ACTIVITY + GT_H
 static bool take_gaps(struct gt_spread *spread, const struct charging *charged) {
     const struct gt_idle *idle = charged->idle;
     for (size_t i = 0; i < idle->count && spread->step_count; i++)
-        if (!gt_spread_place(spread, i, gt_idle_gap_step(charged->view, &idle->gaps[i])))
+        if (!gt_spread_place(spread, i, gt_idle_gap_step(idle, i)))
             return false;
     for (size_t first, end; gt_spread_next(spread, &first, &end);)
         for (size_t i = first; i < end; i++) {
-            int64_t ns = gt_idle_gap_ns(&idle->gaps[i]);
-            gt_spread_take(spread, idle->gaps[i].cause, ns);
+            int64_t ns = gt_idle_gap_ns(idle, i);
+            gt_spread_take(spread, gt_idle_gap_cause(idle, i), ns);
             if (charged->share_of[i] == GT_NO_ROW)
                 continue;
             gt_spread_take(spread, FIRST_ACTIVITY + charged->code->activity[i], ns);

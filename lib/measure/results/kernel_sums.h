@@ -45,8 +45,8 @@ bool gt_kernel_sums_lengths(const struct gt_kernel_sums *it, const gt_strid *nam
 void gt_kernel_sums_lengths_release(struct gt_kernel_lengths *lengths);
 
 static inline struct gt_slice gt_kernel_sums_slice(const struct gt_kernel_lengths *lengths, size_t index) {
-    return (struct gt_slice){lengths->lengths_ns + lengths->first[index],
-                             lengths->first[index + 1] - lengths->first[index]};
+    return (struct gt_slice){.samples = lengths->lengths_ns + lengths->first[index],
+                             .count = lengths->first[index + 1] - lengths->first[index]};
 }
 
 #endif

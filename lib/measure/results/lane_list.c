@@ -45,6 +45,15 @@ void gt_lane_list_add(struct gt_lane_list *list, const struct gt_timeline_row *r
     list->lanes[list->count++].row.count = spans.count;
 }
 
+void gt_lane_list_join(struct gt_lane_list *list, struct gt_lane_list *from) {
+    for (size_t i = 0; i < from->count; i++)
+        gt_lane_list_add(list, &from->lanes[i].row, from->lanes[i].spans, from->lanes[i].track);
+    for (size_t kind = 0; kind < GT_TIMELINE_KIND_COUNT; kind++)
+        list->left_out[kind] += from->left_out[kind];
+    list->failed |= from->failed;
+    gt_lane_list_release(from);
+}
+
 void gt_lane_list_release(struct gt_lane_list *list) {
     gt_mem_free(list->lanes);
     *list = (struct gt_lane_list){0};

@@ -29,6 +29,7 @@ int64_t gt_lane_list_pid(const struct gt_store *store, uint32_t process);
 
 void gt_lane_list_add(struct gt_lane_list *list, const struct gt_timeline_row *row, struct gt_span_row spans,
                       uint32_t track);
+void gt_lane_list_join(struct gt_lane_list *list, struct gt_lane_list *from); /* at its end; releases the other */
 void gt_lane_list_release(struct gt_lane_list *list);
 
 /* Leaves out the lanes with the fewest spans where a kind has more than so many; those of one thread and kind from the

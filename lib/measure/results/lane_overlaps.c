@@ -1,6 +1,7 @@
 /* Counts overlaps in streams: in come the ops of a view by row, out go three numbers. Ops of a stream mostly lie in the
    order of their starts. Those that do not are "late": they are put aside in the first pass, sorted, and merged with
-   the others in the second. Several threads see all ops, each counts those of its own streams. */
+   the others in the second. Several threads look at slices of the ops first. Streams that are in order from slice to
+   slice are done then; of the others each thread sees all ops and counts those of its own streams. */
 #include "measure/results/lane_overlaps.h"
 
 #include "base/mem.h"
@@ -18,7 +19,8 @@ struct lane {
 /* What one thread counts. */
 struct counting {
     const struct gt_view *view;
-    size_t part, part_count;
+    const uint8_t *part_of; /* by track: who counts it; NULL: one thread counts all */
+    uint8_t part;
     struct lane *lanes; /* by track; only its own are used */
     uint32_t *late;     /* rows, in the order of the file, then by stream and start */
     size_t late_count, late_capacity;
@@ -91,11 +93,13 @@ static bool look_at_all(struct counting *it) {
     const gt_strid *names = view->name;
     const uint32_t *lane_of = view->lane;
     struct lane *lanes = it->lanes;
-    size_t count = view->op_count, part = it->part, part_count = it->part_count;
+    const uint8_t *part_of = it->part_of;
+    uint8_t part = it->part;
+    size_t count = view->op_count;
     for (uint32_t row = 0; row < count; row++) {
         struct lane *lane = &lanes[lane_of[row]];
         int64_t start_ns = starts_ns[row], end_ns = ends_ns[row];
-        if (part_count > 1 && lane_of[row] % part_count != part)
+        if (part_of && part_of[lane_of[row]] != part)
             continue;
         if (start_ns > lane->reached_ns && end_ns > start_ns && names[row] != GT_STRID_EMPTY) {
             lane->reached_ns = end_ns;
@@ -155,12 +159,14 @@ static void look_again(struct counting *it) {
     const int64_t *starts_ns = view->start_ns, *ends_ns = view->end_ns;
     const uint32_t *lane_of = view->lane;
     struct lane *lanes = it->lanes;
-    size_t count = view->op_count, part = it->part, part_count = it->part_count;
+    const uint8_t *part_of = it->part_of;
+    uint8_t part = it->part;
+    size_t count = view->op_count;
     uint64_t overlaps = 0;
     for (uint32_t row = 0; row < count; row++) {
         struct lane *lane = &lanes[lane_of[row]];
         int64_t start_ns = starts_ns[row];
-        if (part_count > 1 && lane_of[row] % part_count != part)
+        if (part_of && part_of[lane_of[row]] != part)
             continue;
         if (start_ns > lane->reached_ns && start_ns < lane->late_ns) {
             lane->reached_ns = ends_ns[row];
@@ -190,23 +196,125 @@ static void count_part(void *context, size_t part) {
     gt_mem_free(it->lanes);
 }
 
-bool gt_lane_overlaps_count(const struct gt_view *view, struct gt_lane_overlaps *out) {
-    size_t lanes = view->store->lanes.count;
-    size_t parts = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, lanes);
-    parts = parts < lanes || parts == 1 ? parts : lanes;
+/* ---- slices ---- */
+
+/* What a slice of the ops says of a stream. */
+struct stretch {
+    int64_t reached_ns; /* INT64_MAX: it has no op yet */
+    uint32_t first, last;
+    uint64_t overlaps;
+    bool has_late;
+};
+
+struct slicing {
+    const struct gt_view *view;
+    size_t lane_count;
+    struct stretch *stretches; /* by slice, then track */
+    struct gt_lane_overlaps counts[GT_THREADS_MOST];
+};
+
+static void look_closer_at(struct slicing *it, size_t slice, struct stretch *stretch, uint32_t row) {
+    const struct gt_view *view = it->view;
+    bool is_first = stretch->first == GT_NO_ROW;
+    it->counts[slice].empty += view->start_ns[row] == view->end_ns[row];
+    it->counts[slice].unnamed += view->name[row] == GT_STRID_EMPTY;
+    if (!is_first && comes_before(view, row, stretch->last)) {
+        stretch->has_late = true;
+        return;
+    }
+    if (is_first)
+        stretch->first = row;
+    stretch->overlaps += !is_first && view->start_ns[row] < stretch->reached_ns;
+    if (is_first || view->end_ns[row] > stretch->reached_ns)
+        stretch->reached_ns = view->end_ns[row];
+    stretch->last = row;
+}
+
+static void look_at_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct slicing *it = context;
+    const struct gt_view *view = it->view;
+    const int64_t *starts_ns = view->start_ns, *ends_ns = view->end_ns;
+    const gt_strid *names = view->name;
+    struct stretch *stretches = it->stretches + slice * it->lane_count;
+    for (size_t i = 0; i < it->lane_count; i++)
+        stretches[i] = (struct stretch){.reached_ns = INT64_MAX, .first = GT_NO_ROW};
+    for (uint32_t row = (uint32_t)begin; row < end; row++) {
+        struct stretch *stretch = &stretches[view->lane[row]];
+        if (starts_ns[row] > stretch->reached_ns && ends_ns[row] > starts_ns[row] && names[row] != GT_STRID_EMPTY) {
+            stretch->reached_ns = ends_ns[row];
+            stretch->last = row;
+        } else {
+            look_closer_at(it, slice, stretch, row);
+        }
+    }
+}
+
+/* Adds the overlaps of a stream. false: it is not in order, or an op reaches into the next slice. */
+static bool join_stretches(const struct slicing *it, size_t slices, size_t lane, uint64_t *overlaps) {
+    const struct gt_view *view = it->view;
+    const struct stretch *before = NULL;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < slices; i++) {
+        const struct stretch *stretch = &it->stretches[i * it->lane_count + lane];
+        if (stretch->first == GT_NO_ROW)
+            continue;
+        if (stretch->has_late || (before && (view->start_ns[stretch->first] < before->reached_ns ||
+                                             comes_before(view, stretch->first, before->last))))
+            return false;
+        sum += stretch->overlaps;
+        before = stretch;
+    }
+    *overlaps += sum;
+    return true;
+}
+
+enum { NOBODY = UINT8_MAX };
+
+/* Counts what slices can tell, and deals the streams that are left to so many threads; how many streams that are. */
+static size_t count_in_slices(struct slicing *it, size_t slices, uint8_t *part_of, struct gt_lane_overlaps *out) {
+    size_t left = 0;
+    gt_threads_rows(slices, it->view->op_count, look_at_slice, it);
+    for (size_t i = 0; i < it->lane_count; i++)
+        part_of[i] = (uint8_t)(join_stretches(it, slices, i, &out->overlaps) ? NOBODY : left++ % slices);
+    for (size_t i = 0; i < slices; i++) {
+        out->empty += it->counts[i].empty;
+        out->unnamed += it->counts[i].unnamed;
+    }
+    return left;
+}
+
+/* Streams by themselves. */
+static bool count_lanes(const struct gt_view *view, const uint8_t *part_of, size_t parts,
+                        struct gt_lane_overlaps *out) {
     struct counting *all = gt_mem_array(parts, sizeof *all);
     bool ok = all;
-    *out = (struct gt_lane_overlaps){0};
     for (size_t i = 0; i < parts && ok; i++)
-        all[i] = (struct counting){.view = view, .part = i, .part_count = parts};
+        all[i] = (struct counting){.view = view, .part_of = part_of, .part = (uint8_t)i};
     if (ok)
         gt_threads_deal(parts, parts, count_part, all);
     for (size_t i = 0; i < parts && all; i++) {
         ok = ok && !all[i].failed;
-        out->empty += all[i].counts.empty;
-        out->unnamed += all[i].counts.unnamed;
         out->overlaps += all[i].counts.overlaps;
+        out->empty += part_of ? 0 : all[i].counts.empty; /* slices know the others */
+        out->unnamed += part_of ? 0 : all[i].counts.unnamed;
     }
     gt_mem_free(all);
+    return ok;
+}
+
+bool gt_lane_overlaps_count(const struct gt_view *view, struct gt_lane_overlaps *out) {
+    struct slicing slicing = {.view = view, .lane_count = view->store->lanes.count};
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, slicing.lane_count);
+    *out = (struct gt_lane_overlaps){0};
+    if (slices == 1)
+        return count_lanes(view, NULL, 1, out);
+    uint8_t *part_of = gt_mem_uninitialised(slicing.lane_count, sizeof *part_of);
+    slicing.stretches = gt_mem_uninitialised(slices * slicing.lane_count, sizeof *slicing.stretches);
+    bool ok = part_of && slicing.stretches;
+    size_t left = ok ? count_in_slices(&slicing, slices, part_of, out) : 0;
+    if (left)
+        ok = count_lanes(view, part_of, left < slices ? left : slices, out);
+    gt_mem_free(part_of);
+    gt_mem_free(slicing.stretches);
     return ok;
 }

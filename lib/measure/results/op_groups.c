@@ -3,6 +3,8 @@
  */
 #include "measure/results/op_groups.h"
 
+#include <stdatomic.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/moments.h"
@@ -42,6 +44,7 @@ struct making {
     struct grouping *slices;
     struct grouping whole; /* unless there is one slice */
     uint32_t *group_of;    /* by position: the group of its slice */
+    atomic_bool has_long;  /* an op is longer than fits 32 bits */
 };
 
 static uint64_t key_hi(const struct counted *group) {
@@ -246,11 +249,54 @@ static void place_slice(void *context, size_t index) {
         lengths_ns[groups[group_of[i]].next_length++] = gt_view_op_ns(view, i);
 }
 
+/* The same in half the memory. */
+static void place_narrow_slice(void *context, size_t index) {
+    struct making *it = context;
+    const struct gt_view *view = it->view;
+    struct counted *groups = it->slices[index].groups;
+    const uint32_t *group_of = it->group_of;
+    uint32_t *narrow_ns = it->groups->narrow_ns;
+    uint64_t high = 0;
+    size_t i = gt_threads_slice_begin(view->op_count, it->slice_count, index);
+    size_t end = gt_threads_slice_begin(view->op_count, it->slice_count, index + 1);
+    for (; i < end; i++) {
+        uint64_t length_ns = (uint64_t)gt_view_op_ns(view, i);
+        high |= length_ns;
+        narrow_ns[groups[group_of[i]].next_length++] = (uint32_t)length_ns;
+    }
+    if (high > UINT32_MAX)
+        it->has_long = true;
+}
+
+/* Some do not fit: they are placed again, from where each group began. */
+static bool place_wide(struct making *it, size_t thread_count) {
+    struct gt_op_groups *groups = it->groups;
+    gt_mem_free(groups->narrow_ns);
+    groups->narrow_ns = NULL;
+    groups->lengths_ns = gt_mem_uninitialised(it->view->op_count, sizeof *groups->lengths_ns);
+    if (!groups->lengths_ns)
+        return false;
+    for (size_t s = 0; s < it->slice_count; s++)
+        for (size_t i = 0; i < it->slices[s].count; i++)
+            it->slices[s].groups[i].next_length -= it->slices[s].groups[i].count;
+    gt_threads_deal(thread_count, it->slice_count, place_slice, it);
+    return true;
+}
+
+/* false: memory was short. */
+static bool place_lengths(struct making *it, size_t thread_count) {
+    it->groups->narrow_ns = gt_mem_uninitialised(it->view->op_count, sizeof *it->groups->narrow_ns);
+    if (!it->groups->narrow_ns)
+        return false;
+    gt_threads_deal(thread_count, it->slice_count, place_narrow_slice, it);
+    return !it->has_long || place_wide(it, thread_count);
+}
+
 static void sum_group(struct gt_op_groups *groups, size_t index) {
     struct gt_slice slice = gt_op_groups_lengths(groups, index, index + 1);
     struct gt_tally lengths = {0};
     for (size_t i = 0; i < slice.count; i++)
-        gt_keyed_tally_add(&lengths, slice.samples[i]);
+        gt_keyed_tally_add(&lengths, gt_quantile_sample(&slice, i));
     groups->items[index].sum_ns = lengths.sum;
     groups->items[index].min_ns = lengths.min;
     groups->items[index].max_ns = lengths.max;
@@ -291,10 +337,8 @@ static bool make_groups(struct making *it, size_t thread_count) {
     if ((it->slice_count > 1 && !join_slices(it)) || !order_groups(it))
         return false;
     share_lengths(it);
-    it->groups->lengths_ns = gt_mem_uninitialised(op_count, sizeof *it->groups->lengths_ns);
-    if (!it->groups->lengths_ns)
+    if (!place_lengths(it, thread_count))
         return false;
-    gt_threads_deal(thread_count, it->slice_count, place_slice, it);
     gt_threads_deal(thread_count, it->slice_count, sum_slice, it);
     return true;
 }
@@ -320,6 +364,7 @@ enum gt_status gt_op_groups_init(struct gt_op_groups *groups, const struct gt_vi
 
 void gt_op_groups_release(struct gt_op_groups *groups) {
     gt_mem_free(groups->items);
+    gt_mem_free(groups->narrow_ns);
     gt_mem_free(groups->lengths_ns);
     *groups = (struct gt_op_groups){0};
 }
@@ -337,7 +382,10 @@ struct gt_slice gt_op_groups_lengths(const struct gt_op_groups *groups, size_t f
     size_t count = 0;
     for (size_t i = first; i < end; i++)
         count += groups->items[i].count;
-    return (struct gt_slice){groups->lengths_ns + (count ? groups->items[first].first_length : 0), count};
+    size_t begin = count ? groups->items[first].first_length : 0;
+    if (groups->narrow_ns)
+        return (struct gt_slice){.narrow = groups->narrow_ns + begin, .count = count};
+    return (struct gt_slice){.samples = groups->lengths_ns + begin, .count = count};
 }
 
 struct gt_sample_stats gt_op_groups_tally_stats(const struct gt_tally *lengths) {

@@ -13,7 +13,7 @@ struct gt_op_group {
     __int128 sum_ns; /* of the lengths of its ops, clipped to the window */
     int64_t min_ns, max_ns;
     uint32_t count;
-    uint32_t first_length; /* its run of lengths_ns */
+    uint32_t first_length; /* its run of lengths */
     uint32_t first;        /* position of its first op in view order */
     gt_strid name;         /* full or simplified, as the options want */
     uint32_t device;       /* track */
@@ -24,7 +24,8 @@ struct gt_op_group {
 struct gt_op_groups {
     struct gt_op_group *items; /* those of kernels and graphs, then the others; by name, device and process in each */
     size_t count, kernel_count;
-    int64_t *lengths_ns; /* of all ops, in the order of the groups */
+    uint32_t *narrow_ns; /* lengths of all ops, in the order of the groups; NULL: some do not fit */
+    int64_t *lengths_ns; /* the same, where some do not */
 };
 
 /* Linear. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/radix.h"
 #include "base/spans.h"
+#include "base/threads.h"
 
 /* Operators that overlap instead of nesting stay open below others. So many that have not ended are looked at for a
    call, which is far more than any program nests, so that a damaged trace costs no more than a sound one. */
@@ -136,28 +137,51 @@ static __attribute__((noinline)) struct between find_between(const struct sweep 
     return between;
 }
 
+/* Slices of the operators, each of which lists its own at its place. */
+struct listing {
+    const struct sweep *sweep;
+    uint32_t *operators;
+    size_t counts[GT_THREADS_MOST];
+};
+
 /* Lists the operators in which a call starts; on no thread none does. Mostly an operator is between the same calls as
    the one before. */
-static size_t list_operators(const struct sweep *sweep, uint32_t *operators) {
-    const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
+static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct listing *listing = context;
+    const struct gt_cpu_ops *cpu_ops = &listing->sweep->store->cpu_ops;
     const uint32_t *thread = cpu_ops->thread;
     const int64_t *start_ns = cpu_ops->start_ns, *end_ns = cpu_ops->end_ns;
     struct between at = {GT_NO_TRACK, INT64_MIN, INT64_MAX, false, 0};
-    size_t row_count = cpu_ops->count, count = 0;
-    for (size_t i = 0; i < row_count; i++) {
+    uint32_t *operators = listing->operators + begin;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) {
         if (thread[i] != at.thread || start_ns[i] <= at.after_ns || start_ns[i] > at.until_ns)
-            at = find_between(sweep, i, at.next);
+            at = find_between(listing->sweep, i, at.next);
         if (at.until_ns <= end_ns[i] && at.has_next)
             operators[count++] = (uint32_t)i;
+    }
+    listing->counts[slice] = count;
+}
+
+/* Those of all slices, next to each other. */
+static size_t list_operators(const struct sweep *sweep, uint32_t *operators, size_t threads) {
+    struct listing listing = {.sweep = sweep, .operators = operators};
+    size_t rows = sweep->store->cpu_ops.count, slices = gt_threads_slices(threads, rows, 0), count = 0;
+    gt_threads_rows(slices, rows, list_slice, &listing);
+    for (size_t i = 0; i < slices; i++) {
+        const uint32_t *listed = operators + gt_threads_slice_begin(rows, slices, i);
+        if (i)
+            memmove(operators + count, listed, listing.counts[i] * sizeof *operators);
+        count += listing.counts[i];
     }
     return count;
 }
 
 /* Few calls are in few operators: to find these costs less than to sort all. */
-static bool add_operators(struct sweep *sweep) {
+static bool add_operators(struct sweep *sweep, size_t threads) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
     sweep->operators = gt_mem_uninitialised(cpu_ops->count, sizeof *sweep->operators);
-    sweep->operator_count = sweep->operators ? list_operators(sweep, sweep->operators) : 0;
+    sweep->operator_count = sweep->operators ? list_operators(sweep, sweep->operators, threads) : 0;
     sweep->open = gt_mem_uninitialised(sweep->operator_count, sizeof *sweep->open);
     const struct intervals all = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread};
     return sweep->operators && sweep->open && sort_rows(sweep->operators, sweep->operator_count, &all);
@@ -224,9 +248,10 @@ static uint32_t *find_all(const struct gt_view *view, const uint32_t *calls, siz
     uint32_t *operators = gt_mem_uninitialised(count, sizeof *operators);
     struct sweep sweep = {.store = view->store, .wants_callers = wants_callers};
     bool has_operators = view->store->cpu_ops.count > 0;
+    size_t threads = gt_threads_count(view->request->threads);
     for (size_t i = 0; i < count && operators; i++)
         operators[i] = GT_NO_ROW;
-    bool ok = operators && (!has_operators || (add_calls(&sweep, calls, count) && add_operators(&sweep)));
+    bool ok = operators && (!has_operators || (add_calls(&sweep, calls, count) && add_operators(&sweep, threads)));
     if (ok && has_operators)
         run_sweep(&sweep, operators);
     if (ok && around) {

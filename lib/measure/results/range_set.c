@@ -10,36 +10,61 @@
 
 /* ---- names ---- */
 
+/* Programs mostly have one domain: names of the first one that is found have a place of their own, where there are not
+   many more strings than ranges, and others are looked up. */
 struct naming {
-    struct gt_map ids;
+    struct gt_range_set *set;
     size_t capacity;
+    gt_strid domain;
+    uint32_t *id_of; /* by name of that domain: 1 + its number; NULL: look up */
+    struct gt_map ids;
 };
 
-static bool add_name(struct gt_range_set *set, struct naming *naming, struct gt_str name, struct gt_str domain) {
+static bool add_name(struct naming *naming, gt_strid name, gt_strid domain) {
+    struct gt_range_set *set = naming->set;
+    const struct gt_store *store = set->view->store;
     struct gt_range_name *grown = gt_mem_room(set->names, set->name_count, &naming->capacity, sizeof *grown);
     if (!grown)
         return false;
     set->names = grown;
-    set->names[set->name_count++] = (struct gt_range_name){.name = name, .domain = domain, .last_op = GT_NO_ROW};
+    set->names[set->name_count++] = (struct gt_range_name){
+        .name = gt_store_string(store, name), .domain = gt_store_string(store, domain), .last_op = GT_NO_ROW};
     return true;
+}
+
+/* The number of a name, made where it is new; false: memory was short. */
+static bool find_name(struct naming *naming, gt_strid name, gt_strid domain, uint32_t *id) {
+    uint32_t next = (uint32_t)naming->set->name_count, *known = NULL;
+    if (naming->id_of && domain == naming->domain && name < naming->set->view->store->strings.count) {
+        known = &naming->id_of[name];
+        *id = *known ? *known - 1 : next;
+    } else {
+        *id = gt_map_put_if_new(&naming->ids, name, domain, next);
+    }
+    if (naming->ids.failed || *id != next)
+        return !naming->ids.failed;
+    if (known)
+        *known = next + 1;
+    return add_name(naming, name, domain);
 }
 
 static bool name_ranges(struct gt_range_set *set) {
     const struct gt_store *store = set->view->store;
-    struct naming naming = {0};
+    struct naming naming = {.set = set};
     bool ok = true;
+    if (store->ranges.count && store->strings.count / 4 < store->ranges.count) {
+        naming.domain = store->ranges.domain[0];
+        naming.id_of = gt_mem_array(store->strings.count, sizeof *naming.id_of);
+        ok = naming.id_of;
+    }
     for (size_t range = 0; range < store->ranges.count && ok; range++) {
-        set->name_of[range] = GT_NO_ROW;
-        if (store->ranges.kind[range] == GT_RANGE_MARK)
-            continue;
-        gt_strid name = store->ranges.name[range], domain = store->ranges.domain[range];
-        uint32_t next = (uint32_t)set->name_count;
-        set->name_of[range] = gt_map_put_if_new(&naming.ids, name, domain, next);
-        if (set->name_of[range] == next)
-            ok = add_name(set, &naming, gt_store_string(store, name), gt_store_string(store, domain));
-        ok = ok && !naming.ids.failed;
+        uint32_t id = GT_NO_ROW;
+        if (store->ranges.kind[range] != GT_RANGE_MARK)
+            ok = find_name(&naming, store->ranges.name[range], store->ranges.domain[range], &id);
+        set->name_of[range] = id;
     }
     gt_map_release(&naming.ids);
+    gt_mem_free(naming.id_of);
     return ok;
 }
 

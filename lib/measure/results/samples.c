@@ -32,7 +32,7 @@ bool gt_samples_place(struct gt_samples *samples) {
 struct gt_sample_stats gt_samples_slice_stats(struct gt_slice slice) {
     struct gt_moments moments = {0};
     for (size_t i = 0; i < slice.count; i++)
-        gt_moments_add(&moments, slice.samples[i]);
+        gt_moments_add(&moments, gt_quantile_sample(&slice, i));
     if (moments.count == 0)
         return (struct gt_sample_stats){0};
     double quantiles[3];
@@ -59,7 +59,7 @@ bool gt_sample_stats_complete(struct gt_sample_stats *stats) {
 }
 
 static struct gt_slice slice_of(const struct gt_samples *samples, size_t set) {
-    return (struct gt_slice){samples->values + samples->bounds[set], gt_samples_size(samples, set)};
+    return (struct gt_slice){.samples = samples->values + samples->bounds[set], .count = gt_samples_size(samples, set)};
 }
 
 struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set) {

@@ -1,0 +1,327 @@
+/* Divides the busy time of each device among its ops, class by class, the highest rank first. Ops come in slices: what
+   a slice needs of those before it is how far their ops reach, which is found first. */
+#include "measure/findings/division.h"
+
+#include <string.h>
+
+#include "base/intervals.h"
+#include "base/mem.h"
+#include "base/ns.h"
+#include "base/threads.h"
+
+enum { CLASSES = 3 };
+
+/* Ops of a device one after the other. */
+struct slice {
+    size_t device, begin, end;   /* positions */
+    int64_t latest_ns[CLASSES];  /* by class: the latest end of its ops */
+    int64_t reached_ns[CLASSES]; /* by class: that of the ops before it, or the end of the warm-up */
+    size_t other_first, others;  /* of its ops that do not compute */
+    size_t comm_first, comms;    /* of what its communication ops have without each other */
+};
+
+struct division {
+    struct gt_ledger *ledger;
+    struct slice *slices; /* by device */
+    size_t slice_count, threads;
+    int64_t *left_ns;             /* by position: what no op of higher rank covers */
+    struct gt_interval *comms;    /* disjoint and in order, device by device */
+    size_t *first_comms;          /* by device, and one more */
+    bool computes[UINT8_MAX + 1]; /* by category */
+    uint8_t classes[UINT8_MAX + 1];
+};
+
+/* A walk along the ops of a device that compute. What they have without each other is disjoint and in order. */
+struct compute_walk {
+    size_t next, end; /* positions */
+};
+
+/* A walk along what communication ops have. */
+struct comm_walk {
+    const struct gt_interval *next, *end;
+    struct compute_walk compute;
+};
+
+static int64_t later(int64_t a_ns, int64_t b_ns) {
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* Runs a pass over slices. */
+static void run(struct division *it, void (*task)(void *context, size_t index)) {
+    gt_threads_deal(it->threads, it->slice_count, task, it);
+}
+
+/* ---- slices ---- */
+
+static bool make_slices(struct division *it) {
+    const struct gt_view *view = it->ledger->view;
+    size_t count = 0;
+    for (size_t d = 0; d < view->device_count; d++)
+        count += gt_threads_slices(it->threads, view->devices[d].count, 0);
+    it->slices = gt_mem_array(count, sizeof *it->slices);
+    for (size_t d = 0; d < view->device_count && it->slices; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        size_t parts = gt_threads_slices(it->threads, device->count, 0);
+        for (size_t i = 0; i < parts; i++)
+            it->slices[it->slice_count++] =
+                (struct slice){.device = d,
+                               .begin = device->first + gt_threads_slice_begin(device->count, parts, i),
+                               .end = device->first + gt_threads_slice_begin(device->count, parts, i + 1)};
+    }
+    return it->slices;
+}
+
+static bool is_first(const struct division *it, const struct slice *slice) {
+    return slice->begin == it->ledger->view->devices[slice->device].first;
+}
+
+/* Ops without length reach nothing. */
+static void find_latest(void *context, size_t index) {
+    const struct division *it = context;
+    const struct gt_view *view = it->ledger->view;
+    struct slice *slice = &it->slices[index];
+    for (size_t class = 0; class < CLASSES; class ++)
+        slice->latest_ns[class] = INT64_MIN;
+    for (size_t i = slice->begin; i < slice->end; i++) {
+        int64_t *latest_ns = &slice->latest_ns[it->classes[view->category[i]]];
+        if (view->end_ns[i] > view->start_ns[i] && view->end_ns[i] > *latest_ns)
+            *latest_ns = view->end_ns[i];
+    }
+}
+
+static void pass_on_reach(struct division *it) {
+    for (struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++)
+        for (size_t class = 0; class < CLASSES; class ++)
+            slice->reached_ns[class] = is_first(it, slice)
+                                           ? it->ledger->steady_ns
+                                           : later(slice[-1].reached_ns[class], slice[-1].latest_ns[class]);
+}
+
+/* ---- compute ---- */
+
+/* Nothing has a higher rank than compute. The others are listed, from the place of the slice on. */
+static void divide_compute(void *context, size_t index) {
+    const struct division *it = context;
+    const struct gt_view *view = it->ledger->view;
+    struct slice *slice = &it->slices[index];
+    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
+    int64_t *left_ns = it->left_ns, reached_ns = slice->reached_ns[GT_CLASS_COMPUTE];
+    uint32_t *others = it->ledger->others + slice->begin;
+    size_t count = 0;
+    for (size_t i = slice->begin, end = slice->end; i < end; i++) {
+        if (!it->computes[view->category[i]]) {
+            others[count++] = (uint32_t)i;
+            continue;
+        }
+        int64_t from_ns = later(start_ns[i], reached_ns);
+        left_ns[i] = end_ns[i] > from_ns ? gt_ns_between(from_ns, end_ns[i]) : 0;
+        reached_ns = end_ns[i] > from_ns ? end_ns[i] : reached_ns;
+    }
+    slice->others = count;
+}
+
+/* Those of all slices, next to each other. */
+static void join_others(struct division *it) {
+    struct gt_ledger *ledger = it->ledger;
+    size_t count = 0;
+    for (struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
+        if (slice->others && count != slice->begin)
+            memmove(ledger->others + count, ledger->others + slice->begin, slice->others * sizeof *ledger->others);
+        slice->other_first = count;
+        count += slice->others;
+        ledger->first_others[slice->device + 1] = count;
+    }
+    void *kept = gt_mem_realloc(ledger->others, count * sizeof *ledger->others);
+    ledger->others = kept ? kept : ledger->others;
+}
+
+/* ---- what others overlap with ---- */
+
+static int64_t computing_ns(const struct division *it, size_t position) {
+    return it->computes[it->ledger->view->category[position]] ? it->left_ns[position] : 0;
+}
+
+/* Begins with the first op that has something of its own after the start of a slice. */
+static struct compute_walk begin_walk(const struct division *it, const struct slice *slice) {
+    const struct gt_view *view = it->ledger->view;
+    const struct gt_view_device *device = &view->devices[slice->device];
+    struct compute_walk walk = {slice->begin, device->first + device->count};
+    for (size_t i = slice->begin; i-- > device->first;) {
+        if (computing_ns(it, i) == 0)
+            continue;
+        if (view->end_ns[i] <= view->start_ns[slice->begin])
+            break;
+        walk.next = i;
+    }
+    return walk;
+}
+
+/* How much of a span some op computed. Spans come in order and are disjoint. Ops that have nothing of their own are
+   passed by, and nothing comes after one that reaches the end: so no op is looked at for many spans. */
+static int64_t computed_ns(const struct division *it, struct compute_walk *walk, int64_t start_ns, int64_t end_ns) {
+    const struct gt_view *view = it->ledger->view;
+    int64_t sum_ns = 0, reached_ns = start_ns;
+    while (walk->next < walk->end && (view->end_ns[walk->next] <= start_ns || computing_ns(it, walk->next) == 0))
+        walk->next++;
+    for (size_t i = walk->next; i < walk->end && view->start_ns[i] < end_ns && reached_ns < end_ns; i++) {
+        int64_t own_ns = computing_ns(it, i);
+        if (own_ns == 0)
+            continue;
+        int64_t from_ns = later(view->end_ns[i] - own_ns, start_ns);
+        reached_ns = view->end_ns[i] < end_ns ? view->end_ns[i] : end_ns;
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(from_ns, reached_ns));
+        walk->next = i;
+    }
+    return sum_ns;
+}
+
+/* Begins with the first that ends after the start of a slice. */
+static struct comm_walk begin_comm_walk(const struct division *it, const struct slice *slice) {
+    int64_t start_ns = it->ledger->view->start_ns[slice->begin];
+    size_t low = it->first_comms[slice->device], high = it->first_comms[slice->device + 1], end = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (it->comms[middle].end_ns <= start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (struct comm_walk){it->comms + low, it->comms + end, begin_walk(it, slice)};
+}
+
+/* How much of a span communication ran and nothing computed. */
+static int64_t exposed_comm_ns(const struct division *it, struct comm_walk *walk, int64_t start_ns, int64_t end_ns) {
+    int64_t sum_ns = 0;
+    while (walk->next < walk->end && walk->next->end_ns <= start_ns)
+        walk->next++;
+    for (const struct gt_interval *item = walk->next; item < walk->end && item->start_ns < end_ns; item++) {
+        int64_t from_ns = later(item->start_ns, start_ns), to_ns = item->end_ns < end_ns ? item->end_ns : end_ns;
+        int64_t both_ns = computed_ns(it, &walk->compute, from_ns, to_ns);
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(both_ns, gt_ns_between(from_ns, to_ns)));
+        walk->next = item;
+    }
+    return sum_ns;
+}
+
+/* ---- communication and memory ---- */
+
+/* What of an op comes after the ops of its class before it, and in the steady part. */
+static struct gt_interval take_own_part(const struct gt_view *view, size_t position, int64_t *reached_ns) {
+    int64_t start_ns = later(view->start_ns[position], *reached_ns);
+    int64_t end_ns = later(view->end_ns[position], start_ns);
+    *reached_ns = end_ns > start_ns ? end_ns : *reached_ns;
+    return (struct gt_interval){start_ns, end_ns};
+}
+
+/* Gives communication what no compute covers, and lists when it ran, from the place of the slice's others on. */
+static void divide_comm(void *context, size_t index) {
+    const struct division *it = context;
+    const struct gt_view *view = it->ledger->view;
+    struct slice *slice = &it->slices[index];
+    struct compute_walk walk = begin_walk(it, slice);
+    struct gt_interval *comms = it->comms + slice->other_first;
+    int64_t reached_ns = slice->reached_ns[GT_CLASS_COMM];
+    for (size_t i = slice->other_first; i < slice->other_first + slice->others; i++) {
+        uint32_t position = it->ledger->others[i];
+        if (it->classes[view->category[position]] != GT_CLASS_COMM)
+            continue;
+        struct gt_interval own = take_own_part(view, position, &reached_ns);
+        int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
+        if (left_ns > 0) {
+            left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
+            comms[slice->comms++] = own;
+        }
+        it->left_ns[position] = left_ns;
+    }
+}
+
+static void join_comms(struct division *it) {
+    size_t count = 0;
+    for (const struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
+        if (slice->comms && count != slice->other_first)
+            memmove(it->comms + count, it->comms + slice->other_first, slice->comms * sizeof *it->comms);
+        count += slice->comms;
+        it->first_comms[slice->device + 1] = count;
+    }
+}
+
+/* Gives memory ops what neither compute nor communication covers. */
+static void divide_memory(void *context, size_t index) {
+    const struct division *it = context;
+    const struct gt_view *view = it->ledger->view;
+    const struct slice *slice = &it->slices[index];
+    if (slice->others == slice->comms)
+        return;
+    struct compute_walk walk = begin_walk(it, slice);
+    struct comm_walk comm = begin_comm_walk(it, slice);
+    int64_t reached_ns = slice->reached_ns[GT_CLASS_MEMORY];
+    for (size_t i = slice->other_first; i < slice->other_first + slice->others; i++) {
+        uint32_t position = it->ledger->others[i];
+        if (it->classes[view->category[position]] != GT_CLASS_MEMORY)
+            continue;
+        struct gt_interval own = take_own_part(view, position, &reached_ns);
+        int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
+        if (left_ns > 0)
+            left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
+        if (left_ns > 0)
+            left_ns -= exposed_comm_ns(it, &comm, own.start_ns, own.end_ns);
+        it->left_ns[position] = left_ns;
+    }
+}
+
+/* ---- the whole ---- */
+
+static void note_classes(struct division *it) {
+    const struct gt_labels *labels = it->ledger->view->labels;
+    for (size_t i = 0; i < labels->category_count && i <= UINT8_MAX; i++) {
+        it->classes[i] = (uint8_t)labels->categories[i].time_class;
+        it->computes[i] = labels->categories[i].time_class == GT_CLASS_COMPUTE;
+    }
+}
+
+static bool divide(struct division *it) {
+    const struct gt_view *view = it->ledger->view;
+    if (!make_slices(it))
+        return false;
+    note_classes(it);
+    if (it->slice_count > view->device_count)
+        run(it, find_latest);
+    pass_on_reach(it);
+    run(it, divide_compute);
+    join_others(it);
+    size_t others = it->ledger->first_others[view->device_count];
+    it->comms = gt_mem_uninitialised(others, sizeof *it->comms);
+    it->first_comms = gt_mem_array(view->device_count + 1, sizeof *it->first_comms);
+    if (!it->comms || !it->first_comms)
+        return false;
+    if (others) {
+        run(it, divide_comm);
+        join_comms(it);
+        run(it, divide_memory);
+    }
+    return true;
+}
+
+/* What others have of ops. Mostly an op has all of itself. */
+static void list_less(const void *context, size_t begin, size_t end, struct gt_sparse_amount *amounts) {
+    const struct division *it = context;
+    const struct gt_view *view = it->ledger->view;
+    for (size_t i = begin; i < end; i++)
+        amounts[i - begin] = (struct gt_sparse_amount){
+            i, gt_ledger_steady_ns(it->ledger, view->start_ns[i], view->end_ns[i]) - it->left_ns[i]};
+}
+
+bool gt_division_make(struct gt_ledger *ledger, size_t threads) {
+    const struct gt_view *view = ledger->view;
+    struct division it = {.ledger = ledger, .threads = threads};
+    ledger->others = gt_mem_uninitialised(view->op_count, sizeof *ledger->others);
+    ledger->first_others = gt_mem_array(view->device_count + 1, sizeof *ledger->first_others);
+    it.left_ns = gt_mem_uninitialised(view->op_count, sizeof *it.left_ns);
+    bool ok = ledger->others && ledger->first_others && it.left_ns && divide(&it) &&
+              gt_sparse_add(&ledger->op_less, view->op_count, threads, list_less, &it);
+    gt_mem_free(it.left_ns);
+    gt_mem_free(it.slices);
+    gt_mem_free(it.comms);
+    gt_mem_free(it.first_comms);
+    return ok;
+}

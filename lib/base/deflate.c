@@ -249,14 +249,13 @@ static __attribute__((noinline)) enum gt_deflate_status decode_steps_and_symbols
     return decode(deflate, true);
 }
 
-static void put_stored_symbols(struct gt_deflate *deflate, const unsigned char *bytes, size_t size) {
-    struct output out = begin_output(deflate);
+static void put_stored_symbols(const struct gt_deflate *deflate, struct output *out, const unsigned char *bytes,
+                               size_t size) {
     for (size_t i = 0; i < size; i++) {
-        if (out.symbol >= out.symbol_end)
-            slide(deflate, &out);
-        *out.symbol++ = bytes[i];
+        if (out->symbol >= out->symbol_end)
+            slide(deflate, out);
+        *out->symbol++ = bytes[i];
     }
-    deflate->symbol_count = (size_t)(out.symbol - deflate->symbols);
 }
 
 /* Bytes as they are, after their number and its complement. */
@@ -275,14 +274,12 @@ static enum gt_deflate_status copy_stored(struct gt_deflate *deflate, uint64_t b
                                     text->byte_count + size))
         return GT_DEFLATE_NEEDS_ROOM;
     struct output out = begin_output(deflate);
-    if (deflate->symbols)
-        put_stored_symbols(deflate, in + 4, size);
+    if (out.symbol)
+        put_stored_symbols(deflate, &out, in + 4, size);
     if (size) { /* without one there may be no room at all */
         memcpy(out.byte, in + 4, size);
         out.byte += size;
     }
-    if (deflate->symbols)
-        out.symbol = deflate->symbols + deflate->symbol_count;
     end_output(deflate, &out);
     deflate->bit = 8 * (uint64_t)(at + 4 + size);
     return GT_DEFLATE_BLOCK_END;

@@ -12,11 +12,10 @@
 struct gt_pen {
     struct gt_out *out;
     char *begin, *at, *end; /* of the room in its buffer; where the next byte goes */
+    char no_room[1];        /* where they are as long as there is none */
 };
 
-static inline void gt_pen_init(struct gt_pen *pen, struct gt_out *out) {
-    *pen = (struct gt_pen){.out = out};
-}
+void gt_pen_init(struct gt_pen *pen, struct gt_out *out);
 void gt_pen_lift(struct gt_pen *pen); /* all that was put is written; the pen can go on */
 
 /* Room for so many bytes at `at`, at most GT_OUT_ROOM_MAX. */

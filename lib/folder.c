@@ -62,7 +62,7 @@ static enum gt_status has_rows(const struct gt_section *section, const struct gt
     struct gt_pick one = layout->rows;
     one.sort = NULL; /* whichever row it is */
     one.limit = 1;
-    enum gt_status status = gt_picked_init(&picked, &one, &(struct gt_scope){.section = section}, err);
+    enum gt_status status = gt_picked_init(&picked, &one, &(struct gt_scope){.section = section}, 1, err);
     *out = picked.count > 0;
     gt_picked_release(&picked);
     return status;

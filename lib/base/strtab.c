@@ -15,7 +15,7 @@
    slot, and no string is read again. 2^32 slots are the most such a hash can distinguish. */
 #define MAX_SLOT_COUNT ((uint64_t)1 << 32)
 
-static uint32_t hash_of(struct gt_str text) {
+uint32_t gt_strtab_hash(struct gt_str text) {
     return (uint32_t)(XXH3_64bits(text.ptr, text.len) >> 32);
 }
 
@@ -59,6 +59,36 @@ static bool grow_slots(struct gt_strtab *tab) {
     gt_mem_free(tab->slots);
     tab->slots = slots;
     tab->slot_count = slot_count;
+    return true;
+}
+
+bool gt_strtab_make_room(struct gt_strtab *tab, size_t count) {
+    size_t slot_count = tab->slot_count;
+    while (slot_count / 3 * 2 < count)
+        slot_count *= 2;
+    uint64_t *slots = slot_count <= MAX_SLOT_COUNT ? gt_mem_array(slot_count, sizeof *slots) : NULL;
+    struct gt_str *strings = slots ? gt_mem_realloc(tab->strings, count * sizeof *strings) : NULL;
+    if (strings) {
+        tab->strings = strings;
+        tab->capacity = count;
+        gt_mem_free(tab->slots);
+        tab->slots = slots;
+        tab->slot_count = slot_count;
+        return true;
+    }
+    gt_mem_free(slots);
+    return false;
+}
+
+bool gt_strtab_put(struct gt_strtab *tab, uint32_t hash, gt_strid id, size_t end) {
+    size_t at = first_slot(tab->slot_count, hash);
+    while (tab->slots[at]) {
+        at++;
+        if (at == end)
+            return false;
+        at &= tab->slot_count - 1;
+    }
+    tab->slots[at] = (uint64_t)hash << 32 | (uint64_t)(id + 1);
     return true;
 }
 
@@ -111,7 +141,7 @@ static gt_strid intern_hashed(struct gt_strtab *tab, struct gt_str text, bool co
 static gt_strid intern(struct gt_strtab *tab, struct gt_str text, bool copy) {
     if (text.len == 0 || tab->slot_count == 0)
         return GT_STRID_EMPTY;
-    return intern_hashed(tab, text, copy, hash_of(text));
+    return intern_hashed(tab, text, copy, gt_strtab_hash(text));
 }
 
 bool gt_strtab_init(struct gt_strtab *tab) {
@@ -149,7 +179,7 @@ static void intern_block(struct gt_strtab *tab, const struct gt_str *texts, size
     uint32_t hashes[GT_STRTAB_MANY];
 
     for (size_t i = 0; i < count; i++) {
-        hashes[i] = texts[i].len ? hash_of(texts[i]) : 0;
+        hashes[i] = texts[i].len ? gt_strtab_hash(texts[i]) : 0;
         __builtin_prefetch(&tab->slots[first_slot(tab->slot_count, hashes[i])]);
     }
     for (size_t i = 0; i < count; i++)
@@ -179,5 +209,5 @@ gt_strid gt_strtab_find(const struct gt_strtab *tab, struct gt_str text) {
 
     if (text.len == 0)
         return GT_STRID_EMPTY;
-    return tab->slot_count ? look_up(tab, text, hash_of(text), &free_slot) : NOT_FOUND;
+    return tab->slot_count ? look_up(tab, text, gt_strtab_hash(text), &free_slot) : NOT_FOUND;
 }

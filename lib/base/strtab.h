@@ -38,6 +38,15 @@ gt_strid gt_strtab_find(const struct gt_strtab *tab, struct gt_str text);
 /* Like intern, but keeps the pointer: the bytes must outlive the table (strings of a mapped file). */
 gt_strid gt_strtab_intern_borrowed(struct gt_strtab *tab, struct gt_str text);
 
+/* ---- for those who fill a table by themselves (strtab_lists.c) ---- */
+
+/* Half of a text's hash: the highest bits say which slot comes first. */
+uint32_t gt_strtab_hash(struct gt_str text);
+/* Room for so many strings in all, of which none but "" are there yet. */
+bool gt_strtab_make_room(struct gt_strtab *tab, size_t count);
+/* Puts an id into the first free slot of its hash, if that comes before `end` or, with SIZE_MAX, anywhere. */
+bool gt_strtab_put(struct gt_strtab *tab, uint32_t hash, gt_strid id, size_t end);
+
 static inline struct gt_str gt_strtab_get(const struct gt_strtab *tab, gt_strid id) {
     return id < tab->count ? tab->strings[id] : (struct gt_str){"", 0};
 }

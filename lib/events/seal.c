@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strtab_lists.h"
 #include "base/threads.h"
 #include "events/builder.h"
 
@@ -180,17 +181,32 @@ static void merge_comm_groups(struct gt_merge *merge, const struct gt_piece *pie
                             });
 }
 
+static bool merge_strings(struct gt_merge *merge, size_t threads) {
+    struct gt_strtab_list *lists = gt_mem_array(merge->piece_count, sizeof *lists);
+    size_t count = 0;
+    for (size_t p = 0; p < merge->piece_count && lists; p++) {
+        const struct gt_piece *piece = &merge->pieces[p];
+        size_t begin = piece->segment->string_begin, end = piece->segment->string_end;
+        if (piece->segment->forgotten || begin >= end)
+            continue;
+        lists[count++] = (struct gt_strtab_list){
+            .texts = piece->builder->store.strings.strings + begin,
+            .count = end - begin,
+            .ids = merge->renumberings[piece->builder_index].maps[GT_REFERS_STRING] + begin,
+        };
+    }
+    if (lists)
+        gt_strtab_lists_intern(&merge->target.store.strings, lists, count, threads);
+    bool is_ok = lists;
+    gt_mem_free(lists);
+    return is_ok;
+}
+
 /* Strings and tracks, in order of first appearance in the file. Dropped segments count too unless they are forgotten: a
    later segment of the same builder may use what they brought. */
-static bool merge_tracks(struct gt_merge *merge) {
-    for (size_t p = 0; p < merge->piece_count; p++) {
-        const struct gt_piece *piece = &merge->pieces[p];
-        if (piece->segment->forgotten)
-            continue;
-        uint32_t *strings = merge->renumberings[piece->builder_index].maps[GT_REFERS_STRING];
-        for (size_t i = piece->segment->string_begin; i < piece->segment->string_end; i++)
-            strings[i] = gt_builder_string(&merge->target, gt_strtab_get(&piece->builder->store.strings, (gt_strid)i));
-    }
+static bool merge_tracks(struct gt_merge *merge, size_t threads) {
+    if (!merge_strings(merge, threads))
+        return false;
     for (size_t p = 0; p < merge->piece_count && !merge->target.failed; p++) {
         if (merge->pieces[p].segment->forgotten)
             continue;
@@ -239,7 +255,7 @@ static enum gt_status merge_builders(struct gt_merge *merge, struct gt_builder *
     if (gt_builder_init(&merge->target, builders[0].store.meta.format, err) != GT_OK)
         return GT_ERR;
     gt_builder_begin(&merge->target, 0);
-    if (!make_renumberings(merge, builders, count) || !merge_tracks(merge))
+    if (!make_renumberings(merge, builders, count) || !merge_tracks(merge, count))
         return gt_fail_memory(err);
     find_same_numbers(merge, builders, count);
     if (!gt_seal_merge_rows(merge, builders, count))

@@ -117,20 +117,36 @@ static void grow_tree(struct gt_range_forest *forest, const uint32_t *rows, size
     }
 }
 
+struct growth {
+    struct gt_range_forest *forest;
+    atomic_bool failed;
+};
+
+/* A range is of one track: tracks share nothing. */
+static void grow_track(void *context, size_t track) {
+    struct growth *growth = context;
+    struct gt_range_forest *forest = growth->forest;
+    const struct gt_ranges *ranges = &forest->store->ranges;
+    uint32_t *rows = forest->order + forest->bounds[track];
+    size_t count = forest->bounds[track + 1] - forest->bounds[track];
+    if (!count)
+        return;
+    if (gt_spans_sort(rows, count, ranges->start_ns, ranges->end_ns))
+        grow_tree(forest, rows, count);
+    else
+        atomic_store(&growth->failed, true);
+}
+
 static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels *labels,
                                  struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_range_forest *forest = scratch->ranges = gt_arena_alloc(&scratch->range_arena, sizeof *forest);
-    bool ok = forest && forest_init(forest, store, labels, &scratch->range_arena);
-    if (ok)
-        group_by_track(forest);
-    for (size_t track = 0; ok && track < forest->track_count; track++) {
-        uint32_t *rows = forest->order + forest->bounds[track];
-        size_t count = forest->bounds[track + 1] - forest->bounds[track];
-        ok = gt_spans_sort(rows, count, store->ranges.start_ns, store->ranges.end_ns);
-        if (ok)
-            grow_tree(forest, rows, count);
-    }
-    return ok ? GT_OK : gt_fail_memory(err);
+    struct growth growth = {.forest = forest};
+    if (!forest || !forest_init(forest, store, labels, &scratch->range_arena))
+        return gt_fail_memory(err);
+    group_by_track(forest);
+    gt_threads_deal(gt_threads_slices(scratch->threads, store->ranges.count, 0), forest->track_count, grow_track,
+                    &growth);
+    return growth.failed ? gt_fail_memory(err) : GT_OK;
 }
 
 /* ---- ops ---- */

@@ -166,24 +166,47 @@ static bool can_be_step(const struct gt_store *store, size_t range) {
            ranges->end_thread[range] == GT_NO_TRACK;
 }
 
-/* The clearest kind of steps that the trace has; NULL if it has none. Each name is looked at once. */
-static bool choose_kind(const struct gt_store *store, const struct step_kind **chosen) {
+struct choice {
+    const struct gt_store *store;
+    atomic_uchar *is_known; /* by name: somebody looks at it, or has */
+    atomic_size_t best;     /* of step_kinds, the first that was found */
+};
+
+static void lower(atomic_size_t *value, size_t to) {
+    size_t now = atomic_load(value);
+    while (to < now && !atomic_compare_exchange_weak(value, &now, to))
+        ;
+}
+
+static void choose_in_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct choice *choice = context;
     size_t best = KIND_COUNT;
     int64_t number;
-    uint8_t *is_known = gt_mem_array(store->strings.count, 1);
-    if (!is_known)
-        return false;
-    for (size_t i = 0; i < store->ranges.count && best > 0; i++) {
-        gt_strid name = store->ranges.name[i];
-        if (is_known[name] || !can_be_step(store, i))
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
+        gt_strid name = choice->store->ranges.name[i];
+        if (atomic_load_explicit(&choice->is_known[name], memory_order_relaxed) || !can_be_step(choice->store, i))
             continue;
-        is_known[name] = 1;
+        atomic_store_explicit(&choice->is_known[name], 1, memory_order_relaxed);
+        best = atomic_load_explicit(&choice->best, memory_order_relaxed);
         for (size_t k = 0; k < best; k++)
-            if (fits_kind(&step_kinds[k], gt_store_string(store, name), &number))
-                best = k;
+            if (fits_kind(&step_kinds[k], gt_store_string(choice->store, name), &number))
+                lower(&choice->best, best = k);
+        if (!best)
+            return;
     }
-    gt_mem_free(is_known);
-    *chosen = best < KIND_COUNT ? &step_kinds[best] : NULL;
+}
+
+/* The clearest kind of steps that the trace has; NULL if it has none. Each name is looked at once, or a few times where
+   several threads come to it. */
+static bool choose_kind(const struct gt_store *store, size_t slices, const struct step_kind **chosen) {
+    struct choice choice = {.store = store, .best = KIND_COUNT};
+    choice.is_known = gt_mem_array(store->strings.count, sizeof *choice.is_known);
+    if (!choice.is_known)
+        return false;
+    gt_threads_rows(slices, store->ranges.count, choose_in_slice, &choice);
+    gt_mem_free(choice.is_known);
+    *chosen = choice.best < KIND_COUNT ? &step_kinds[choice.best] : NULL;
     return true;
 }
 
@@ -191,52 +214,90 @@ static int compare(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
 
-static int by_start(const void *a, const void *b) {
+static int by_start(const void *a, const void *b, void *context) {
     const struct gt_step *x = a, *y = b;
     int order = compare(x->start_ns, y->start_ns);
+    (void)context;
     order = order ? order : compare(x->number, y->number);
     return order ? order : compare(x->range, y->range);
 }
 
 enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
 
-/* By name: whether ranges of it are steps, and their number. To be freed; NULL: memory was short. */
-static uint64_t *new_answers(const struct gt_store *store, const struct step_kind *kind, size_t *step_count) {
-    uint64_t *answers = gt_mem_array(store->strings.count, sizeof *answers);
-    *step_count = 0;
-    for (size_t i = 0; i < store->ranges.count && kind && answers; i++) {
-        gt_strid name = store->ranges.name[i];
-        int64_t number = 0;
-        if (!can_be_step(store, i))
-            continue;
-        if (answers[name] == NOT_ASKED)
-            answers[name] =
-                fits_kind(kind, gt_store_string(store, name), &number) ? (uint64_t)number + FIRST_NUMBER : NO_STEP;
-        *step_count += answers[name] >= FIRST_NUMBER;
+struct collection {
+    const struct gt_store *store;
+    const struct step_kind *kind;
+    _Atomic uint64_t *answers; /* by name: whether ranges of it are steps, and their number */
+    size_t slices, *counts;    /* of steps, by slice of the ranges */
+    struct gt_step *steps;
+};
+
+static uint64_t answer_for(const struct collection *collection, size_t range) {
+    gt_strid name = collection->store->ranges.name[range];
+    int64_t number = 0;
+    if (!can_be_step(collection->store, range))
+        return NO_STEP;
+    uint64_t answer = atomic_load_explicit(&collection->answers[name], memory_order_relaxed);
+    if (answer == NOT_ASKED) { /* whoever else asks gets the same answer */
+        bool fits = fits_kind(collection->kind, gt_store_string(collection->store, name), &number);
+        answer = fits ? (uint64_t)number + FIRST_NUMBER : NO_STEP;
+        atomic_store_explicit(&collection->answers[name], answer, memory_order_relaxed);
     }
-    return answers;
+    return answer;
 }
 
-static bool collect_steps(const struct gt_store *store, struct gt_labels *labels) {
+static void count_in_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct collection *collection = context;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++)
+        count += answer_for(collection, i) >= FIRST_NUMBER;
+    collection->counts[slice] = count;
+}
+
+static void collect_in_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct collection *collection = context;
+    const struct gt_store *store = collection->store;
     const struct gt_ranges *ranges = &store->ranges;
-    const struct step_kind *kind = NULL;
-    uint64_t *answers = choose_kind(store, &kind) ? new_answers(store, kind, &labels->step_count) : NULL;
-    if (answers)
-        labels->steps =
+    struct gt_step *step = collection->steps;
+    for (size_t s = 0; s < slice; s++)
+        step += collection->counts[s];
+    for (size_t i = begin; i < end; i++) {
+        uint64_t answer = answer_for(collection, i);
+        if (answer >= FIRST_NUMBER)
+            *step++ = (struct gt_step){.number = (int64_t)(answer - FIRST_NUMBER),
+                                       .start_ns = ranges->start_ns[i],
+                                       .end_ns = ranges->end_ns[i],
+                                       .process = store->threads.process[ranges->thread[i]],
+                                       .range = (uint32_t)i};
+    }
+}
+
+static bool list_steps(struct collection *collection, struct gt_labels *labels) {
+    size_t range_count = collection->store->ranges.count;
+    collection->answers = gt_mem_array(collection->store->strings.count, sizeof *collection->answers);
+    collection->counts = gt_mem_array(collection->slices, sizeof *collection->counts);
+    bool ok = collection->answers && collection->counts;
+    if (ok && collection->kind)
+        gt_threads_rows(collection->slices, range_count, count_in_slice, collection);
+    for (size_t s = 0; ok && s < collection->slices; s++)
+        labels->step_count += collection->counts[s];
+    if (ok)
+        labels->steps = collection->steps =
             gt_arena_uninitialised(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
-    size_t filled = 0;
-    for (size_t i = 0; i < ranges->count && answers && labels->steps; i++)
-        if (can_be_step(store, i) && answers[ranges->name[i]] >= FIRST_NUMBER)
-            labels->steps[filled++] = (struct gt_step){.number = (int64_t)(answers[ranges->name[i]] - FIRST_NUMBER),
-                                                       .start_ns = ranges->start_ns[i],
-                                                       .end_ns = ranges->end_ns[i],
-                                                       .process = store->threads.process[ranges->thread[i]],
-                                                       .range = (uint32_t)i};
-    gt_mem_free(answers);
-    if (!labels->steps)
+    ok = ok && labels->steps;
+    if (ok && labels->step_count)
+        gt_threads_rows(collection->slices, range_count, collect_in_slice, collection);
+    gt_mem_free(collection->counts);
+    gt_mem_free(collection->answers);
+    return ok;
+}
+
+static bool collect_steps(const struct gt_store *store, size_t threads, struct gt_labels *labels) {
+    struct collection collection = {.store = store, .slices = gt_threads_slices(threads, store->ranges.count, 0)};
+    if (!choose_kind(store, collection.slices, &collection.kind) || !list_steps(&collection, labels))
         return false;
-    gt_step_tree_sort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
-    for (size_t i = 0; i < labels->step_count && kind && !has_numbers(kind); i++)
+    gt_step_tree_sort(labels->steps, labels->step_count, sizeof *labels->steps, by_start, threads);
+    for (size_t i = 0; i < labels->step_count && !has_numbers(collection.kind); i++)
         labels->steps[i].number = (int64_t)i;
     return true;
 }
@@ -244,7 +305,8 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
 static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels,
                                  struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_step_tree *tree = scratch->steps = gt_arena_alloc(&scratch->step_arena, sizeof *tree);
-    bool ok = tree && collect_steps(store, labels) && gt_step_tree_init(tree, store, labels, &scratch->step_arena);
+    bool ok = tree && collect_steps(store, scratch->threads, labels) &&
+              gt_step_tree_init(tree, store, labels, &scratch->step_arena, scratch->threads);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

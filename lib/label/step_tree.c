@@ -1,9 +1,11 @@
 /* Steps sorted by process and start, with a tree of the latest ends. */
 #include "label/step_tree.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
+#include "base/threads.h"
 
 #define NO_SPAN UINT32_MAX
 
@@ -14,21 +16,23 @@ static int compare(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
 
-static int by_process(const void *a, const void *b) {
+static int by_process(const void *a, const void *b, void *context) {
     const struct gt_step_span *x = a, *y = b;
     int order = compare(x->process, y->process);
+    (void)context;
     order = order ? order : compare(x->start_ns, y->start_ns);
     order = order ? order : compare(y->end_ns, x->end_ns);
     return order ? order : compare(x->step, y->step);
 }
 
-void gt_step_tree_sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
-    const char *bytes = items;
+void gt_step_tree_sort(void *items, size_t count, size_t size,
+                       int (*order)(const void *a, const void *b, void *context), size_t threads) {
+    char *bytes = items;
     size_t sorted = 1;
-    while (sorted < count && order(bytes + (sorted - 1) * size, bytes + sorted * size) <= 0)
+    while (sorted < count && order(bytes + (sorted - 1) * size, bytes + sorted * size, NULL) <= 0)
         sorted++;
     if (sorted < count)
-        qsort(items, count, size, order);
+        gt_sort(items, count, size, order, NULL, threads);
 }
 
 /* Of what there is for each process: the last is for GT_NO_TRACK, which also sorts last. */
@@ -36,49 +40,98 @@ static size_t place_of(const struct gt_store *store, uint32_t process) {
     return process == GT_NO_TRACK ? store->processes.count : process;
 }
 
-/* Steps come in order of start: dealt to their processes they are nearly sorted. */
-static bool sort_spans(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels) {
-    size_t process_count = store->processes.count + 1;
-    size_t *places = gt_mem_array(process_count + 1, sizeof *places); /* where the next span of a process goes */
-    if (!places)
-        return false;
-    for (size_t i = 0; i < tree->count; i++)
-        places[place_of(store, labels->steps[i].process) + 1]++;
-    for (size_t i = 1; i < process_count; i++)
-        places[i] += places[i - 1];
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct gt_step *step = &labels->steps[i];
-        tree->spans[places[place_of(store, step->process)]++] =
-            (struct gt_step_span){step->start_ns, step->end_ns, step->process, i, NO_SPAN, 0};
-    }
-    gt_mem_free(places);
-    gt_step_tree_sort(tree->spans, tree->count, sizeof *tree->spans, by_process);
-    return true;
+/* Steps dealt to their processes. */
+struct dealing {
+    struct gt_step_tree *tree;
+    const struct gt_store *store;
+    const struct gt_labels *labels;
+    size_t process_count, slices; /* with the place for GT_NO_TRACK */
+    size_t *places;      /* by slice and process: first how many steps, then where its next span of that process goes */
+    size_t *bounds;      /* process_count + 1: the spans of process p are those from bounds[p] to bounds[p + 1] */
+    atomic_bool is_deep; /* there are steps that the tree would be asked for */
+};
+
+static void count_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct dealing *dealing = context;
+    size_t *counts = dealing->places + slice * dealing->process_count;
+    for (size_t i = begin; i < end; i++)
+        counts[place_of(dealing->store, dealing->labels->steps[i].process)]++;
 }
 
-/* Links each span to the last one before it that ends later; how deep the deepest is. */
-static uint32_t link_spans(struct gt_step_tree *tree) {
-    uint32_t deepest = 0;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        uint32_t longer = i - 1;
-        while (longer != NO_SPAN && tree->spans[longer].end_ns <= tree->spans[i].end_ns)
-            longer = tree->spans[longer].longer;
-        tree->spans[i].longer = longer;
-        tree->spans[i].depth = longer == NO_SPAN ? 0 : tree->spans[longer].depth + 1;
-        deepest = tree->spans[i].depth > deepest ? tree->spans[i].depth : deepest;
+static void place_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct dealing *dealing = context;
+    size_t *places = dealing->places + slice * dealing->process_count;
+    for (size_t i = begin; i < end; i++) {
+        const struct gt_step *step = &dealing->labels->steps[i];
+        dealing->tree->spans[places[place_of(dealing->store, step->process)]++] =
+            (struct gt_step_span){step->start_ns, step->end_ns, step->process, (uint32_t)i, NO_SPAN, 0};
     }
-    return deepest;
+}
+
+/* Steps come in order of start: dealt to their processes they are nearly sorted. */
+static void deal_spans(struct dealing *dealing, size_t threads) {
+    struct gt_step_tree *tree = dealing->tree;
+    size_t next = 0;
+    gt_threads_rows(dealing->slices, tree->count, count_slice, dealing);
+    for (size_t p = 0; p < dealing->process_count; p++) {
+        dealing->bounds[p] = next;
+        for (size_t s = 0; s < dealing->slices; s++) {
+            size_t *place = &dealing->places[s * dealing->process_count + p], count = *place;
+            *place = next;
+            next += count;
+        }
+    }
+    dealing->bounds[dealing->process_count] = next;
+    gt_threads_rows(dealing->slices, tree->count, place_slice, dealing);
+    gt_step_tree_sort(tree->spans, tree->count, sizeof *tree->spans, by_process, threads);
+}
+
+/* Links each span of a process to the last one before it that ends later. */
+static void link_process(void *context, size_t process) {
+    struct dealing *dealing = context;
+    struct gt_step_span *spans = dealing->tree->spans;
+    uint32_t deepest = 0;
+    for (size_t i = dealing->bounds[process] + 1; i < dealing->bounds[process + 1]; i++) {
+        uint32_t longer = (uint32_t)i - 1;
+        while (longer != NO_SPAN && spans[longer].end_ns <= spans[i].end_ns)
+            longer = spans[longer].longer;
+        spans[i].longer = longer;
+        spans[i].depth = longer == NO_SPAN ? 0 : spans[longer].depth + 1;
+        deepest = spans[i].depth > deepest ? spans[i].depth : deepest;
+    }
+    if (deepest >= NEAR)
+        atomic_store(&dealing->is_deep, true);
+}
+
+/* Fills the spans. false: memory was short. */
+static bool make_spans(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
+                       size_t threads, bool *is_deep) {
+    struct dealing dealing = {
+        .tree = tree, .store = store, .labels = labels, .process_count = store->processes.count + 1};
+    dealing.slices = gt_threads_slices(threads, tree->count, dealing.process_count);
+    dealing.places = gt_mem_array(dealing.slices * dealing.process_count, sizeof *dealing.places);
+    dealing.bounds = gt_mem_array(dealing.process_count + 1, sizeof *dealing.bounds);
+    bool ok = dealing.places && dealing.bounds;
+    if (ok) {
+        deal_spans(&dealing, threads);
+        gt_threads_deal(dealing.slices, dealing.process_count, link_process, &dealing);
+    }
+    *is_deep = dealing.is_deep;
+    gt_mem_free(dealing.places);
+    gt_mem_free(dealing.bounds);
+    return ok;
 }
 
 bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
-                       struct gt_arena *arena) {
+                       struct gt_arena *arena, size_t threads) {
+    bool is_deep;
     *tree = (struct gt_step_tree){.count = labels->step_count, .leaf_count = 1};
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
     tree->spans = gt_arena_uninitialised(arena, tree->count, sizeof *tree->spans);
-    if (gt_arena_failed(arena) || !sort_spans(tree, store, labels))
+    if (gt_arena_failed(arena) || !make_spans(tree, store, labels, threads, &is_deep))
         return false;
-    if (link_spans(tree) < NEAR)
+    if (!is_deep)
         return true;
     tree->latest_end_ns = gt_arena_uninitialised(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
     if (gt_arena_failed(arena))
@@ -113,11 +166,11 @@ static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t 
     return SIZE_MAX;
 }
 
-/* When the last of a span and those before it, as far as they are of its process, ends; INT64_MAX: not soon found. */
+/* When the last of a span and those of its process before it ends; INT64_MAX: not soon found. */
 static int64_t latest_own(const struct gt_step_tree *tree, size_t at) {
     for (size_t i = 0; i < NEAR; i++) {
         uint32_t longer = tree->spans[at].longer;
-        if (longer == NO_SPAN || tree->spans[longer].process != tree->spans[at].process)
+        if (longer == NO_SPAN)
             return tree->spans[at].end_ns;
         at = longer;
     }

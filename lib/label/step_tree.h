@@ -9,7 +9,7 @@
 struct gt_step_span {
     int64_t start_ns, end_ns;
     uint32_t process, step;
-    uint32_t longer; /* the last one before it that ends later; UINT32_MAX: none */
+    uint32_t longer; /* the last one of its process before it that ends later; UINT32_MAX: none */
     uint32_t depth;  /* how many are reached by way of it */
 };
 
@@ -32,12 +32,13 @@ struct gt_step_tree {
 
 /* Of all steps, in the arena. false: memory was short. */
 bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
-                       struct gt_arena *arena);
+                       struct gt_arena *arena, size_t threads);
 
 /* The step of a call; GT_NO_ROW: it is in none. */
 uint32_t gt_step_tree_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call);
 
-/* Sorts what files mostly have in order. */
-void gt_step_tree_sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *));
+/* Sorts what files mostly have in order, as gt_sort does. */
+void gt_step_tree_sort(void *items, size_t count, size_t size,
+                       int (*order)(const void *a, const void *b, void *context), size_t threads);
 
 #endif

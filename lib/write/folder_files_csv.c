@@ -43,7 +43,7 @@ enum gt_status gt_folder_files_csv(const struct gt_report *report, const struct 
     for (size_t s = 0; s < report->section_count && status == GT_OK; s++) {
         struct gt_scope scope = {.section = &report->sections[s]};
         struct gt_picked picked;
-        status = gt_picked_init(&picked, &layout->rows, &scope, err);
+        status = gt_picked_init(&picked, &layout->rows, &scope, threads, err);
         if (status == GT_OK && picked.count) {
             if (!has_header)
                 write_header(out, layout, line_end);

@@ -90,7 +90,7 @@ static void write_row(struct run *run, const struct gt_key *key, const struct gt
 
 /* false: memory was short, which the run then knows. */
 static bool pick(struct run *run, const struct gt_pick *rows, const struct gt_scope *scope, struct gt_picked *picked) {
-    if (gt_picked_init(picked, rows, scope, run->err) == GT_OK)
+    if (gt_picked_init(picked, rows, scope, run->threads, run->err) == GT_OK)
         return true;
     run->status = GT_ERR;
     return false;

@@ -188,7 +188,7 @@ static enum gt_status write_part(struct run *run, const struct gt_layout_part *p
         return GT_OK;
     if (part->issue && !has_issue(run->section, part->issue))
         return GT_OK;
-    enum gt_status status = gt_picked_init(&picked, &pick, &(struct gt_scope){.section = run->section}, err);
+    enum gt_status status = gt_picked_init(&picked, &pick, &(struct gt_scope){.section = run->section}, 1, err);
     run->table = picked.table;
     run->rows = picked.count;
     run->row = NULL;

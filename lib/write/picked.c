@@ -2,11 +2,12 @@
 #include "write/picked.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sort.h"
+#include "base/threads.h"
 #include "write/bound.h"
 #include "write/cell_format.h"
 #include "write/place.h"
@@ -157,39 +158,91 @@ static void keep_first(struct gt_picked *picked, size_t most, const struct gt_ce
     picked->rows[place] = row;
 }
 
-static void pick_rows(struct gt_picked *picked, const struct gt_pick *pick, const struct gt_scope *scope, size_t most) {
-    const struct gt_table *table = picked->table;
-    size_t column = pick->sort ? gt_table_column(table, pick->sort) : SIZE_MAX;
-    bool is_sorted = column != SIZE_MAX, keeps_first = is_sorted && most <= FEW_ROWS;
+/* What is looked for in a table, and what slices of its rows have. */
+struct picking {
+    const struct gt_table *table;
     struct wanted wanted;
-    wanted_init(&wanted, pick, table, scope);
-    for (size_t i = 0; i < table->row_count && (is_sorted || picked->count < most); i++) {
+    size_t column, most, slices; /* the column that sorts; how many rows at most */
+    bool is_sorted, keeps_first; /* only the first rows in order, as they come */
+    const struct gt_cell **rows; /* with room for what all slices may have */
+    struct gt_picked *parts;     /* of slices, in those rows */
+};
+
+static void pick_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct picking *picking = context;
+    const struct gt_table *table = picking->table;
+    struct gt_picked part = {.rows = picking->rows + (picking->keeps_first ? slice * picking->most : begin)};
+    for (size_t i = begin; i < end && (picking->is_sorted || part.count < picking->most); i++) {
         const struct gt_cell *row = &table->cells[i * table->column_count];
-        if (!is_wanted(&wanted, row))
+        if (!is_wanted(&picking->wanted, row))
             continue;
-        if (keeps_first)
-            keep_first(picked, most, row, &column);
+        if (picking->keeps_first)
+            keep_first(&part, picking->most, row, &picking->column);
         else
-            picked->rows[picked->count++] = row;
+            part.rows[part.count++] = row;
     }
-    if (is_sorted && !keeps_first)
-        qsort_r(picked->rows, picked->count, sizeof(const struct gt_cell *), by_column, &column);
-    if (picked->count > most)
-        picked->count = most;
+    picking->parts[slice] = part;
+}
+
+/* Those of the first slice are where they belong. */
+static void join_parts(struct picking *picking, struct gt_picked *picked) {
+    picked->count = picking->parts[0].count;
+    for (size_t s = 1; s < picking->slices; s++) {
+        const struct gt_picked *part = &picking->parts[s];
+        for (size_t i = 0; i < part->count && picking->keeps_first; i++)
+            keep_first(picked, picking->most, part->rows[i], &picking->column);
+        if (picking->keeps_first)
+            continue;
+        memmove(picked->rows + picked->count, part->rows, part->count * sizeof *part->rows);
+        picked->count += part->count;
+    }
+}
+
+static void pick_rows(struct picking *picking, struct gt_picked *picked, size_t threads) {
+    gt_threads_rows(picking->slices, picking->table->row_count, pick_slice, picking);
+    join_parts(picking, picked);
+    if (picking->is_sorted && !picking->keeps_first)
+        gt_sort(picked->rows, picked->count, sizeof(const struct gt_cell *), by_column, &picking->column, threads);
+    if (picked->count > picking->most)
+        picked->count = picking->most;
+}
+
+/* One slice where a few rows in any order are enough: they are soon found. */
+static size_t slices_of(const struct picking *picking, size_t threads) {
+    if (!picking->is_sorted && picking->most <= FEW_ROWS)
+        return 1;
+    return gt_threads_slices(threads, picking->table->row_count, picking->keeps_first ? picking->most : 0);
+}
+
+static size_t room_for(const struct picking *picking) {
+    size_t row_count = picking->table->row_count;
+    if (picking->keeps_first)
+        return picking->slices * picking->most;
+    return picking->most <= FEW_ROWS && picking->most < row_count ? picking->most : row_count;
 }
 
 enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pick, const struct gt_scope *scope,
-                              struct gt_error *err) {
+                              size_t threads, struct gt_error *err) {
     const struct gt_table *table = gt_section_find(scope->section, pick->table);
-    size_t row_count = table ? table->row_count : 0, most = pick->limit ? pick->limit : SIZE_MAX;
-    size_t room = most <= FEW_ROWS && most < row_count ? most : row_count;
     *picked = (struct gt_picked){.table = table};
-    picked->rows = gt_mem_uninitialised(room, sizeof(const struct gt_cell *));
-    if (!picked->rows)
-        return gt_fail_memory(err);
-    if (row_count)
-        pick_rows(picked, pick, scope, most);
-    return GT_OK;
+    if (!table || !table->row_count)
+        return GT_OK;
+    struct picking picking = {.table = table, .most = pick->limit ? pick->limit : SIZE_MAX};
+    picking.column = pick->sort ? gt_table_column(table, pick->sort) : SIZE_MAX;
+    picking.is_sorted = picking.column != SIZE_MAX;
+    picking.keeps_first = picking.is_sorted && picking.most <= FEW_ROWS;
+    picking.slices = slices_of(&picking, threads);
+    picking.parts = gt_mem_array(picking.slices, sizeof *picking.parts);
+    picked->rows = picking.rows = gt_mem_uninitialised(room_for(&picking), sizeof *picking.rows);
+    bool ok = picking.parts && picking.rows;
+    if (ok) {
+        wanted_init(&picking.wanted, pick, table, scope);
+        pick_rows(&picking, picked, threads);
+    } else {
+        gt_picked_release(picked);
+    }
+    gt_mem_free(picking.parts);
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 void gt_picked_release(struct gt_picked *picked) {

@@ -29,8 +29,9 @@ struct gt_picked {
     size_t count;
 };
 
+/* On so many threads, where the table is long. */
 enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pick, const struct gt_scope *scope,
-                              struct gt_error *err);
+                              size_t threads, struct gt_error *err);
 void gt_picked_release(struct gt_picked *picked);
 
 /* Numbers as older tools write them: a real that is whole has a decimal. */

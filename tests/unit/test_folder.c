@@ -52,7 +52,7 @@ static void check_pick(const struct gt_pick *pick, const struct gt_scope *around
     struct gt_picked picked;
     char found[16] = "";
     inside.section = scope.section;
-    assert_int_equal(gt_picked_init(&picked, pick, &inside, NULL), GT_OK);
+    assert_int_equal(gt_picked_init(&picked, pick, &inside, 3, NULL), GT_OK);
     for (size_t i = 0; i < picked.count; i++)
         strncat(found, picked.rows[i][1].text, 1);
     assert_string_equal(found, names);

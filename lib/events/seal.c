@@ -189,11 +189,12 @@ static bool merge_strings(struct gt_merge *merge, size_t threads) {
         size_t begin = piece->segment->string_begin, end = piece->segment->string_end;
         if (piece->segment->forgotten || begin >= end)
             continue;
-        lists[count++] = (struct gt_strtab_list){
+        lists[count] = (struct gt_strtab_list){
             .texts = piece->builder->store.strings.strings + begin,
             .count = end - begin,
             .ids = merge->renumberings[piece->builder_index].maps[GT_REFERS_STRING] + begin,
         };
+        count++;
     }
     if (lists)
         gt_strtab_lists_intern(&merge->target.store.strings, lists, count, threads);

@@ -1,10 +1,13 @@
 /* Gaps: when each device was idle and why, summed by cause and listed longest first. */
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/moments.h"
 #include "base/ns.h"
 #include "base/radix.h"
+#include "base/threads.h"
 #include "measure/results/calls.h"
 #include "measure/results/gap_calls.h"
 #include "measure/results/idle_work.h"
@@ -140,20 +143,47 @@ struct tables {
     struct gt_table *causes, *all, *host;
 };
 
-static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
+/* The sums of one device. */
+struct device_sums {
+    struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT];
+};
+
+struct summing {
+    const struct gt_idle *idle;
+    const struct gt_idle_code *code;
+    struct device_sums *sums;
+};
+
+static void sum_device(void *context, size_t device) {
+    const struct summing *summing = context;
+    struct device_sums *sums = &summing->sums[device];
+    gt_idle_code_sum(summing->code, summing->idle, device, sums->causes, sums->activities);
+}
+
+static size_t threads_for(const struct gt_view *view, size_t gap_count) {
+    return gt_threads_slices(gt_threads_count(view->request->threads), gap_count, 0);
+}
+
+/* false: memory was short. */
+static bool add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
                      const struct tables *tables) {
     struct gt_idle_sum all[GT_IDLE_CAUSE_COUNT] = {0};
+    struct device_sums *sums = gt_mem_uninitialised(idle->device_count, sizeof *sums);
+    if (!sums)
+        return false;
+    gt_threads_deal(threads_for(view, idle->count), idle->device_count, sum_device,
+                    &(struct summing){idle, code, sums});
     for (size_t d = 0; d < idle->device_count; d++) {
-        struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT];
-        gt_idle_code_sum(code, idle, d, causes, activities);
-        add_causes(tables->causes, &view->devices[d], causes);
-        add_activities(tables->host, view->devices[d].id, activities);
+        add_causes(tables->causes, &view->devices[d], sums[d].causes);
+        add_activities(tables->host, view->devices[d].id, sums[d].activities);
         for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
-            gt_moments_merge(&all[c].gaps, &causes[c].gaps);
-            all[c].twice_recoverable_ns += causes[c].twice_recoverable_ns;
+            gt_moments_merge(&all[c].gaps, &sums[d].causes[c].gaps);
+            all[c].twice_recoverable_ns += sums[d].causes[c].twice_recoverable_ns;
         }
     }
+    gt_mem_free(sums);
     add_causes(tables->all, NULL, all);
+    return true;
 }
 
 /* ---- the longest gaps ---- */
@@ -167,37 +197,85 @@ static inline int64_t listed_ns(const struct gt_idle *idle, size_t gap) {
     return gt_ns_between(gt_idle_gap_start_ns(idle, gap), gt_idle_gap_whole_end_ns(idle, gap));
 }
 
-/* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. Gathers some
-   more than are wanted, leaves the longest of them and goes on with those that are longer than all it left out. */
-static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
-    enum { MORE = 4096 };
-    size_t room = idle->count - wanted > wanted + MORE ? 2 * wanted + MORE : idle->count, count = 0;
-    struct gt_radix_item *order = gt_mem_uninitialised(room, sizeof *order);
-    uint32_t *longest = gt_mem_uninitialised(wanted, sizeof *longest);
-    bool ok = order && longest;
+struct longest {
+    const struct gt_idle *idle;
+    size_t wanted, room;         /* room: for the gaps of a slice that may be wanted */
+    struct gt_radix_item *items; /* by slice */
+    size_t *counts;
+    atomic_bool failed;
+};
+
+/* Leaves the longest ones, in order. */
+static bool keep_longest(struct gt_radix_item *items, size_t *count, size_t wanted) {
+    if (!gt_radix_sort_first(items, *count, wanted))
+        return false;
+    *count = wanted;
+    return true;
+}
+
+/* Gathers some more than are wanted, leaves the longest of them and goes on with those that are longer than all it left
+   out. */
+static void gather_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct longest *longest = context;
+    const struct gt_idle *idle = longest->idle;
+    struct gt_radix_item *items = longest->items + slice * longest->room;
+    size_t count = 0;
     int64_t least_ns = -1;
-    for (uint32_t i = 0; i < idle->count && ok; i++) {
+    bool ok = true;
+    for (uint32_t i = (uint32_t)begin; i < end && ok; i++) {
         int64_t length_ns = listed_ns(idle, i);
         if (length_ns <= least_ns || !is_listed(idle, i))
             continue;
-        if (count == room) {
-            ok = gt_radix_sort_first(order, count, wanted);
-            count = wanted;
-            least_ns = wanted ? listed_ns(idle, order[wanted - 1].value) : INT64_MAX;
-            if (length_ns <= least_ns)
+        if (count == longest->room) {
+            ok = keep_longest(items, &count, longest->wanted);
+            least_ns = count ? listed_ns(idle, items[count - 1].value) : INT64_MAX;
+            if (!ok || length_ns <= least_ns)
                 continue;
         }
-        order[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
+        items[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
     }
-    ok = ok && gt_radix_sort_first(order, count, wanted);
+    if (ok && count > longest->wanted)
+        ok = keep_longest(items, &count, longest->wanted);
+    longest->counts[slice] = count;
+    if (!ok)
+        atomic_store(&longest->failed, true);
+}
+
+/* Those of all slices become one list. */
+static size_t join_slices(struct longest *longest, size_t slices) {
+    size_t count = longest->counts[0];
+    for (size_t s = 1; s < slices; s++) {
+        memmove(longest->items + count, longest->items + s * longest->room,
+                longest->counts[s] * sizeof *longest->items);
+        count += longest->counts[s];
+    }
+    return count;
+}
+
+/* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. */
+static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
+    enum { MORE = 4096 };
+    size_t threads = gt_threads_count(idle->view->request->threads);
+    size_t slices = gt_threads_slices(threads, idle->count, 2 * wanted + MORE), rows = idle->count / slices + 1;
+    struct longest longest = {.idle = idle, .wanted = wanted};
+    longest.room = rows / 2 > wanted + MORE ? 2 * wanted + MORE : rows;
+    longest.items = gt_mem_uninitialised(slices * longest.room, sizeof *longest.items);
+    longest.counts = gt_mem_array(slices, sizeof *longest.counts);
+    uint32_t *numbers = gt_mem_uninitialised(wanted, sizeof *numbers);
+    bool ok = longest.items && longest.counts && numbers;
+    if (ok) {
+        gt_threads_rows(slices, idle->count, gather_slice, &longest);
+        size_t count = join_slices(&longest, slices);
+        ok = !longest.failed && gt_radix_sort_first(longest.items, count, wanted);
+    }
     for (size_t i = 0; i < wanted && ok; i++)
-        longest[i] = order[i].value;
-    gt_mem_free(order);
-    if (!ok) {
-        gt_mem_free(longest);
-        longest = NULL;
-    }
-    return longest;
+        numbers[i] = longest.items[i].value;
+    gt_mem_free(longest.items);
+    gt_mem_free(longest.counts);
+    if (ok)
+        return numbers;
+    gt_mem_free(numbers);
+    return NULL;
 }
 
 /* What the launching threads of listed gaps were in, as far as it is known: by place in the list. */
@@ -272,6 +350,28 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     gt_row_end(&row);
 }
 
+/* Listed gaps, and what is found for them: each part by itself. */
+struct surroundings_of {
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+    const uint32_t *gaps;
+    size_t count;
+    struct surroundings *found;
+};
+
+enum { PART_CALLS, PART_OPERATORS, PART_CODE, PART_COUNT };
+
+static void find_part(void *context, size_t part) {
+    const struct surroundings_of *of = context;
+    struct surroundings *found = of->found;
+    if (part == PART_CALLS)
+        found->calls = gt_gap_calls(of->view, of->idle, of->gaps, of->count);
+    else if (part == PART_OPERATORS)
+        found->operators = operators_of_gaps(of->view, of->idle, of->gaps, of->count);
+    else
+        found->code = gt_gap_calls_code(of->idle, found->found, of->gaps, of->count);
+}
+
 static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
                      struct gt_section *section) {
     struct gt_table *table =
@@ -279,11 +379,10 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, con
     table->screen_limit = 10;
     size_t total = idle->count - idle->late_starts, count = gt_measure_table_rows_wanted(view, table, total);
     uint32_t *longest = new_longest(idle, count);
-    struct surroundings around = {0};
+    struct surroundings around = {.found = code};
     if (longest)
-        around = (struct surroundings){gt_gap_calls(view, idle, longest, count),
-                                       operators_of_gaps(view, idle, longest, count), code,
-                                       gt_gap_calls_code(idle, code, longest, count)};
+        gt_threads_deal(threads_for(view, idle->count), PART_COUNT, find_part,
+                        &(struct surroundings_of){view, idle, longest, count, &around});
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);
@@ -311,7 +410,8 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     tables.causes->empty = view->device_count ? "No idle time within the span." : NULL;
     if (view->device_count < 2)
         gt_measure_table_for(section, tables.all, GT_FOR_DATA);
-    add_sums(view, idle, code, &tables);
+    if (!add_sums(view, idle, code, &tables))
+        return gt_fail_memory(err);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         gt_table_name(tables.all, gt_str_of(gt_idle_cause_names[i]));
     enum gt_status status = gt_idle_work_add(view, idle, code, section, err);

@@ -8,25 +8,20 @@
 #include "base/mem.h"
 #include "base/threads.h"
 
-/* With fewer texts one thread is as fast; with more their numbers would not fit. */
+/* With fewer texts one thread is as fast. */
 #ifndef GT_STRTAB_LISTS_LEAST
 #define GT_STRTAB_LISTS_LEAST ((size_t)1 << 16)
 #endif
-#define MOST ((size_t)1 << 30)
+#define MOST ((size_t)1 << 30) /* texts have 32-bit numbers, of which FREE and EMPTY are none */
 
+#define FREE  UINT32_MAX /* no leader has this place */
 #define EMPTY UINT32_MAX /* instead of a leader: the text is empty */
-
-/* A leader as others look it up. */
-struct entry {
-    const struct gt_str *text; /* NULL: the place is free */
-    uint32_t hash, number;
-};
 
 /* The texts whose hashes have the same highest bits. */
 struct part {
-    struct entry *entries; /* open addressing */
-    size_t place_count;    /* a power of two */
-    size_t late_count;     /* of entries, at the beginning, that found no place among the slots of the part */
+    uint32_t *leaders;  /* open addressing by hash */
+    size_t place_count; /* a power of two */
+    size_t late_count;  /* of leaders, at the beginning, that found no place among the slots of the part */
 };
 
 /* Texts are numbered through all lists. */
@@ -63,21 +58,33 @@ static bool part_init(struct part *part, const struct merge *merge, size_t index
         count += part_of(merge, merge->hashes[i]) == index;
     for (part->place_count = 16; part->place_count < 2 * count;)
         part->place_count *= 2;
-    part->entries = gt_mem_array(part->place_count, sizeof *part->entries);
-    return part->entries;
+    part->leaders = gt_mem_uninitialised(part->place_count, sizeof *part->leaders);
+    if (part->leaders)
+        memset(part->leaders, 0xff, part->place_count * sizeof *part->leaders); /* FREE */
+    return part->leaders;
 }
 
-/* The number of the first text that is equal. The part has the highest bits of the hash in common, the table uses the
-   lowest ones. */
-static uint32_t lead(struct part *part, const struct gt_str *text, uint32_t hash, uint32_t number) {
-    size_t at = hash & (part->place_count - 1);
-    for (; part->entries[at].text; at = (at + 1) & (part->place_count - 1)) {
-        const struct entry *entry = &part->entries[at];
-        if (entry->hash == hash && gt_str_eq(*entry->text, *text))
-            return entry->number;
+static struct gt_str text_of(const struct merge *merge, size_t number) {
+    size_t low = 0, high = merge->list_count; /* the text is in one of these lists */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(merge->firsts[middle] <= number ? &low : &high) = middle;
     }
-    part->entries[at] = (struct entry){text, hash, number};
-    return number;
+    return merge->lists[low].texts[number - merge->firsts[low]];
+}
+
+/* The number of the first text that is equal. All hashes of a part have the same highest bits, so their places go by
+   the lowest ones. */
+static uint32_t lead(const struct merge *merge, struct part *part, struct gt_str text, size_t number) {
+    uint32_t hash = merge->hashes[number];
+    size_t at = hash & (part->place_count - 1);
+    for (; part->leaders[at] != FREE; at = (at + 1) & (part->place_count - 1)) {
+        uint32_t leader = part->leaders[at];
+        if (merge->hashes[leader] == hash && gt_str_eq(text_of(merge, leader), text))
+            return leader;
+    }
+    part->leaders[at] = (uint32_t)number;
+    return part->leaders[at];
 }
 
 static void lead_part(void *context, size_t index) {
@@ -90,10 +97,8 @@ static void lead_part(void *context, size_t index) {
     for (size_t l = 0; l < merge->list_count; l++) {
         const struct gt_strtab_list *list = &merge->lists[l];
         for (size_t i = 0, number = merge->firsts[l]; i < list->count; i++, number++) {
-            uint32_t hash = merge->hashes[number];
-            if (part_of(merge, hash) == index)
-                merge->leaders[number] =
-                    list->texts[i].len ? lead(part, &list->texts[i], hash, (uint32_t)number) : EMPTY;
+            if (part_of(merge, merge->hashes[number]) == index)
+                merge->leaders[number] = list->texts[i].len ? lead(merge, part, list->texts[i], number) : EMPTY;
         }
     }
 }
@@ -147,25 +152,27 @@ static void answer_list(void *context, size_t index) {
     }
 }
 
-/* Those of a part have slots of their own, one after the other. Where they are full, entries go to the beginning of the
+static bool put_leader(struct merge *merge, uint32_t leader, size_t end) {
+    return gt_strtab_put(merge->tab, merge->hashes[leader], merge->ids[leader], end);
+}
+
+/* Those of a part have slots of their own, one after the other. Where they are full, leaders go to the beginning of the
    part's. */
 static void fill_part(void *context, size_t index) {
     struct merge *merge = context;
     struct part *part = &merge->parts[index];
     size_t end = merge->tab->slot_count / merge->part_count * (index + 1);
     for (size_t i = 0; i < part->place_count; i++) {
-        const struct entry *entry = &part->entries[i];
-        if (entry->text && !gt_strtab_put(merge->tab, entry->hash, merge->ids[entry->number], end))
-            part->entries[part->late_count++] = *entry;
+        uint32_t leader = part->leaders[i];
+        if (leader != FREE && !put_leader(merge, leader, end))
+            part->leaders[part->late_count++] = leader;
     }
 }
 
 static void fill_late(struct merge *merge) {
     for (size_t p = 0; p < merge->part_count; p++)
-        for (size_t i = 0; i < merge->parts[p].late_count; i++) {
-            const struct entry *entry = &merge->parts[p].entries[i];
-            gt_strtab_put(merge->tab, entry->hash, merge->ids[entry->number], SIZE_MAX);
-        }
+        for (size_t i = 0; i < merge->parts[p].late_count; i++)
+            put_leader(merge, merge->parts[p].leaders[i], SIZE_MAX);
 }
 
 static bool make_table(struct merge *merge) {
@@ -175,8 +182,10 @@ static bool make_table(struct merge *merge) {
     if (!gt_strtab_make_room(merge->tab, string_count))
         return false;
     merge->text = gt_arena_uninitialised(&merge->tab->text, bytes, 1);
-    if (!merge->text)
+    if (!merge->text) {
+        merge->tab->text.failed = false; /* it had not failed before, and one by one the texts may have room */
         return false;
+    }
     merge->strings = merge->tab->strings;
     gt_threads_deal(merge->threads, merge->list_count, write_list, merge);
     merge->tab->count = string_count;
@@ -210,7 +219,7 @@ static bool merge_init(struct merge *merge, size_t text_count) {
 
 static void merge_release(struct merge *merge) {
     for (size_t p = 0; p < merge->part_count && merge->parts; p++)
-        gt_mem_free(merge->parts[p].entries);
+        gt_mem_free(merge->parts[p].leaders);
     gt_mem_free(merge->parts);
     gt_mem_free(merge->ids);
     gt_mem_free(merge->leaders);

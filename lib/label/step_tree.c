@@ -45,7 +45,8 @@ struct dealing {
     struct gt_step_tree *tree;
     const struct gt_store *store;
     const struct gt_labels *labels;
-    size_t process_count, slices; /* with the place for GT_NO_TRACK */
+    size_t process_count; /* with the place for GT_NO_TRACK */
+    size_t slices;
     size_t *places;      /* by slice and process: first how many steps, then where its next span of that process goes */
     size_t *bounds;      /* process_count + 1: the spans of process p are those from bounds[p] to bounds[p + 1] */
     atomic_bool is_deep; /* there are steps that the tree would be asked for */

@@ -148,42 +148,47 @@ struct device_sums {
     struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT];
 };
 
+/* Some devices, one after the other. */
 struct summing {
     const struct gt_idle *idle;
     const struct gt_idle_code *code;
-    struct device_sums *sums;
+    size_t first_device;
+    struct device_sums sums[16];
 };
 
-static void sum_device(void *context, size_t device) {
-    const struct summing *summing = context;
-    struct device_sums *sums = &summing->sums[device];
-    gt_idle_code_sum(summing->code, summing->idle, device, sums->causes, sums->activities);
+static void sum_device(void *context, size_t place) {
+    struct summing *summing = context;
+    struct device_sums *sums = &summing->sums[place];
+    gt_idle_code_sum(summing->code, summing->idle, summing->first_device + place, sums->causes, sums->activities);
 }
 
 static size_t threads_for(const struct gt_view *view, size_t gap_count) {
     return gt_threads_slices(gt_threads_count(view->request->threads), gap_count, 0);
 }
 
-/* false: memory was short. */
-static bool add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
+static void add_sums_of_device(const struct tables *tables, const struct gt_view_device *device,
+                               const struct device_sums *sums, struct gt_idle_sum *all) {
+    add_causes(tables->causes, device, sums->causes);
+    add_activities(tables->host, device->id, sums->activities);
+    for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
+        gt_moments_merge(&all[c].gaps, &sums->causes[c].gaps);
+        all[c].twice_recoverable_ns += sums->causes[c].twice_recoverable_ns;
+    }
+}
+
+static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
                      const struct tables *tables) {
     struct gt_idle_sum all[GT_IDLE_CAUSE_COUNT] = {0};
-    struct device_sums *sums = gt_mem_uninitialised(idle->device_count, sizeof *sums);
-    if (!sums)
-        return false;
-    gt_threads_deal(threads_for(view, idle->count), idle->device_count, sum_device,
-                    &(struct summing){idle, code, sums});
-    for (size_t d = 0; d < idle->device_count; d++) {
-        add_causes(tables->causes, &view->devices[d], sums[d].causes);
-        add_activities(tables->host, view->devices[d].id, sums[d].activities);
-        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
-            gt_moments_merge(&all[c].gaps, &sums[d].causes[c].gaps);
-            all[c].twice_recoverable_ns += sums[d].causes[c].twice_recoverable_ns;
-        }
+    struct summing summing = {.idle = idle, .code = code};
+    size_t at_once = GT_ARRAY_COUNT(summing.sums), threads = threads_for(view, idle->count);
+    for (size_t first = 0; first < idle->device_count; first += at_once) {
+        size_t left = idle->device_count - first, count = left < at_once ? left : at_once;
+        summing.first_device = first;
+        gt_threads_deal(threads, count, sum_device, &summing);
+        for (size_t i = 0; i < count; i++)
+            add_sums_of_device(tables, &view->devices[first + i], &summing.sums[i], all);
     }
-    gt_mem_free(sums);
     add_causes(tables->all, NULL, all);
-    return true;
 }
 
 /* ---- the longest gaps ---- */
@@ -282,7 +287,7 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 struct surroundings {
     uint32_t *calls;     /* as gt_gap_calls has them */
     uint32_t *operators; /* around the launch calls, as gt_operator_set_of_calls has them */
-    const struct gt_idle_code *found;
+    const struct gt_idle_code *idle_code;
     gt_strid *code; /* as gt_gap_calls_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
 
@@ -339,8 +344,9 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     gt_row_cell(&row, "before", gt_measure_op_name_cell(view, idle->next[number]));
     gt_row_cell(&row, "call", call_name(view, idle->call[number]));
     gt_row_cell(&row, "activity",
-                cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[around->found->activity[number]]))
-                                      : gt_cell_null());
+                cause == GT_IDLE_HOST
+                    ? gt_cell_text(gt_str_of(gt_host_activity_names[around->idle_code->activity[number]]))
+                    : gt_cell_null());
     gt_row_cell(&row, "recoverable_ns",
                 gt_cell_half(gt_idle_gap_twice_recoverable_ns(idle, number, &idle->devices[device])));
     gt_row_cell(&row, "meanwhile", is_mostly_queued ? gt_cell_null() : cpu_was_in(view, around, place));
@@ -351,7 +357,7 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
 }
 
 /* Listed gaps, and what is found for them: each part by itself. */
-struct surroundings_of {
+struct search {
     const struct gt_view *view;
     const struct gt_idle *idle;
     const uint32_t *gaps;
@@ -362,14 +368,14 @@ struct surroundings_of {
 enum { PART_CALLS, PART_OPERATORS, PART_CODE, PART_COUNT };
 
 static void find_part(void *context, size_t part) {
-    const struct surroundings_of *of = context;
-    struct surroundings *found = of->found;
+    const struct search *search = context;
+    struct surroundings *found = search->found;
     if (part == PART_CALLS)
-        found->calls = gt_gap_calls(of->view, of->idle, of->gaps, of->count);
+        found->calls = gt_gap_calls(search->view, search->idle, search->gaps, search->count);
     else if (part == PART_OPERATORS)
-        found->operators = operators_of_gaps(of->view, of->idle, of->gaps, of->count);
+        found->operators = operators_of_gaps(search->view, search->idle, search->gaps, search->count);
     else
-        found->code = gt_gap_calls_code(of->idle, found->found, of->gaps, of->count);
+        found->code = gt_gap_calls_code(search->idle, found->idle_code, search->gaps, search->count);
 }
 
 static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
@@ -379,10 +385,10 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, con
     table->screen_limit = 10;
     size_t total = idle->count - idle->late_starts, count = gt_measure_table_rows_wanted(view, table, total);
     uint32_t *longest = new_longest(idle, count);
-    struct surroundings around = {.found = code};
+    struct surroundings around = {.idle_code = code};
     if (longest)
         gt_threads_deal(threads_for(view, idle->count), PART_COUNT, find_part,
-                        &(struct surroundings_of){view, idle, longest, count, &around});
+                        &(struct search){view, idle, longest, count, &around});
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);
@@ -410,8 +416,7 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     tables.causes->empty = view->device_count ? "No idle time within the span." : NULL;
     if (view->device_count < 2)
         gt_measure_table_for(section, tables.all, GT_FOR_DATA);
-    if (!add_sums(view, idle, code, &tables))
-        return gt_fail_memory(err);
+    add_sums(view, idle, code, &tables);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         gt_table_name(tables.all, gt_str_of(gt_idle_cause_names[i]));
     enum gt_status status = gt_idle_work_add(view, idle, code, section, err);

@@ -5,19 +5,19 @@
 
 enum { USUAL_ROOM = 16 * 1024, SHORT_TEXT = 1024, LONGEST_ESCAPE = 6 /* \u001f of one byte */ };
 
-static void leave_room(struct gt_pen *pen) {
+static void drop_room(struct gt_pen *pen) {
     pen->begin = pen->at = pen->end = pen->no_room;
 }
 
 void gt_pen_init(struct gt_pen *pen, struct gt_out *out) {
     *pen = (struct gt_pen){.out = out};
-    leave_room(pen);
+    drop_room(pen);
 }
 
 void gt_pen_lift(struct gt_pen *pen) {
     if (pen->at > pen->begin)
         gt_out_advance(pen->out, (size_t)(pen->at - pen->begin));
-    leave_room(pen);
+    drop_room(pen);
 }
 
 void gt_pen_refill(struct gt_pen *pen, size_t size) {

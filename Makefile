@@ -209,6 +209,7 @@ NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS)
 $(NO_THREADS) $(BUILD)/unit/test_torch_packed: OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
 $(BUILD)/unit/test_slices $(BUILD)/unit/test_by_row $(BUILD)/unit/test_picked $(BUILD)/unit/test_launch_wait: $(BUILD)/obj/tests/unit/short_slices.o
+$(BUILD)/unit/test_store $(BUILD)/unit/test_slices $(BUILD)/unit/test_torch_json: $(BUILD)/obj/tests/unit/short_parts.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)

@@ -1,6 +1,6 @@
 /* Sealing, the rows: columns of several builders come in, those of the merged store go out. Of each table, the columns
-   of the builder that has most of its rows grow to hold them all; a column of the others is given back when all of it
-   is copied, so each thread has two of one. */
+   of the builder that has most of its rows grow to hold them all; what is copied of the others is given back, so each
+   thread has two of one piece, and those that share a column two of its short pieces. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -134,45 +134,81 @@ static void move_column(const struct gt_merge *merge, struct gt_store *into, con
         renumber_column(merge, piece, info, numbers, numbers);
 }
 
-/* Copying, shared by several threads: each takes the next column that nobody has. */
+/* Columns shared by several threads: each takes the next part of one that nobody has. */
 struct copying {
     struct gt_merge *merge;
     struct gt_builder *builders;
     size_t builder_count;
-    atomic_size_t next_column;
+    atomic_size_t next;    /* part, where each column has as many as there are builders */
+    atomic_size_t *copied; /* by column: how many of its own parts */
 };
+
+/* Parts of a column are long: threads that ask for the same huge page at the same time all clear one. Tests have
+   shorter ones (tests/unit/short_parts.c). */
+#ifndef GT_SEAL_LEAST_PART_BYTES
+#define GT_SEAL_LEAST_PART_BYTES ((size_t)4 << 20)
+#endif
+
+static size_t parts_of(const struct copying *copying, const struct gt_column_info *info) {
+    size_t bytes = *gt_store_row_count(&copying->merge->target.store, info->table) * info->elem_bytes;
+    size_t parts = bytes / GT_SEAL_LEAST_PART_BYTES;
+    return parts < 1 ? 1 : parts < copying->builder_count ? parts : copying->builder_count;
+}
 
 /* Rows that stay in their column move first, the last of them foremost, so that no row is overwritten before it moved.
  */
-static void copy_pieces(const struct gt_merge *merge, struct gt_store *into, const struct gt_column_info *info) {
-    size_t kept = merge->kept[info->table];
+static void move_pieces(const struct copying *copying, const struct gt_column_info *info) {
+    const struct gt_merge *merge = copying->merge;
     for (size_t p = merge->piece_count; p-- > 0;)
-        if (merge->pieces[p].builder_index == kept && piece_rows(&merge->pieces[p], info->table))
-            move_column(merge, into, &merge->pieces[p], info);
-    for (size_t p = 0; p < merge->piece_count; p++)
-        if (merge->pieces[p].builder_index != kept && piece_rows(&merge->pieces[p], info->table))
-            copy_column(merge, into, &merge->pieces[p], info);
+        if (merge->pieces[p].builder_index == merge->kept[info->table] && piece_rows(&merge->pieces[p], info->table))
+            move_column(merge, &copying->merge->target.store, &merge->pieces[p], info);
+}
+
+static void move_columns(void *context, size_t column) {
+    const struct gt_column_info *info = &gt_column_infos[column];
+    if (!is_track_table(info->table))
+        move_pieces(context, info);
+}
+
+static void copy_pieces(const struct copying *copying, const struct gt_column_info *info, size_t part, size_t parts) {
+    const struct gt_merge *merge = copying->merge;
+    size_t end = gt_threads_slice_begin(merge->piece_count, parts, part + 1);
+    for (size_t p = gt_threads_slice_begin(merge->piece_count, parts, part); p < end; p++)
+        if (merge->pieces[p].builder_index != merge->kept[info->table] && piece_rows(&merge->pieces[p], info->table))
+            copy_column(merge, &copying->merge->target.store, &merge->pieces[p], info);
+}
+
+static void free_columns(const struct copying *copying, const struct gt_column_info *info) {
+    for (size_t b = 0; b < copying->builder_count; b++)
+        gt_store_column_free(&copying->builders[b].store, info);
 }
 
 static void copy_columns(void *context, size_t thread) {
-    (void)thread;
     struct copying *copying = context;
-    size_t c;
-    while ((c = atomic_fetch_add(&copying->next_column, 1)) < gt_column_count) {
-        const struct gt_column_info *info = &gt_column_infos[c];
-        if (is_track_table(info->table))
+    size_t most_parts = copying->builder_count, taken;
+    (void)thread;
+    while ((taken = atomic_fetch_add(&copying->next, 1)) < gt_column_count * most_parts) {
+        size_t column = taken / most_parts, part = taken % most_parts;
+        const struct gt_column_info *info = &gt_column_infos[column];
+        size_t parts = parts_of(copying, info);
+        if (is_track_table(info->table) || part >= parts)
             continue;
-        copy_pieces(copying->merge, &copying->merge->target.store, info);
-        for (size_t b = 0; b < copying->builder_count; b++)
-            gt_store_column_free(&copying->builders[b].store, info);
+        copy_pieces(copying, info, part, parts);
+        if (atomic_fetch_add(&copying->copied[column], 1) + 1 == parts)
+            free_columns(copying, info);
     }
 }
 
 bool gt_seal_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
+    struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};
     if (!place_rows(merge, builders, count))
         return false;
-    struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};
-    atomic_init(&copying.next_column, 0);
+    copying.copied = gt_mem_array(gt_column_count, sizeof *copying.copied);
+    if (!copying.copied)
+        return false;
+    atomic_init(&copying.next, 0);
+    gt_threads_deal(count, gt_column_count, move_columns, &copying);
     gt_threads_run(count, copy_columns, &copying);
+    gt_mem_free((void *)copying.copied);
     return true;
 }

@@ -301,18 +301,33 @@ void gt_store_column_free(struct gt_store *store, const struct gt_column_info *i
     *column = NULL;
 }
 
-static void free_column(void *context, size_t column) {
-    gt_store_column_free(context, &gt_column_infos[column]);
+static void discard_column(void *context, size_t column) {
+    struct gt_store *store = context;
+    const struct gt_column_info *info = &gt_column_infos[column];
+    size_t rows = head_of(store, info->table)->capacity;
+    if (*gt_store_column(store, info) && rows > GT_STORE_FEW_ROWS)
+        gt_mem_pages_discard(*gt_store_column(store, info), 0, rows * info->elem_bytes);
 }
 
 void gt_store_release(struct gt_store *store) {
     gt_store_release_on(store, 1);
 }
 
+static size_t column_bytes(struct gt_store *store) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        bytes += *gt_store_column(store, info) ? head_of(store, info->table)->capacity * info->elem_bytes : 0;
+    }
+    return bytes;
+}
+
 void gt_store_release_on(struct gt_store *store, size_t threads) {
-    enum { MANY_OPS = 1 << 20 }; /* whose columns take longer to give back than threads to start */
-    if (!store->mapping)
-        gt_threads_deal(store->ops.count < MANY_OPS ? 1 : threads, gt_column_count, free_column, store);
+    enum { MANY_BYTES = 32 << 20 }; /* which take longer to give back than threads to start */
+    if (!store->mapping && threads > 1 && column_bytes(store) >= MANY_BYTES)
+        gt_threads_deal(threads, gt_column_count, discard_column, store); /* only one thread at a time can unmap */
+    for (size_t i = 0; i < gt_column_count && !store->mapping; i++)
+        gt_store_column_free(store, &gt_column_infos[i]);
     gt_strtab_release(&store->strings);
     if (store->mapping)
         gt_mem_pages_free(store->mapping, store->mapping_bytes);

@@ -11,10 +11,13 @@
 #include "label/label.h"
 #include "label/nccl_calls.h"
 
+#define NO_COLLECTIVE UINT8_MAX /* instead of an operation */
+
 struct joiner {
     const struct gt_store *store;
     struct gt_labels *labels;
     struct gt_collective *found; /* in the order of their launches */
+    uint8_t *found_ops;          /* the operation of each: enum gt_comm_op or NO_COLLECTIVE */
     size_t found_count, threads;
     uint32_t launch_count;
     uint64_t *externals;       /* by record: gt_comm_externals_new() */
@@ -215,11 +218,8 @@ static bool join_operators(struct joiner *joiner, struct gt_enclose_span *kernel
     size_t span_count = 0;
     struct gt_enclose_span *spans = gt_mem_array(joiner->found_count, sizeof *spans);
     for (uint32_t i = 0; spans && i < joiner->found_count; i++) {
-        const struct gt_collective *collective = &joiner->found[i];
-        enum gt_comm_op op;
-        uint32_t cpu_op = gt_comms_merged(store, collective).cpu_op;
-        if (cpu_op != GT_NO_ROW && cpu_ops->thread[cpu_op] != GT_NO_TRACK &&
-            gt_comms_is_collective(store, collective, &op))
+        uint32_t cpu_op = gt_comms_merged(store, &joiner->found[i]).cpu_op;
+        if (cpu_op != GT_NO_ROW && cpu_ops->thread[cpu_op] != GT_NO_TRACK && joiner->found_ops[i] != NO_COLLECTIVE)
             spans[span_count++] = (struct gt_enclose_span){cpu_ops->start_ns[cpu_op], cpu_ops->end_ns[cpu_op],
                                                            cpu_ops->thread[cpu_op], i};
     }
@@ -228,10 +228,28 @@ static bool join_operators(struct joiner *joiner, struct gt_enclose_span *kernel
     return ok;
 }
 
+static void find_op_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct joiner *joiner = context;
+    enum gt_comm_op op;
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        joiner->found_ops[i] =
+            gt_comms_is_collective(joiner->store, &joiner->found[i], &op) ? (uint8_t)op : NO_COLLECTIVE;
+}
+
+/* Of all that is found by now. */
+static void find_ops(struct joiner *joiner) {
+    size_t slices = gt_threads_slices(joiner->threads, joiner->found_count, 0);
+    gt_threads_rows(slices, joiner->found_count, find_op_slice, joiner);
+}
+
 static bool join_kernels(struct joiner *joiner) {
-    size_t kernel_count;
+    size_t kernel_count, of_kineto = joiner->found_count;
     struct gt_enclose_span *kernels = new_kernel_spans(joiner, &kernel_count);
+    find_ops(joiner);
     bool ok = kernels && join_operators(joiner, kernels, kernel_count) && join_ranges(joiner, kernels, kernel_count);
+    if (joiner->found_count > of_kineto)
+        find_ops(joiner);
     gt_mem_free(kernels);
     return ok;
 }
@@ -241,17 +259,16 @@ static bool join_kernels(struct joiner *joiner) {
 /* Keeps what is about collectives; launches are numbered anew by those that have any. */
 static void keep_collectives(struct joiner *joiner, uint32_t *number_of) {
     struct gt_comm_labels *comms = &joiner->labels->comms;
-    enum gt_comm_op op;
     for (size_t i = 0; i < joiner->found_count; i++) {
         struct gt_collective collective = joiner->found[i];
-        if (!gt_comms_is_collective(joiner->store, &collective, &op))
+        if (joiner->found_ops[i] == NO_COLLECTIVE)
             continue;
         if (number_of[collective.launch] == GT_NO_ROW) {
             number_of[collective.launch] = (uint32_t)comms->launch_count++;
             comms->launches[number_of[collective.launch]].first = (uint32_t)comms->collective_count;
         }
         collective.launch = number_of[collective.launch];
-        collective.op = (uint8_t)op;
+        collective.op = joiner->found_ops[i];
         comms->launches[collective.launch].count++;
         comms->collectives[comms->collective_count++] = collective;
     }
@@ -319,11 +336,12 @@ static void count_ambiguous(struct gt_labels *labels) {
 static bool joiner_init(struct joiner *joiner, const struct gt_store *store, struct gt_labels *labels, size_t threads) {
     *joiner = (struct joiner){.store = store, .labels = labels, .threads = threads};
     joiner->found = gt_mem_array(store->comms.count, sizeof *joiner->found);
+    joiner->found_ops = gt_mem_uninitialised(store->comms.count, sizeof *joiner->found_ops);
     joiner->op_launch = labels->comms.op_launch =
         gt_arena_array(&labels->arenas[GT_PASS_COMMS], store->ops.count, sizeof *joiner->op_launch);
     if (joiner->op_launch)
         memset(joiner->op_launch, 0xFF, store->ops.count * sizeof *joiner->op_launch);
-    return joiner->found && joiner->op_launch;
+    return joiner->found && joiner->found_ops && joiner->op_launch;
 }
 
 static enum gt_status join_comms(const struct gt_store *store, struct gt_labels *labels,
@@ -335,6 +353,7 @@ static enum gt_status join_comms(const struct gt_store *store, struct gt_labels 
     ok = ok && take_kineto_records(&joiner) && join_kernels(&joiner) && !joiner.by_external.failed &&
          make_labels(&joiner);
     gt_mem_free(joiner.found);
+    gt_mem_free(joiner.found_ops);
     gt_mem_free(joiner.externals);
     gt_mem_free(joiner.calls);
     gt_mem_free(joiner.op_call);

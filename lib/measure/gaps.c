@@ -143,51 +143,72 @@ struct tables {
     struct gt_table *causes, *all, *host;
 };
 
-/* The sums of one device. */
-struct device_sums {
+/* Gaps of one device, and their sums. */
+struct summed {
+    struct gt_idle_stretch gaps;
     struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT];
 };
 
-/* Some devices, one after the other. */
+/* Some devices, or the slices of a device that has many gaps: a device is never cut off. */
 struct summing {
     const struct gt_idle *idle;
     const struct gt_idle_code *code;
-    size_t first_device;
-    struct device_sums sums[16];
+    struct summed items[16];
+    size_t count;
 };
 
-static void sum_device(void *context, size_t place) {
+static void sum_gaps(void *context, size_t item) {
     struct summing *summing = context;
-    struct device_sums *sums = &summing->sums[place];
-    gt_idle_code_sum(summing->code, summing->idle, summing->first_device + place, sums->causes, sums->activities);
+    struct summed *summed = &summing->items[item];
+    gt_idle_code_sum(summing->code, summing->idle, summed->gaps, summed->causes, summed->activities);
 }
 
 static size_t threads_for(const struct gt_view *view, size_t gap_count) {
     return gt_threads_slices(gt_threads_count(view->request->threads), gap_count, 0);
 }
 
-static void add_sums_of_device(const struct tables *tables, const struct gt_view_device *device,
-                               const struct device_sums *sums, struct gt_idle_sum *all) {
-    add_causes(tables->causes, device, sums->causes);
-    add_activities(tables->host, device->id, sums->activities);
-    for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
-        gt_moments_merge(&all[c].gaps, &sums->causes[c].gaps);
-        all[c].twice_recoverable_ns += sums->causes[c].twice_recoverable_ns;
+static void merge_sums(struct gt_idle_sum *into, const struct gt_idle_sum *from, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        gt_moments_merge(&into[i].gaps, &from[i].gaps);
+        into[i].twice_recoverable_ns += from[i].twice_recoverable_ns;
     }
+}
+
+/* Adds the rows of all devices so far, whose slices come one after the other. */
+static void flush(struct summing *summing, const struct gt_view *view, const struct tables *tables,
+                  struct gt_idle_sum *all) {
+    gt_threads_deal(threads_for(view, summing->idle->count), summing->count, sum_gaps, summing);
+    for (size_t i = 0, next; i < summing->count; i = next) {
+        struct summed *first = &summing->items[i];
+        const struct gt_view_device *device = &view->devices[first->gaps.device];
+        for (next = i + 1; next < summing->count && summing->items[next].gaps.device == first->gaps.device; next++) {
+            merge_sums(first->causes, summing->items[next].causes, GT_IDLE_CAUSE_COUNT);
+            merge_sums(first->activities, summing->items[next].activities, GT_HOST_ACTIVITY_COUNT);
+        }
+        add_causes(tables->causes, device, first->causes);
+        add_activities(tables->host, device->id, first->activities);
+        merge_sums(all, first->causes, GT_IDLE_CAUSE_COUNT);
+    }
+    summing->count = 0;
 }
 
 static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_code *code,
                      const struct tables *tables) {
     struct gt_idle_sum all[GT_IDLE_CAUSE_COUNT] = {0};
     struct summing summing = {.idle = idle, .code = code};
-    size_t at_once = GT_ARRAY_COUNT(summing.sums), threads = threads_for(view, idle->count);
-    for (size_t first = 0; first < idle->device_count; first += at_once) {
-        size_t left = idle->device_count - first, count = left < at_once ? left : at_once;
-        summing.first_device = first;
-        gt_threads_deal(threads, count, sum_device, &summing);
-        for (size_t i = 0; i < count; i++)
-            add_sums_of_device(tables, &view->devices[first + i], &summing.sums[i], all);
+    const size_t most = GT_ARRAY_COUNT(summing.items);
+    for (size_t d = 0; d < idle->device_count; d++) {
+        const struct gt_idle_device *device = &idle->devices[d];
+        size_t slices = threads_for(view, device->count);
+        slices = slices < most ? slices : most;
+        if (summing.count + slices > most)
+            flush(&summing, view, tables, all);
+        for (size_t s = 0; s < slices; s++)
+            summing.items[summing.count++].gaps =
+                (struct gt_idle_stretch){d, device->first + gt_threads_slice_begin(device->count, slices, s),
+                                         device->first + gt_threads_slice_begin(device->count, slices, s + 1)};
     }
+    flush(&summing, view, tables, all);
     add_causes(tables->all, NULL, all);
 }
 

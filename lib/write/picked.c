@@ -163,7 +163,7 @@ struct picking {
     const struct gt_table *table;
     struct wanted wanted;
     size_t column, most, slices; /* the column that sorts; how many rows at most */
-    bool is_sorted, keeps_first; /* only the first rows in order, as they come */
+    bool is_sorted, is_few;      /* a few rows: slices keep no more of them, in order where they are sorted */
     const struct gt_cell **rows; /* with room for what all slices may have */
     struct gt_picked *parts;     /* of slices, in those rows */
 };
@@ -171,12 +171,13 @@ struct picking {
 static void pick_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct picking *picking = context;
     const struct gt_table *table = picking->table;
-    struct gt_picked part = {.rows = picking->rows + (picking->keeps_first ? slice * picking->most : begin)};
+    struct gt_picked part = {.rows = picking->rows + (picking->is_few ? slice * picking->most : begin)};
+    bool keeps_first = picking->is_few && picking->is_sorted;
     for (size_t i = begin; i < end && (picking->is_sorted || part.count < picking->most); i++) {
         const struct gt_cell *row = &table->cells[i * table->column_count];
         if (!is_wanted(&picking->wanted, row))
             continue;
-        if (picking->keeps_first)
+        if (keeps_first)
             keep_first(&part, picking->most, row, &picking->column);
         else
             part.rows[part.count++] = row;
@@ -186,12 +187,13 @@ static void pick_slice(void *context, size_t slice, size_t begin, size_t end) {
 
 /* Those of the first slice are where they belong. */
 static void join_parts(struct picking *picking, struct gt_picked *picked) {
+    bool keeps_first = picking->is_few && picking->is_sorted;
     picked->count = picking->parts[0].count;
     for (size_t s = 1; s < picking->slices; s++) {
         const struct gt_picked *part = &picking->parts[s];
-        for (size_t i = 0; i < part->count && picking->keeps_first; i++)
+        for (size_t i = 0; i < part->count && keeps_first; i++)
             keep_first(picked, picking->most, part->rows[i], &picking->column);
-        if (picking->keeps_first)
+        if (keeps_first)
             continue;
         memmove(picked->rows + picked->count, part->rows, part->count * sizeof *part->rows);
         picked->count += part->count;
@@ -201,24 +203,14 @@ static void join_parts(struct picking *picking, struct gt_picked *picked) {
 static void pick_rows(struct picking *picking, struct gt_picked *picked, size_t threads) {
     gt_threads_rows(picking->slices, picking->table->row_count, pick_slice, picking);
     join_parts(picking, picked);
-    if (picking->is_sorted && !picking->keeps_first)
+    if (picking->is_sorted && !picking->is_few)
         gt_sort(picked->rows, picked->count, sizeof(const struct gt_cell *), by_column, &picking->column, threads);
     if (picked->count > picking->most)
         picked->count = picking->most;
 }
 
-/* One slice where a few rows in any order are enough: they are soon found. */
-static size_t slices_of(const struct picking *picking, size_t threads) {
-    if (!picking->is_sorted && picking->most <= FEW_ROWS)
-        return 1;
-    return gt_threads_slices(threads, picking->table->row_count, picking->keeps_first ? picking->most : 0);
-}
-
 static size_t room_for(const struct picking *picking) {
-    size_t row_count = picking->table->row_count;
-    if (picking->keeps_first)
-        return picking->slices * picking->most;
-    return picking->most <= FEW_ROWS && picking->most < row_count ? picking->most : row_count;
+    return picking->is_few ? picking->slices * picking->most : picking->table->row_count;
 }
 
 enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pick, const struct gt_scope *scope,
@@ -230,8 +222,8 @@ enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pi
     struct picking picking = {.table = table, .most = pick->limit ? pick->limit : SIZE_MAX};
     picking.column = pick->sort ? gt_table_column(table, pick->sort) : SIZE_MAX;
     picking.is_sorted = picking.column != SIZE_MAX;
-    picking.keeps_first = picking.is_sorted && picking.most <= FEW_ROWS;
-    picking.slices = slices_of(&picking, threads);
+    picking.is_few = picking.most <= FEW_ROWS;
+    picking.slices = gt_threads_slices(threads, table->row_count, picking.is_few ? picking.most : 0);
     picking.parts = gt_mem_array(picking.slices, sizeof *picking.parts);
     picked->rows = picking.rows = gt_mem_uninitialised(room_for(&picking), sizeof *picking.rows);
     bool ok = picking.parts && picking.rows;

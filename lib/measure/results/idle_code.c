@@ -110,15 +110,15 @@ static void sum_block(const struct block *it, size_t begin, size_t end) {
             gt_moments_take(&it->causes[i].gaps, &batches[i]);
 }
 
-void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, size_t device,
+void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, struct gt_idle_stretch stretch,
                       struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT],
                       struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]) {
-    const struct gt_idle_device *of = &idle->devices[device];
+    const struct gt_idle_device *device = &idle->devices[stretch.device];
     memset(causes, 0, GT_IDLE_CAUSE_COUNT * sizeof *causes);
     memset(activities, 0, GT_HOST_ACTIVITY_COUNT * sizeof *activities);
-    for (size_t i = of->first, end = i + of->count, stop; i < end; i = stop) {
-        stop = end - i < GT_MOMENTS_BATCH ? end : i + GT_MOMENTS_BATCH;
-        sum_block(&(struct block){code, idle, of, causes, activities}, i, stop);
+    for (size_t i = stretch.begin, stop; i < stretch.end; i = stop) {
+        stop = stretch.end - i < GT_MOMENTS_BATCH ? stretch.end : i + GT_MOMENTS_BATCH;
+        sum_block(&(struct block){code, idle, device, causes, activities}, i, stop);
     }
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
         gt_moments_merge(&causes[GT_IDLE_HOST].gaps, &activities[i].gaps);

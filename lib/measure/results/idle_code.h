@@ -18,8 +18,13 @@ struct gt_idle_code {
 enum gt_status gt_idle_code_init(struct gt_idle_code *code, const struct gt_view *view, struct gt_error *err);
 void gt_idle_code_release(struct gt_idle_code *code);
 
-/* Of the gaps of one device by cause, and of host gaps by activity; one pass over them. */
-void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, size_t device,
+/* Gaps of one device. */
+struct gt_idle_stretch {
+    size_t device, begin, end;
+};
+
+/* Sums by cause, and of host gaps by activity; one pass over them. */
+void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, struct gt_idle_stretch stretch,
                       struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT],
                       struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]);
 

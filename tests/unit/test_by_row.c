@@ -95,7 +95,7 @@ static void agrees_with_views_in_order(void **state) {
         begin_trace(&world, seed);
         struct gt_view *ordered = new_view(&world, false, 1, &asked);
         struct gt_lane_overlaps expected = count_plainly(ordered), counts;
-        for (int64_t threads = 1; threads <= 3; threads++) {
+        for (int64_t threads = 1; threads <= 9; threads += threads < 3 ? 1 : 6) {
             struct gt_view *by_row = new_view(&world, true, threads, &asked_by_row);
             check_kernels(ordered, by_row, (size_t)threads);
             assert_true(gt_lane_overlaps_count(by_row, &counts));

@@ -1,46 +1,40 @@
 /* Counts overlaps in streams: in come the ops of a view by row, out go three numbers. Ops of a stream mostly lie in the
-   order of their starts. Those that do not are "late": they are put aside in the first pass, sorted, and merged with
-   the others in the second. Several threads look at slices of the ops first. Streams that are in order from slice to
-   slice are done then; of the others each thread sees all ops and counts those of its own streams. */
+   order of their starts. Those that do not are "late": they are put aside in a first pass, sorted, and merged with the
+   others in a second. Threads look at slices of the ops; where a stream is not in order from slice to slice, they look
+   once more, from where the slices before have got to. */
 #include "measure/results/lane_overlaps.h"
+
+#include <stdatomic.h>
 
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
 
-/* Where a pass is in a stream. */
+/* A stream in one slice. */
 struct lane {
-    int64_t reached_ns;      /* how far all ops before reach */
-    int64_t late_ns;         /* start of the next late op; INT64_MAX: there is none, or it is not known yet */
-    uint32_t last;           /* row of its last op that is not late; GT_NO_ROW: there is none yet */
+    int64_t reached_ns;      /* how far all ops before reach; INT64_MAX in the first pass: there is none yet */
+    int64_t late_ns;         /* second pass: start of the next late op; INT64_MAX: there is none */
+    uint32_t first, last;    /* rows of ops that are not late; the last may be of a slice before; GT_NO_ROW: none */
     uint32_t late, late_end; /* its late ops: how many in late_end, later the run of those that are still to come */
 };
 
-/* What one thread counts. */
-struct counting {
-    const struct gt_view *view;
-    const uint8_t *part_of; /* by track: who counts it; NULL: one thread counts all */
-    uint8_t part;
-    struct lane *lanes; /* by track; only its own are used */
-    uint32_t *late;     /* rows, in the order of the file, then by stream and start */
+struct slice {
+    struct lane *lanes; /* by track */
+    uint32_t *late;     /* rows, in the order of the file */
     size_t late_count, late_capacity;
     struct gt_lane_overlaps counts;
     bool failed; /* memory was short */
 };
 
-static void reset_lane(struct lane *lane) {
-    lane->reached_ns = INT64_MIN;
-    lane->late_ns = INT64_MAX;
-    lane->last = GT_NO_ROW;
-}
-
-static bool new_lanes(struct counting *it) {
-    size_t count = it->view->store->lanes.count;
-    it->lanes = gt_mem_array(count, sizeof *it->lanes);
-    for (size_t i = 0; i < count && it->lanes; i++)
-        reset_lane(&it->lanes[i]);
-    return it->lanes;
-}
+struct counting {
+    const struct gt_view *view;
+    size_t lane_count, slice_count;
+    struct slice *slices;
+    struct lane *lanes; /* of all slices */
+    uint32_t *late;     /* rows of all slices by stream, then start */
+    size_t *late_first; /* by track, and where the last one's end */
+    atomic_bool failed;
+};
 
 /* By start, longer first: the order of a view. */
 static bool comes_before(const struct gt_view *view, uint32_t row, uint32_t other) {
@@ -52,6 +46,169 @@ static bool is_late(const struct gt_view *view, const struct lane *lane, uint32_
     return lane->last != GT_NO_ROW && comes_before(view, row, lane->last);
 }
 
+/* ---- the first pass ---- */
+
+static void put_aside(struct slice *slice, struct lane *lane, uint32_t row) {
+    if (slice->late_count == slice->late_capacity) {
+        size_t capacity = slice->late_capacity ? 2 * slice->late_capacity : 4096;
+        uint32_t *grown =
+            gt_mem_pages_resize(slice->late, slice->late_capacity * sizeof *grown, capacity * sizeof *grown);
+        slice->failed |= !grown;
+        if (!grown)
+            return;
+        slice->late = grown;
+        slice->late_capacity = capacity;
+    }
+    slice->late[slice->late_count++] = row;
+    lane->late_end++;
+}
+
+/* What is neither late nor odd is most: it starts after all that came before. */
+static void look_closer(const struct gt_view *view, struct slice *slice, struct lane *lane, uint32_t row) {
+    int64_t start_ns = view->start_ns[row], end_ns = view->end_ns[row];
+    bool is_first = lane->first == GT_NO_ROW;
+    slice->counts.empty += start_ns == end_ns;
+    slice->counts.unnamed += view->name[row] == GT_STRID_EMPTY;
+    if (is_late(view, lane, row)) {
+        put_aside(slice, lane, row);
+        return;
+    }
+    if (is_first)
+        lane->first = row;
+    slice->counts.overlaps += !is_first && start_ns < lane->reached_ns;
+    if (is_first || end_ns > lane->reached_ns)
+        lane->reached_ns = end_ns;
+    lane->last = row;
+}
+
+/* Overlaps are right where no op of a stream is late or reaches into the next slice. */
+static void look_at_slice(void *context, size_t index, size_t begin, size_t end) {
+    const struct counting *it = context;
+    const struct gt_view *view = it->view;
+    const int64_t *starts_ns = view->start_ns, *ends_ns = view->end_ns;
+    const gt_strid *names = view->name;
+    const uint32_t *lane_of = view->lane;
+    struct slice *slice = &it->slices[index];
+    struct lane *lanes = slice->lanes;
+    for (uint32_t row = (uint32_t)begin; row < end; row++) {
+        struct lane *lane = &lanes[lane_of[row]];
+        int64_t start_ns = starts_ns[row], end_ns = ends_ns[row];
+        if (start_ns > lane->reached_ns && end_ns > start_ns && names[row] != GT_STRID_EMPTY) {
+            lane->reached_ns = end_ns;
+            lane->last = row;
+        } else {
+            look_closer(view, slice, lane, row);
+        }
+    }
+}
+
+static void begin_lane(struct lane *lane, uint32_t last) {
+    *lane = (struct lane){.reached_ns = INT64_MAX, .first = GT_NO_ROW, .last = last};
+}
+
+/* A stream in each slice, with the last op of the slices before that is not late. */
+static void begin_again(const struct counting *it, size_t index) {
+    uint32_t last = GT_NO_ROW;
+    for (size_t s = 0; s < it->slice_count; s++) {
+        struct lane *lane = &it->slices[s].lanes[index];
+        uint32_t own_last = lane->last;
+        begin_lane(lane, last);
+        if (own_last != GT_NO_ROW && (last == GT_NO_ROW || comes_before(it->view, last, own_last)))
+            last = own_last;
+    }
+}
+
+static void look_at_slices(struct counting *it) {
+    for (size_t s = 0; s < it->slice_count; s++) {
+        it->slices[s].late_count = 0;
+        it->slices[s].counts = (struct gt_lane_overlaps){0};
+    }
+    gt_threads_rows(it->slice_count, it->view->op_count, look_at_slice, it);
+}
+
+/* How slices of the ops fit together. */
+struct seams {
+    bool has_late, has_overlaps; /* an op comes before one of an earlier slice, or starts before such a one ends */
+};
+
+static void look_at_seams(const struct counting *it, size_t index, struct seams *seams) {
+    const struct gt_view *view = it->view;
+    const struct lane *before = NULL;
+    for (size_t s = 0; s < it->slice_count; s++) {
+        const struct lane *lane = &it->slices[s].lanes[index];
+        if (lane->first == GT_NO_ROW)
+            continue;
+        seams->has_late |= before && comes_before(view, lane->first, before->last);
+        seams->has_overlaps |= before && view->start_ns[lane->first] < before->reached_ns;
+        before = lane;
+    }
+}
+
+/* false: memory was short. */
+static bool make_first_pass(struct counting *it, bool *needs_second) {
+    struct seams seams = {0};
+    bool ok = true;
+    for (size_t i = 0; i < it->slice_count * it->lane_count; i++)
+        begin_lane(&it->lanes[i], GT_NO_ROW);
+    look_at_slices(it);
+    for (size_t i = 0; i < it->lane_count; i++)
+        look_at_seams(it, i, &seams);
+    for (size_t i = 0; i < it->lane_count && seams.has_late; i++)
+        begin_again(it, i);
+    if (seams.has_late)
+        look_at_slices(it);
+    *needs_second = seams.has_overlaps;
+    for (size_t s = 0; s < it->slice_count; s++) {
+        *needs_second |= it->slices[s].late_count > 0;
+        ok = ok && !it->slices[s].failed;
+    }
+    return ok;
+}
+
+/* ---- late ops ---- */
+
+static void sort_lane(void *context, size_t lane) {
+    struct counting *it = context;
+    size_t first = it->late_first[lane], count = it->late_first[lane + 1] - first;
+    if (!gt_spans_sort(it->late + first, count, it->view->start_ns, it->view->end_ns))
+        atomic_store(&it->failed, true);
+}
+
+/* Where the late ops of each stream begin, and in those of each slice. */
+static void place_late(struct counting *it) {
+    size_t place = 0;
+    for (size_t i = 0; i < it->lane_count; i++) {
+        it->late_first[i] = place;
+        for (size_t s = 0; s < it->slice_count; s++) {
+            struct lane *lane = &it->slices[s].lanes[i];
+            lane->late = (uint32_t)place;
+            place += lane->late_end;
+        }
+    }
+    it->late_first[it->lane_count] = place;
+}
+
+/* Groups the late ops by stream, each in order. */
+static bool sort_late(struct counting *it) {
+    size_t count = 0;
+    for (size_t s = 0; s < it->slice_count; s++)
+        count += it->slices[s].late_count;
+    it->late = gt_mem_uninitialised(count, sizeof *it->late);
+    it->late_first = gt_mem_uninitialised(it->lane_count + 1, sizeof *it->late_first);
+    if (!it->late || !it->late_first)
+        return false;
+    place_late(it);
+    for (size_t s = 0; s < it->slice_count; s++) {
+        const struct slice *slice = &it->slices[s];
+        for (size_t i = 0; i < slice->late_count; i++)
+            it->late[slice->lanes[it->view->lane[slice->late[i]]].late++] = slice->late[i];
+    }
+    gt_threads_deal(it->slice_count, it->lane_count, sort_lane, it);
+    return !atomic_load(&it->failed);
+}
+
+/* ---- the second pass ---- */
+
 /* Goes on to the next op in the order of the stream; whether it overlaps. */
 static uint64_t reach(const struct gt_view *view, struct lane *lane, uint32_t row) {
     uint64_t overlaps = view->start_ns[row] < lane->reached_ns;
@@ -59,89 +216,37 @@ static uint64_t reach(const struct gt_view *view, struct lane *lane, uint32_t ro
     return overlaps;
 }
 
-static bool put_aside(struct counting *it, uint32_t row) {
-    if (it->late_count == it->late_capacity) {
-        size_t capacity = it->late_capacity ? 2 * it->late_capacity : 4096;
-        uint32_t *grown = gt_mem_pages_resize(it->late, it->late_capacity * sizeof *grown, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        it->late = grown;
-        it->late_capacity = capacity;
-    }
-    it->late[it->late_count++] = row;
-    it->lanes[it->view->lane[row]].late_end++;
-    return true;
-}
-
-/* What is neither late nor odd is most: it starts after all that came before. */
-static bool look_closer(struct counting *it, uint32_t row) {
-    const struct gt_view *view = it->view;
-    struct lane *lane = &it->lanes[view->lane[row]];
-    it->counts.empty += view->start_ns[row] == view->end_ns[row];
-    it->counts.unnamed += view->name[row] == GT_STRID_EMPTY;
-    if (is_late(view, lane, row))
-        return put_aside(it, row);
-    it->counts.overlaps += reach(view, lane, row);
-    lane->last = row;
-    return true;
-}
-
-/* Overlaps are right for streams without late ops alone. */
-static bool look_at_all(struct counting *it) {
-    const struct gt_view *view = it->view;
-    const int64_t *starts_ns = view->start_ns, *ends_ns = view->end_ns;
-    const gt_strid *names = view->name;
-    const uint32_t *lane_of = view->lane;
-    struct lane *lanes = it->lanes;
-    const uint8_t *part_of = it->part_of;
-    uint8_t part = it->part;
-    size_t count = view->op_count;
-    for (uint32_t row = 0; row < count; row++) {
-        struct lane *lane = &lanes[lane_of[row]];
-        int64_t start_ns = starts_ns[row], end_ns = ends_ns[row];
-        if (part_of && part_of[lane_of[row]] != part)
-            continue;
-        if (start_ns > lane->reached_ns && end_ns > start_ns && names[row] != GT_STRID_EMPTY) {
-            lane->reached_ns = end_ns;
-            lane->last = row;
-        } else if (!look_closer(it, row)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void look_ahead(const struct counting *it, struct lane *lane) {
     lane->late_ns = lane->late < lane->late_end ? it->view->start_ns[it->late[lane->late]] : INT64_MAX;
 }
 
-/* Groups the late ops by stream, each in order. */
-static bool sort_late(struct counting *it) {
+/* Says of a stream in each slice how far those before have got, and which late ops are its own: those after its first
+   op that is not late, and in the first such slice those before, too. */
+static void begin_second_pass(void *context, size_t index) {
+    const struct counting *it = context;
     const struct gt_view *view = it->view;
-    uint32_t *grouped = gt_mem_uninitialised(it->late_count, sizeof *grouped), place = 0;
-    size_t lane_count = view->store->lanes.count;
-    bool ok = grouped;
-    for (size_t i = 0; i < lane_count; i++) {
-        struct lane *lane = &it->lanes[i];
-        uint32_t count = lane->late_end;
-        lane->late = lane->late_end = place;
-        place += count;
-    }
-    for (size_t i = 0; i < it->late_count && ok; i++)
-        grouped[it->lanes[view->lane[it->late[i]]].late_end++] = it->late[i];
-    gt_mem_pages_free(it->late, it->late_capacity * sizeof *it->late);
-    it->late = grouped;
-    it->late_capacity = 0;
-    for (size_t i = 0; i < lane_count && ok; i++) {
-        struct lane *lane = &it->lanes[i];
-        ok = gt_spans_sort(grouped + lane->late, lane->late_end - lane->late, view->start_ns, view->end_ns);
-        reset_lane(lane);
+    struct lane begin = {.reached_ns = INT64_MIN, .late_ns = INT64_MAX, .last = GT_NO_ROW};
+    struct lane *before = NULL;
+    uint32_t late = (uint32_t)it->late_first[index], late_end = (uint32_t)it->late_first[index + 1];
+    for (size_t s = 0; s < it->slice_count; s++) {
+        struct lane *lane = &it->slices[s].lanes[index], own = *lane;
+        *lane = begin;
+        if (own.first == GT_NO_ROW)
+            continue;
+        for (; before && late < late_end && comes_before(view, it->late[late], own.first); late++)
+            reach(view, lane, it->late[late]);
+        if (before)
+            before->late_end = late;
+        lane->late = late;
+        lane->late_end = late_end;
         look_ahead(it, lane);
+        begin.reached_ns = own.reached_ns > lane->reached_ns ? own.reached_ns : lane->reached_ns;
+        begin.last = own.last;
+        before = lane;
     }
-    return ok;
 }
 
-/* An op that is not late, after the late ones that come before it. */
+/* An op after the late ones that come before it, or a late one, whose turn is at another time. */
 static uint64_t merge_late(const struct counting *it, struct lane *lane, uint32_t row) {
     const struct gt_view *view = it->view;
     uint64_t overlaps = 0;
@@ -154,20 +259,16 @@ static uint64_t merge_late(const struct counting *it, struct lane *lane, uint32_
     return overlaps + reach(view, lane, row);
 }
 
-static void look_again(struct counting *it) {
+static void look_again_at_slice(void *context, size_t index, size_t begin, size_t end) {
+    const struct counting *it = context;
     const struct gt_view *view = it->view;
     const int64_t *starts_ns = view->start_ns, *ends_ns = view->end_ns;
     const uint32_t *lane_of = view->lane;
-    struct lane *lanes = it->lanes;
-    const uint8_t *part_of = it->part_of;
-    uint8_t part = it->part;
-    size_t count = view->op_count;
+    struct lane *lanes = it->slices[index].lanes;
     uint64_t overlaps = 0;
-    for (uint32_t row = 0; row < count; row++) {
+    for (uint32_t row = (uint32_t)begin; row < end; row++) {
         struct lane *lane = &lanes[lane_of[row]];
         int64_t start_ns = starts_ns[row];
-        if (part_of && part_of[lane_of[row]] != part)
-            continue;
         if (start_ns > lane->reached_ns && start_ns < lane->late_ns) {
             lane->reached_ns = ends_ns[row];
             lane->last = row;
@@ -175,146 +276,50 @@ static void look_again(struct counting *it) {
             overlaps += merge_late(it, lane, row);
         }
     }
-    for (size_t i = 0; i < view->store->lanes.count; i++)
+    for (size_t i = 0; i < it->lane_count; i++)
         for (; lanes[i].late < lanes[i].late_end; lanes[i].late++)
             overlaps += reach(view, &lanes[i], it->late[lanes[i].late]);
-    it->counts.overlaps = overlaps;
+    it->slices[index].counts.overlaps = overlaps;
 }
 
-static void count_part(void *context, size_t part) {
-    struct counting *it = (struct counting *)context + part;
-    it->failed = !new_lanes(it) || !look_at_all(it);
-    if (!it->failed && it->late_count) {
-        it->failed = !sort_late(it);
-        if (!it->failed)
-            look_again(it);
-    }
-    if (it->late_capacity)
-        gt_mem_pages_free(it->late, it->late_capacity * sizeof *it->late);
-    else
-        gt_mem_free(it->late);
-    gt_mem_free(it->lanes);
-}
-
-/* ---- slices ---- */
-
-/* What a slice of the ops says of a stream. */
-struct stretch {
-    int64_t reached_ns; /* INT64_MAX: it has no op yet */
-    uint32_t first, last;
-    uint64_t overlaps;
-    bool has_late;
-};
-
-struct slicing {
-    const struct gt_view *view;
-    size_t lane_count;
-    struct stretch *stretches; /* by slice, then track */
-    struct gt_lane_overlaps counts[GT_THREADS_MOST];
-};
-
-static void look_closer_at(struct slicing *it, size_t slice, struct stretch *stretch, uint32_t row) {
-    const struct gt_view *view = it->view;
-    bool is_first = stretch->first == GT_NO_ROW;
-    it->counts[slice].empty += view->start_ns[row] == view->end_ns[row];
-    it->counts[slice].unnamed += view->name[row] == GT_STRID_EMPTY;
-    if (!is_first && comes_before(view, row, stretch->last)) {
-        stretch->has_late = true;
-        return;
-    }
-    if (is_first)
-        stretch->first = row;
-    stretch->overlaps += !is_first && view->start_ns[row] < stretch->reached_ns;
-    if (is_first || view->end_ns[row] > stretch->reached_ns)
-        stretch->reached_ns = view->end_ns[row];
-    stretch->last = row;
-}
-
-static void look_at_slice(void *context, size_t slice, size_t begin, size_t end) {
-    struct slicing *it = context;
-    const struct gt_view *view = it->view;
-    const int64_t *starts_ns = view->start_ns, *ends_ns = view->end_ns;
-    const gt_strid *names = view->name;
-    struct stretch *stretches = it->stretches + slice * it->lane_count;
-    for (size_t i = 0; i < it->lane_count; i++)
-        stretches[i] = (struct stretch){.reached_ns = INT64_MAX, .first = GT_NO_ROW};
-    for (uint32_t row = (uint32_t)begin; row < end; row++) {
-        struct stretch *stretch = &stretches[view->lane[row]];
-        if (starts_ns[row] > stretch->reached_ns && ends_ns[row] > starts_ns[row] && names[row] != GT_STRID_EMPTY) {
-            stretch->reached_ns = ends_ns[row];
-            stretch->last = row;
-        } else {
-            look_closer_at(it, slice, stretch, row);
-        }
-    }
-}
-
-/* Adds the overlaps of a stream. false: it is not in order, or an op reaches into the next slice. */
-static bool join_stretches(const struct slicing *it, size_t slices, size_t lane, uint64_t *overlaps) {
-    const struct gt_view *view = it->view;
-    const struct stretch *before = NULL;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < slices; i++) {
-        const struct stretch *stretch = &it->stretches[i * it->lane_count + lane];
-        if (stretch->first == GT_NO_ROW)
-            continue;
-        if (stretch->has_late || (before && (view->start_ns[stretch->first] < before->reached_ns ||
-                                             comes_before(view, stretch->first, before->last))))
-            return false;
-        sum += stretch->overlaps;
-        before = stretch;
-    }
-    *overlaps += sum;
+static bool make_second_pass(struct counting *it) {
+    if (!sort_late(it))
+        return false;
+    gt_threads_deal(it->slice_count, it->lane_count, begin_second_pass, it);
+    gt_threads_rows(it->slice_count, it->view->op_count, look_again_at_slice, it);
     return true;
 }
 
-enum { NOBODY = UINT8_MAX };
+/* ---- all ---- */
 
-/* Counts what slices can tell, and deals the streams that are left to so many threads; how many streams that are. */
-static size_t count_in_slices(struct slicing *it, size_t slices, uint8_t *part_of, struct gt_lane_overlaps *out) {
-    size_t left = 0;
-    gt_threads_rows(slices, it->view->op_count, look_at_slice, it);
-    for (size_t i = 0; i < it->lane_count; i++)
-        part_of[i] = (uint8_t)(join_stretches(it, slices, i, &out->overlaps) ? NOBODY : left++ % slices);
-    for (size_t i = 0; i < slices; i++) {
-        out->empty += it->counts[i].empty;
-        out->unnamed += it->counts[i].unnamed;
-    }
-    return left;
+static bool new_slices(struct counting *it) {
+    it->slices = gt_mem_array(it->slice_count, sizeof *it->slices);
+    it->lanes = gt_mem_uninitialised(it->slice_count * it->lane_count, sizeof *it->lanes);
+    for (size_t s = 0; s < it->slice_count && it->slices && it->lanes; s++)
+        it->slices[s].lanes = it->lanes + s * it->lane_count;
+    return it->slices && it->lanes;
 }
 
-/* Streams by themselves. */
-static bool count_lanes(const struct gt_view *view, const uint8_t *part_of, size_t parts,
-                        struct gt_lane_overlaps *out) {
-    struct counting *all = gt_mem_array(parts, sizeof *all);
-    bool ok = all;
-    for (size_t i = 0; i < parts && ok; i++)
-        all[i] = (struct counting){.view = view, .part_of = part_of, .part = (uint8_t)i};
-    if (ok)
-        gt_threads_deal(parts, parts, count_part, all);
-    for (size_t i = 0; i < parts && all; i++) {
-        ok = ok && !all[i].failed;
-        out->overlaps += all[i].counts.overlaps;
-        out->empty += part_of ? 0 : all[i].counts.empty; /* slices know the others */
-        out->unnamed += part_of ? 0 : all[i].counts.unnamed;
-    }
-    gt_mem_free(all);
-    return ok;
+static void release(struct counting *it) {
+    for (size_t s = 0; s < it->slice_count && it->slices; s++)
+        gt_mem_pages_free(it->slices[s].late, it->slices[s].late_capacity * sizeof *it->slices[s].late);
+    gt_mem_free(it->slices);
+    gt_mem_free(it->lanes);
+    gt_mem_free(it->late);
+    gt_mem_free(it->late_first);
 }
 
 bool gt_lane_overlaps_count(const struct gt_view *view, struct gt_lane_overlaps *out) {
-    struct slicing slicing = {.view = view, .lane_count = view->store->lanes.count};
-    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, slicing.lane_count);
+    struct counting it = {.view = view, .lane_count = view->store->lanes.count};
+    bool needs_second = false;
+    it.slice_count = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, it.lane_count);
     *out = (struct gt_lane_overlaps){0};
-    if (slices == 1)
-        return count_lanes(view, NULL, 1, out);
-    uint8_t *part_of = gt_mem_uninitialised(slicing.lane_count, sizeof *part_of);
-    slicing.stretches = gt_mem_uninitialised(slices * slicing.lane_count, sizeof *slicing.stretches);
-    bool ok = part_of && slicing.stretches;
-    size_t left = ok ? count_in_slices(&slicing, slices, part_of, out) : 0;
-    if (left)
-        ok = count_lanes(view, part_of, left < slices ? left : slices, out);
-    gt_mem_free(part_of);
-    gt_mem_free(slicing.stretches);
+    bool ok = new_slices(&it) && make_first_pass(&it, &needs_second) && (!needs_second || make_second_pass(&it));
+    for (size_t s = 0; s < it.slice_count && ok; s++) {
+        out->empty += it.slices[s].counts.empty;
+        out->unnamed += it.slices[s].counts.unnamed;
+        out->overlaps += it.slices[s].counts.overlaps;
+    }
+    release(&it);
     return ok;
 }

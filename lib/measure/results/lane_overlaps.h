@@ -10,9 +10,8 @@ struct gt_lane_overlaps {
     uint64_t overlaps; /* ops that start before an earlier one of their stream ends */
 };
 
-/* Of a view by row. One pass over the ops for each thread; a second one where some of a stream come after later ones in
-   the file, as an export has kernels and copies in tables of their own. Only those are listed and sorted. false: memory
-   was short. */
+/* Of a view by row. One pass over the ops; a second one where some of a stream come after later ones in the file, as an
+   export has kernels and copies in tables of their own. Only those are listed and sorted. false: memory was short. */
 bool gt_lane_overlaps_count(const struct gt_view *view, struct gt_lane_overlaps *out);
 
 #endif

@@ -99,6 +99,8 @@ static void write_file(void *context, size_t index) {
     struct gt_out *out = writing->work->outs[index];
     if (out)
         writing->status[index] = write_one(writing->work, &writing->folder->files[index], out, &writing->err[index]);
+    if (out && writing->status[index] == GT_OK) /* while others are still written */
+        writing->status[index] = gt_out_settle(out, &writing->err[index]);
 }
 
 static enum gt_status write_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {

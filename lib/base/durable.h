@@ -2,6 +2,11 @@
 #ifndef GT_BASE_DURABLE_H
 #define GT_BASE_DURABLE_H
 
+#include <stdint.h>
+
+/* Lets the system begin with some bytes of an open file while more are made, so that the sync has less to wait for. */
+void gt_durable_begin(int fd, int64_t offset, int64_t bytes);
+
 /* The bytes of an open file. -1 with errno; a file system that cannot do it is no failure. */
 int gt_durable_sync(int fd);
 

@@ -19,7 +19,7 @@
 #include "base/oserror.h"
 #include "base/temporary.h"
 
-enum { BUFFER_BYTES = 64 * 1024, LINKS_MAX = 40 };
+enum { BUFFER_BYTES = 64 * 1024, LINKS_MAX = 40, BEGIN_BYTES = 16 << 20 /* enough for a disk to be busy */ };
 _Static_assert(BUFFER_BYTES >= GT_OUT_ROOM_MAX, "room that is asked for fits in a buffer that is empty");
 
 struct gt_out {
@@ -30,6 +30,7 @@ struct gt_out {
     struct gt_temporary temporary; /* regular files: what is written until then */
     char *buffer;
     size_t used, capacity;
+    int64_t written, begun; /* bytes of a regular file: by the program, and of these on their way to the disk */
     bool is_settled; /* on the disk */
     bool failed;
     int error; /* errno of the first failure; 0: memory was short */
@@ -190,6 +191,7 @@ static void write_all(struct gt_out *out, const char *bytes, size_t size) {
         if (n > 0) {
             bytes += n;
             size -= (size_t)n;
+            out->written += n;
         } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             /* Others may have set a descriptor that we were given not to block. */
             if (poll(&(struct pollfd){.fd = out->fd, .events = POLLOUT}, 1, -1) < 0 && errno != EINTR)
@@ -197,6 +199,10 @@ static void write_all(struct gt_out *out, const char *bytes, size_t size) {
         } else if (n == 0 || errno != EINTR) {
             fail_write(out, n == 0 ? EIO : errno);
         }
+    }
+    if (out->temporary.path && out->written - out->begun >= BEGIN_BYTES) {
+        gt_durable_begin(out->fd, out->begun, out->written - out->begun);
+        out->begun = out->written;
     }
 }
 

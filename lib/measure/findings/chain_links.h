@@ -1,4 +1,5 @@
-/* Links of chains that could be fused: element-wise kernels over large tensors that belong to no optimizer. */
+/* Links of chains that could be fused: element-wise kernels over large tensors that belong to no optimizer, and have
+   enough of their kind directly before and after them; in places a few that have not. */
 #ifndef GT_MEASURE_FINDINGS_CHAIN_LINKS_H
 #define GT_MEASURE_FINDINGS_CHAIN_LINKS_H
 

@@ -372,6 +372,54 @@ static void test_memory_equals_file(void **state) {
     free(text);
 }
 
+/* What the system was told to begin with: it does nothing of the kind here, and says so. */
+static struct {
+    int calls;
+    int64_t end;
+    bool has_gap;
+} begun;
+
+int __wrap_sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags);
+int __wrap_sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags) {
+    assert_true(fd >= 0);
+    assert_int_equal(flags, SYNC_FILE_RANGE_WRITE);
+    begun.calls++;
+    begun.has_gap |= offset != begun.end || bytes <= 0;
+    begun.end = offset + bytes;
+    errno = EIO;
+    return -1;
+}
+
+static void test_large_file_is_begun_with(void **state) {
+    (void)state;
+    enum { PIECE = 999983, PIECES = 50 };
+    char *piece = malloc(PIECE), *back = malloc(PIECE);
+    begun.calls = 0;
+    begun.end = 0;
+    struct gt_out *out = open_out(path), *memory;
+    assert_int_equal(gt_out_open_memory(&memory, NULL), GT_OK);
+    for (int i = 0; i < PIECES; i++) {
+        memset(piece, 'a' + i % 26, PIECE);
+        gt_out_write(out, piece, PIECE);
+        gt_out_write(memory, piece, PIECE);
+    }
+    assert_in_range(begun.calls, 2, 3); /* of 16 MiB or a little more; memory has none */
+    assert_false(begun.has_gap);
+    assert_in_range(begun.end, 32 << 20, PIECE * PIECES);
+    commit(out);
+    FILE *stream = fopen(path, "r");
+    for (int i = 0; i < PIECES; i++) {
+        memset(piece, 'a' + i % 26, PIECE);
+        assert_int_equal(fread(back, 1, PIECE, stream), PIECE);
+        assert_memory_equal(back, piece, PIECE);
+    }
+    assert_int_equal(fgetc(stream), EOF);
+    fclose(stream);
+    gt_out_close(memory);
+    free(piece);
+    free(back);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_new_file_appears_at_commit, empty_folder),
@@ -386,6 +434,7 @@ int main(void) {
         cmocka_unit_test_setup(test_pipe_that_does_not_block, empty_folder),
         cmocka_unit_test_setup(test_pipe_is_written_in_place, empty_folder),
         cmocka_unit_test_setup(test_memory_equals_file, empty_folder),
+        cmocka_unit_test_setup(test_large_file_is_begun_with, empty_folder),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -51,7 +51,7 @@ static void merge_all(struct sorting *sorting, size_t threads) {
     for (; sorting->width < sorting->slices; sorting->width *= 2) {
         size_t pairs = (sorting->slices + 2 * sorting->width - 1) / (2 * sorting->width);
         char *from = sorting->from;
-        gt_threads_deal(threads, pairs, merge_runs, sorting);
+        gt_threads_parts(threads, pairs, merge_runs, sorting);
         sorting->from = sorting->to;
         sorting->to = from;
     }
@@ -66,7 +66,7 @@ void gt_sort(void *items, size_t count, size_t item_bytes, int (*compare)(const 
     char *room = sorting.slices > 1 ? gt_mem_uninitialised(count, item_bytes) : NULL;
     if (room) {
         sorting.to = room;
-        gt_threads_deal(threads, sorting.slices, sort_slice, &sorting);
+        gt_threads_parts(threads, sorting.slices, sort_slice, &sorting);
         merge_all(&sorting, threads);
         if (sorting.from == room)
             memcpy(items, room, count * item_bytes);

@@ -152,9 +152,9 @@ bool gt_sparse_add(struct gt_sparse *sparse, size_t count, size_t threads, gt_sp
     if (slices == 1)
         return add_one_by_one(&it, count);
     make_slices(&it, count, slices);
-    gt_threads_deal(slices, slices, count_blocks, &it);
+    gt_threads_parts(slices, slices, count_blocks, &it);
     if (!make_room(&it, slices))
         return false;
-    gt_threads_deal(slices, slices, add_slice, &it);
+    gt_threads_parts(slices, slices, add_slice, &it);
     return true;
 }

@@ -2,7 +2,7 @@
    returns. */
 #include "base/threads.h"
 
-#include <pthread.h>
+#include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -40,6 +40,7 @@ struct job {
     size_t count, next;    /* of the indices; the first that nobody has taken */
     size_t workers;        /* threads that have one now */
     size_t at_most;        /* of them */
+    bool is_part;          /* its tasks enter no gate */
     struct job *following; /* in the list of the team */
 };
 
@@ -57,6 +58,7 @@ struct team {
 static _Thread_local struct {
     struct team *team;
     size_t depth; /* of what the thread deals now */
+    bool is_in_part;
 } own;
 
 static bool has_index(const struct job *job) {
@@ -69,16 +71,17 @@ static bool has_ended(const struct job *job) {
 
 /* Runs the next index of a job. The lock is held before and after. */
 static void do_next(struct team *team, struct job *job) {
-    size_t index = job->next++;
-
-    size_t depth = own.depth;
+    size_t index = job->next++, depth = own.depth;
+    bool was_in_part = own.is_in_part;
 
     job->workers++;
     own.depth = job->depth + 1;
+    own.is_in_part = job->is_part;
     pthread_mutex_unlock(&team->lock);
     job->task(job->context, index);
     pthread_mutex_lock(&team->lock);
     own.depth = depth;
+    own.is_in_part = was_in_part;
     bool was_full = job->workers-- == job->at_most;
     if (has_ended(job) || (was_full && has_index(job)))
         pthread_cond_broadcast(&team->changed);
@@ -90,6 +93,16 @@ static struct job *find_job(const struct team *team) {
 
     for (struct job *job = team->jobs; job && !(best && best->depth == 0); job = job->following)
         if (has_index(job) && (!best || job->depth == 0 || job->workers < best->workers))
+            best = job;
+    return best;
+}
+
+/* Of the parts that have work, those of the job that has fewest threads. */
+static struct job *find_part(const struct team *team) {
+    struct job *best = NULL;
+
+    for (struct job *job = team->jobs; job; job = job->following)
+        if (job->is_part && has_index(job) && (!best || job->workers < best->workers))
             best = job;
     return best;
 }
@@ -168,16 +181,82 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
     gt_threads_deal(count, count, task, context);
 }
 
-void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context) {
-    struct job job = {.task = task, .context = context, .count = count, .at_most = clamp_count(thread_count)};
-
-    if (job.at_most == 1 || count <= 1)
-        for (size_t i = 0; i < count; i++)
-            task(context, i);
+static void deal(struct job *job) {
+    if (job->at_most == 1 || job->count <= 1)
+        for (size_t i = 0; i < job->count; i++)
+            job->task(job->context, i);
     else if (own.team)
-        deal_in_team(own.team, &job);
+        deal_in_team(own.team, job);
     else
-        deal_in_new_team(&job);
+        deal_in_new_team(job);
+}
+
+void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context) {
+    deal(&(struct job){.task = task,
+                       .context = context,
+                       .count = count,
+                       .at_most = clamp_count(thread_count),
+                       .is_part = own.is_in_part});
+}
+
+void gt_threads_parts(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context) {
+    deal(&(struct job){
+        .task = task, .context = context, .count = count, .at_most = clamp_count(thread_count), .is_part = true});
+}
+
+void gt_threads_gate_init(struct gt_threads_gate *gate) {
+    pthread_mutex_init(&gate->lock, NULL); /* neither can fail without attributes */
+    pthread_cond_init(&gate->opened, NULL);
+    atomic_init(&gate->is_held, false);
+    gate->team = NULL;
+}
+
+void gt_threads_gate_release(struct gt_threads_gate *gate) {
+    pthread_cond_destroy(&gate->opened);
+    pthread_mutex_destroy(&gate->lock);
+}
+
+/* Takes part in what the team deals until the gate is open. Who opens it says so to the team afterwards, under the lock
+   that is held here from looking at the gate to waiting. */
+static void help_until_open(struct team *team, struct gt_threads_gate *gate) {
+    pthread_mutex_lock(&team->lock);
+    while (atomic_load(&gate->is_held)) {
+        struct job *job = find_part(team);
+        if (job)
+            do_next(team, job);
+        else
+            pthread_cond_wait(&team->changed, &team->lock);
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+void gt_threads_gate_enter(struct gt_threads_gate *gate) {
+    assert(!own.is_in_part);
+    pthread_mutex_lock(&gate->lock);
+    while (atomic_load(&gate->is_held)) {
+        if (!own.team || gate->team != own.team) {
+            pthread_cond_wait(&gate->opened, &gate->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&gate->lock);
+        help_until_open(own.team, gate);
+        pthread_mutex_lock(&gate->lock);
+    }
+    gate->team = own.team;
+    atomic_store(&gate->is_held, true);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void gt_threads_gate_leave(struct gt_threads_gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    atomic_store(&gate->is_held, false);
+    pthread_cond_broadcast(&gate->opened);
+    pthread_mutex_unlock(&gate->lock);
+    if (!own.team)
+        return;
+    pthread_mutex_lock(&own.team->lock);
+    pthread_cond_broadcast(&own.team->changed);
+    pthread_mutex_unlock(&own.team->lock);
 }
 
 struct together {
@@ -230,7 +309,7 @@ static void do_slice(void *context, size_t slice) {
 void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),
                      void *context) {
     struct sliced sliced = {slices, rows, task, context};
-    gt_threads_deal(slices, slices, do_slice, &sliced);
+    gt_threads_parts(slices, slices, do_slice, &sliced);
 }
 
 /* Four fifths of its share: the rest makes up for a worker that is held up. */

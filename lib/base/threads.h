@@ -3,6 +3,7 @@
 #ifndef GT_BASE_THREADS_H
 #define GT_BASE_THREADS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,10 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
    its own last indices. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
+/* The same for parts of one piece of work: tasks that enter no gate (below), and deal nothing that does. Threads that wait
+   at a gate take part in them, too. */
+void gt_threads_parts(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
+
 /* Calls the task. Threads that are started for what it deals, one call after the other, stay until it returns: starting
    them anew for each would take longer than some of these calls. */
 void gt_threads_together(size_t thread_count, void (*task)(void *context), void *context);
@@ -44,6 +49,19 @@ static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t i
 /* Calls task(context, slice, begin, end) for every such slice of the rows, on as many threads as there are slices. */
 void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),
                      void *context);
+
+/* What one thread makes while others want it: a lock whose holder may deal work that those who wait for it take part in. A
+   thread that waits may itself hold other gates, so it takes up nothing but parts, which wait for no gate. */
+struct gt_threads_gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    void *team; /* of the thread that holds it */
+    atomic_bool is_held;
+};
+void gt_threads_gate_init(struct gt_threads_gate *gate);
+void gt_threads_gate_release(struct gt_threads_gate *gate);
+void gt_threads_gate_enter(struct gt_threads_gate *gate);
+void gt_threads_gate_leave(struct gt_threads_gate *gate);
 
 /* Deals jobs 0 .. count - 1 to workers as they become free, to each in ascending order. A part at the beginning is all
    for worker 0: what it makes of those jobs can stay where it is when the results are put in order. */

@@ -2,13 +2,13 @@
 #include "events/view_slots.h"
 
 #include <assert.h>
-#include <pthread.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "events/view.h"
 
 struct slot {
-    pthread_mutex_t lock; /* held while the result is made */
+    struct gt_threads_gate gate; /* held while the result is made */
     void *result;         /* NULL: nobody has asked yet */
     void (*release)(void *result);
 };
@@ -20,7 +20,7 @@ struct gt_view_slots {
 struct gt_view_slots *gt_view_slots_new(void) {
     struct gt_view_slots *slots = gt_mem_array(1, sizeof *slots);
     for (size_t i = 0; i < GT_VIEW_SLOTS_COUNT && slots; i++)
-        pthread_mutex_init(&slots->slots[i].lock, NULL); /* cannot fail without attributes */
+        gt_threads_gate_init(&slots->slots[i].gate);
     return slots;
 }
 
@@ -39,7 +39,7 @@ void gt_view_slots_free(struct gt_view_slots *slots) {
         return;
     gt_view_slots_clear(slots);
     for (size_t i = 0; i < GT_VIEW_SLOTS_COUNT; i++)
-        pthread_mutex_destroy(&slots->slots[i].lock);
+        gt_threads_gate_release(&slots->slots[i].gate);
     gt_mem_free(slots);
 }
 
@@ -59,12 +59,12 @@ const void *gt_view_slots_get(const struct gt_view *view, size_t index, const st
                               struct gt_error *err) {
     assert(index < GT_VIEW_SLOTS_COUNT);
     struct slot *slot = &view->slots->slots[index];
-    pthread_mutex_lock(&slot->lock);
+    gt_threads_gate_enter(&slot->gate);
     if (!slot->result) {
         slot->release = maker->release;
         slot->result = make(view, maker, err);
     }
     const void *result = slot->result;
-    pthread_mutex_unlock(&slot->lock);
+    gt_threads_gate_leave(&slot->gate);
     return result;
 }

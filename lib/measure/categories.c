@@ -73,7 +73,7 @@ static bool charge_all(const struct gt_view *view, struct category *categories) 
     struct charging all = {view, gt_mem_array(devices * count, sizeof *all.wall_ns)};
     if (!all.wall_ns)
         return false;
-    gt_threads_deal(threads, devices, charge_device, &all);
+    gt_threads_parts(threads, devices, charge_device, &all);
     for (size_t i = 0; i < devices * count; i++)
         categories[i % count].wall_ns = gt_ns_add(categories[i % count].wall_ns, all.wall_ns[i]);
     gt_mem_free(all.wall_ns);

@@ -177,7 +177,7 @@ static void merge_sums(struct gt_idle_sum *into, const struct gt_idle_sum *from,
 /* Adds the rows of all devices so far, whose slices come one after the other. */
 static void flush(struct summing *summing, const struct gt_view *view, const struct tables *tables,
                   struct gt_idle_sum *all) {
-    gt_threads_deal(threads_for(view, summing->idle->count), summing->count, sum_gaps, summing);
+    gt_threads_parts(threads_for(view, summing->idle->count), summing->count, sum_gaps, summing);
     for (size_t i = 0, next; i < summing->count; i = next) {
         struct summed *first = &summing->items[i];
         const struct gt_view_device *device = &view->devices[first->gaps.device];
@@ -408,7 +408,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, con
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {.idle_code = code};
     if (longest)
-        gt_threads_deal(threads_for(view, idle->count), PART_COUNT, find_part,
+        gt_threads_parts(threads_for(view, idle->count), PART_COUNT, find_part,
                         &(struct search){view, idle, longest, count, &around});
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)

@@ -51,7 +51,7 @@ static bool count_ops(const struct gt_view *view, uint64_t *counts) {
     if (view->is_by_row)
         return count_rows(view, counts);
     size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-    gt_threads_deal(threads, view->lane_count, count_lane, &counting);
+    gt_threads_parts(threads, view->lane_count, count_lane, &counting);
     counts[GT_ISSUE_OP_ZERO_LENGTH] = counting.empty;
     counts[GT_ISSUE_OP_WITHOUT_NAME] = counting.unnamed;
     counts[GT_ISSUE_OP_OVERLAP] = counting.overlaps;

@@ -279,7 +279,7 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
     making.slices = making.bounds ? new_slices(groups, view->store->processes.count, making.bounds) : NULL;
     making.lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
     if (begin_rates(rates, view) && making.slices) {
-        gt_threads_deal(gt_threads_count(view->request->threads), PART_PROCESSES + rates->count, make_part, &making);
+        gt_threads_parts(gt_threads_count(view->request->threads), PART_PROCESSES + rates->count, make_part, &making);
         judge_all(&making);
     }
     gt_mem_free(making.bounds);

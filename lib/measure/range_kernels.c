@@ -381,7 +381,7 @@ static bool add_sums(struct attribution *sums, struct gt_error *err) {
         return false;
     for (size_t i = 0; i < sums->part_count; i++)
         sums->parts[i].sums = sums;
-    gt_threads_deal(sums->threads, sums->part_count + 1, make_part, sums);
+    gt_threads_parts(sums->threads, sums->part_count + 1, make_part, sums);
     bool ok = !sums->processes.failed && !sums->by_range.failed;
     for (size_t i = 0; i < sums->part_count; i++)
         ok = ok && sums->parts[i].ok;

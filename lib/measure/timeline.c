@@ -287,7 +287,7 @@ static void name_items(struct drawing *drawing) {
 /* Gives all rows but curves their items: what is made of spans on threads, and what is shared one after the other. */
 static bool fill_rows(struct drawing *drawing) {
     struct gt_timeline *timeline = drawing->timeline;
-    gt_threads_deal(drawing->threads, GT_TIMELINE_KIND_COUNT, count_kind, drawing);
+    gt_threads_parts(drawing->threads, GT_TIMELINE_KIND_COUNT, count_kind, drawing);
     if (drawing->failed)
         return false;
     for (size_t r = 0; r < timeline->row_count; r++) {
@@ -296,7 +296,7 @@ static bool fill_rows(struct drawing *drawing) {
         if (!row->items)
             return false;
     }
-    gt_threads_deal(drawing->threads, timeline->row_count, fill_row, drawing);
+    gt_threads_parts(drawing->threads, timeline->row_count, fill_row, drawing);
     name_items(drawing);
     return !drawing->names.failed;
 }

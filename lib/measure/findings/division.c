@@ -48,7 +48,7 @@ static int64_t later(int64_t a_ns, int64_t b_ns) {
 
 /* Runs a pass over slices. */
 static void run(struct division *it, void (*task)(void *context, size_t index)) {
-    gt_threads_deal(it->threads, it->slice_count, task, it);
+    gt_threads_parts(it->threads, it->slice_count, task, it);
 }
 
 /* ---- slices ---- */

@@ -152,11 +152,11 @@ void gt_gap_claims_take(struct gt_ledger *ledger, gt_gap_claims_want *want, cons
     if (ok && (threads == 1 || it.slice_count <= 1)) {
         claim_one_by_one(&it);
     } else if (ok) {
-        gt_threads_deal(threads, it.slice_count, count_slice, &it);
+        gt_threads_parts(threads, it.slice_count, count_slice, &it);
         size_t before = ledger->count;
         ok = make_room(&it);
         if (ok) {
-            gt_threads_deal(threads, it.slice_count, claim_slice, &it);
+            gt_threads_parts(threads, it.slice_count, claim_slice, &it);
             join_slices(&it);
             ok =
                 gt_sparse_add(&ledger->gap_less, ledger->count - before, threads, list_claims, ledger->claims + before);

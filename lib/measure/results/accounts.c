@@ -135,7 +135,7 @@ enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_vi
     if (!accounts->by_device)
         return gt_fail_memory(err);
     size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-    gt_threads_deal(threads, view->device_count, account_device, &(struct accounting){accounts, view});
+    gt_threads_parts(threads, view->device_count, account_device, &(struct accounting){accounts, view});
     return GT_OK;
 }
 

@@ -331,7 +331,7 @@ static bool group_by_thread(struct listing *it, bool has_names) {
     cover->names = has_names ? gt_mem_uninitialised(count, sizeof *cover->names) : NULL;
     if (!cover->items || (has_names && !cover->names))
         return false;
-    gt_threads_deal(it->threads, it->slice_count, scatter_slice, it);
+    gt_threads_parts(it->threads, it->slice_count, scatter_slice, it);
     if (it->starts_together)
         drop_enclosed(cover);
     return true;

@@ -288,7 +288,7 @@ static bool make_queues(struct making *making) {
     queues.curves = gt_mem_array(view->device_count, sizeof *queues.curves);
     if (!queues.curves)
         return false;
-    gt_threads_deal(gt_threads_count(view->request->threads), view->device_count, make_queue_of, &queues);
+    gt_threads_parts(gt_threads_count(view->request->threads), view->device_count, make_queue_of, &queues);
     bool ok = !queues.failed;
     for (size_t d = 0; d < view->device_count; d++) {
         struct gt_timeline_row row = gt_lane_list_row(GT_TIMELINE_COUNTERS);

@@ -213,7 +213,7 @@ static bool make_threads(struct making *making) {
     making->lanes = gt_mem_array(threads, sizeof *making->lanes);
     if (!making->lanes)
         return false;
-    gt_threads_deal(making->threads, threads, make_thread, making);
+    gt_threads_parts(making->threads, threads, make_thread, making);
     for (uint32_t t = 0; t < threads; t++) {
         if (making->lanes[t].levels == SIZE_MAX)
             return false;

@@ -66,7 +66,7 @@ enum gt_status gt_idle_code_init(struct gt_idle_code *code, const struct gt_view
     ok = code->of_wait;
     if (ok) {
         memset(code->activity, GT_HOST_OUTSIDE, search.idle->count);
-        gt_threads_deal(threads, search.waits.count ? 2 : 0, look, &search);
+        gt_threads_parts(threads, search.waits.count ? 2 : 0, look, &search);
         ok = search.waits.count == 0 || (search.ok[0] && search.ok[1]);
     }
     if (ok)

@@ -66,7 +66,7 @@ struct finder {
 
 /* Runs a pass over slices or devices. */
 static void run(struct finder *finder, size_t count, void (*task)(void *context, size_t index)) {
-    gt_threads_deal(finder->threads, count, task, finder);
+    gt_threads_parts(finder->threads, count, task, finder);
 }
 
 /* ---- slices ---- */

@@ -203,7 +203,7 @@ static bool sort_late(struct counting *it) {
         for (size_t i = 0; i < slice->late_count; i++)
             it->late[slice->lanes[it->view->lane[slice->late[i]]].late++] = slice->late[i];
     }
-    gt_threads_deal(it->slice_count, it->lane_count, sort_lane, it);
+    gt_threads_parts(it->slice_count, it->lane_count, sort_lane, it);
     return !atomic_load(&it->failed);
 }
 
@@ -285,7 +285,7 @@ static void look_again_at_slice(void *context, size_t index, size_t begin, size_
 static bool make_second_pass(struct counting *it) {
     if (!sort_late(it))
         return false;
-    gt_threads_deal(it->slice_count, it->lane_count, begin_second_pass, it);
+    gt_threads_parts(it->slice_count, it->lane_count, begin_second_pass, it);
     gt_threads_rows(it->slice_count, it->view->op_count, look_again_at_slice, it);
     return true;
 }

@@ -257,7 +257,7 @@ struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const
     bool is_by_row = set->sums.view, ok = stats && (!is_by_row || list_lengths(&list, &lengths));
     list.lengths = is_by_row ? &lengths : NULL;
     if (ok)
-        gt_threads_deal(thread_count, task_count, list_stats, &list);
+        gt_threads_parts(thread_count, task_count, list_stats, &list);
     gt_kernel_sums_lengths_release(&lengths);
     if (ok)
         return stats;

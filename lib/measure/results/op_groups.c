@@ -279,7 +279,7 @@ static bool place_wide(struct making *it, size_t thread_count) {
     for (size_t s = 0; s < it->slice_count; s++)
         for (size_t i = 0; i < it->slices[s].count; i++)
             it->slices[s].groups[i].next_length -= it->slices[s].groups[i].count;
-    gt_threads_deal(thread_count, it->slice_count, place_slice, it);
+    gt_threads_parts(thread_count, it->slice_count, place_slice, it);
     return true;
 }
 
@@ -288,7 +288,7 @@ static bool place_lengths(struct making *it, size_t thread_count) {
     it->groups->narrow_ns = gt_mem_uninitialised(it->view->op_count, sizeof *it->groups->narrow_ns);
     if (!it->groups->narrow_ns)
         return false;
-    gt_threads_deal(thread_count, it->slice_count, place_narrow_slice, it);
+    gt_threads_parts(thread_count, it->slice_count, place_narrow_slice, it);
     return !it->has_long || place_wide(it, thread_count);
 }
 
@@ -330,7 +330,7 @@ static bool make_groups(struct making *it, size_t thread_count) {
     it->group_of = gt_mem_uninitialised(op_count, sizeof *it->group_of);
     if (!it->slices || !it->group_of)
         return false;
-    gt_threads_deal(thread_count, it->slice_count, group_slice, it);
+    gt_threads_parts(thread_count, it->slice_count, group_slice, it);
     for (size_t i = 0; i < it->slice_count; i++)
         if (it->slices[i].has_failed)
             return false;
@@ -339,7 +339,7 @@ static bool make_groups(struct making *it, size_t thread_count) {
     share_lengths(it);
     if (!place_lengths(it, thread_count))
         return false;
-    gt_threads_deal(thread_count, it->slice_count, sum_slice, it);
+    gt_threads_parts(thread_count, it->slice_count, sum_slice, it);
     return true;
 }
 

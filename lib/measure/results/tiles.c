@@ -117,7 +117,7 @@ bool gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_ro
         return false;
     for (size_t r = 0; r < row_count; r++)
         censuses[r].most = most;
-    gt_threads_deal(threads, row_count, count_row, &counting);
+    gt_threads_parts(threads, row_count, count_row, &counting);
     int grain = choose(censuses, row_count, most);
     for (size_t r = 0; r < row_count; r++)
         item_counts[r] = items_of(&censuses[r], grain);

@@ -240,7 +240,7 @@ $(BUILD)/jobgen: $(JOBGEN_OBJECTS)
 $(BUILD)/read_job: $(BUILD)/obj/bench/read_job.o $(BUILD)/libgputime.a
 	$(LINK) -o $@ $^ $(LIBS)
 
--include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/bench/read_job.d $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(EXTENSION_OBJECTS:.o=.d) $(JOBGEN_OBJECTS:.o=.d) $(BUILD)/obj/bench/read_job.d $(BUILD)/obj/tests/tools/dump_rows.d $(BUILD)/obj/tests/tools/explore_trace.d $(BUILD)/obj/tests/tools/dump_commands.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(wildcard $(BUILD)/obj/tests/unit/*.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all

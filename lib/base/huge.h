@@ -13,6 +13,12 @@
    call it. */
 void gt_huge_advise(void *block, size_t size_bytes);
 
+/* The same for a block that gets them if it is long enough. */
+static inline void gt_huge_advise_long(void *block, size_t size_bytes) {
+    if (size_bytes >= GT_HUGE_LEAST_BYTES)
+        gt_huge_advise(block, size_bytes);
+}
+
 /* Bytes of free pieces that a huge page fits in, from the text of /proc/buddyinfo; pages of so many bytes. */
 size_t gt_huge_free_bytes(const char *buddyinfo, size_t page_bytes);
 

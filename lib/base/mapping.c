@@ -210,12 +210,15 @@ const atomic_bool *gt_mapping_is_cut(const struct gt_mapping *mapping) {
     return &mapping->slot->is_cut;
 }
 
-/* Puts a new window in place of the old one. The handler knows it before its first byte is looked at. */
+/* Puts a new window in place of the old one. The handler knows it before its first byte is looked at. While the kernel
+   replaces a mapping no other thread can have memory: to forget the old pages, which takes longest, is done before. */
 static bool move_window(struct gt_mapping *mapping, int fd, uint64_t offset, size_t bytes) {
     struct slot *slot = mapping->slot;
     size_t before_bytes = mapping->shown_bytes;
     mapping->shown_bytes = 0;
     atomic_store(&slot->end, 0);
+    if (before_bytes)
+        madvise(mapping->pages, before_bytes, MADV_DONTNEED);
     mapping->is_lost = mmap(mapping->pages, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED;
     if (!mapping->is_lost && before_bytes > bytes)
         mapping->is_lost = map_zeros(mapping->pages + bytes, before_bytes - bytes, MAP_FIXED) == MAP_FAILED;

@@ -1,11 +1,11 @@
 /* Heap blocks and whole pages: sizes come in, memory or NULL goes out; nothing here aborts. */
 #include "base/mem.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/huge.h"
@@ -34,8 +34,7 @@ void *gt_mem_array(size_t count, size_t elem_bytes) {
 void *gt_mem_uninitialised(size_t count, size_t elem_bytes) {
     size_t size_bytes = array_bytes(count, elem_bytes);
     void *block = size_bytes ? malloc(size_bytes) : NULL;
-    if (size_bytes >= GT_HUGE_LEAST_BYTES)
-        gt_huge_advise(block, size_bytes);
+    gt_huge_advise_long(block, size_bytes);
     return block;
 }
 
@@ -153,6 +152,11 @@ void *gt_mem_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
 void gt_mem_pages_free(void *pages, size_t size_bytes) {
     if (pages)
         munmap(pages, whole_pages(size_bytes));
+}
+
+bool gt_mem_pages_are_plenty(void) {
+    struct rlimit limit;
+    return sizeof(void *) >= sizeof(uint64_t) && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
 void gt_mem_pages_discard(void *pages, size_t from_bytes, size_t to_bytes) {

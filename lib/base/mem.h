@@ -3,6 +3,7 @@
 #ifndef GT_BASE_MEM_H
 #define GT_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define GT_ARRAY_COUNT(array) (sizeof(array) / sizeof *(array))
@@ -25,6 +26,9 @@ size_t gt_mem_room_capacity(size_t capacity); /* of the longer one */
 void *gt_mem_pages_alloc(size_t size_bytes);
 void *gt_mem_pages_resize(void *pages, size_t old_bytes, size_t new_bytes);
 void gt_mem_pages_free(void *pages, size_t size_bytes);
+
+/* Whether addresses are plenty, so that a block may be much longer than what will be written of it. */
+bool gt_mem_pages_are_plenty(void);
 
 /* Gives back the memory of the whole pages between two offsets, which read as zero from then on.
  */

@@ -31,7 +31,7 @@ struct gt_out {
     char *buffer;
     size_t used, capacity;
     int64_t written, begun; /* bytes of a regular file: by the program, and of these on their way to the disk */
-    bool is_settled; /* on the disk */
+    bool is_settled;        /* on the disk */
     bool failed;
     int error; /* errno of the first failure; 0: memory was short */
 };

@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/huge.h"
 #include "base/mem.h"
 
 #define FIRST_SLOT_COUNT ((size_t)1024)
@@ -69,6 +70,8 @@ bool gt_strtab_make_room(struct gt_strtab *tab, size_t count) {
     uint64_t *slots = slot_count <= MAX_SLOT_COUNT ? gt_mem_array(slot_count, sizeof *slots) : NULL;
     struct gt_str *strings = slots ? gt_mem_realloc(tab->strings, count * sizeof *strings) : NULL;
     if (strings) {
+        gt_huge_advise_long(strings, count * sizeof *strings);
+        gt_huge_advise_long(slots, slot_count * sizeof *slots); /* filled here and there, so nearly all pages */
         tab->strings = strings;
         tab->capacity = count;
         gt_mem_free(tab->slots);

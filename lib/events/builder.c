@@ -6,12 +6,16 @@
 #include "base/mem.h"
 
 /* Most tables stay short, and traces of many ranks are in memory together: a page for each column first. What is longer
-   grows to many rows at once, because every doubling moves the pages of all columns. */
-enum { FIRST_ROWS = GT_STORE_FEW_ROWS, MORE_ROWS = 8192 };
+   grows to many rows at once, because every growth moves the pages of all columns, and meanwhile no other thread may
+   have memory: up to many rows, eight times as many where addresses are plenty. */
+enum { FIRST_ROWS = GT_STORE_FEW_ROWS, MORE_ROWS = 8192, MANY_ROWS = 1 << 18 };
 
 /* Room for more rows in a table that is full. false after a failure. */
 static bool grow_table(struct gt_builder *builder, enum gt_table_id table, size_t capacity) {
     size_t wanted = capacity < FIRST_ROWS ? FIRST_ROWS : capacity < MORE_ROWS ? MORE_ROWS : capacity * 2;
+    bool may_leap = capacity >= MORE_ROWS && capacity < MANY_ROWS && gt_mem_pages_are_plenty();
+    if (may_leap && gt_store_table_reserve(&builder->store, table, capacity * 8))
+        return true;
     if (wanted >= GT_NO_ROW && capacity < GT_NO_ROW - 1)
         wanted = GT_NO_ROW - 1;
     if (gt_store_table_reserve(&builder->store, table, wanted))

@@ -66,6 +66,7 @@ static bool place_rows(struct gt_merge *merge, struct gt_builder *builders, size
         *gt_store_row_count(into, t) = rows;
         if (rows && !gt_store_table_reserve(into, t, rows))
             return false;
+        gt_store_table_fill(into, t);
     }
     return true;
 }

@@ -210,11 +210,6 @@ void gt_store_column_drop(void *column, size_t rows, size_t elem_bytes) {
         gt_mem_pages_free(column, rows * elem_bytes);
 }
 
-static void advise_column(void *column, size_t size_bytes) {
-    if (size_bytes >= GT_HUGE_LEAST_BYTES)
-        gt_huge_advise(column, size_bytes);
-}
-
 /* New columns for the rows, which are copied. All of them are there before one of the old is given up. */
 static bool reserve_anew(struct gt_store *store, enum gt_table_id table, size_t rows) {
     struct table_head *head = head_of(store, table);
@@ -238,7 +233,7 @@ static bool reserve_anew(struct gt_store *store, enum gt_table_id table, size_t 
             memcpy(*new, *old, head->capacity * info->elem_bytes);
         gt_store_column_drop(*old, head->capacity, info->elem_bytes);
         *old = *new;
-        advise_column(*new, rows * info->elem_bytes);
+        gt_huge_advise_long(*new, rows * info->elem_bytes);
     }
     head->capacity = ok ? rows : head->capacity;
     return ok;
@@ -267,7 +262,7 @@ static bool reserve_more(struct gt_store *store, enum gt_table_id table, size_t 
         }
         *column = grown;
         if (head->capacity * info->elem_bytes >= GT_HUGE_LEAST_BYTES) /* it is likely to be filled */
-            advise_column(grown, rows * info->elem_bytes);
+            gt_huge_advise_long(grown, rows * info->elem_bytes);
     }
     head->capacity = rows;
     return true;
@@ -280,6 +275,14 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
     if (rows >= GT_NO_ROW)
         return false; /* rows are numbered in 32 bits */
     return capacity <= GT_STORE_FEW_ROWS ? reserve_anew(store, table, rows) : reserve_more(store, table, rows);
+}
+
+void gt_store_table_fill(struct gt_store *store, enum gt_table_id table) {
+    const struct table_head *head = head_of(store, table);
+    for (size_t i = 0; i < gt_column_count && head->count >= head->capacity / 2; i++)
+        if (gt_column_infos[i].table == table)
+            gt_huge_advise_long(*gt_store_column(store, &gt_column_infos[i]),
+                                head->capacity * gt_column_infos[i].elem_bytes);
 }
 
 void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table) {

@@ -264,6 +264,8 @@ static inline bool gt_store_can_have(const struct gt_store *store, uint32_t fact
 
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
 bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows); /* false: no memory */
+/* Says that the rows that a table counts will be written soon, all of them. */
+void gt_store_table_fill(struct gt_store *store, enum gt_table_id table);
 enum { GT_STORE_FEW_ROWS = 512 };
 void *gt_store_column_new(size_t rows, size_t elem_bytes); /* zeroed; NULL: no memory */
 void gt_store_column_drop(void *column, size_t rows, size_t elem_bytes);

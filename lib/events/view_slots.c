@@ -9,7 +9,7 @@
 
 struct slot {
     struct gt_threads_gate gate; /* held while the result is made */
-    void *result;         /* NULL: nobody has asked yet */
+    void *result;                /* NULL: nobody has asked yet */
     void (*release)(void *result);
 };
 

@@ -407,6 +407,104 @@ static void who_is_together_has_all_threads(void **state) {
     assert_int_equal(own, 8);
 }
 
+/* ---- gates ---- */
+
+struct gated {
+    struct gt_threads_gate gate;
+    atomic_bool was_held;
+    atomic_int arrived;   /* tasks of the holder */
+    atomic_int strangers; /* those that another thread ran */
+    pthread_t holder;
+    void (*deal)(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
+    void (*task)(void *context, size_t index);
+};
+
+static void meet_in_gate(void *context, size_t index) {
+    struct gated *gated = context;
+    meet(&gated->arrived, index);
+}
+
+static void count_strangers(void *context, size_t index) {
+    struct gated *gated = context;
+    (void)index;
+    gated->strangers += !pthread_equal(pthread_self(), gated->holder);
+}
+
+/* The first holds the gate while it deals, the second waits at it. */
+static void hold_or_wait(void *context, size_t index) {
+    struct gated *gated = context;
+    while (index > 0 && !gated->was_held)
+        sched_yield();
+    gt_threads_gate_enter(&gated->gate);
+    if (index == 0) {
+        gated->holder = pthread_self();
+        gated->was_held = true;
+        gated->deal(2, 2, gated->task, gated);
+    }
+    gt_threads_gate_leave(&gated->gate);
+}
+
+/* Parts that wait for each other only end if the second thread takes part. */
+static void who_waits_at_a_gate_takes_part(void **state) {
+    struct gated gated = {.deal = gt_threads_parts, .task = meet_in_gate};
+    (void)state;
+    gt_threads_gate_init(&gated.gate);
+    gt_threads_run(2, hold_or_wait, &gated);
+    assert_int_equal(gated.arrived, 2);
+    gt_threads_gate_release(&gated.gate);
+}
+
+static void who_waits_at_a_gate_takes_nothing_but_parts(void **state) {
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        struct gated gated = {.deal = gt_threads_deal, .task = count_strangers};
+        gt_threads_gate_init(&gated.gate);
+        gt_threads_run(2, hold_or_wait, &gated);
+        assert_int_equal(gated.strangers, 0);
+        gt_threads_gate_release(&gated.gate);
+    }
+}
+
+struct crowd {
+    struct gt_threads_gate gate;
+    int inside; /* guarded by the gate */
+    size_t entered;
+    atomic_int wrong;
+};
+
+static void pass_gate(void *context, size_t index) {
+    struct crowd *crowd = context;
+    (void)index;
+    gt_threads_gate_enter(&crowd->gate);
+    crowd->wrong += crowd->inside++ != 0;
+    crowd->entered++;
+    crowd->inside--;
+    gt_threads_gate_leave(&crowd->gate);
+}
+
+static void *pass_often(void *crowd) {
+    for (size_t i = 0; i < MOST; i++)
+        pass_gate(crowd, i);
+    return NULL;
+}
+
+/* Of a team, of several, and of none. */
+static void one_thread_at_a_time_is_inside(void **state) {
+    enum { THREADS = 3 };
+    struct crowd crowd = {0};
+    pthread_t threads[THREADS];
+    (void)state;
+    gt_threads_gate_init(&crowd.gate);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, pass_often, &crowd), 0);
+    gt_threads_deal(4, MOST, pass_gate, &crowd);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(crowd.wrong, 0);
+    assert_int_equal(crowd.entered, (THREADS + 1) * MOST);
+    gt_threads_gate_release(&crowd.gate);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_hold_every_row_once),
@@ -419,6 +517,9 @@ int main(void) {
         cmocka_unit_test(tasks_share_the_threads_they_may_start),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),
+        cmocka_unit_test(who_waits_at_a_gate_takes_part),
+        cmocka_unit_test(who_waits_at_a_gate_takes_nothing_but_parts),
+        cmocka_unit_test(one_thread_at_a_time_is_inside),
         cmocka_unit_test(every_index_runs_once),
         cmocka_unit_test(a_few_threads_run_all_indices),
         cmocka_unit_test(tasks_run_at_the_same_time),

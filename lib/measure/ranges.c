@@ -36,8 +36,8 @@ static int by_busy(const void *a, const void *b, void *context) {
     const struct gt_range_name *x = *(const struct gt_range_name *const *)a;
     const struct gt_range_name *y = *(const struct gt_range_name *const *)b;
     (void)context;
-    if (x->busy.busy_ns != y->busy.busy_ns)
-        return x->busy.busy_ns < y->busy.busy_ns ? 1 : -1;
+    if (x->sums.busy.busy_ns != y->sums.busy.busy_ns)
+        return x->sums.busy.busy_ns < y->sums.busy.busy_ns ? 1 : -1;
     int order = gt_str_cmp(x->name, y->name);
     return order ? order : gt_str_cmp(x->domain, y->domain);
 }
@@ -74,13 +74,13 @@ static void fill_row(const void *context, struct gt_row *row, size_t index) {
     gt_row_text(row, "name", name->name);
     gt_row_text(row, "domain", name->domain);
     gt_row_count(row, "instances", name->instances);
-    gt_row_count(row, "ops", name->ops);
-    gt_row_int(row, "busy_ns", name->busy.busy_ns);
-    gt_row_int(row, "sum_ns", name->sum_ns);
+    gt_row_count(row, "ops", name->sums.ops);
+    gt_row_int(row, "busy_ns", name->sums.busy.busy_ns);
+    gt_row_int(row, "sum_ns", name->sums.sum_ns);
     gt_row_int(row, "projected_ns", name->projected_ns);
     gt_row_int(row, "range_ns", name->range_ns);
-    gt_row_int(row, "exclusive_ns", name->exclusive_ns);
-    gt_row_share(row, "share", (double)name->exclusive_ns, (double)set->total_ns);
+    gt_row_int(row, "exclusive_ns", name->sums.exclusive_ns);
+    gt_row_share(row, "share", (double)name->sums.exclusive_ns, (double)set->total_ns);
     gt_row_count(row, "launches", name->launches);
     gt_row_count(row, "used", name->used);
     gt_row_cell(row, "proj_avg_ns", is_used ? gt_cell_real(stats.mean_ns) : gt_cell_null());

@@ -1,12 +1,11 @@
-/* Gathers what ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. Linear
-   where ranges nest, but that each op is added to every name around it. Where ranges overlap, each op is added to every
-   range that crosses others around it: 20000 ops inside 20000 such ranges take a second or two. */
+/* What ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. */
 #include "measure/results/range_set.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
 #include "measure/results/measure.h"
+#include "measure/results/range_gather.h"
 
 /* ---- names ---- */
 
@@ -28,7 +27,7 @@ static bool add_name(struct naming *naming, gt_strid name, gt_strid domain) {
         return false;
     set->names = grown;
     set->names[set->name_count++] = (struct gt_range_name){
-        .name = gt_store_string(store, name), .domain = gt_store_string(store, domain), .last_op = GT_NO_ROW};
+        .name = gt_store_string(store, name), .domain = gt_store_string(store, domain), .sums.last_op = GT_NO_ROW};
     return true;
 }
 
@@ -68,194 +67,6 @@ static bool name_ranges(struct gt_range_set *set) {
     return ok;
 }
 
-/* ---- ways through the trees ---- */
-
-/* An op has an innermost range, the ancestors of that and, where ranges overlap, others. Programs that forget to
-   close ranges nest them by the thousand, so ancestors are not visited one by one for each op: by name only the
-   outermost range counts, and sums by range are passed up the trees once in the end. */
-struct gathering {
-    struct gt_range_set *set;
-    const struct gt_labels *labels;
-    uint32_t *head;       /* by range row: the nearest of it and its ancestors that is the outermost of its name */
-    uint64_t *seen_calls; /* a bit for each call */
-
-    /* NULL where no range has one next to it. By range row: */
-    uint32_t *knee;                   /* the nearest of it and its ancestors that has a range next to it */
-    struct gt_range_use *overlapping; /* uses that must not be passed up */
-};
-
-static void gathering_release(struct gathering *gathering) {
-    gt_mem_free(gathering->head);
-    gt_mem_free(gathering->knee);
-    gt_mem_free(gathering->overlapping);
-    gt_mem_free(gathering->seen_calls);
-}
-
-/* What a column says of the parent. */
-static uint32_t above(const struct gathering *gathering, const uint32_t *column, uint32_t range) {
-    uint32_t parent = gathering->labels->range_parent[range];
-    return parent == GT_NO_ROW ? GT_NO_ROW : column[parent];
-}
-
-/* Goes through the trees from the top and keeps the names that are open on the way. */
-static bool find_ways(struct gathering *gathering) {
-    const struct gt_labels *labels = gathering->labels;
-    const uint32_t *name_of = gathering->set->name_of;
-    bool *is_open = gt_mem_array(gathering->set->name_count, sizeof *is_open);
-    if (!is_open)
-        return false;
-    uint32_t before = GT_NO_ROW;
-    for (size_t i = 0; i < labels->range_order_count; i++) {
-        uint32_t range = labels->range_order[i];
-        for (; before != labels->range_parent[range]; before = labels->range_parent[before])
-            if (gathering->head[before] == before)
-                is_open[name_of[before]] = false;
-        bool is_inside = is_open[name_of[range]], is_knee = labels->range_sibling[range] != GT_NO_ROW;
-        gathering->head[range] = is_inside ? above(gathering, gathering->head, range) : range;
-        if (gathering->knee)
-            gathering->knee[range] = is_knee ? range : above(gathering, gathering->knee, range);
-        is_open[name_of[range]] = true;
-        before = range;
-    }
-    gt_mem_free(is_open);
-    return true;
-}
-
-static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
-    for (size_t range = 0; range < range_count; range++)
-        if (labels->range_sibling[range] != GT_NO_ROW)
-            return true;
-    return false;
-}
-
-static bool gathering_init(struct gathering *gathering, struct gt_range_set *set) {
-    const struct gt_store *store = set->view->store;
-    *gathering = (struct gathering){.set = set, .labels = set->view->labels};
-    gathering->head = gt_mem_array(store->ranges.count, sizeof *gathering->head);
-    gathering->seen_calls = gt_mem_array(store->calls.count / 64 + 1, sizeof *gathering->seen_calls);
-    bool ok = gathering->head && gathering->seen_calls;
-    if (some_overlap(gathering->labels, store->ranges.count)) {
-        gathering->knee = gt_mem_array(store->ranges.count, sizeof *gathering->knee);
-        gathering->overlapping = gt_mem_array(store->ranges.count, sizeof *gathering->overlapping);
-        ok = ok && gathering->knee && gathering->overlapping;
-    }
-    return ok && find_ways(gathering);
-}
-
-/* ---- ops ---- */
-
-static void join_use(struct gt_range_use *use, const struct gt_range_use *more) {
-    if (more->ops == 0)
-        return;
-    if (use->ops == 0 || more->start_ns < use->start_ns)
-        use->start_ns = more->start_ns;
-    if (use->ops == 0 || more->end_ns > use->end_ns)
-        use->end_ns = more->end_ns;
-    use->ops += more->ops;
-    use->launches += more->launches;
-}
-
-static void use_name(struct gathering *gathering, uint32_t range, const struct gt_range_run *run) {
-    struct gt_range_name *name = &gathering->set->names[gathering->set->name_of[range]];
-    if (name->last_op == run->first)
-        return; /* it has another range of this name */
-    name->last_op = (uint32_t)run->first;
-    name->ops += run->count;
-    name->sum_ns = gt_ns_add(name->sum_ns, run->sum_ns);
-    gt_range_run_union_add(&name->busy, gathering->set->view, run);
-}
-
-/* How many launch calls of the run's ops are new. */
-static uint32_t count_launches(struct gathering *gathering, const struct gt_range_run *run) {
-    const struct gt_view *view = gathering->set->view;
-    uint32_t launches = 0;
-    for (size_t i = run->first; i < run->first + run->count; i++) {
-        uint32_t call = gathering->labels->op_call[view->row[i]];
-        if (call == GT_NO_ROW)
-            continue;
-        uint64_t *seen = &gathering->seen_calls[call / 64], bit = (uint64_t)1 << call % 64;
-        launches += !(*seen & bit);
-        *seen |= bit;
-    }
-    return launches;
-}
-
-/* The ranges of an op that are not ancestors of its innermost one. */
-static void use_overlapping(struct gathering *gathering, const struct gt_range_run *op,
-                            const struct gt_range_use *use) {
-    const struct gt_store *store = gathering->set->view->store;
-    const struct gt_labels *labels = gathering->labels;
-    int64_t reach_ns = gt_labels_op_reach(labels, store, gathering->set->view->row[op->first]);
-    for (uint32_t knee = gathering->knee[op->range]; knee != GT_NO_ROW; knee = above(gathering, gathering->knee, knee))
-        for (uint32_t range = gt_labels_next_range(labels, store, knee, reach_ns); range != labels->range_parent[knee];
-             range = gt_labels_next_range(labels, store, range, reach_ns)) {
-            join_use(&gathering->overlapping[range], use);
-            use_name(gathering, range, op);
-        }
-}
-
-static void use_ranges(struct gathering *gathering, const struct gt_range_run *run) {
-    struct gt_range_set *set = gathering->set;
-    struct gt_range_use use = {run->start_ns, run->end_ns, (uint32_t)run->count, count_launches(gathering, run)};
-    struct gt_range_name *innermost = &set->names[set->name_of[run->range]];
-    innermost->exclusive_ns = gt_ns_add(innermost->exclusive_ns, run->sum_ns);
-    join_use(&set->uses[run->range], &use);
-    for (uint32_t head = gathering->head[run->range]; head != GT_NO_ROW; head = above(gathering, gathering->head, head))
-        use_name(gathering, head, run);
-    if (gathering->overlapping)
-        use_overlapping(gathering, run, &use);
-}
-
-/* Where threads take turns, ranges of one are far apart in the store: what is asked for ahead is there in time. */
-enum { AHEAD = 32 };
-
-static const struct gt_range_use *use_ahead(const struct gt_range_set *set, size_t position) {
-    if (position + AHEAD >= set->view->op_count)
-        return set->uses;
-    uint32_t range = set->view->labels->op_range[set->view->row[position + AHEAD]];
-    return range == GT_NO_ROW ? set->uses : &set->uses[range];
-}
-
-/* Where ranges overlap, two ops with one innermost range may have different ones next to it. */
-static void use_ops(struct gathering *gathering) {
-    struct gt_range_set *set = gathering->set;
-    struct gt_range_run run = {0};
-    while (gt_range_run_next(&run, set->view, gathering->overlapping ? 1 : SIZE_MAX)) {
-        set->total_ns = gt_ns_add(set->total_ns, run.sum_ns);
-        __builtin_prefetch(use_ahead(set, run.first + run.count));
-        if (run.range == GT_NO_ROW)
-            continue;
-        set->covered_ns = gt_ns_add(set->covered_ns, run.sum_ns);
-        use_ranges(gathering, &run);
-    }
-}
-
-/* From the leaves up. */
-static void pass_up(struct gathering *gathering) {
-    const struct gt_labels *labels = gathering->labels;
-    struct gt_range_use *uses = gathering->set->uses;
-    for (size_t i = labels->range_order_count; i-- > 0;) {
-        uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
-        if (i >= AHEAD)
-            __builtin_prefetch(&uses[labels->range_order[i - AHEAD]]);
-        if (parent != GT_NO_ROW)
-            join_use(&uses[parent], &uses[range]);
-        if (gathering->overlapping)
-            join_use(&uses[range], &gathering->overlapping[range]);
-    }
-}
-
-static bool gather(struct gt_range_set *set) {
-    struct gathering gathering;
-    bool ok = gathering_init(&gathering, set);
-    if (ok) {
-        use_ops(&gathering);
-        pass_up(&gathering);
-    }
-    gathering_release(&gathering);
-    return ok;
-}
-
 /* ---- ranges ---- */
 
 static void sum_ranges(struct gt_range_set *set) {
@@ -286,7 +97,7 @@ enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view 
     *set = (struct gt_range_set){.view = view};
     set->uses = gt_mem_array(range_count, sizeof *set->uses);
     set->name_of = gt_mem_array(range_count, sizeof *set->name_of);
-    if (!set->uses || !set->name_of || !name_ranges(set) || !gather(set)) {
+    if (!set->uses || !set->name_of || !name_ranges(set) || !gt_range_gather(set)) {
         gt_range_set_release(set);
         return gt_fail_memory(err);
     }

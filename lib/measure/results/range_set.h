@@ -11,19 +11,25 @@ struct gt_range_use {
     uint32_t ops, launches;   /* launches: different launch calls */
 };
 
+/* Of the ops inside ranges of one name. */
+struct gt_range_sums {
+    size_t ops;
+    int64_t sum_ns;
+    struct gt_range_union busy;
+    int64_t exclusive_ns; /* of the ops whose innermost range has this name */
+    uint32_t last_op;     /* while ops are added: the first of those added last */
+};
+
 /* What all ranges of one name in one domain launched. An op inside several of them counts once. */
 struct gt_range_name {
     struct gt_str name, domain;
     size_t instances, used; /* all listed, and those with ops */
     bool is_step;           /* one of them is a step, whose name has its number */
-    size_t ops, launches;   /* launches: of each instance, summed */
-    int64_t sum_ns;         /* of op time */
-    struct gt_range_union busy;
-    int64_t exclusive_ns; /* of the ops whose innermost range has this name */
+    struct gt_range_sums sums;
+    size_t launches;      /* of each instance, summed */
     int64_t projected_ns; /* last end - first start of each instance, summed */
     int64_t range_ns;     /* length of each instance, summed */
     uint64_t levels;      /* of the instances with ops, summed */
-    uint32_t last_op;     /* while ops are added: the first of those added last */
 };
 
 struct gt_range_set {

@@ -80,7 +80,7 @@ static enum gt_status fail_tag(const struct gt_store *store, const struct gt_ran
                                struct gt_error *err) {
     struct likeness found = {.tag = gt_str_of(tag)}, *likeness = &found;
     for (size_t i = 0; set && i < set->name_count; i++)
-        offer(likeness, set->names[i].name, set->names[i].ops > 0);
+        offer(likeness, set->names[i].name, set->names[i].sums.ops > 0);
     if (!set && (!offer_all(likeness, store, store->projections.name, store->projections.count) ||
                  !offer_all(likeness, store, store->projection_groups.name, store->projection_groups.count)))
         return gt_fail_memory(err);
@@ -136,7 +136,7 @@ static enum gt_status search_ranges(struct search *search, const struct gt_view 
     for (size_t i = 0; i < set->name_count && bears_tag; i++) {
         search->is_known |= bears_tag[i] = is_tag(search->tag, set->names[i].name, set->names[i].domain);
         if (bears_tag[i])
-            search->found->inside_ns = gt_ns_add(search->found->inside_ns, set->names[i].sum_ns);
+            search->found->inside_ns = gt_ns_add(search->found->inside_ns, set->names[i].sums.sum_ns);
     }
     for (size_t i = 0; i < ranges->count && bears_tag; i++)
         if (set->name_of[i] != GT_NO_ROW && bears_tag[set->name_of[i]] && set->uses[i].ops)

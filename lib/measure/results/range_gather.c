@@ -1,0 +1,356 @@
+/* Gathers what ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. Linear
+   where ranges nest, but that each op is added to every name around it. Where ranges overlap, each op is added to every
+   range that crosses others around it: 20000 ops inside 20000 such ranges take a second or two. Where they nest, the
+   devices are dealt to threads. */
+#include "measure/results/range_gather.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+#include "base/threads.h"
+
+/* ---- ways through the trees ---- */
+
+/* An op has an innermost range, the ancestors of that and, where ranges overlap, others. Programs that forget to
+   close ranges nest them by the thousand, so ancestors are not visited one by one for each op: by name only the
+   outermost range counts, and sums by range are passed up the trees once in the end. */
+enum { GUARDS = 256 };
+
+struct gathering {
+    struct gt_range_set *set;
+    const struct gt_labels *labels;
+    uint32_t *head; /* by range row: the nearest of it and its ancestors that is the outermost of its name */
+
+    /* NULL where no range has one next to it. By range row: */
+    uint32_t *knee;                   /* the nearest of it and its ancestors that has a range next to it */
+    struct gt_range_use *overlapping; /* uses that must not be passed up */
+
+    struct part *parts;
+    size_t part_count;
+    pthread_mutex_t guards[GUARDS]; /* of uses, where there are several parts */
+};
+
+/* Neighbours in the store are mostly of one thread, and so of one part. */
+static pthread_mutex_t *guard_of(struct gathering *gathering, uint32_t range) {
+    enum { NEIGHBOURS = 64 };
+    return &gathering->guards[range / NEIGHBOURS % GUARDS];
+}
+
+/* The sums of a name that a part has met. */
+struct met {
+    uint32_t name;
+    struct gt_range_sums sums;
+};
+
+/* Devices next to each other in the view, for one thread. */
+struct part {
+    struct gathering *gathering;
+    size_t first_device, end_device;
+    int64_t total_ns, covered_ns;
+    uint64_t *seen_calls; /* a bit for each call */
+    /* NULL where there is one part, whose sums are those of the set: */
+    uint32_t *place_of; /* by name: 1 + where it is among those met; 0: it is not */
+    struct met *met;
+    size_t met_count, met_capacity;
+    bool has_failed; /* memory was short */
+};
+
+static void parts_release(struct gathering *gathering) {
+    for (size_t p = 0; p < gathering->part_count; p++) {
+        gt_mem_free(gathering->parts[p].seen_calls);
+        gt_mem_free(gathering->parts[p].place_of);
+        gt_mem_free(gathering->parts[p].met);
+    }
+    gt_mem_free(gathering->parts);
+    gathering->parts = NULL;
+    gathering->part_count = 0;
+}
+
+static bool parts_init(struct gathering *gathering, size_t count) {
+    const struct gt_range_set *set = gathering->set;
+    const struct gt_view *view = set->view;
+    gathering->parts = gt_mem_array(count, sizeof *gathering->parts);
+    bool ok = gathering->parts;
+    for (size_t p = 0; p < count && ok; p++) {
+        struct part *part = &gathering->parts[gathering->part_count++];
+        *part = (struct part){.gathering = gathering,
+                              .first_device = gt_threads_slice_begin(view->device_count, count, p),
+                              .end_device = gt_threads_slice_begin(view->device_count, count, p + 1)};
+        part->seen_calls = gt_mem_array(view->store->calls.count / 64 + 1, sizeof *part->seen_calls);
+        part->place_of = count > 1 ? gt_mem_array(set->name_count, sizeof *part->place_of) : NULL;
+        ok = part->seen_calls && (part->place_of || count == 1);
+    }
+    return ok;
+}
+
+static void gathering_release(struct gathering *gathering) {
+    for (size_t i = 0; i < GUARDS; i++)
+        pthread_mutex_destroy(&gathering->guards[i]);
+    parts_release(gathering);
+    gt_mem_free(gathering->head);
+    gt_mem_free(gathering->knee);
+    gt_mem_free(gathering->overlapping);
+}
+
+/* What a column says of the parent. */
+static uint32_t above(const struct gathering *gathering, const uint32_t *column, uint32_t range) {
+    uint32_t parent = gathering->labels->range_parent[range];
+    return parent == GT_NO_ROW ? GT_NO_ROW : column[parent];
+}
+
+/* Goes through the trees from the top and keeps the names that are open on the way. */
+static bool find_ways(struct gathering *gathering) {
+    const struct gt_labels *labels = gathering->labels;
+    const uint32_t *name_of = gathering->set->name_of;
+    bool *is_open = gt_mem_array(gathering->set->name_count, sizeof *is_open);
+    if (!is_open)
+        return false;
+    uint32_t before = GT_NO_ROW;
+    for (size_t i = 0; i < labels->range_order_count; i++) {
+        uint32_t range = labels->range_order[i];
+        for (; before != labels->range_parent[range]; before = labels->range_parent[before])
+            if (gathering->head[before] == before)
+                is_open[name_of[before]] = false;
+        bool is_inside = is_open[name_of[range]], is_knee = labels->range_sibling[range] != GT_NO_ROW;
+        gathering->head[range] = is_inside ? above(gathering, gathering->head, range) : range;
+        if (gathering->knee)
+            gathering->knee[range] = is_knee ? range : above(gathering, gathering->knee, range);
+        is_open[name_of[range]] = true;
+        before = range;
+    }
+    gt_mem_free(is_open);
+    return true;
+}
+
+static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
+    for (size_t range = 0; range < range_count; range++)
+        if (labels->range_sibling[range] != GT_NO_ROW)
+            return true;
+    return false;
+}
+
+static bool gathering_init(struct gathering *gathering, struct gt_range_set *set) {
+    const struct gt_store *store = set->view->store;
+    *gathering = (struct gathering){.set = set, .labels = set->view->labels};
+    for (size_t i = 0; i < GUARDS; i++)
+        pthread_mutex_init(&gathering->guards[i], NULL); /* cannot fail without attributes */
+    gathering->head = gt_mem_array(store->ranges.count, sizeof *gathering->head);
+    bool ok = gathering->head;
+    if (some_overlap(gathering->labels, store->ranges.count)) {
+        gathering->knee = gt_mem_array(store->ranges.count, sizeof *gathering->knee);
+        gathering->overlapping = gt_mem_array(store->ranges.count, sizeof *gathering->overlapping);
+        ok = ok && gathering->knee && gathering->overlapping;
+    }
+    return ok && find_ways(gathering);
+}
+
+/* ---- ops ---- */
+
+static void join_use(struct gt_range_use *use, const struct gt_range_use *more) {
+    if (more->ops == 0)
+        return;
+    if (use->ops == 0 || more->start_ns < use->start_ns)
+        use->start_ns = more->start_ns;
+    if (use->ops == 0 || more->end_ns > use->end_ns)
+        use->end_ns = more->end_ns;
+    use->ops += more->ops;
+    use->launches += more->launches;
+}
+
+/* The sums of a name, for this part alone. NULL: memory was short. */
+static struct gt_range_sums *sums_of(struct part *part, uint32_t name) {
+    if (!part->place_of)
+        return &part->gathering->set->names[name].sums;
+    uint32_t place = part->place_of[name];
+    if (place == 0) {
+        struct met *met = gt_mem_room(part->met, part->met_count, &part->met_capacity, sizeof *met);
+        part->has_failed |= !met;
+        if (!met)
+            return NULL;
+        part->met = met;
+        met[part->met_count++] = (struct met){name, {.last_op = GT_NO_ROW}};
+        place = part->place_of[name] = (uint32_t)part->met_count;
+    }
+    return &part->met[place - 1].sums;
+}
+
+static void use_name(struct part *part, uint32_t range, const struct gt_range_run *run) {
+    const struct gt_range_set *set = part->gathering->set;
+    struct gt_range_sums *sums = sums_of(part, set->name_of[range]);
+    if (!sums || sums->last_op == run->first)
+        return; /* it has another range of this name */
+    sums->last_op = (uint32_t)run->first;
+    sums->ops += run->count;
+    sums->sum_ns = gt_ns_add(sums->sum_ns, run->sum_ns);
+    gt_range_run_union_add(&sums->busy, set->view, run);
+}
+
+/* How many launch calls of the run's ops are new. */
+static uint32_t count_launches(struct part *part, const struct gt_range_run *run) {
+    const struct gt_view *view = part->gathering->set->view;
+    uint32_t launches = 0;
+    for (size_t i = run->first; i < run->first + run->count; i++) {
+        uint32_t call = part->gathering->labels->op_call[view->row[i]];
+        if (call == GT_NO_ROW)
+            continue;
+        uint64_t *seen = &part->seen_calls[call / 64], bit = (uint64_t)1 << call % 64;
+        launches += !(*seen & bit);
+        *seen |= bit;
+    }
+    return launches;
+}
+
+/* The ranges of an op that are not ancestors of its innermost one. */
+static void use_overlapping(struct part *part, const struct gt_range_run *op, const struct gt_range_use *use) {
+    struct gathering *gathering = part->gathering;
+    const struct gt_store *store = gathering->set->view->store;
+    const struct gt_labels *labels = gathering->labels;
+    int64_t reach_ns = gt_labels_op_reach(labels, store, gathering->set->view->row[op->first]);
+    for (uint32_t knee = gathering->knee[op->range]; knee != GT_NO_ROW; knee = above(gathering, gathering->knee, knee))
+        for (uint32_t range = gt_labels_next_range(labels, store, knee, reach_ns); range != labels->range_parent[knee];
+             range = gt_labels_next_range(labels, store, range, reach_ns)) {
+            join_use(&gathering->overlapping[range], use);
+            use_name(part, range, op);
+        }
+}
+
+/* Parts have few ranges in common. */
+static void use_range(struct gathering *gathering, uint32_t range, const struct gt_range_use *use) {
+    pthread_mutex_t *guard = gathering->part_count > 1 ? guard_of(gathering, range) : NULL;
+    if (guard)
+        pthread_mutex_lock(guard);
+    join_use(&gathering->set->uses[range], use);
+    if (guard)
+        pthread_mutex_unlock(guard);
+}
+
+static void use_ranges(struct part *part, const struct gt_range_run *run) {
+    struct gathering *gathering = part->gathering;
+    struct gt_range_use use = {run->start_ns, run->end_ns, (uint32_t)run->count, count_launches(part, run)};
+    struct gt_range_sums *innermost = sums_of(part, gathering->set->name_of[run->range]);
+    if (innermost)
+        innermost->exclusive_ns = gt_ns_add(innermost->exclusive_ns, run->sum_ns);
+    use_range(gathering, run->range, &use);
+    for (uint32_t head = gathering->head[run->range]; head != GT_NO_ROW; head = above(gathering, gathering->head, head))
+        use_name(part, head, run);
+    if (gathering->overlapping)
+        use_overlapping(part, run, &use);
+}
+
+/* Where threads take turns, ranges of one are far apart in the store: what is asked for ahead is there in time. */
+enum { AHEAD = 32 };
+
+static const struct gt_range_use *use_ahead(const struct gt_range_set *set, size_t position) {
+    if (position + AHEAD >= set->view->op_count)
+        return set->uses;
+    uint32_t range = set->view->labels->op_range[set->view->row[position + AHEAD]];
+    return range == GT_NO_ROW ? set->uses : &set->uses[range];
+}
+
+/* Where ranges overlap, two ops with one innermost range may have different ones next to it. */
+static void use_part(void *context, size_t index) {
+    struct part *part = &((struct gathering *)context)->parts[index];
+    struct gathering *gathering = part->gathering;
+    const struct gt_view *view = gathering->set->view;
+    const struct gt_view_device *devices = view->devices;
+    if (part->first_device == part->end_device)
+        return;
+    size_t end = devices[part->end_device - 1].first + devices[part->end_device - 1].count;
+    struct gt_range_run run = {.device = (uint32_t)part->first_device, .first = devices[part->first_device].first};
+    while (run.first + run.count < end && gt_range_run_next(&run, view, gathering->overlapping ? 1 : SIZE_MAX)) {
+        part->total_ns = gt_ns_add(part->total_ns, run.sum_ns);
+        __builtin_prefetch(use_ahead(gathering->set, run.first + run.count));
+        if (run.range == GT_NO_ROW)
+            continue;
+        part->covered_ns = gt_ns_add(part->covered_ns, run.sum_ns);
+        use_ranges(part, &run);
+    }
+}
+
+/* Ranges that overlap have sums that parts would have in common. */
+static size_t choose_parts(const struct gathering *gathering) {
+    const struct gt_view *view = gathering->set->view;
+    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    if (gathering->overlapping || view->device_count == 0)
+        return 1;
+    return threads < view->device_count ? threads : view->device_count;
+}
+
+/* Whether a call launched ops of several parts: each has counted it. */
+static bool share_calls(const struct gathering *gathering) {
+    size_t words = gathering->set->view->store->calls.count / 64 + 1;
+    for (size_t w = 0; w < words && gathering->part_count > 1; w++) {
+        uint64_t seen = 0;
+        for (size_t p = 0; p < gathering->part_count; p++) {
+            uint64_t seen_here = gathering->parts[p].seen_calls[w];
+            if (seen & seen_here)
+                return true;
+            seen |= seen_here;
+        }
+    }
+    return false;
+}
+
+static void join_sums(struct gt_range_sums *sums, const struct gt_range_sums *more) {
+    sums->ops += more->ops;
+    sums->sum_ns = gt_ns_add(sums->sum_ns, more->sum_ns);
+    sums->exclusive_ns = gt_ns_add(sums->exclusive_ns, more->exclusive_ns);
+    sums->busy.busy_ns = gt_ns_add(sums->busy.busy_ns, more->busy.busy_ns); /* of other devices */
+}
+
+/* false: memory was short. */
+static bool join_parts(const struct gathering *gathering) {
+    struct gt_range_set *set = gathering->set;
+    for (size_t p = 0; p < gathering->part_count; p++) {
+        const struct part *part = &gathering->parts[p];
+        if (part->has_failed)
+            return false;
+        set->total_ns = gt_ns_add(set->total_ns, part->total_ns);
+        set->covered_ns = gt_ns_add(set->covered_ns, part->covered_ns);
+        for (size_t i = 0; i < part->met_count; i++)
+            join_sums(&set->names[part->met[i].name].sums, &part->met[i].sums);
+    }
+    return true;
+}
+
+static bool use_ops(struct gathering *gathering) {
+    struct gt_range_set *set = gathering->set;
+    size_t count = choose_parts(gathering);
+    if (!parts_init(gathering, count))
+        return false;
+    gt_threads_parts(count, count, use_part, gathering);
+    if (share_calls(gathering)) {
+        memset(set->uses, 0, set->view->store->ranges.count * sizeof *set->uses);
+        parts_release(gathering);
+        if (!parts_init(gathering, 1))
+            return false;
+        use_part(gathering, 0);
+    }
+    return join_parts(gathering);
+}
+
+/* From the leaves up. */
+static void pass_up(struct gathering *gathering) {
+    const struct gt_labels *labels = gathering->labels;
+    struct gt_range_use *uses = gathering->set->uses;
+    for (size_t i = labels->range_order_count; i-- > 0;) {
+        uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
+        if (i >= AHEAD)
+            __builtin_prefetch(&uses[labels->range_order[i - AHEAD]]);
+        if (parent != GT_NO_ROW)
+            join_use(&uses[parent], &uses[range]);
+        if (gathering->overlapping)
+            join_use(&uses[range], &gathering->overlapping[range]);
+    }
+}
+
+bool gt_range_gather(struct gt_range_set *set) {
+    struct gathering gathering;
+    bool ok = gathering_init(&gathering, set) && use_ops(&gathering);
+    if (ok)
+        pass_up(&gathering);
+    gathering_release(&gathering);
+    return ok;
+}

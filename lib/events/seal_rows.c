@@ -1,6 +1,6 @@
 /* Sealing, the rows: columns of several builders come in, those of the merged store go out. Of each table, the columns
-   of the builder that has most of its rows grow to hold them all; what is copied of the others is given back, so each
-   thread has two of one piece, and those that share a column two of its short pieces. */
+   of the builder that has most of its rows grow to hold them all, unless there are many builders; what is copied is
+   given back, so each thread has two of one piece, and those that share a column two of its short pieces. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -34,12 +34,16 @@ static bool is_in_order(const struct gt_merge *merge, size_t builder) {
     return true;
 }
 
+/* From so many builders on, to move the rows that stay takes longer than to copy them with the others: nobody copies
+   meanwhile. */
+enum { MANY_BUILDERS = 8 };
+
 /* Chooses whose columns are kept. */
 static void choose_kept(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
     size_t most[GT_TABLE_COUNT] = {0};
     for (enum gt_table_id t = 0; t < GT_TABLE_COUNT; t++)
         merge->kept[t] = GT_SEAL_NONE;
-    for (size_t b = 0; b < count; b++) {
+    for (size_t b = 0; b < count && count < MANY_BUILDERS; b++) {
         bool can_be_kept = is_in_order(merge, b);
         for (enum gt_table_id t = 0; can_be_kept && t < GT_TABLE_COUNT; t++) {
             size_t rows = *gt_store_row_count(&builders[b].store, t);
@@ -179,7 +183,10 @@ static void copy_pieces(const struct copying *copying, const struct gt_column_in
             copy_column(merge, &copying->merge->target.store, &merge->pieces[p], info);
 }
 
+/* Only one thread at a time can unmap, so pages are given back before. */
 static void free_columns(const struct copying *copying, const struct gt_column_info *info) {
+    for (size_t b = 0; b < copying->builder_count; b++)
+        gt_store_column_discard(&copying->builders[b].store, info);
     for (size_t b = 0; b < copying->builder_count; b++)
         gt_store_column_free(&copying->builders[b].store, info);
 }

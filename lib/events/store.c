@@ -304,12 +304,14 @@ void gt_store_column_free(struct gt_store *store, const struct gt_column_info *i
     *column = NULL;
 }
 
-static void discard_column(void *context, size_t column) {
-    struct gt_store *store = context;
-    const struct gt_column_info *info = &gt_column_infos[column];
+void gt_store_column_discard(struct gt_store *store, const struct gt_column_info *info) {
     size_t rows = head_of(store, info->table)->capacity;
     if (*gt_store_column(store, info) && rows > GT_STORE_FEW_ROWS)
         gt_mem_pages_discard(*gt_store_column(store, info), 0, rows * info->elem_bytes);
+}
+
+static void discard_column(void *context, size_t column) {
+    gt_store_column_discard(context, &gt_column_infos[column]);
 }
 
 void gt_store_release(struct gt_store *store) {

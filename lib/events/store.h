@@ -269,7 +269,8 @@ void gt_store_table_fill(struct gt_store *store, enum gt_table_id table);
 enum { GT_STORE_FEW_ROWS = 512 };
 void *gt_store_column_new(size_t rows, size_t elem_bytes); /* zeroed; NULL: no memory */
 void gt_store_column_drop(void *column, size_t rows, size_t elem_bytes);
-void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);         /* its rows are lost */
+void gt_store_column_discard(struct gt_store *store, const struct gt_column_info *column); /* its rows become zeros */
+void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);    /* its rows are lost */
 void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table); /* into has none */
 void gt_store_release(struct gt_store *store); /* what it owns, not the struct */
 void gt_store_release_on(struct gt_store *store, size_t threads);

@@ -54,7 +54,7 @@ static void check_kernels(const struct gt_view *ordered, const struct gt_view *b
     assert_int_equal(set->count, expected->count);
     assert_int_equal(set->total_count, expected->total_count);
     assert_int_equal(set->total_ns, expected->total_ns);
-    struct gt_sample_stats *stats = gt_named_stats_new(set, NULL, set->count, threads);
+    struct gt_sample_stats *stats = gt_named_stats_new(set, NULL, set->count, true, threads);
     assert_non_null(stats);
     for (size_t i = 0; i < set->count; i++) {
         const struct gt_named *kernel = &set->items[i], *other = &expected->items[i];
@@ -95,10 +95,13 @@ static void agrees_with_views_in_order(void **state) {
         begin_trace(&world, seed);
         struct gt_view *ordered = new_view(&world, false, 1, &asked);
         struct gt_lane_overlaps expected = count_plainly(ordered), counts;
+        struct gt_error err = {0};
         for (int64_t threads = 1; threads <= 9; threads += threads < 3 ? 1 : 6) {
             struct gt_view *by_row = new_view(&world, true, threads, &asked_by_row);
             check_kernels(ordered, by_row, (size_t)threads);
-            assert_true(gt_lane_overlaps_count(by_row, &counts));
+            const struct gt_named_set *kernels = gt_results_kernels(by_row, &err);
+            assert_non_null(kernels);
+            counts = kernels->sums.overlaps;
             assert_int_equal(counts.empty, expected.empty);
             assert_int_equal(counts.unnamed, expected.unnamed);
             assert_int_equal(counts.overlaps, expected.overlaps);

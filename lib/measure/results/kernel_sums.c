@@ -2,6 +2,8 @@
    some names next to each other. */
 #include "measure/results/kernel_sums.h"
 
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
@@ -62,15 +64,19 @@ static inline void add_length(struct gt_kernel_table *table, gt_strid name, int6
 
 static bool new_table(struct gt_kernel_table *table, size_t name_count) {
     table->sums = gt_mem_array(name_count, sizeof *table->sums);
-    table->latest = gt_mem_array(name_count, sizeof *table->latest);
     table->names = gt_mem_uninitialised(name_count, sizeof *table->names);
-    return table->sums && table->latest && table->names;
+    return table->sums && table->names;
 }
 
 static void release_table(struct gt_kernel_table *table) {
     gt_mem_free(table->sums);
     gt_mem_free(table->latest);
     gt_mem_free(table->names);
+}
+
+static bool begin_table(struct gt_kernel_table *table, size_t name_count) {
+    table->latest = gt_mem_array(name_count, sizeof *table->latest);
+    return new_table(table, name_count) && table->latest;
 }
 
 static void end_table(struct gt_kernel_table *table) {
@@ -118,13 +124,18 @@ static void sum_rows(struct gt_kernel_table *into, const struct gt_view *view, s
 struct walk {
     struct gt_kernel_sums *sums;
     struct gt_lane_walk *lanes;
+    atomic_bool failed;
 };
 
 /* By blocks, so that both find the rows in the cache. */
 static void walk_slice(void *context, size_t slice, size_t begin, size_t end) {
     enum { BLOCK = 4096 };
-    const struct walk *walk = context;
+    struct walk *walk = context;
     struct gt_kernel_table *table = table_of_slice(walk->sums, slice);
+    if (!begin_table(table, walk->sums->view->store->strings.count)) {
+        atomic_store(&walk->failed, true);
+        return;
+    }
     for (; begin < end; begin += BLOCK) {
         size_t until = end - begin < BLOCK ? end : begin + BLOCK;
         gt_lane_overlaps_look(walk->lanes, slice, begin, until);
@@ -135,26 +146,31 @@ static void walk_slice(void *context, size_t slice, size_t begin, size_t end) {
 
 /* false: memory is short. */
 static bool walk_ops(struct gt_kernel_sums *it) {
-    struct walk walk = {it, gt_lane_overlaps_begin(it->view, it->slice_count)};
+    struct walk walk = {.sums = it, .lanes = gt_lane_overlaps_begin(it->view, it->slice_count)};
     if (!walk.lanes)
         return false;
     gt_threads_rows(it->slice_count, it->view->op_count, walk_slice, &walk);
-    return gt_lane_overlaps_end(walk.lanes, &it->overlaps);
+    bool ok = gt_lane_overlaps_end(walk.lanes, &it->overlaps);
+    return ok && !atomic_load(&walk.failed);
+}
+
+/* Those of all slices together. */
+static bool merge_tables(struct gt_kernel_sums *it) {
+    if (!new_table(&it->all, it->view->store->strings.count))
+        return false;
+    for (size_t slice = 0; slice < it->slice_count; slice++)
+        merge_table(&it->all, &it->slices[slice]);
+    return true;
 }
 
 bool gt_kernel_sums_init(struct gt_kernel_sums *it, const struct gt_view *view) {
-    size_t names = view->store->strings.count, lanes = view->store->lanes.count;
-    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, names + lanes);
+    size_t own = view->store->strings.count + view->store->lanes.count;
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, own);
     *it = (struct gt_kernel_sums){.view = view, .slice_count = slices};
-    bool ok = new_table(&it->all, names), has_slices = slices > 1;
+    bool has_slices = slices > 1;
     if (has_slices)
         it->slices = gt_mem_array(slices, sizeof *it->slices);
-    ok = ok && (it->slices || !has_slices);
-    for (size_t slice = 0; slice < slices && has_slices && ok; slice++)
-        ok = new_table(&it->slices[slice], names);
-    ok = ok && walk_ops(it);
-    for (size_t slice = 0; slice < slices && has_slices && ok; slice++)
-        merge_table(&it->all, &it->slices[slice]);
+    bool ok = (it->slices || !has_slices) && walk_ops(it) && (!has_slices || merge_tables(it));
     if (!ok)
         gt_kernel_sums_release(it);
     return ok;

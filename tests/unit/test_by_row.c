@@ -17,7 +17,8 @@ static void begin_trace(struct world *world, uint64_t seed) {
     uint64_t copies_from = random_below(random, 2) ? count - count / 4 : count;
     int64_t start = INT64_MIN;
     for (uint64_t i = 0; i < count; i++) {
-        if (i == 0 || i == copies_from || random_below(random, count) < runs || (disorder == 3 && random_below(random, 4) == 0))
+        if (i == 0 || i == copies_from || random_below(random, count) < runs ||
+            (disorder == 3 && random_below(random, 4) == 0))
             start = WORLD_START + (int64_t)random_below(random, 30);
         start += (int64_t)random_below(random, 6);
         if (disorder == 2 && random_below(random, 20) == 0)

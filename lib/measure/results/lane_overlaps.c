@@ -276,35 +276,46 @@ static void look_at_slices(struct gt_lane_walk *it) {
 
 /* How slices of the ops fit together. */
 struct seams {
-    bool has_late, has_overlaps; /* an op comes before one of an earlier slice, or starts before such a one ends */
-    uint64_t overlaps;           /* of known late ops between slices */
+    const struct gt_lane_walk *walk;
+    atomic_bool has_late,
+        has_overlaps;              /* an op comes before one of an earlier slice, or starts before such a one ends */
+    atomic_uint_fast64_t overlaps; /* of known late ops between slices */
 };
 
-static void look_at_seams(const struct gt_lane_walk *it, size_t index, struct seams *seams) {
+static void look_at_seams(void *context, size_t index) {
+    struct seams *seams = context;
+    const struct gt_lane_walk *it = seams->walk;
     const struct gt_view *view = it->view;
     struct lane at = {.reached_ns = INT64_MIN, .last = GT_NO_ROW};
     size_t late = it->late ? it->late_first[index] : 0, late_end = it->late ? it->late_first[index + 1] : 0;
+    uint64_t overlaps = 0;
+    bool has_late = false, has_overlaps = false;
     for (size_t s = 0; s < it->slice_count; s++) {
         const struct lane *lane = &it->slices[s].lanes[index];
         if (lane->first == GT_NO_ROW)
             continue;
-        seams->has_late |= is_late(view, &at, lane->first);
+        has_late |= is_late(view, &at, lane->first);
         for (; late < late_end && comes_before(view, it->late[late], lane->first); late++)
-            seams->overlaps += reach(view, &at, it->late[late]);
-        seams->has_overlaps |= view->start_ns[lane->first] < at.reached_ns;
+            overlaps += reach(view, &at, it->late[late]);
+        has_overlaps |= view->start_ns[lane->first] < at.reached_ns;
         at.reached_ns = lane->reached_ns;
         at.last = lane->last;
         late = lane->late;
     }
     for (; late < late_end; late++)
-        seams->overlaps += reach(view, &at, it->late[late]);
+        overlaps += reach(view, &at, it->late[late]);
+    if (has_late)
+        atomic_store(&seams->has_late, true);
+    if (has_overlaps)
+        atomic_store(&seams->has_overlaps, true);
+    if (overlaps)
+        atomic_fetch_add(&seams->overlaps, overlaps);
 }
 
-static struct seams seams_of(const struct gt_lane_walk *it) {
-    struct seams seams = {0};
-    for (size_t i = 0; i < it->lane_count; i++)
-        look_at_seams(it, i, &seams);
-    return seams;
+/* Without late ops this takes less than threads to wake. */
+static void find_seams(const struct gt_lane_walk *it, struct seams *seams) {
+    *seams = (struct seams){.walk = it};
+    gt_threads_parts(it->late ? it->slice_count : 1, it->lane_count, look_at_seams, seams);
 }
 
 /* Other ops than those of the tail are late, too: begins anew, without it. */
@@ -318,11 +329,12 @@ static void forget_tail(struct gt_lane_walk *it) {
 
 /* false: memory was short. */
 static bool end_first_pass(struct gt_lane_walk *it, bool *needs_second) {
-    struct seams seams = seams_of(it);
+    struct seams seams;
     bool ok = true;
+    find_seams(it, &seams);
     if (it->late && (seams.has_late || count_aside(it))) {
         forget_tail(it);
-        seams = seams_of(it);
+        find_seams(it, &seams);
     }
     for (size_t i = 0; i < it->lane_count && seams.has_late; i++)
         begin_again(it, i);

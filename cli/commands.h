@@ -34,17 +34,17 @@ struct cli_list {
 struct cli_part {
     size_t option; /* offset of an int in struct cli_options; 0: always */
     int value;
-    bool for_data;               /* only for formats that have all rows, not for text and Markdown */
-    bool for_page;               /* only for the page, which has room for more */
-    bool is_alone;               /* if it applies, only such parts do, except in the command's directory */
-    const char *main_table;      /* NULL: that of the previous part */
-    const char *output_layout;   /* of the file that --output names; NULL: that of the previous part */
-    bool lays_out_columns;       /* that layout has only columns that the shapes list, and such as are always known */
-    const char *print_layout;    /* of printed text if a directory was written; several parts may have one */
-    const char *text_layout;     /* of text, printed or in a file; NULL: the library's text */
-    const char *gap_layout;      /* of the file that --gap-output names */
-    const char *const *analyses; /* up to a NULL */
-    const char *const *tables;   /* up to a NULL: what text and Markdown show; NULL: all of its analyses */
+    bool for_data;                      /* only for formats that have all rows, not for text and Markdown */
+    bool for_page;                      /* only for the page, which has room for more */
+    bool is_alone;                      /* if it applies, only such parts do, except in the command's directory */
+    const char *main_table;             /* NULL: that of the previous part */
+    const char *output_layout;          /* of the file that --output names; NULL: that of the previous part */
+    bool lays_out_columns;              /* which are all among those of the shapes, or cost nothing */
+    const char *print_layout;           /* of printed text if a directory was written; several parts may have one */
+    const char *text_layout;            /* of text, printed or in a file; NULL: the library's text */
+    const char *gap_layout;             /* of the file that --gap-output names */
+    const char *const *analyses;        /* up to a NULL */
+    const char *const *tables;          /* up to a NULL: what text and Markdown show; NULL: all of its analyses */
     const char *const *data_tables;     /* up to a NULL: only for data formats or on request; NULL: none */
     const char *const *asked_tables;    /* up to a NULL: of comparisons, only on request; NULL: none */
     const struct gputime_shape *shapes; /* up to one without a table; NULL: none */

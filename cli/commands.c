@@ -367,6 +367,7 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_KERNELS | CLI_GROUP_GAP_PART,
      .parts = {{.main_table = "kernels",
                 .output_layout = "kernel-analysis",
+                .lays_out_columns = true,
                 .analyses = kernel_analyses,
                 .shapes = kernel_shapes,
                 .lists = {&ranked_kernels}},

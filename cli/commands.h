@@ -39,6 +39,7 @@ struct cli_part {
     bool is_alone;                      /* if it applies, only such parts do, except in the command's directory */
     const char *main_table;             /* NULL: that of the previous part */
     const char *output_layout;          /* of the file that --output names; NULL: that of the previous part */
+    bool lays_out_columns;              /* which are all among those of the shapes, or cost nothing */
     const char *print_layout;           /* of printed text if a directory was written; several parts may have one */
     const char *text_layout;            /* of text, printed or in a file; NULL: the library's text */
     const char *gap_layout;             /* of the file that --gap-output names */

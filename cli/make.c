@@ -130,6 +130,7 @@ static enum gputime_status make_report(const struct cli_making *making, struct c
     struct gputime_shaping shaping = cli_request_shaping(making->request);
     struct gputime_report_options options = report_options(making);
     shaping.for_screen = making->is_for_screen;
+    shaping.columns_only = making->is_of_columns;
     options.analyses = making->request->analyses;
     options.analysis_count = making->request->analysis_count;
     options.shaping = &shaping;

@@ -19,6 +19,7 @@ struct cli_making {
     const struct cli_limits *limits;
     const struct cli_request *request;
     const char *heading, *generated_at;  /* NULL: none */
+    bool is_of_columns;                  /* only the columns that its shapes list */
     bool is_for_screen;                  /* only the rows that text and Markdown show are needed */
     struct gputime_trace *const *traces; /* those that could be read; all, for a comparison */
     size_t trace_count;

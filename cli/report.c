@@ -138,12 +138,13 @@ static enum gputime_status take_traces(struct job *job, struct gputime_trace *co
     return status;
 }
 
-/* Whether only the rows that text and Markdown show are needed. Limits use all rows. */
-static bool is_for_screen(const struct job *job) {
-    bool is_for_all = job->limits.count == 0;
-    for (size_t i = 0; i < job->destination_count && is_for_all; i++)
-        is_for_all = cli_request_is_for_screen(&job->requests[i], &job->destinations[i]);
-    return is_for_all;
+/* Whether all reports are for that. Limits use all rows and columns. */
+static bool are_all(const struct job *job,
+                    bool (*is_for)(const struct cli_request *request, const struct cli_destination *destination)) {
+    bool are = job->limits.count == 0;
+    for (size_t i = 0; i < job->destination_count && are; i++)
+        are = is_for(&job->requests[i], &job->destinations[i]);
+    return are;
 }
 
 static struct cli_making making_of(const struct job *job, size_t index) {
@@ -153,7 +154,8 @@ static struct cli_making making_of(const struct job *job, size_t index) {
                                .request = &job->requests[index],
                                .heading = job->heading,
                                .generated_at = job->generated_at,
-                               .is_for_screen = is_for_screen(job),
+                               .is_for_screen = are_all(job, cli_request_is_for_screen),
+                               .is_of_columns = are_all(job, cli_request_is_of_columns),
                                .traces = job->traces,
                                .trace_count = job->trace_count,
                                .ranks = job->ranks,

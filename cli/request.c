@@ -243,6 +243,8 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
         request->main_table = part->main_table;
     if (part->text_layout)
         request->text_layout = part->text_layout;
+    if (part->lays_out_columns && destination->is_layout && same_text(part->output_layout, destination->format))
+        request->is_layout_of_columns = true;
     for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
     add_tables(request, part, destination);
@@ -387,6 +389,11 @@ struct gputime_shaping cli_request_shaping(const struct cli_request *request) {
 bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination) {
     return !destination->is_layout && !request->text_layout && !cli_format_is_data(destination->format) &&
            !cli_format_is_page(destination->format);
+}
+
+bool cli_request_is_of_columns(const struct cli_request *request, const struct cli_destination *destination) {
+    return cli_request_is_for_screen(request, destination) ||
+           (request->is_layout_of_columns && !request->columns); /* whose columns --columns does not choose */
 }
 
 static bool same_keys(const char *const *a, size_t a_count, const char *const *b, size_t b_count) {

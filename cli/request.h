@@ -46,6 +46,7 @@ struct cli_request {
     size_t shape_count;
     const char *main_table;
     const char *text_layout;    /* instead of text; NULL: none */
+    bool is_layout_of_columns;  /* the destination's layout has no other columns than those of the command's shapes */
     const char *const *columns; /* column_count of them, of CSV; NULL: all */
     size_t column_count;
     const char *shown[CLI_REQUEST_TABLES]; /* tables that text and Markdown show */
@@ -82,6 +83,9 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
 
 /* Whether only the rows that text and Markdown show are needed; layouts of older tools need all. */
 bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination);
+/* Whether columns that the shapes do not list are of no use: text that is printed or laid out as that of an older tool.
+ */
+bool cli_request_is_of_columns(const struct cli_request *request, const struct cli_destination *destination);
 
 /* Whether both can use the same report. */
 bool cli_request_same(const struct cli_request *a, const struct cli_request *b);

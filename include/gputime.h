@@ -457,7 +457,8 @@ struct gputime_shaping {
     size_t absent_count;
     int for_screen; /* 1: for text or Markdown alone, neither compared nor checked: long tables need not hold more rows
                        than these show */
-    int reserved;   /* 0 */
+    int columns_only; /* 1: nobody reads other columns of a table than those that its shape lists, if it does: what they
+                         say may be unknown */
 };
 #define GPUTIME_SHAPING_INIT                                                                                           \
     { sizeof(struct gputime_shaping), sizeof(struct gputime_shape), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

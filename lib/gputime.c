@@ -295,6 +295,7 @@ static enum gt_status take_options(struct making *making, const struct gputime_r
     request->names = options->names;
     request->shapes = shapes;
     request->for_screen = making->shaping.for_screen;
+    request->columns_only = making->shaping.columns_only;
     if (status == GT_OK)
         request->facts = gt_internal_facts(options->analyses, options->analysis_count, &request->selection);
     /* Which full name comes first for a simplified one is a question of order. With calls, health looks at devices. */

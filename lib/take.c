@@ -21,7 +21,7 @@ static bool is_zero(const unsigned char *bytes, size_t count) {
 NO_PADDING(gputime_open_options, reserved);
 NO_PADDING(gputime_run, remark);
 NO_PADDING(gputime_selection, reserved);
-NO_PADDING(gputime_shaping, reserved);
+NO_PADDING(gputime_shaping, columns_only);
 NO_PADDING(gputime_report_options, generated_at);
 NO_PADDING(gputime_diff_options, shaping);
 NO_PADDING(gputime_write_options, row_limit);

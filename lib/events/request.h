@@ -17,9 +17,10 @@ struct gt_request {
     const struct gputime_option *options; /* of analyses, by row of their table; NULL: all automatic */
     const struct gt_shape *shapes;        /* shape_count of them */
     size_t shape_count;
-    uint32_t facts;  /* enum gt_fact: what the analyses and the selection read; a store may have more */
-    bool any_order;  /* no analysis asks when ops ran next to each other, on which device or stream */
-    bool for_screen; /* long tables need not hold more rows than text and Markdown show */
+    uint32_t facts;    /* enum gt_fact: what the analyses and the selection read; a store may have more */
+    bool any_order;    /* no analysis asks when ops ran next to each other, on which device or stream */
+    bool for_screen;   /* long tables need not hold more rows than text and Markdown show */
+    bool columns_only; /* what other columns say than those that the shape of a table lists may be unknown */
 };
 
 #endif

@@ -1,6 +1,8 @@
 /* Categories and short names of ops: in come kinds and names, out go labels->op_category, group_category, name_reason
    and short_name. The built-in rules give every op's time class, and its category too, unless the user gave rules. Each
    kind and name is matched once. */
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "base/threads.h"
 #include "label/builtin.h"
@@ -89,43 +91,55 @@ static const struct gt_name_reason *keep_reason(struct classifier *classifier, u
     return *last = kept;
 }
 
-/* A part of the full name: equal ones of other names lie elsewhere. */
-static struct gt_str simplify(struct classifier *classifier, gt_strid id, struct gt_str full) {
-    struct gt_labels *labels = classifier->labels;
-    struct gt_str name = gt_label_simplify_name(full);
-    if (labels->short_name[id] == GT_STRID_EMPTY)
-        labels->short_name[id] = gt_strtab_intern_borrowed(&labels->short_names, name);
-    return name;
+/* What takes most of the time of a new name, and changes nothing. */
+struct look {
+    struct gt_str full, name;        /* short: a part of the full one, equal ones of other names lie elsewhere */
+    struct gt_builtin_answer answer; /* about a kernel */
+};
+
+static struct look look_at_name(const struct gt_store *store, struct gt_builtin *builtin, uint8_t kind, gt_strid id) {
+    struct look look = {.full = gt_store_string(store, id)};
+    look.name = gt_label_simplify_name(look.full);
+    if (kind == GT_OP_KERNEL)
+        look.answer = gt_builtin_kernel(builtin, look.full, look.name);
+    return look;
 }
 
-static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind, gt_strid id) {
+static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind, gt_strid id,
+                             const struct look *look) {
     struct gt_labels *labels = classifier->labels;
-    struct gt_str full = gt_store_string(classifier->store, id), name = simplify(classifier, id, full);
     struct gt_name_reason reason = {0};
     uint8_t category;
+    if (labels->short_name[id] == GT_STRID_EMPTY)
+        labels->short_name[id] = gt_strtab_intern_borrowed(&labels->short_names, look->name);
     if (kind == GT_OP_KERNEL) {
-        struct gt_builtin_answer answer = gt_builtin_kernel(classifier->builtin, full, name);
+        struct gt_builtin_answer answer = look->answer;
         category = answer.category;
         reason = (struct gt_name_reason){.source = answer.rule == GT_NO_ROW ? NULL : "builtin",
                                          .rule = answer.rule == GT_NO_ROW ? 0 : gt_builtin_rules[answer.rule].line,
                                          .pattern = answer.pattern,
                                          .collective = answer.collective};
         if (category == GT_CATEGORY_comm)
-            gt_nccl_name_read(name, &reason.algorithm, &reason.protocol);
+            gt_nccl_name_read(look->name, &reason.algorithm, &reason.protocol);
     } else {
-        category = (uint8_t)gt_builtin_kind(kind, full);
+        category = (uint8_t)gt_builtin_kind(kind, look->full);
     }
     if (labels->rules)
-        category = by_user_rules(classifier, category, full, &reason);
+        category = by_user_rules(classifier, category, look->full, &reason);
     if (kind == GT_OP_KERNEL || kind == GT_OP_GRAPH)
         labels->name_reason[id] = keep_reason(classifier, category, &reason);
     return category;
 }
 
-static uint8_t classify_new(struct classifier *classifier, uint8_t kind, gt_strid id) {
-    uint8_t category = classify_name(classifier, (enum gt_op_kind)kind, id);
+static uint8_t classify_looked_at(struct classifier *classifier, uint8_t kind, gt_strid id, const struct look *look) {
+    uint8_t category = classify_name(classifier, (enum gt_op_kind)kind, id, look);
     classifier->known[kind][id] = (uint8_t)(category + 1);
     return category;
+}
+
+static uint8_t classify_new(struct classifier *classifier, uint8_t kind, gt_strid id) {
+    struct look look = look_at_name(classifier->store, classifier->builtin, kind, id);
+    return classify_looked_at(classifier, kind, id, &look);
 }
 
 static uint8_t classify(struct classifier *classifier, uint8_t kind, gt_strid id) {
@@ -163,26 +177,33 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
 
 /* ---- all ops ---- */
 
-/* Several threads list the names that are new in their slices; the names are looked at in that order, as one thread
-   would meet them, and then every op gets its category. */
+/* Several threads list the names that are new in their slices and look at those that are new to all; these get their
+   categories in that order, as one thread would meet them, and then every op does. */
 struct slices {
     struct classifier *classifier;
     uint8_t *seen; /* by slice, kind and string id */
     uint32_t
         *news; /* ops whose kind and name are the first of that slice: room for as many as it has bytes in `seen` */
     size_t new_count[GT_THREADS_MOST];
+    size_t name_count, task_count;
+    struct look *looks; /* at name_count names, those of the first ops in `news` */
+    atomic_bool failed;
 };
+
+static size_t place_of_name(const struct gt_store *store, uint32_t op) {
+    uint8_t kind = store->ops.kind[op];
+    return (kind < KIND_COUNT ? kind : GT_OP_KERNEL) * store->strings.count + store->ops.name[op];
+}
 
 static void list_new(void *context, size_t slice, size_t begin, size_t end) {
     struct slices *slices = context;
     const struct gt_store *store = slices->classifier->store;
-    size_t strings = store->strings.count, room = strings * KIND_COUNT;
+    size_t room = store->strings.count * KIND_COUNT;
     uint8_t *seen = slices->seen + slice * room;
     uint32_t *news = slices->news + slice * room;
     size_t count = 0;
     for (size_t i = begin; i < end; i++) {
-        uint8_t kind = store->ops.kind[i];
-        uint8_t *known = &seen[(kind < KIND_COUNT ? kind : GT_OP_KERNEL) * strings + store->ops.name[i]];
+        uint8_t *known = &seen[place_of_name(store, (uint32_t)i)];
         if (!*known) {
             *known = 1;
             news[count++] = (uint32_t)i;
@@ -202,6 +223,56 @@ static void classify_slice(void *context, size_t slice, size_t begin, size_t end
         op_category[i] = (uint8_t)(classifier->known[kinds[i]][names[i]] - 1);
 }
 
+/* Moves the ops whose names no slice before has next to those of the first slice. */
+static void join_news(struct slices *slices, size_t count) {
+    const struct gt_store *store = slices->classifier->store;
+    size_t room = store->strings.count * KIND_COUNT;
+    slices->name_count = slices->new_count[0];
+    for (size_t slice = 1; slice < count; slice++)
+        for (size_t i = 0; i < slices->new_count[slice]; i++) {
+            uint32_t op = slices->news[slice * room + i];
+            uint8_t *known = &slices->seen[place_of_name(store, op)];
+            if (!*known)
+                slices->news[slices->name_count++] = op;
+            *known = 1;
+        }
+}
+
+/* The rules keep notes while they are asked: each thread has its own. */
+static void look_at_names(void *context, size_t task) {
+    struct slices *slices = context;
+    const struct gt_store *store = slices->classifier->store;
+    struct gt_builtin *builtin = task ? gt_builtin_new() : slices->classifier->builtin;
+    size_t end = gt_threads_slice_begin(slices->name_count, slices->task_count, task + 1);
+    for (size_t i = gt_threads_slice_begin(slices->name_count, slices->task_count, task); i < end && builtin; i++) {
+        uint32_t op = slices->news[i];
+        slices->looks[i] = look_at_name(store, builtin, store->ops.kind[op], store->ops.name[op]);
+    }
+    if (!builtin || !gt_builtin_ok(builtin))
+        atomic_store(&slices->failed, true);
+    if (task)
+        gt_builtin_free(builtin);
+}
+
+/* false: memory is short. */
+static bool classify_names(struct slices *slices, size_t count) {
+    enum { LEAST_NAMES = 64 }; /* which take longer than a thread's own rules */
+    const struct gt_ops *ops = &slices->classifier->store->ops;
+    join_news(slices, count);
+    slices->task_count = slices->name_count / LEAST_NAMES < count ? slices->name_count / LEAST_NAMES + 1 : count;
+    slices->looks = gt_mem_uninitialised(slices->name_count, sizeof *slices->looks);
+    if (!slices->looks)
+        return false;
+    gt_threads_parts(slices->task_count, slices->task_count, look_at_names, slices);
+    bool ok = !atomic_load(&slices->failed);
+    for (size_t i = 0; i < slices->name_count && ok; i++) {
+        uint32_t op = slices->news[i];
+        classify_looked_at(slices->classifier, ops->kind[op], ops->name[op], &slices->looks[i]);
+    }
+    gt_mem_free(slices->looks);
+    return ok;
+}
+
 /* false: memory is short. */
 static bool classify_in_slices(struct classifier *classifier, size_t count) {
     const struct gt_ops *ops = &classifier->store->ops;
@@ -212,11 +283,7 @@ static bool classify_in_slices(struct classifier *classifier, size_t count) {
     bool ok = slices.seen && slices.news;
     if (ok)
         gt_threads_rows(count, ops->count, list_new, &slices);
-    for (size_t slice = 0; slice < count && ok; slice++)
-        for (size_t i = 0; i < slices.new_count[slice]; i++) {
-            uint32_t op = slices.news[slice * room + i];
-            classify(classifier, ops->kind[op], ops->name[op]);
-        }
+    ok = ok && classify_names(&slices, count);
     if (ok)
         gt_threads_rows(count, ops->count, classify_slice, &slices);
     gt_mem_free(slices.seen);

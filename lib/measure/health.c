@@ -4,7 +4,6 @@
 
 #include "base/threads.h"
 #include "measure/results/calls.h"
-#include "measure/results/lane_overlaps.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 
@@ -35,27 +34,27 @@ static void count_lane(void *context, size_t lane) {
     atomic_fetch_add(&counting->overlaps, overlaps);
 }
 
-/* The same of a view that has no order. */
-static bool count_rows(const struct gt_view *view, uint64_t *counts) {
-    struct gt_lane_overlaps lanes;
-    bool ok = gt_lane_overlaps_count(view, &lanes);
-    counts[GT_ISSUE_OP_ZERO_LENGTH] = lanes.empty;
-    counts[GT_ISSUE_OP_WITHOUT_NAME] = lanes.unnamed;
-    counts[GT_ISSUE_OP_OVERLAP] = lanes.overlaps;
-    return ok;
+/* The same of a view that has no order: found while its kernels were summed. */
+static enum gt_status count_rows(const struct gt_view *view, uint64_t *counts, struct gt_error *err) {
+    const struct gt_named_set *kernels = gt_results_kernels(view, err);
+    if (!kernels)
+        return err->code;
+    counts[GT_ISSUE_OP_ZERO_LENGTH] = kernels->sums.overlaps.empty;
+    counts[GT_ISSUE_OP_WITHOUT_NAME] = kernels->sums.overlaps.unnamed;
+    counts[GT_ISSUE_OP_OVERLAP] = kernels->sums.overlaps.overlaps;
+    return GT_OK;
 }
 
-/* false: memory was short. */
-static bool count_ops(const struct gt_view *view, uint64_t *counts) {
+static enum gt_status count_ops(const struct gt_view *view, uint64_t *counts, struct gt_error *err) {
     struct counting counting = {.view = view};
-    if (view->is_by_row)
-        return count_rows(view, counts);
+    if (view->is_by_row && !view->is_summed)
+        return count_rows(view, counts, err);
     size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
     gt_threads_parts(threads, view->lane_count, count_lane, &counting);
     counts[GT_ISSUE_OP_ZERO_LENGTH] = counting.empty;
     counts[GT_ISSUE_OP_WITHOUT_NAME] = counting.unnamed;
     counts[GT_ISSUE_OP_OVERLAP] = counting.overlaps;
-    return true;
+    return GT_OK;
 }
 
 static void count_overheads(const struct gt_view *view, uint64_t *counts) {
@@ -141,8 +140,9 @@ enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *sect
     enum gt_status status = count_missing_work(view, counts, err);
     if (status != GT_OK)
         return status;
-    if (!count_ops(view, counts))
-        return gt_fail_memory(err);
+    status = count_ops(view, counts, err);
+    if (status != GT_OK)
+        return status;
     count_overheads(view, counts);
     if (view->request->facts & GT_FACT_CALLS)
         count_shared_devices(view, counts);

@@ -81,6 +81,12 @@ static bool order_by_count(const struct gt_named_set *set, struct gt_radix_item 
     return gt_radix_sort(order, set->count);
 }
 
+static bool wants_quantiles(const struct gt_view *view, const struct gt_table *table) {
+    return gt_measure_column_is_wanted(view, table->key, "median_ns") ||
+           gt_measure_column_is_wanted(view, table->key, "p90_ns") ||
+           gt_measure_column_is_wanted(view, table->key, "p99_ns");
+}
+
 /* Statistics of kernels that are not shown are not worth making: what the usual sorts go by is known without. */
 static enum gt_status add_shown(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
                                 const struct gt_named_set *set, struct gt_error *err) {
@@ -94,7 +100,8 @@ static enum gt_status add_shown(const struct gt_view *view, struct gt_section *s
         gt_mem_free(order);
         return gt_fail_memory(err);
     }
-    struct gt_sample_stats *stats = gt_named_stats_new(set, order, wanted, gt_threads_count(view->request->threads));
+    struct gt_sample_stats *stats =
+        gt_named_stats_new(set, order, wanted, wants_quantiles(view, table), gt_threads_count(view->request->threads));
     bool ok = stats != NULL;
     gt_row_reserve(table, wanted);
     for (size_t i = 0; i < wanted && ok; i++) {

@@ -385,7 +385,7 @@ gputime_shaping._fields_ = [
     ("absent", POINTER(c_char_p)),
     ("absent_count", c_size_t),
     ("for_screen", c_int),
-    ("reserved", c_int),
+    ("columns_only", c_int),
 ]
 gputime_report_options._fields_ = [
     ("size", c_size_t),

@@ -6,16 +6,19 @@
 #include "measure/results/results.h"
 #include "measure_world.h"
 
-/* Mostly in order, as files are, then once more from the beginning, as tables of copies are; or anyhow. */
+/* Mostly in order, as files are, then once more from the beginning, as tables of copies are, with other ops or copies
+   alone; or anyhow. */
 static void begin_trace(struct world *world, uint64_t seed) {
     static const char *const names[] = {"gemm", "relu", "softmax", "", "norm", "add"};
     world_begin(world, seed);
     uint64_t *random = &world->random;
     struct gt_builder *builder = &world->builder;
     uint64_t count = random_below(random, 400), disorder = random_below(random, 4), runs = 1 + random_below(random, 3);
+    uint64_t copies_from = random_below(random, 2) ? count - count / 4 : count;
     int64_t start = INT64_MIN;
     for (uint64_t i = 0; i < count; i++) {
-        if (i == 0 || random_below(random, count) < runs || (disorder == 3 && random_below(random, 4) == 0))
+        if (i == 0 || i == copies_from || random_below(random, count) < runs ||
+            (disorder == 3 && random_below(random, 4) == 0))
             start = WORLD_START + (int64_t)random_below(random, 30);
         start += (int64_t)random_below(random, 6);
         if (disorder == 2 && random_below(random, 20) == 0)
@@ -28,7 +31,7 @@ static void begin_trace(struct world *world, uint64_t seed) {
             .name = world_text(world, names[random_below(random, 6)]),
             .lane = gt_builder_lane(builder, GT_NO_TRACK, (int64_t)random_below(random, 2),
                                     (int64_t)random_below(random, 3)),
-            .kind = kinds[random_below(random, 4)],
+            .kind = i < copies_from ? kinds[random_below(random, 4)] : GT_OP_MEMCPY,
         };
         assert_true(gt_builder_op(builder, &op));
     }
@@ -54,8 +57,10 @@ static void check_kernels(const struct gt_view *ordered, const struct gt_view *b
     assert_int_equal(set->count, expected->count);
     assert_int_equal(set->total_count, expected->total_count);
     assert_int_equal(set->total_ns, expected->total_ns);
-    struct gt_sample_stats *stats = gt_named_stats_new(set, NULL, set->count, threads);
+    struct gt_sample_stats *stats = gt_named_stats_new(set, NULL, set->count, true, threads);
+    struct gt_sample_stats *without = gt_named_stats_new(set, NULL, set->count, false, threads);
     assert_non_null(stats);
+    assert_non_null(without);
     for (size_t i = 0; i < set->count; i++) {
         const struct gt_named *kernel = &set->items[i], *other = &expected->items[i];
         struct gt_sample_stats all = gt_named_stats(expected, other);
@@ -66,8 +71,11 @@ static void check_kernels(const struct gt_view *ordered, const struct gt_view *b
         assert_int_equal(kernel->count, other->count);
         assert_true(kernel->mean_ns == other->mean_ns);
         assert_memory_equal(&stats[i], &all, sizeof all);
+        assert_true(without[i].stddev_ns == all.stddev_ns);
+        assert_true(without[i].median_ns == all.median_ns || without[i].median_ns < 0);
     }
     gt_mem_free(stats);
+    gt_mem_free(without);
 }
 
 /* One op after the other, each stream in the order of the view. */
@@ -95,10 +103,13 @@ static void agrees_with_views_in_order(void **state) {
         begin_trace(&world, seed);
         struct gt_view *ordered = new_view(&world, false, 1, &asked);
         struct gt_lane_overlaps expected = count_plainly(ordered), counts;
+        struct gt_error err = {0};
         for (int64_t threads = 1; threads <= 9; threads += threads < 3 ? 1 : 6) {
             struct gt_view *by_row = new_view(&world, true, threads, &asked_by_row);
             check_kernels(ordered, by_row, (size_t)threads);
-            assert_true(gt_lane_overlaps_count(by_row, &counts));
+            const struct gt_named_set *kernels = gt_results_kernels(by_row, &err);
+            assert_non_null(kernels);
+            counts = kernels->sums.overlaps;
             assert_int_equal(counts.empty, expected.empty);
             assert_int_equal(counts.unnamed, expected.unnamed);
             assert_int_equal(counts.overlaps, expected.overlaps);

@@ -60,7 +60,8 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
 }
 
 static struct gt_sample_stats stats_of_sum(const struct gt_kernel_sum *sum) {
-    return gt_op_groups_tally_stats(&(struct gt_tally){sum->sum_ns, sum->count, sum->min_ns, sum->max_ns});
+    return gt_op_groups_tally_stats(
+        &(struct gt_tally){sum->lengths.sum, sum->lengths.count, sum->lengths.min, sum->lengths.max});
 }
 
 static enum gt_status join_groups(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
@@ -214,7 +215,7 @@ struct listing {
     const struct gt_named_set *set;
     const struct gt_radix_item *order; /* NULL: as they are */
     struct gt_sample_stats *stats;
-    const struct gt_kernel_lengths *lengths; /* of a view by row, in this order; else NULL */
+    const struct gt_kernel_lengths *lengths; /* of a view by row, in this order, for quantiles; else NULL */
     size_t count, task_count;
 };
 
@@ -224,11 +225,16 @@ static const struct gt_named *listed(const struct gt_named_set *set, const struc
 
 static struct gt_sample_stats stats_of_listed(const struct listing *list, size_t index) {
     const struct gt_named *named = listed(list->set, list->order, index);
-    if (!list->lengths)
+    if (!list->set->sums.view)
         return gt_named_stats(list->set, named);
-    struct gt_sample_stats stats = stats_of_sum(&list->set->sums.all.sums[named->full_name]);
-    return gt_sample_stats_complete(&stats) ? stats
-                                            : gt_samples_slice_stats(gt_kernel_sums_slice(list->lengths, index));
+    const struct gt_kernel_sum *sum = &list->set->sums.all.sums[named->full_name];
+    struct gt_sample_stats stats = stats_of_sum(sum);
+    if (gt_sample_stats_complete(&stats))
+        return stats;
+    stats.stddev_ns = gt_moments_stddev(&sum->lengths);
+    if (list->lengths)
+        gt_samples_slice_quantiles(gt_kernel_sums_slice(list->lengths, index), &stats);
+    return stats;
 }
 
 static void list_stats(void *context, size_t task) {
@@ -249,13 +255,14 @@ static bool list_lengths(const struct listing *list, struct gt_kernel_lengths *o
 }
 
 struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
-                                           size_t count, size_t thread_count) {
+                                           size_t count, bool with_quantiles, size_t thread_count) {
     struct gt_sample_stats *stats = gt_mem_uninitialised(count, sizeof *stats);
     size_t task_count = count < MOST_STATS_TASKS ? count : MOST_STATS_TASKS;
     struct listing list = {.set = set, .order = order, .stats = stats, .count = count, .task_count = task_count};
     struct gt_kernel_lengths lengths = {0};
-    bool is_by_row = set->sums.view, ok = stats && (!is_by_row || list_lengths(&list, &lengths));
-    list.lengths = is_by_row ? &lengths : NULL;
+    bool needs_lengths = set->sums.view && with_quantiles;
+    bool ok = stats && (!needs_lengths || list_lengths(&list, &lengths));
+    list.lengths = needs_lengths ? &lengths : NULL;
     if (ok)
         gt_threads_parts(thread_count, task_count, list_stats, &list);
     gt_kernel_sums_lengths_release(&lengths);

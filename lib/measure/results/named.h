@@ -40,9 +40,9 @@ void gt_named_set_release(struct gt_named_set *set);
 /* Negative quantiles and deviations: the input does not say. A pass over the lengths of its ops: for those that are
    shown. Not of a view by row, which lists lengths for all that are shown at once. */
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
-/* Those of the first ones in an order (NULL: as they are), made on several threads; to be freed. NULL: memory was
-   short. */
+/* Those of the first ones in an order (NULL: as they are), made on several threads; to be freed. Without quantiles
+   these may be negative, which for a view by row saves a pass over its ops. NULL: memory was short. */
 struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
-                                           size_t count, size_t thread_count);
+                                           size_t count, bool with_quantiles, size_t thread_count);
 
 #endif

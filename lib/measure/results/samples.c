@@ -29,25 +29,30 @@ bool gt_samples_place(struct gt_samples *samples) {
     return samples->values != NULL;
 }
 
+void gt_samples_slice_quantiles(struct gt_slice slice, struct gt_sample_stats *stats) {
+    double quantiles[3];
+    gt_quantile_all(&slice, 1, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
+    stats->median_ns = quantiles[0];
+    stats->p90_ns = quantiles[1];
+    stats->p99_ns = quantiles[2];
+}
+
 struct gt_sample_stats gt_samples_slice_stats(struct gt_slice slice) {
     struct gt_moments moments = {0};
     for (size_t i = 0; i < slice.count; i++)
         gt_moments_add(&moments, gt_quantile_sample(&slice, i));
     if (moments.count == 0)
         return (struct gt_sample_stats){0};
-    double quantiles[3];
-    gt_quantile_all(&slice, 1, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
-    return (struct gt_sample_stats){
+    struct gt_sample_stats stats = {
         .count = moments.count,
         .total_ns = gt_ns_of_sum(moments.sum),
         .min_ns = moments.min,
         .max_ns = moments.max,
         .mean_ns = gt_moments_mean(&moments),
         .stddev_ns = gt_moments_stddev(&moments),
-        .median_ns = quantiles[0],
-        .p90_ns = quantiles[1],
-        .p99_ns = quantiles[2],
     };
+    gt_samples_slice_quantiles(slice, &stats);
+    return stats;
 }
 
 bool gt_sample_stats_complete(struct gt_sample_stats *stats) {

@@ -43,6 +43,8 @@ static inline size_t gt_samples_size(const struct gt_samples *samples, size_t se
 struct gt_sample_stats gt_samples_slice_stats(struct gt_slice slice);
 /* The same of a set. */
 struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set);
+/* Fills in the quantiles of samples, at least one. */
+void gt_samples_slice_quantiles(struct gt_slice slice, struct gt_sample_stats *stats);
 /* Fills in quantiles and deviation if the extremes determine them: all values are equal. false: they do not. */
 bool gt_sample_stats_complete(struct gt_sample_stats *stats);
 void gt_samples_quantiles(const struct gt_samples *samples, size_t set, const double *levels, size_t level_count,

@@ -2,6 +2,8 @@
    passes, so that nothing depends on how many there are. */
 #include "measure/results/idle_gaps.h"
 
+#include <stdatomic.h>
+
 #include "base/intervals.h"
 #include "base/mem.h"
 #include "base/threads.h"
@@ -42,6 +44,7 @@ struct slice {
     int64_t latest_ns;         /* in it, of ops that have a length */
     size_t first, count;       /* of its gaps */
     size_t samples;            /* from the place of its first gap on */
+    size_t too_low, too_high;  /* how many of them do not fit */
     uint32_t last;             /* the op that ended last, of its own; GT_NO_ROW: none of them */
     size_t late_starts;
     __int128 total_ns;
@@ -59,7 +62,8 @@ struct finder {
     size_t threads;
     struct slice *slices; /* by device */
     size_t slice_count;
-    int64_t *samples;          /* at most one for each gap */
+    uint32_t *samples;         /* at most one for each gap */
+    atomic_bool has_failed;    /* memory was short */
     struct latency *latencies; /* by device */
     size_t *first_slices;      /* by device, and after the last */
 };
@@ -134,6 +138,15 @@ static void count_gaps(void *context, size_t index) {
 
 /* ---- gaps ---- */
 
+/* Samples are only asked for their median: those that do not fit need only lie on the right side of it. */
+static void add_sample(struct finder *finder, struct slice *slice, int64_t sample_ns) {
+    bool is_low = sample_ns < 0;
+    bool is_high = sample_ns > UINT32_MAX;
+    slice->too_low += is_low;
+    slice->too_high += is_high;
+    finder->samples[slice->first + slice->samples++] = is_low ? 0 : is_high ? UINT32_MAX : (uint32_t)sample_ns;
+}
+
 /* Takes a sample of the launch latency where the call ended during the gap. */
 static inline void add_gap(struct finder *finder, struct slice *slice, size_t place, struct gt_interval time,
                            uint32_t previous, uint32_t ender) {
@@ -143,7 +156,7 @@ static inline void add_gap(struct finder *finder, struct slice *slice, size_t pl
     enum gt_idle_cause cause = cause_by_call(calls, ender, call, time.start_ns);
     bool has_launch_wait = cause == GT_IDLE_HOST && calls->thread[call] != GT_NO_TRACK;
     if (call != GT_NO_ROW && calls->end_ns[call] >= time.start_ns)
-        finder->samples[slice->first + slice->samples++] = gt_ns_between(calls->end_ns[call], time.end_ns);
+        add_sample(finder, slice, gt_ns_between(calls->end_ns[call], time.end_ns));
     finder->idle->previous[place] = previous;
     finder->idle->next[place] = ender;
     finder->idle->call[place] = call;
@@ -223,25 +236,66 @@ static bool is_late_start(const struct gt_idle *idle, size_t gap, const struct g
            gt_idle_gaps_launched_ns(idle, gap, device) < end_ns;
 }
 
+/* What a gap is a sample of. */
+enum sampled { LATENCIES, WAITS };
+
+/* Gaps as they were when the samples were taken: of waits those that turned out not to be launches. */
+static bool is_sampled(const struct gt_idle *idle, size_t gap, enum sampled what, int64_t *sample_ns) {
+    const struct gt_calls *calls = &idle->view->store->calls;
+    int64_t start_ns = gt_idle_gap_start_ns(idle, gap), end_ns = gt_idle_gap_whole_end_ns(idle, gap);
+    uint32_t call = idle->call[gap];
+    if (what == WAITS) {
+        *sample_ns = gt_ns_between(start_ns, end_ns);
+        return gt_idle_gap_cause(idle, gap) == GT_IDLE_DEPENDENCY;
+    }
+    *sample_ns = call == GT_NO_ROW ? 0 : gt_ns_between(calls->end_ns[call], end_ns);
+    return call != GT_NO_ROW && calls->end_ns[call] >= start_ns;
+}
+
+/* The median where it does not fit: the samples are taken again. */
+static double wide_median_ns(struct finder *finder, size_t device, enum sampled what, size_t count) {
+    int64_t *samples = gt_mem_uninitialised(count, sizeof *samples), sample_ns;
+    double median_ns = 0;
+    size_t taken = 0;
+    for (size_t i = finder->first_slices[device]; i < finder->first_slices[device + 1] && samples; i++) {
+        const struct slice *slice = &finder->slices[i];
+        for (size_t gap = slice->first; gap < slice->first + slice->count; gap++)
+            if (is_sampled(finder->idle, gap, what, &sample_ns))
+                samples[taken++] = sample_ns;
+    }
+    if (samples)
+        median_ns = gt_quantile(samples, taken, 0.5);
+    else
+        finder->has_failed = true;
+    gt_mem_free(samples);
+    return median_ns;
+}
+
 /* The median of the samples of a device, which its slices have. */
-static double median_ns(const struct finder *finder, size_t device, size_t *count) {
+static double median_ns(struct finder *finder, size_t device, enum sampled what, size_t *count) {
     struct gt_slice parts[GT_THREADS_MOST];
-    size_t used = 0;
-    double level = 0.5, median_ns = 0;
+    size_t used = 0, too_low = 0, too_high = 0;
+    double level = 0.5, median = 0;
     *count = 0;
     for (size_t i = finder->first_slices[device]; i < finder->first_slices[device + 1]; i++) {
         const struct slice *slice = &finder->slices[i];
-        parts[used++] = (struct gt_slice){.samples = finder->samples + slice->first, .count = slice->samples};
+        parts[used++] = (struct gt_slice){.narrow = finder->samples + slice->first, .count = slice->samples};
         *count += slice->samples;
+        too_low += slice->too_low;
+        too_high += slice->too_high;
     }
-    gt_quantile_all(parts, used, &level, 1, &median_ns);
-    return median_ns;
+    if (*count == 0)
+        return 0;
+    if (too_low > (*count - 1) / 2 || too_high > (*count - 1) / 2) /* one of the two in the middle */
+        return wide_median_ns(finder, device, what, *count);
+    gt_quantile_all(parts, used, &level, 1, &median);
+    return median;
 }
 
 static void find_latency(void *context, size_t index) {
     struct finder *finder = context;
     size_t count;
-    finder->latencies[index].median_ns = median_ns(finder, index, &count);
+    finder->latencies[index].median_ns = median_ns(finder, index, LATENCIES, &count);
     finder->latencies[index].is_known = count > 0;
     finder->idle->devices[index].launch_latency_ns = whole_latency_ns(finder->latencies[index].median_ns);
 }
@@ -256,7 +310,7 @@ static void judge_waits(void *context, size_t index) {
     const struct gt_idle_device *device = &idle->devices[slice->device];
     const struct latency *latency = &finder->latencies[slice->device];
     int64_t limit_ns = late_start_limit_ns(latency->median_ns);
-    int64_t *samples = finder->samples + slice->first, *sample = samples;
+    slice->samples = slice->too_low = slice->too_high = 0;
     __int128 total_ns = 0;
     for (size_t gap = slice->first, end = gap + slice->count; gap < end; gap++) {
         enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
@@ -273,16 +327,15 @@ static void judge_waits(void *context, size_t index) {
         if (is_short && (double)gt_ns_between(calls->end_ns[idle->call[gap]], end_ns) <= latency->median_ns)
             idle->state[gap] = gt_idle_state(GT_IDLE_LAUNCH, GT_GAP_WHOLE, false);
         else
-            *sample++ = gap_ns;
+            add_sample(finder, slice, gap_ns);
     }
-    slice->samples = (size_t)(sample - samples);
     slice->total_ns = total_ns;
 }
 
 static void find_floor(void *context, size_t index) {
     struct finder *finder = context;
     size_t count;
-    double floor_ns = median_ns(finder, index, &count);
+    double floor_ns = median_ns(finder, index, WAITS, &count);
     finder->idle->devices[index].twice_floor_ns = floor_ns < 0x1p63 ? (uint64_t)(2 * floor_ns) : UINT64_MAX;
 }
 
@@ -337,7 +390,7 @@ static bool find(struct finder *finder) {
     run(finder, slices, judge_waits);
     run(finder, devices, find_floor);
     sum_devices(finder);
-    return true;
+    return !finder->has_failed;
 }
 
 bool gt_idle_gaps_find(struct gt_idle *idle, const struct gt_view *view) {

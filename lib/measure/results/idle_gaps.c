@@ -271,7 +271,8 @@ static double wide_median_ns(struct finder *finder, size_t device, enum sampled 
     return median_ns;
 }
 
-/* The median of the samples of a device, which its slices have. */
+/* The median of the samples of a device, which its slices have. All that are below 0 say the same: calls return after
+   their ops have started. */
 static double median_ns(struct finder *finder, size_t device, enum sampled what, size_t *count) {
     struct gt_slice parts[GT_THREADS_MOST];
     size_t used = 0, too_low = 0, too_high = 0;
@@ -286,6 +287,8 @@ static double median_ns(struct finder *finder, size_t device, enum sampled what,
     }
     if (*count == 0)
         return 0;
+    if (too_low > *count / 2)
+        return -1;
     if (too_low > (*count - 1) / 2 || too_high > (*count - 1) / 2) /* one of the two in the middle */
         return wide_median_ns(finder, device, what, *count);
     gt_quantile_all(parts, used, &level, 1, &median);

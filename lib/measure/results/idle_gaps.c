@@ -36,6 +36,12 @@ static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, uint32_t n
     return calls->start_ns[call] > start_ns ? GT_IDLE_HOST /* or sync */ : GT_IDLE_LAUNCH;
 }
 
+/* Times in 32 bits. */
+struct sampling {
+    uint32_t *samples;
+    size_t count, too_low, too_high; /* how many there are, and how many of them do not fit */
+};
+
 /* Ops of a device one after the other, and what comes of them. */
 struct slice {
     size_t device, begin, end; /* positions */
@@ -43,8 +49,7 @@ struct slice {
     int64_t reached_ns;        /* before it: the latest end */
     int64_t latest_ns;         /* in it, of ops that have a length */
     size_t first, count;       /* of its gaps */
-    size_t samples;            /* from the place of its first gap on */
-    size_t too_low, too_high;  /* how many of them do not fit */
+    struct sampling sampling;  /* from the place of its first gap on */
     uint32_t last;             /* the op that ended last, of its own; GT_NO_ROW: none of them */
     size_t late_starts;
     __int128 total_ns;
@@ -139,24 +144,25 @@ static void count_gaps(void *context, size_t index) {
 /* ---- gaps ---- */
 
 /* Samples are only asked for their median: those that do not fit need only lie on the right side of it. */
-static void add_sample(struct finder *finder, struct slice *slice, int64_t sample_ns) {
-    bool is_low = sample_ns < 0;
-    bool is_high = sample_ns > UINT32_MAX;
-    slice->too_low += is_low;
-    slice->too_high += is_high;
-    finder->samples[slice->first + slice->samples++] = is_low ? 0 : is_high ? UINT32_MAX : (uint32_t)sample_ns;
+static inline void add_sample(struct sampling *to, int64_t sample_ns) {
+    if (__builtin_expect((uint64_t)sample_ns > UINT32_MAX, 0)) {
+        to->too_low += sample_ns < 0;
+        to->too_high += sample_ns > 0;
+        sample_ns = sample_ns < 0 ? 0 : UINT32_MAX;
+    }
+    to->samples[to->count++] = (uint32_t)sample_ns;
 }
 
 /* Takes a sample of the launch latency where the call ended during the gap. */
-static inline void add_gap(struct finder *finder, struct slice *slice, size_t place, struct gt_interval time,
-                           uint32_t previous, uint32_t ender) {
+static inline void add_gap(const struct finder *finder, struct sampling *sampling, size_t place,
+                           struct gt_interval time, uint32_t previous, uint32_t ender) {
     const struct gt_view *view = finder->view;
     const struct gt_calls *calls = &view->store->calls;
     uint32_t call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]];
     enum gt_idle_cause cause = cause_by_call(calls, ender, call, time.start_ns);
     bool has_launch_wait = cause == GT_IDLE_HOST && calls->thread[call] != GT_NO_TRACK;
     if (call != GT_NO_ROW && calls->end_ns[call] >= time.start_ns)
-        add_sample(finder, slice, gt_ns_between(calls->end_ns[call], time.end_ns));
+        add_sample(sampling, gt_ns_between(calls->end_ns[call], time.end_ns));
     finder->idle->previous[place] = previous;
     finder->idle->next[place] = ender;
     finder->idle->call[place] = call;
@@ -173,6 +179,7 @@ static void fill_slice(void *context, size_t index) {
     size_t place = slice->first, tail = slice->end;
     int64_t reached_ns = slice->reached_ns;
     uint32_t last = GT_NO_ROW;
+    struct sampling sampling = {.samples = finder->samples + slice->first};
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     const uint32_t *op_call = view->labels->op_call, *row = view->row;
     for (size_t i = slice->begin, end = slice->end; i < end; i++) {
@@ -183,7 +190,7 @@ static void fill_slice(void *context, size_t index) {
         if (runs && start_ns[i] > reached_ns) {
             bool is_alone = i + 1 < end && start_ns[i + 1] != start_ns[i];
             uint32_t ender = is_alone ? (uint32_t)i : op_starting_at(view, device, i, start_ns[i]);
-            add_gap(finder, slice, place++, (struct gt_interval){reached_ns, start_ns[i]}, last, ender);
+            add_gap(finder, &sampling, place++, (struct gt_interval){reached_ns, start_ns[i]}, last, ender);
         }
         if (runs ? end_ns[i] >= reached_ns : end_ns[i] == reached_ns) {
             reached_ns = end_ns[i];
@@ -191,13 +198,12 @@ static void fill_slice(void *context, size_t index) {
         }
     }
     slice->last = last;
-    if (!slice->is_last)
-        return;
-    while (tail > device->first && view->start_ns[tail - 1] == device->span_end_ns)
+    while (slice->is_last && tail > device->first && view->start_ns[tail - 1] == device->span_end_ns)
         tail--;
-    if (reached_ns < device->span_end_ns)
-        add_gap(finder, slice, place, (struct gt_interval){reached_ns, device->span_end_ns}, last,
+    if (slice->is_last && reached_ns < device->span_end_ns)
+        add_gap(finder, &sampling, place, (struct gt_interval){reached_ns, device->span_end_ns}, last,
                 op_starting_at(view, device, tail, device->span_end_ns));
+    slice->sampling = sampling;
 }
 
 /* The op before the first gap of a slice may be of a slice before: all other gaps come after an op of their own. */
@@ -280,10 +286,10 @@ static double median_ns(struct finder *finder, size_t device, enum sampled what,
     *count = 0;
     for (size_t i = finder->first_slices[device]; i < finder->first_slices[device + 1]; i++) {
         const struct slice *slice = &finder->slices[i];
-        parts[used++] = (struct gt_slice){.narrow = finder->samples + slice->first, .count = slice->samples};
-        *count += slice->samples;
-        too_low += slice->too_low;
-        too_high += slice->too_high;
+        parts[used++] = (struct gt_slice){.narrow = slice->sampling.samples, .count = slice->sampling.count};
+        *count += slice->sampling.count;
+        too_low += slice->sampling.too_low;
+        too_high += slice->sampling.too_high;
     }
     if (*count == 0)
         return 0;
@@ -313,7 +319,7 @@ static void judge_waits(void *context, size_t index) {
     const struct gt_idle_device *device = &idle->devices[slice->device];
     const struct latency *latency = &finder->latencies[slice->device];
     int64_t limit_ns = late_start_limit_ns(latency->median_ns);
-    slice->samples = slice->too_low = slice->too_high = 0;
+    struct sampling sampling = {.samples = finder->samples + slice->first};
     __int128 total_ns = 0;
     for (size_t gap = slice->first, end = gap + slice->count; gap < end; gap++) {
         enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
@@ -330,8 +336,9 @@ static void judge_waits(void *context, size_t index) {
         if (is_short && (double)gt_ns_between(calls->end_ns[idle->call[gap]], end_ns) <= latency->median_ns)
             idle->state[gap] = gt_idle_state(GT_IDLE_LAUNCH, GT_GAP_WHOLE, false);
         else
-            add_sample(finder, slice, gap_ns);
+            add_sample(&sampling, gap_ns);
     }
+    slice->sampling = sampling;
     slice->total_ns = total_ns;
 }
 

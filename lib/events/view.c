@@ -1,19 +1,27 @@
 /* Views: a labelled store and a request come in, the selected ops go out, clipped to the window and in the order that
-   sweeps need. They are listed stream by stream in the order of the file, with their times, then put in order; what
-   else is asked of them is looked up in that order. */
+   sweeps need. Their rows are listed stream by stream in the order of the file, with the runs that are in order
+   already, which are then merged. */
 #include "events/view.h"
 
 #include <stdlib.h>
 
+#include "base/intervals.h"
 #include "base/mem.h"
+#include "base/spans.h"
 #include "base/threads.h"
 #include "events/selection.h"
 #include "events/view_order.h"
 
+/* Streams in more disorder are sorted first. */
+enum { MOST_RUNS = 8 };
+
 /* What a slice of the store's ops has of a stream. */
 struct portion {
-    size_t count; /* of ops in the view; later where its next one goes */
-    bool is_seen; /* has wanted ops, in the window or not */
+    size_t count;               /* of ops in the view; later where its next one goes */
+    bool is_seen;               /* has wanted ops, in the window or not */
+    uint8_t break_count;        /* at most one above MOST_RUNS, which has no room */
+    struct gt_interval last;    /* times of its last op that is listed */
+    uint32_t breaks[MOST_RUNS]; /* places of ops that come before the one that is listed before */
 };
 
 /* What is needed only while a view is made. */
@@ -25,8 +33,8 @@ struct making {
     struct portion *portions; /* by slice, then by lane */
     bool *is_clipped;         /* by slice: some of its ops are */
     bool *seen_devices;       /* by device */
-    int64_t *latest_ends; /* by slice of the view, then by device of it; of one without ops in the slice: INT64_MIN */
-    size_t *lane_ops;     /* by lane: how many the view has */
+    size_t *lane_ops;         /* by lane: how many the view has */
+    size_t *run_counts; /* by lane of the view, which have MOST_RUNS of the listed runs each; 0: memory was short */
     struct gt_view_listed listed;
 };
 
@@ -67,7 +75,7 @@ static bool is_selected(const struct making *making, uint32_t op) {
 
 /* With a gap after them: what two threads count must not share a line of the cache. */
 static size_t portions_per_slice(const struct making *making) {
-    return making->view->store->lanes.count + 128 / sizeof(struct portion);
+    return making->view->store->lanes.count + 2;
 }
 
 static struct portion *portions_of(const struct making *making, size_t slice) {
@@ -102,7 +110,8 @@ static enum gt_status count_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
     const struct gt_store *store = view->store;
     size_t lane_count = store->lanes.count;
-    making->slice_count = gt_threads_slices(gt_threads_count(view->request->threads), store->ops.count, 4 * lane_count);
+    making->slice_count =
+        gt_threads_slices(gt_threads_count(view->request->threads), store->ops.count, 16 * lane_count);
     making->portions = gt_mem_array(making->slice_count * portions_per_slice(making), sizeof *making->portions);
     making->is_clipped = gt_mem_array(making->slice_count, sizeof *making->is_clipped);
     making->seen_devices = gt_mem_array(store->devices.count, sizeof *making->seen_devices);
@@ -183,23 +192,34 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
 
 /* ---- ops ---- */
 
-/* Lists the ops of a slice, each after those of its stream that came before. */
+static bool is_in_order(struct gt_interval a, struct gt_interval b) {
+    return a.start_ns < b.start_ns || (a.start_ns == b.start_ns && a.end_ns >= b.end_ns);
+}
+
+/* Lists the ops of a slice, each after those of its stream that came before, and notes where these are out of order. */
 static void list_slice(void *context, size_t slice) {
     struct making *making = context;
     const struct gt_ops *ops = &making->view->store->ops;
     struct portion *portions = portions_of(making, slice);
-    const struct gt_view_listed listed = making->listed;
+    uint32_t *row = making->listed.row;
     const uint32_t *lane_of = ops->lane;
     uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     bool takes_all = making->takes_all;
-    for (; op < end; op++)
-        if (takes_all || is_selected(making, op)) {
-            size_t place = portions[lane_of[op]].count++;
-            listed.row[place] = op;
-            listed.start_ns[place] = ops->start_ns[op];
-            listed.end_ns[place] = ops->end_ns[op];
+    for (; op < end; op++) {
+        if (!takes_all && !is_selected(making, op))
+            continue;
+        struct portion *portion = &portions[lane_of[op]];
+        struct gt_interval time = {ops->start_ns[op], ops->end_ns[op]};
+        size_t place = portion->count++;
+        row[place] = op;
+        if (!is_in_order(portion->last, time) && portion->break_count <= MOST_RUNS) {
+            if (portion->break_count < MOST_RUNS)
+                portion->breaks[portion->break_count] = (uint32_t)place;
+            portion->break_count++;
         }
+        portion->last = time;
+    }
 }
 
 /* Not zeroed: each is written whole. */
@@ -239,64 +259,90 @@ static void list_ops(struct making *making) {
             struct portion *portion = &portions_of(making, slice)[view->lanes[i].lane];
             size_t count = portion->count;
             portion->count = next;
+            portion->last = (struct gt_interval){INT64_MIN, INT64_MAX};
             next += count;
         }
     }
     gt_threads_run(making->slice_count, list_slice, making);
 }
 
-static void clip(const struct gt_view *view, size_t first, size_t end) {
-    for (size_t i = first; i < end; i++) {
+/* ---- runs ---- */
+
+/* What the runs of a stream are put together from. */
+struct runs {
+    struct gt_view_run *items;
+    size_t count; /* at most one above MOST_RUNS, which has no room */
+};
+
+static void begin_run(struct runs *runs, size_t lane, size_t first) {
+    if (runs->count < MOST_RUNS)
+        runs->items[runs->count] = (struct gt_view_run){.lane = lane, .first = first};
+    runs->count += runs->count <= MOST_RUNS;
+}
+
+/* A run begins where a slice noted it, and with a slice whose first op comes before the last one of those before. */
+static size_t find_runs(const struct making *making, size_t index) {
+    const struct gt_view_lane *lane = &making->view->lanes[index];
+    const struct gt_ops *ops = &making->view->store->ops;
+    struct runs runs = {.items = making->listed.runs + index * MOST_RUNS};
+    struct gt_interval last = {INT64_MIN, INT64_MAX};
+    size_t place = lane->first;
+    begin_run(&runs, index, place);
+    for (size_t slice = 0; slice < making->slice_count; slice++) {
+        const struct portion *portion = &portions_of(making, slice)[lane->lane];
+        if (portion->count == place)
+            continue;
+        uint32_t first = making->listed.row[place];
+        if (!is_in_order(last, (struct gt_interval){ops->start_ns[first], ops->end_ns[first]}))
+            begin_run(&runs, index, place);
+        for (size_t i = 0; i < portion->break_count && i < MOST_RUNS; i++)
+            begin_run(&runs, index, portion->breaks[i]);
+        runs.count = portion->break_count > MOST_RUNS ? MOST_RUNS + 1 : runs.count;
+        last = portion->last;
+        place = portion->count;
+    }
+    return runs.count;
+}
+
+/* The runs of a stream: all of its ops are one if they are in more disorder than that. */
+static void divide_lane(void *context, size_t index) {
+    const struct making *making = context;
+    const struct gt_ops *ops = &making->view->store->ops;
+    const struct gt_view_lane *lane = &making->view->lanes[index];
+    struct gt_view_run *runs = making->listed.runs + index * MOST_RUNS;
+    size_t count = find_runs(making, index);
+    if (count > MOST_RUNS)
+        count = gt_spans_sort(making->listed.row + lane->first, lane->count, ops->start_ns, ops->end_ns);
+    for (size_t i = 0; i < count; i++)
+        runs[i].count = (i + 1 < count ? runs[i + 1].first : lane->first + lane->count) - runs[i].first;
+    making->run_counts[index] = count;
+}
+
+static bool list_runs(struct making *making) {
+    size_t lane_count = making->view->lane_count;
+    struct gt_view_listed *listed = &making->listed;
+    listed->runs = gt_mem_array(lane_count, MOST_RUNS * sizeof *listed->runs);
+    making->run_counts = gt_mem_array(lane_count, sizeof *making->run_counts);
+    if (!listed->runs || !making->run_counts)
+        return false;
+    gt_threads_deal(gt_threads_count(making->view->request->threads), lane_count, divide_lane, making);
+    for (size_t lane = 0; lane < lane_count; lane++) {
+        if (making->run_counts[lane] == 0)
+            return false;
+        for (size_t i = 0; i < making->run_counts[lane]; i++)
+            listed->runs[listed->run_count++] = listed->runs[lane * MOST_RUNS + i];
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static void clip_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct gt_view *view = context;
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
         view->start_ns[i] = view->start_ns[i] < view->window_start_ns ? view->window_start_ns : view->start_ns[i];
         view->end_ns[i] = view->end_ns[i] > view->window_end_ns ? view->window_end_ns : view->end_ns[i];
-    }
-}
-
-/* Writes the columns that order does not need; the latest end of these ops in the trace. Columns with a byte for each
-   row might alias all others, as far as the compiler can tell, and have their own loop. */
-static int64_t fill(const struct gt_view *view, size_t first, size_t end) {
-    const struct gt_ops *ops = &view->store->ops;
-    const uint32_t *restrict row = view->row;
-    const uint8_t *restrict kind_of = ops->kind, *restrict category_of = view->labels->op_category;
-    uint8_t *restrict kind = view->kind, *restrict category = view->category;
-    int64_t latest_ns = INT64_MIN;
-    for (size_t i = first; i < end; i++) {
-        view->name[i] = ops->name[row[i]];
-        latest_ns = view->end_ns[i] > latest_ns ? view->end_ns[i] : latest_ns;
-    }
-    for (size_t i = first; i < end; i++) {
-        kind[i] = kind_of[row[i]];
-        category[i] = category_of[row[i]];
-    }
-    if (view->has_window)
-        clip(view, first, end);
-    return latest_ns;
-}
-
-static void fill_slice(void *context, size_t slice) {
-    const struct making *making = context;
-    const struct gt_view *view = making->view;
-    size_t begin = gt_threads_slice_begin(view->op_count, making->slice_count, slice);
-    size_t end = gt_threads_slice_begin(view->op_count, making->slice_count, slice + 1);
-    for (size_t d = 0; d < view->device_count; d++) {
-        size_t first = view->devices[d].first, last = first + view->devices[d].count;
-        making->latest_ends[slice * view->device_count + d] =
-            fill(view, first > begin ? first : begin, last < end ? last : end);
-    }
-}
-
-static void set_span(const struct making *making, size_t index) {
-    const struct gt_view *view = making->view;
-    struct gt_view_device *device = &view->devices[index];
-    device->span_start_ns = view->window_start_ns;
-    device->span_end_ns = view->window_end_ns;
-    if (view->has_window || device->count == 0)
-        return;
-    device->span_start_ns = view->start_ns[device->first];
-    device->span_end_ns = INT64_MIN;
-    for (size_t slice = 0; slice < making->slice_count; slice++) {
-        int64_t latest_ns = making->latest_ends[slice * view->device_count + index];
-        device->span_end_ns = latest_ns > device->span_end_ns ? latest_ns : device->span_end_ns;
     }
 }
 
@@ -316,24 +362,20 @@ static void place_devices(struct gt_view *view) {
 
 static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
-    struct gt_view_listed *listed = &making->listed;
     enum gt_status status = new_columns(view, err);
     if (status != GT_OK)
         return status;
     /* After the columns of the view: results can have the memory that is free above these. */
-    listed->row = gt_mem_uninitialised(view->op_count, sizeof *listed->row);
-    listed->start_ns = gt_mem_uninitialised(view->op_count, sizeof *listed->start_ns);
-    listed->end_ns = gt_mem_uninitialised(view->op_count, sizeof *listed->end_ns);
-    making->latest_ends = gt_mem_array(making->slice_count * view->device_count, sizeof *making->latest_ends);
-    if (!listed->row || !listed->start_ns || !listed->end_ns || !making->latest_ends)
+    making->listed.row = gt_mem_uninitialised(view->op_count, sizeof *making->listed.row);
+    if (!making->listed.row)
         return gt_fail_memory(err);
     list_ops(making);
     place_devices(view);
-    if (!gt_view_order_ops(view, listed))
+    if (!list_runs(making) || !gt_view_order_ops(view, &making->listed))
         return gt_fail_memory(err);
-    gt_threads_run(making->slice_count, fill_slice, making);
-    for (size_t i = 0; i < view->device_count; i++)
-        set_span(making, i);
+    if (view->has_window)
+        gt_threads_rows(gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0), view->op_count,
+                        clip_slice, view);
     return GT_OK;
 }
 
@@ -412,10 +454,9 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     gt_mem_free(making.lane_ops);
     gt_mem_free(making.portions);
     gt_mem_free(making.is_clipped);
-    gt_mem_free(making.latest_ends);
+    gt_mem_free(making.run_counts);
     gt_mem_free(making.listed.row);
-    gt_mem_free(making.listed.start_ns);
-    gt_mem_free(making.listed.end_ns);
+    gt_mem_free(making.listed.runs);
     return status;
 }
 

@@ -4,15 +4,21 @@
 
 #include "events/view.h"
 
-/* The ops of a view stream by stream, as view->lanes says, each stream in the order of rows, with the times that they
-   have in the trace. Rows of a device are far apart in the store: here those that are merged lie next to each other. */
-struct gt_view_listed {
-    uint32_t *row;
-    int64_t *start_ns, *end_ns;
+/* Listed ops of a stream, one after the other, that are in order: by start, longer first, row. */
+struct gt_view_run {
+    size_t lane; /* of the view */
+    size_t first, count;
 };
 
-/* Writes start_ns, end_ns, row, lane and lane_order as the view promises, but does not clip. The list may change.
-   false: memory was short. */
+/* The ops of a view stream by stream, as view->lanes says, and the runs that they consist of, likewise. */
+struct gt_view_listed {
+    uint32_t *row;
+    struct gt_view_run *runs;
+    size_t run_count;
+};
+
+/* Writes all columns of ops and the spans of devices, as the view promises, but does not clip. false: memory was short.
+ */
 bool gt_view_order_ops(struct gt_view *view, const struct gt_view_listed *listed);
 
 #endif

@@ -1,8 +1,10 @@
 /* Launch calls of ops: in come correlation ids, out goes labels->op_call. An id is unique only inside a process, so ops
-   and calls meet on (process, id); graph nodes carry the id of their graph launch. Where the ids that ops ask for lie
-   close together, as CUPTI counts them, each has its own slot; elsewhere a hash table finds them. */
+   and calls meet on (process, id); graph nodes carry the id of their graph launch. Where ids grow from call to call,
+   the calls themselves are searched; where the ids that ops ask for lie close together, as CUPTI counts them, each has
+   its own slot; elsewhere a hash table finds them. */
 #include "base/mem.h"
 #include "base/threads.h"
+#include "label/id_order.h"
 #include "label/id_slots.h"
 #include "label/label.h"
 
@@ -101,10 +103,11 @@ static bool needs_process(const struct gt_matcher *matcher, uint32_t op) {
 static void survey_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct gt_matcher *matcher = context;
     const struct gt_store *store = matcher->store;
-    bool has_several = false;
+    bool has_several = false, is_unordered = false;
     (void)slice;
     for (uint32_t call = (uint32_t)begin; call < end; call++) {
         uint64_t id = store->calls.correlation[call];
+        is_unordered |= call && id <= store->calls.correlation[call - 1];
         if (id == 0 && *gt_matcher_zero_calls(matcher, gt_labels_call_process(store, call)) < 2)
             ++*gt_matcher_zero_calls(matcher, gt_labels_call_process(store, call));
         has_several =
@@ -112,6 +115,8 @@ static void survey_slice(void *context, size_t slice, size_t begin, size_t end) 
     }
     if (has_several)
         matcher->has_several = true;
+    if (is_unordered)
+        matcher->is_unordered = true;
 }
 
 /* Which processes launch, and the calls that say nothing. True if there is an op whose process must be found out. */
@@ -266,8 +271,12 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     matcher.zero_calls = gt_mem_array(store->processes.count + 1, sizeof *matcher.zero_calls);
     bool ok = labels->op_call && matcher.zero_calls;
     bool needs_ids = ok && survey_calls(&matcher);
-    if (ok && !needs_ids)
+    if (ok && !needs_ids && !matcher.is_unordered) {
+        gt_id_order_match(&matcher);
+        is_matched = true;
+    } else if (ok && !needs_ids) {
         ok = gt_id_slots_match(&matcher, &is_matched);
+    }
     if (ok && !is_matched)
         ok = match_by_index(&matcher, needs_ids, &ambiguous);
     if (ok) {

@@ -1,4 +1,5 @@
-/* What matching ops and calls by their ids knows of a trace, and when a call fits: for correlate.c and id_slots.c. */
+/* What matching ops and calls by their ids knows of a trace, and when a call fits: for correlate.c,
+   id_order.c and id_slots.c. */
 #ifndef GT_LABEL_MATCHER_H
 #define GT_LABEL_MATCHER_H
 
@@ -12,6 +13,7 @@ struct gt_matcher {
     size_t threads;
     uint32_t only_process; /* all calls are of this one, unless has_several */
     atomic_bool has_several;
+    atomic_bool is_unordered;          /* the id of a call is not above that of the call before */
     atomic_uint_fast64_t without_call; /* ops */
     _Atomic uint8_t *zero_calls;       /* by process, the last for GT_NO_TRACK: calls with id 0, counted to 2 or more */
 };

@@ -132,7 +132,7 @@ def test_passes_of_every_command(counts, request):
 
 
 # Files, and prefixes of functions, that match launches, find steps, and look for ranges around calls.
-MATCHING = ("correlate.c", "id_slots.c", "gt_id_slots")
+MATCHING = ("correlate.c", "id_order.c", "gt_id_order", "id_slots.c", "gt_id_slots")
 STEPS = ("label_steps.c", "step_tree.c", "gt_step_tree")
 RANGES = ("attribute.c", "enclose.c", "gt_enclose")
 FILLING = {"correlate.c have_no_calls"}  # the column of a trace without calls says so of every op

@@ -31,13 +31,16 @@ static void same_ids_in_two_processes(void **unused) {
     trace_free(&trace);
 }
 
-/* One counter for all processes, so that each of them has few ids far apart; with `is_twice` two of them have an id. */
-static void assert_shared_counter(bool is_twice) {
+/* One counter for all processes, so that each of them has few ids far apart; with `is_twice` two of them have an id.
+   The first two calls are the other way round in the file if ids shall not grow. */
+static void assert_shared_counter(bool is_twice, bool grows) {
     enum { CALLS = 400, PROCESSES = 8 };
     struct small_trace trace;
     trace_begin(&trace);
-    for (uint32_t i = 0; i < CALLS; i++)
+    for (uint32_t row = 0; row < CALLS; row++) {
+        uint32_t i = row < 2 && !grows ? 1 - row : row;
         add_call(&trace, 10 + i % PROCESSES, 1, 100 + 10 * i, 105 + 10 * i, 1000 + i);
+    }
     if (is_twice)
         add_call(&trace, 11, 1, 100, 105, 1000); /* CALLS */
     for (uint32_t i = 0; i < CALLS; i++)
@@ -46,7 +49,7 @@ static void assert_shared_counter(bool is_twice) {
     trace_end(&trace);
     uint32_t expected[CALLS + 1];
     for (uint32_t i = 0; i < CALLS; i++)
-        expected[i] = i;
+        expected[i] = i < 2 && !grows ? 1 - i : i;
     expected[CALLS] = is_twice ? CALLS : GT_NO_ROW;
     assert_calls(&trace, expected, CALLS + 1);
     trace_free(&trace);
@@ -54,8 +57,40 @@ static void assert_shared_counter(bool is_twice) {
 
 static void ids_counted_for_all_processes(void **unused) {
     (void)unused;
-    assert_shared_counter(false);
-    assert_shared_counter(true);
+    assert_shared_counter(false, true);
+    assert_shared_counter(false, false);
+    assert_shared_counter(true, true);
+    assert_shared_counter(true, false);
+}
+
+/* Ids that grow from call to call, from 0 or not, close together or not, and ops that ask for them in any order. */
+static void ids_that_grow(void **unused) {
+    (void)unused;
+    enum { CALLS = 60, OPS = 200 };
+    uint64_t random = 1;
+    for (uint64_t round = 0; round < 40; round++) {
+        struct small_trace trace;
+        uint64_t ids[CALLS], id = round % 3;
+        uint32_t expected[OPS];
+        trace_begin(&trace);
+        for (uint32_t i = 0; i < CALLS; i++, id += 1 + (random >> 40) % (1 + round % 5 * 3)) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            ids[i] = id;
+            add_call(&trace, 10, 1, 100 + 10 * i, 105 + 10 * i, id);
+        }
+        for (uint32_t i = 0; i < OPS; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            uint64_t asked = i == 77 ? GT_NO_CORRELATION : (random >> 40) % (id + 5);
+            expected[i] = GT_NO_ROW;
+            for (uint32_t call = 0; call < CALLS; call++)
+                if (ids[call] == asked)
+                    expected[i] = call;
+            add_op(&trace, round % 2 ? 10 : NO_PID, 0, 7, 10000 + 10 * i, 10005 + 10 * i, asked, "k");
+        }
+        trace_end(&trace);
+        assert_calls(&trace, expected, OPS);
+        trace_free(&trace);
+    }
 }
 
 /* Kineto does not record the process of an op. Device 0 is tied to process 10 by ids that only 10 has. */
@@ -344,6 +379,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_ids_in_two_processes),
         cmocka_unit_test(ids_counted_for_all_processes),
+        cmocka_unit_test(ids_that_grow),
         cmocka_unit_test(device_decides_between_processes),
         cmocka_unit_test(a_tie_decides_nothing),
         cmocka_unit_test(graph_nodes_share_their_launch),

@@ -36,10 +36,15 @@ struct listing {
     atomic_bool is_unordered, starts_together;
 };
 
+/* Where few names count, that is all that is looked up of most rows. */
+static inline bool has_name_that_counts(const struct gt_cover_table *table, size_t row) {
+    return !table->counts || table->counts[table->name[row]];
+}
+
 static inline bool counts(const struct listing *it, const struct gt_cover_table *table, size_t row) {
     return table->end_ns[row] > table->start_ns[row] && table->thread[row] < it->cover->thread_count &&
            it->spans->threads[table->thread[row]].first < it->spans->threads[table->thread[row]].end &&
-           (!table->is_counted || table->is_counted[row]) && (!table->counts || table->counts[table->name[row]]);
+           (!table->is_counted || table->is_counted[row]) && has_name_that_counts(table, row);
 }
 
 static const struct gt_cover_table *longer_table(const struct listing *it) {
@@ -139,7 +144,7 @@ static void find_reach(void *context, size_t slice, size_t begin, size_t end) {
     struct reach *reach = reach_of(it, slice);
     for (size_t i = begin; i < end; i++) {
         size_t row = row_at(it, i);
-        if (is_inside(it, table, row, reach) || !counts(it, table, row))
+        if (!has_name_that_counts(table, row) || is_inside(it, table, row, reach) || !counts(it, table, row))
             continue;
         struct reach *of = &reach[table->thread[row]];
         note_reach(of, table->start_ns[row], table->end_ns[row]);
@@ -256,7 +261,7 @@ static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
     size_t offset = it->longer == 1 ? it->tables[0].count : 0;
     for (size_t i = begin; i < end; i++) {
         size_t row = row_at(it, i);
-        if (is_inside(it, table, row, run.reach) || !counts(it, table, row))
+        if (!has_name_that_counts(table, row) || is_inside(it, table, row, run.reach) || !counts(it, table, row))
             continue;
         uint32_t thread = table->thread[row];
         int64_t start_ns = table->start_ns[row];

@@ -2,6 +2,8 @@
    passes, so that nothing depends on how many there are. */
 #include "measure/results/idle_gaps.h"
 
+#include <stdatomic.h>
+
 #include "base/intervals.h"
 #include "base/mem.h"
 #include "base/threads.h"
@@ -34,6 +36,12 @@ static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, uint32_t n
     return calls->start_ns[call] > start_ns ? GT_IDLE_HOST /* or sync */ : GT_IDLE_LAUNCH;
 }
 
+/* Times in 32 bits. */
+struct sampling {
+    uint32_t *samples;
+    size_t count, too_low, too_high; /* how many there are, and how many of them do not fit */
+};
+
 /* Ops of a device one after the other, and what comes of them. */
 struct slice {
     size_t device, begin, end; /* positions */
@@ -41,7 +49,7 @@ struct slice {
     int64_t reached_ns;        /* before it: the latest end */
     int64_t latest_ns;         /* in it, of ops that have a length */
     size_t first, count;       /* of its gaps */
-    size_t samples;            /* from the place of its first gap on */
+    struct sampling sampling;  /* from the place of its first gap on */
     uint32_t last;             /* the op that ended last, of its own; GT_NO_ROW: none of them */
     size_t late_starts;
     __int128 total_ns;
@@ -59,7 +67,8 @@ struct finder {
     size_t threads;
     struct slice *slices; /* by device */
     size_t slice_count;
-    int64_t *samples;          /* at most one for each gap */
+    uint32_t *samples;         /* at most one for each gap */
+    atomic_bool has_failed;    /* memory was short */
     struct latency *latencies; /* by device */
     size_t *first_slices;      /* by device, and after the last */
 };
@@ -134,16 +143,26 @@ static void count_gaps(void *context, size_t index) {
 
 /* ---- gaps ---- */
 
+/* Samples are only asked for their median: those that do not fit need only lie on the right side of it. */
+static inline void add_sample(struct sampling *to, int64_t sample_ns) {
+    if (__builtin_expect((uint64_t)sample_ns > UINT32_MAX, 0)) {
+        to->too_low += sample_ns < 0;
+        to->too_high += sample_ns > 0;
+        sample_ns = sample_ns < 0 ? 0 : UINT32_MAX;
+    }
+    to->samples[to->count++] = (uint32_t)sample_ns;
+}
+
 /* Takes a sample of the launch latency where the call ended during the gap. */
-static inline void add_gap(struct finder *finder, struct slice *slice, size_t place, struct gt_interval time,
-                           uint32_t previous, uint32_t ender) {
+static inline void add_gap(const struct finder *finder, struct sampling *sampling, size_t place,
+                           struct gt_interval time, uint32_t previous, uint32_t ender) {
     const struct gt_view *view = finder->view;
     const struct gt_calls *calls = &view->store->calls;
     uint32_t call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]];
     enum gt_idle_cause cause = cause_by_call(calls, ender, call, time.start_ns);
     bool has_launch_wait = cause == GT_IDLE_HOST && calls->thread[call] != GT_NO_TRACK;
     if (call != GT_NO_ROW && calls->end_ns[call] >= time.start_ns)
-        finder->samples[slice->first + slice->samples++] = gt_ns_between(calls->end_ns[call], time.end_ns);
+        add_sample(sampling, gt_ns_between(calls->end_ns[call], time.end_ns));
     finder->idle->previous[place] = previous;
     finder->idle->next[place] = ender;
     finder->idle->call[place] = call;
@@ -160,6 +179,7 @@ static void fill_slice(void *context, size_t index) {
     size_t place = slice->first, tail = slice->end;
     int64_t reached_ns = slice->reached_ns;
     uint32_t last = GT_NO_ROW;
+    struct sampling sampling = {.samples = finder->samples + slice->first};
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     const uint32_t *op_call = view->labels->op_call, *row = view->row;
     for (size_t i = slice->begin, end = slice->end; i < end; i++) {
@@ -170,7 +190,7 @@ static void fill_slice(void *context, size_t index) {
         if (runs && start_ns[i] > reached_ns) {
             bool is_alone = i + 1 < end && start_ns[i + 1] != start_ns[i];
             uint32_t ender = is_alone ? (uint32_t)i : op_starting_at(view, device, i, start_ns[i]);
-            add_gap(finder, slice, place++, (struct gt_interval){reached_ns, start_ns[i]}, last, ender);
+            add_gap(finder, &sampling, place++, (struct gt_interval){reached_ns, start_ns[i]}, last, ender);
         }
         if (runs ? end_ns[i] >= reached_ns : end_ns[i] == reached_ns) {
             reached_ns = end_ns[i];
@@ -178,13 +198,12 @@ static void fill_slice(void *context, size_t index) {
         }
     }
     slice->last = last;
-    if (!slice->is_last)
-        return;
-    while (tail > device->first && view->start_ns[tail - 1] == device->span_end_ns)
+    while (slice->is_last && tail > device->first && view->start_ns[tail - 1] == device->span_end_ns)
         tail--;
-    if (reached_ns < device->span_end_ns)
-        add_gap(finder, slice, place, (struct gt_interval){reached_ns, device->span_end_ns}, last,
+    if (slice->is_last && reached_ns < device->span_end_ns)
+        add_gap(finder, &sampling, place, (struct gt_interval){reached_ns, device->span_end_ns}, last,
                 op_starting_at(view, device, tail, device->span_end_ns));
+    slice->sampling = sampling;
 }
 
 /* The op before the first gap of a slice may be of a slice before: all other gaps come after an op of their own. */
@@ -223,25 +242,69 @@ static bool is_late_start(const struct gt_idle *idle, size_t gap, const struct g
            gt_idle_gaps_launched_ns(idle, gap, device) < end_ns;
 }
 
-/* The median of the samples of a device, which its slices have. */
-static double median_ns(const struct finder *finder, size_t device, size_t *count) {
+/* What a gap is a sample of. */
+enum sampled { LATENCIES, WAITS };
+
+/* Gaps as they were when the samples were taken: of waits those that turned out not to be launches. */
+static bool is_sampled(const struct gt_idle *idle, size_t gap, enum sampled what, int64_t *sample_ns) {
+    const struct gt_calls *calls = &idle->view->store->calls;
+    int64_t start_ns = gt_idle_gap_start_ns(idle, gap), end_ns = gt_idle_gap_whole_end_ns(idle, gap);
+    uint32_t call = idle->call[gap];
+    if (what == WAITS) {
+        *sample_ns = gt_ns_between(start_ns, end_ns);
+        return gt_idle_gap_cause(idle, gap) == GT_IDLE_DEPENDENCY;
+    }
+    *sample_ns = call == GT_NO_ROW ? 0 : gt_ns_between(calls->end_ns[call], end_ns);
+    return call != GT_NO_ROW && calls->end_ns[call] >= start_ns;
+}
+
+/* The median where it does not fit: the samples are taken again. */
+static double wide_median_ns(struct finder *finder, size_t device, enum sampled what, size_t count) {
+    int64_t *samples = gt_mem_uninitialised(count, sizeof *samples), sample_ns;
+    double median_ns = 0;
+    size_t taken = 0;
+    for (size_t i = finder->first_slices[device]; i < finder->first_slices[device + 1] && samples; i++) {
+        const struct slice *slice = &finder->slices[i];
+        for (size_t gap = slice->first; gap < slice->first + slice->count; gap++)
+            if (is_sampled(finder->idle, gap, what, &sample_ns))
+                samples[taken++] = sample_ns;
+    }
+    if (samples)
+        median_ns = gt_quantile(samples, taken, 0.5);
+    else
+        finder->has_failed = true;
+    gt_mem_free(samples);
+    return median_ns;
+}
+
+/* The median of the samples of a device, which its slices have. All that are below 0 say the same: calls return after
+   their ops have started. */
+static double median_ns(struct finder *finder, size_t device, enum sampled what, size_t *count) {
     struct gt_slice parts[GT_THREADS_MOST];
-    size_t used = 0;
-    double level = 0.5, median_ns = 0;
+    size_t used = 0, too_low = 0, too_high = 0;
+    double level = 0.5, median = 0;
     *count = 0;
     for (size_t i = finder->first_slices[device]; i < finder->first_slices[device + 1]; i++) {
         const struct slice *slice = &finder->slices[i];
-        parts[used++] = (struct gt_slice){.samples = finder->samples + slice->first, .count = slice->samples};
-        *count += slice->samples;
+        parts[used++] = (struct gt_slice){.narrow = slice->sampling.samples, .count = slice->sampling.count};
+        *count += slice->sampling.count;
+        too_low += slice->sampling.too_low;
+        too_high += slice->sampling.too_high;
     }
-    gt_quantile_all(parts, used, &level, 1, &median_ns);
-    return median_ns;
+    if (*count == 0)
+        return 0;
+    if (too_low > *count / 2)
+        return -1;
+    if (too_low > (*count - 1) / 2 || too_high > (*count - 1) / 2) /* one of the two in the middle */
+        return wide_median_ns(finder, device, what, *count);
+    gt_quantile_all(parts, used, &level, 1, &median);
+    return median;
 }
 
 static void find_latency(void *context, size_t index) {
     struct finder *finder = context;
     size_t count;
-    finder->latencies[index].median_ns = median_ns(finder, index, &count);
+    finder->latencies[index].median_ns = median_ns(finder, index, LATENCIES, &count);
     finder->latencies[index].is_known = count > 0;
     finder->idle->devices[index].launch_latency_ns = whole_latency_ns(finder->latencies[index].median_ns);
 }
@@ -256,7 +319,7 @@ static void judge_waits(void *context, size_t index) {
     const struct gt_idle_device *device = &idle->devices[slice->device];
     const struct latency *latency = &finder->latencies[slice->device];
     int64_t limit_ns = late_start_limit_ns(latency->median_ns);
-    int64_t *samples = finder->samples + slice->first, *sample = samples;
+    struct sampling sampling = {.samples = finder->samples + slice->first};
     __int128 total_ns = 0;
     for (size_t gap = slice->first, end = gap + slice->count; gap < end; gap++) {
         enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
@@ -273,16 +336,16 @@ static void judge_waits(void *context, size_t index) {
         if (is_short && (double)gt_ns_between(calls->end_ns[idle->call[gap]], end_ns) <= latency->median_ns)
             idle->state[gap] = gt_idle_state(GT_IDLE_LAUNCH, GT_GAP_WHOLE, false);
         else
-            *sample++ = gap_ns;
+            add_sample(&sampling, gap_ns);
     }
-    slice->samples = (size_t)(sample - samples);
+    slice->sampling = sampling;
     slice->total_ns = total_ns;
 }
 
 static void find_floor(void *context, size_t index) {
     struct finder *finder = context;
     size_t count;
-    double floor_ns = median_ns(finder, index, &count);
+    double floor_ns = median_ns(finder, index, WAITS, &count);
     finder->idle->devices[index].twice_floor_ns = floor_ns < 0x1p63 ? (uint64_t)(2 * floor_ns) : UINT64_MAX;
 }
 
@@ -337,7 +400,7 @@ static bool find(struct finder *finder) {
     run(finder, slices, judge_waits);
     run(finder, devices, find_floor);
     sum_devices(finder);
-    return true;
+    return !finder->has_failed;
 }
 
 bool gt_idle_gaps_find(struct gt_idle *idle, const struct gt_view *view) {

@@ -292,14 +292,33 @@ static bool place_lengths(struct making *it, size_t thread_count) {
     return !it->has_long || place_wide(it, thread_count);
 }
 
+/* Narrow lengths, of which there are fewer than 2^32, have a sum of 64 bits. */
+static void sum_narrow(struct gt_op_group *group, const uint32_t *lengths_ns) {
+    uint32_t min_ns = lengths_ns[0], max_ns = lengths_ns[0];
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        min_ns = lengths_ns[i] < min_ns ? lengths_ns[i] : min_ns;
+        max_ns = lengths_ns[i] > max_ns ? lengths_ns[i] : max_ns;
+        sum_ns += lengths_ns[i];
+    }
+    group->sum_ns = sum_ns;
+    group->min_ns = min_ns;
+    group->max_ns = max_ns;
+}
+
 static void sum_group(struct gt_op_groups *groups, size_t index) {
+    struct gt_op_group *group = &groups->items[index];
     struct gt_slice slice = gt_op_groups_lengths(groups, index, index + 1);
     struct gt_tally lengths = {0};
+    if (slice.narrow) {
+        sum_narrow(group, slice.narrow);
+        return;
+    }
     for (size_t i = 0; i < slice.count; i++)
-        gt_keyed_tally_add(&lengths, gt_quantile_sample(&slice, i));
-    groups->items[index].sum_ns = lengths.sum;
-    groups->items[index].min_ns = lengths.min;
-    groups->items[index].max_ns = lengths.max;
+        gt_keyed_tally_add(&lengths, slice.samples[i]);
+    group->sum_ns = lengths.sum;
+    group->min_ns = lengths.min;
+    group->max_ns = lengths.max;
 }
 
 /* The first group whose lengths begin there or later. */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/findings/findings.h"
 #include "measure/findings/origins.h"
 #include "measure/results/copies.h"
@@ -230,11 +231,23 @@ void gt_bulk_copies_release(struct gt_bulk_copies *copies) {
 
 /* ---- gaps ---- */
 
+/* The copies of one GPU and the gaps next to them, each from one index to before another, and what they have. */
+struct device_copies {
+    size_t first, end;
+    size_t first_gap, end_gap;
+    uint32_t device;
+    struct gt_bulk_copies_sum sum;
+    int64_t wanted_ns; /* to be claimed */
+};
+
 struct claiming {
     const struct gt_bulk_copies *copies;
     struct gt_evidence *evidence;
+    const struct gt_account *accounts; /* by device; NULL after a failure */
     gt_bulk_copies_taking *takes;
-    struct gt_bulk_copies_sum sum;
+    struct device_copies *devices; /* those that have copies */
+    size_t device_count;
+    int64_t *caused_ns; /* by gap of the copies */
 };
 
 static int64_t inside_call(const struct claiming *it, size_t gap, const struct gt_bulk_copy *copy) {
@@ -282,13 +295,6 @@ static int64_t smaller(int64_t a_ns, int64_t b_ns) {
 
 /* ---- claiming ---- */
 
-/* The copies of one GPU and the gaps next to them, each from one index to before another. */
-struct device_copies {
-    size_t first, end;
-    size_t first_gap, end_gap;
-    uint32_t device;
-};
-
 static int64_t pinned_ns(const struct claiming *it, const struct gt_bulk_copy *copy) {
     double ns = (double)copy->bytes / it->copies->pinned_rate[copy->way];
     int64_t op_ns = gt_view_op_ns(it->evidence->view, copy->position);
@@ -296,9 +302,10 @@ static int64_t pinned_ns(const struct claiming *it, const struct gt_bulk_copy *c
 }
 
 /* Compute of a GPU in the steady span that hides no copy yet, up to so much. */
-static int64_t free_compute_ns(struct gt_evidence *evidence, uint32_t index, int64_t wanted_ns) {
+static int64_t free_compute_ns(const struct claiming *it, uint32_t index, int64_t wanted_ns) {
+    const struct gt_evidence *evidence = it->evidence;
     const struct gt_view_device *device = &evidence->view->devices[index];
-    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    const struct gt_account *accounts = it->accounts;
     if (!accounts)
         return 0;
     int64_t hiding_ns =
@@ -321,14 +328,13 @@ static int64_t kept_ns(const struct claiming *it, const struct device_copies *of
         int64_t *sum_ns = copy->has_compute_around ? &hideable_ns : &rest_ns;
         *sum_ns = gt_ns_add(*sum_ns, smaller(pinned_ns(it, copy), left_ns));
     }
-    int64_t over_ns = gt_ns_between(free_compute_ns(it->evidence, of->device, hideable_ns), hideable_ns);
+    int64_t over_ns = gt_ns_between(free_compute_ns(it, of->device, hideable_ns), hideable_ns);
     return gt_ns_add(rest_ns, over_ns > 0 ? over_ns : 0);
 }
 
-static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
+static void count_copy(const struct claiming *it, const struct gt_bulk_copy *copy, struct gt_bulk_copies_sum *sum) {
     const struct gt_view *view = it->evidence->view;
     const struct gt_calls *calls = &view->store->calls;
-    struct gt_bulk_copies_sum *sum = &it->sum;
     if (view->end_ns[copy->position] <= it->evidence->ledger.steady_ns)
         return;
     sum->bytes = sum->bytes + copy->bytes < sum->bytes ? UINT64_MAX : sum->bytes + copy->bytes;
@@ -344,53 +350,54 @@ static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
 }
 
 /* Counts the copies of a GPU. How long they ran alone. */
-static int64_t count_device(struct claiming *it, const struct device_copies *of) {
+static int64_t count_device(const struct claiming *it, struct device_copies *of) {
     int64_t alone_ns = 0;
     for (size_t i = of->first; i < of->end; i++) {
         const struct gt_bulk_copy *copy = &it->copies->items[i];
         if (!it->takes(copy))
             continue;
-        count_copy(it, copy);
+        count_copy(it, copy, &of->sum);
         alone_ns = gt_ns_add(alone_ns, gt_ledger_op_left_ns(&it->evidence->ledger, copy->position));
     }
     return alone_ns;
 }
 
-/* First the gaps, then the copies, up to so much in all: what would remain is time of copies, and no other rule takes
-   it for idle time. */
-static void claim_up_to(struct claiming *it, const struct device_copies *of, int64_t left_ns) {
-    struct gt_ledger *ledger = &it->evidence->ledger;
-    for (size_t i = of->first_gap; i < of->end_gap && left_ns > 0; i++) {
-        const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
-        left_ns -= gt_ledger_claim_gap(ledger, gap->gap, smaller(left_ns, caused_ns(it, gap)));
-    }
-    for (size_t i = of->first; i < of->end && left_ns > 0; i++)
-        if (it->takes(&it->copies->items[i]))
-            left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
-}
-
-static void claim_device(struct claiming *it, const struct device_copies *of) {
+/* What a GPU has to claim, which depends on no other one. */
+static void measure_device(void *context, size_t index) {
+    const struct claiming *it = context;
+    struct device_copies *of = &it->devices[index];
     const struct gt_ledger *ledger = &it->evidence->ledger;
     int64_t gap_ns = 0, alone_ns = count_device(it, of);
     if (alone_ns == 0)
         return;
     for (size_t i = of->first_gap; i < of->end_gap; i++) {
         const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
-        gap_ns = gt_ns_add(gap_ns, smaller(gt_ledger_gap_left_ns(ledger, gap->gap), caused_ns(it, gap)));
+        it->caused_ns[i] = caused_ns(it, gap);
+        gap_ns = gt_ns_add(gap_ns, smaller(gt_ledger_gap_left_ns(ledger, gap->gap), it->caused_ns[i]));
     }
-    int64_t kept = kept_ns(it, of);
-    it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gap_ns);
-    it->sum.kept_ns = gt_ns_add(it->sum.kept_ns, kept);
-    claim_up_to(it, of, gt_ns_between(kept, gt_ns_add(alone_ns, gap_ns)));
+    of->sum.gap_ns = gap_ns;
+    of->sum.kept_ns = kept_ns(it, of);
+    of->wanted_ns = gt_ns_between(of->sum.kept_ns, gt_ns_add(alone_ns, gap_ns));
+}
+
+/* First the gaps, then the copies, up to so much in all: what would remain is time of copies, and no other rule takes
+   it for idle time. */
+static void claim_device(const struct claiming *it, const struct device_copies *of) {
+    struct gt_ledger *ledger = &it->evidence->ledger;
+    int64_t left_ns = of->wanted_ns;
+    for (size_t i = of->first_gap; i < of->end_gap && left_ns > 0; i++)
+        left_ns -= gt_ledger_claim_gap(ledger, it->copies->gaps[i].gap, smaller(left_ns, it->caused_ns[i]));
+    for (size_t i = of->first; i < of->end && left_ns > 0; i++)
+        if (it->takes(&it->copies->items[i]))
+            left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
 }
 
 static uint32_t device_of_gap(const struct gt_bulk_copies_gap *gap) {
     return gap->before ? gap->before->device : gap->after->device;
 }
 
-struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
-                                               gt_bulk_copies_taking *takes) {
-    struct claiming it = {.copies = copies, .evidence = evidence, .takes = takes};
+static void list_devices(struct claiming *it) {
+    const struct gt_bulk_copies *copies = it->copies;
     struct device_copies of = {0};
     while (of.first < copies->count) {
         of.device = copies->items[of.first].device;
@@ -398,11 +405,54 @@ struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copi
             of.end++;
         while (of.end_gap < copies->gap_count && device_of_gap(&copies->gaps[of.end_gap]) == of.device)
             of.end_gap++;
-        claim_device(&it, &of);
+        it->devices[it->device_count++] = of;
         of.first = of.end;
         of.first_gap = of.end_gap;
     }
-    return it.sum;
+}
+
+static void add_sum(const struct gt_view *view, struct gt_bulk_copies_sum *all, const struct gt_bulk_copies_sum *sum) {
+    bool is_longer =
+        sum->count && (all->count == 0 || gt_view_op_ns(view, sum->longest) > gt_view_op_ns(view, all->longest));
+    all->bytes = all->bytes + sum->bytes < all->bytes ? UINT64_MAX : all->bytes + sum->bytes;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(all->memory_bytes); i++)
+        all->memory_bytes[i] += all->bytes == UINT64_MAX ? 0 : sum->memory_bytes[i];
+    all->total_ns = gt_ns_add(all->total_ns, sum->total_ns);
+    all->alone_ns = gt_ns_add(all->alone_ns, sum->alone_ns);
+    all->call_ns = gt_ns_add(all->call_ns, sum->call_ns);
+    all->gap_ns = gt_ns_add(all->gap_ns, sum->gap_ns);
+    all->kept_ns = gt_ns_add(all->kept_ns, sum->kept_ns);
+    all->longest = is_longer ? sum->longest : all->longest;
+    all->way = is_longer ? sum->way : all->way;
+    all->count += sum->count;
+}
+
+struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
+                                               gt_bulk_copies_taking *takes) {
+    const struct gt_view *view = evidence->view;
+    struct gt_bulk_copies_sum sum = {0};
+    if (copies->count == 0)
+        return sum;
+    struct claiming it = {.copies = copies,
+                          .evidence = evidence,
+                          .accounts = gt_evidence_accounts(evidence), /* before there are several threads */
+                          .takes = takes,
+                          .devices = gt_mem_array(view->device_count, sizeof *it.devices),
+                          .caused_ns = gt_mem_uninitialised(copies->gap_count, sizeof *it.caused_ns)};
+    if (it.devices && it.caused_ns) {
+        list_devices(&it);
+        size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), copies->count, 0);
+        gt_threads_parts(threads, it.device_count, measure_device, &it);
+    } else {
+        gt_evidence_fail(evidence);
+    }
+    for (size_t i = 0; i < it.device_count; i++) {
+        add_sum(view, &sum, &it.devices[i].sum);
+        claim_device(&it, &it.devices[i]);
+    }
+    gt_mem_free(it.devices);
+    gt_mem_free(it.caused_ns);
+    return sum;
 }
 
 /* ---- sentences ---- */

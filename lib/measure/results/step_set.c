@@ -17,8 +17,8 @@ int64_t gt_step_set_cpu_ns(const struct gt_step *step) {
 
 /* ---- parts ---- */
 
-/* The parts of one device, in the order of their first ops. */
-struct device_parts {
+/* The parts of some devices that follow each other: by device, then in the order of their first ops. */
+struct group {
     struct gt_step_part *items;
     size_t count, capacity;
     bool has_failed;
@@ -26,75 +26,85 @@ struct device_parts {
 
 struct collecting {
     const struct gt_view *view;
-    struct device_parts *of; /* by device */
+    struct group *groups;
+    size_t group_count;
 };
 
-static struct gt_step_part *begin_part(struct device_parts *parts, uint32_t step, uint32_t device, int64_t start_ns) {
-    struct gt_step_part *items = gt_mem_room(parts->items, parts->count, &parts->capacity, sizeof *items);
+static struct gt_step_part *begin_part(struct group *group, uint32_t step, uint32_t device, int64_t start_ns) {
+    struct gt_step_part *items = gt_mem_room(group->items, group->count, &group->capacity, sizeof *items);
     if (!items)
         return NULL;
-    parts->items = items;
-    items[parts->count] =
+    group->items = items;
+    items[group->count] =
         (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
-    return &items[parts->count++];
+    return &items[group->count++];
 }
 
 /* Ops of a step come in order of start, with those of other steps between them. number_of: by step, 1 + index of its
-   part; NULL where memory was short. */
-static bool collect_ops(const struct gt_view *view, uint32_t device, struct device_parts *parts, uint32_t *number_of) {
+   latest part; one of an earlier device counts as none. */
+static bool collect_device(const struct gt_view *view, uint32_t device, struct group *group, uint32_t *number_of) {
     const uint32_t *op_step = view->labels->op_step, *row = view->row;
+    const size_t first_part = group->count;
     struct gt_step_part *part = NULL; /* of the op before */
-    for (size_t i = view->devices[device].first, end = i + view->devices[device].count; i < end && number_of; i++) {
+    for (size_t i = view->devices[device].first, end = i + view->devices[device].count; i < end; i++) {
         uint32_t step = op_step[row[i]];
         if (step == GT_NO_ROW)
             continue;
         if (!part || part->step != step) {
             uint32_t number = number_of[step];
-            part = number ? &parts->items[number - 1] : begin_part(parts, step, device, view->start_ns[i]);
+            bool is_known = number > first_part;
+            part = is_known ? &group->items[number - 1] : begin_part(group, step, device, view->start_ns[i]);
             if (!part)
                 return false;
-            number_of[step] = number ? number : (uint32_t)parts->count;
+            number_of[step] = is_known ? number : (uint32_t)group->count;
         }
         part->ops++;
         part->end_ns = view->end_ns[i] > part->end_ns ? view->end_ns[i] : part->end_ns;
     }
-    return number_of;
+    return true;
 }
 
-/* Of the numbers, pages are only touched where the device has steps: those of a process follow each other. */
-static void collect_device(void *context, size_t device) {
+/* Of the numbers, pages are only touched where the devices have steps: those of a process follow each other. */
+static void collect_group(void *context, size_t index) {
     const struct collecting *it = context;
+    const size_t devices = it->view->device_count;
     uint32_t *number_of = gt_mem_array(it->view->labels->step_count, sizeof *number_of);
-    it->of[device].has_failed = !collect_ops(it->view, (uint32_t)device, &it->of[device], number_of);
+    bool ok = number_of;
+    for (size_t d = gt_threads_slice_begin(devices, it->group_count, index),
+                end = gt_threads_slice_begin(devices, it->group_count, index + 1);
+         d < end && ok; d++)
+        ok = collect_device(it->view, (uint32_t)d, &it->groups[index], number_of);
+    it->groups[index].has_failed = !ok;
     gt_mem_free(number_of);
 }
 
-/* Each device on its own. false: memory was short. */
+/* false: memory was short. */
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
-    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-    it->of = gt_mem_array(view->device_count, sizeof *it->of);
-    if (it->of && view->labels->step_count)
-        gt_threads_parts(threads, view->device_count, collect_device, it);
-    bool ok = it->of;
-    for (size_t d = 0; d < view->device_count && ok; d++)
-        ok = !it->of[d].has_failed;
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    it->group_count = most < view->device_count ? most : view->device_count;
+    it->groups = gt_mem_array(it->group_count, sizeof *it->groups);
+    if (it->groups && view->labels->step_count)
+        gt_threads_parts(it->group_count, it->group_count, collect_group, it);
+    bool ok = it->groups;
+    for (size_t i = 0; i < it->group_count && ok; i++)
+        ok = !it->groups[i].has_failed;
     return ok;
 }
 
-static void release_parts(struct collecting *it) {
-    for (size_t d = 0; d < it->view->device_count && it->of; d++)
-        gt_mem_free(it->of[d].items);
-    gt_mem_free(it->of);
+static void release_groups(struct collecting *it) {
+    for (size_t i = 0; i < it->group_count && it->groups; i++)
+        gt_mem_free(it->groups[i].items);
+    gt_mem_free(it->groups);
 }
 
 /* How many parts the steps before each have, to be freed; NULL: memory was short. */
 static size_t *new_places(const struct collecting *it, bool with_empty) {
     size_t step_count = it->view->labels->step_count;
     size_t *places = gt_mem_array(step_count + 1, sizeof *places);
-    for (size_t d = 0; d < it->view->device_count && places; d++)
-        for (size_t i = 0; i < it->of[d].count; i++)
-            places[it->of[d].items[i].step + 1]++;
+    for (size_t g = 0; g < it->group_count && places; g++)
+        for (size_t i = 0; i < it->groups[g].count; i++)
+            places[it->groups[g].items[i].step + 1]++;
     for (size_t step = 0; step < step_count && places; step++) {
         places[step + 1] += with_empty && places[step + 1] == 0;
         places[step + 1] += places[step];
@@ -110,9 +120,9 @@ static bool sort_parts(struct gt_step_set *set, const struct collecting *it, boo
     bool ok = places && set->parts;
     for (size_t step = 0; step < step_count && ok && with_empty; step++)
         set->parts[places[step]] = (struct gt_step_part){.step = (uint32_t)step, .device = GT_NO_TRACK};
-    for (size_t d = 0; d < it->view->device_count && ok; d++)
-        for (size_t i = 0; i < it->of[d].count; i++)
-            set->parts[places[it->of[d].items[i].step]++] = it->of[d].items[i];
+    for (size_t g = 0; g < it->group_count && ok; g++)
+        for (size_t i = 0; i < it->groups[g].count; i++)
+            set->parts[places[it->groups[g].items[i].step]++] = it->groups[g].items[i];
     gt_mem_free(places);
     return ok;
 }
@@ -203,7 +213,7 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     struct collecting it = {.view = view};
     /* With a selection, most steps have no op for that reason alone. */
     bool ok = collect(&it) && sort_parts(set, &it, view->is_whole);
-    release_parts(&it);
+    release_groups(&it);
     ok = ok && judge_steps(set, view->labels) && find_steady(set, view);
     if (!ok) {
         gt_step_set_release(set);

@@ -2,6 +2,8 @@
    logarithm to find the copy next to a gap. */
 #include "measure/findings/bulk_copies.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
@@ -162,24 +164,81 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
     return low < copies->count && copies->items[low].position == position ? &copies->items[low] : NULL;
 }
 
-static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
+/* Those of a slice of all gaps. */
+struct gap_list {
+    struct gt_bulk_copies_gap *items;
+    size_t count, capacity;
+    size_t place; /* of the first one among those of all slices */
+    bool has_failed;
+};
+
+struct gap_search {
+    struct gt_bulk_copies *copies;
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+    struct gap_list *lists; /* by slice */
+};
+
+static void gather_gaps_of_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct gap_search *it = context;
+    const struct gt_view *view = it->view;
+    struct gap_list list = {0};
     size_t near = 0;
-    for (size_t i = 0, end = copies->count ? idle->count : 0; i < end; i++) {
-        uint32_t previous = idle->previous[i], next = idle->next[i];
+    for (size_t i = begin; i < end && !list.has_failed; i++) {
+        uint32_t previous = it->idle->previous[i], next = it->idle->next[i];
         if (!is_copy(view, previous) && !is_copy(view, next)) /* nearly all */
             continue;
-        const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(copies, previous, &near) : NULL;
-        const struct gt_bulk_copy *after = is_copy(view, next) ? find_copy(copies, next, &near) : NULL;
+        const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(it->copies, previous, &near) : NULL;
+        const struct gt_bulk_copy *after = is_copy(view, next) ? find_copy(it->copies, next, &near) : NULL;
         if (!before && !after)
             continue;
-        struct gt_bulk_copies_gap *gaps =
-            gt_mem_room(copies->gaps, copies->gap_count, &copies->gap_capacity, sizeof *gaps);
-        copies->has_failed |= !gaps;
-        if (!gaps)
-            return;
-        copies->gaps = gaps;
-        gaps[copies->gap_count++] = (struct gt_bulk_copies_gap){i, before, after};
+        struct gt_bulk_copies_gap *items = gt_mem_room(list.items, list.count, &list.capacity, sizeof *items);
+        list.has_failed = !items;
+        if (!items)
+            break;
+        list.items = items;
+        items[list.count++] = (struct gt_bulk_copies_gap){i, before, after};
     }
+    it->lists[slice] = list;
+}
+
+static void copy_gaps(void *context, size_t slice) {
+    const struct gap_search *it = context;
+    const struct gap_list *list = &it->lists[slice];
+    if (list->count)
+        memcpy(it->copies->gaps + list->place, list->items, list->count * sizeof *list->items);
+}
+
+/* What a single slice found stays where it is. */
+static void join_gaps(struct gap_search *it, size_t slices) {
+    struct gt_bulk_copies *copies = it->copies;
+    for (size_t i = 0; i < slices; i++) {
+        it->lists[i].place = copies->gap_count;
+        copies->gap_count += it->lists[i].count;
+        copies->has_failed |= it->lists[i].has_failed;
+    }
+    if (slices == 1) {
+        copies->gaps = it->lists[0].items;
+        it->lists[0].items = NULL;
+        return;
+    }
+    copies->gaps = gt_mem_uninitialised(copies->gap_count, sizeof *copies->gaps);
+    copies->has_failed |= !copies->gaps;
+    if (copies->gaps)
+        gt_threads_parts(slices, slices, copy_gaps, it);
+}
+
+static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), idle->count, 0);
+    struct gap_search it = {copies, view, idle, gt_mem_array(slices, sizeof *it.lists)};
+    copies->has_failed |= !it.lists;
+    if (it.lists) {
+        gt_threads_rows(slices, idle->count, gather_gaps_of_slice, &it);
+        join_gaps(&it, slices);
+    }
+    for (size_t i = 0; i < slices && it.lists; i++)
+        gt_mem_free(it.lists[i].items);
+    gt_mem_free(it.lists);
 }
 
 /* The best of pinned memory; else a usual one, or what pageable memory reached where that is more. */
@@ -201,20 +260,85 @@ static void measure_rates(struct gt_bulk_copies *copies, const struct gt_view *v
     }
 }
 
+/* Copies of some devices that follow each other. */
+struct group {
+    struct gt_bulk_copies copies;
+    size_t place; /* of the first one among those of all groups */
+};
+
+struct gathering_all {
+    struct gt_bulk_copies *copies;
+    const struct gt_view *view;
+    const uint8_t *computes; /* by lane */
+    struct group *groups;
+    size_t group_count;
+};
+
+static void gather_group(void *context, size_t index) {
+    const struct gathering_all *all = context;
+    const size_t devices = all->view->device_count;
+    struct gathering it = {.copies = &all->groups[index].copies, .view = all->view, .computes = all->computes};
+    for (size_t d = gt_threads_slice_begin(devices, all->group_count, index),
+                end = gt_threads_slice_begin(devices, all->group_count, index + 1);
+         d < end && !it.copies->has_failed; d++)
+        gather_device(&it, (uint32_t)d);
+}
+
+static void copy_group(void *context, size_t index) {
+    const struct gathering_all *all = context;
+    const struct group *group = &all->groups[index];
+    if (group->copies.count)
+        memcpy(all->copies->items + group->place, group->copies.items,
+               group->copies.count * sizeof *group->copies.items);
+}
+
+/* What a single group found stays where it is. */
+static void join_groups(struct gathering_all *all) {
+    struct gt_bulk_copies *copies = all->copies;
+    for (size_t i = 0; i < all->group_count; i++) {
+        all->groups[i].place = copies->count;
+        copies->count += all->groups[i].copies.count;
+        copies->has_failed |= all->groups[i].copies.has_failed;
+    }
+    if (all->group_count == 1) {
+        copies->items = all->groups[0].copies.items;
+        all->groups[0].copies.items = NULL;
+        return;
+    }
+    copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
+    copies->has_failed |= !copies->items;
+    if (copies->items)
+        gt_threads_parts(all->group_count, all->group_count, copy_group, all);
+}
+
+static void gather_copies(struct gt_bulk_copies *copies, const struct gt_view *view) {
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
+    struct gathering_all all = {.copies = copies,
+                                .view = view,
+                                .computes = computes,
+                                .group_count = most < view->device_count ? most : view->device_count};
+    all.groups = gt_mem_array(all.group_count, sizeof *all.groups);
+    copies->has_failed = !computes || !all.groups;
+    if (!copies->has_failed) {
+        mark_computing_lanes(view, computes);
+        gt_threads_parts(all.group_count, all.group_count, gather_group, &all);
+        join_groups(&all);
+    }
+    for (size_t i = 0; i < all.group_count && all.groups; i++)
+        gt_bulk_copies_release(&all.groups[i].copies);
+    gt_mem_free(all.groups);
+    gt_mem_free(computes);
+}
+
 enum gt_status gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view,
                                    const struct gt_idle *idle, struct gt_error *err) {
     *copies = (struct gt_bulk_copies){0};
     if (view->store->copies.count == 0)
         return GT_OK;
-    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
-    struct gathering it = {.copies = copies, .view = view, .computes = computes};
-    copies->has_failed = !computes;
-    if (computes)
-        mark_computing_lanes(view, computes);
-    for (uint32_t d = 0; d < view->device_count && !copies->has_failed; d++)
-        gather_device(&it, d);
-    gt_mem_free(computes);
-    gather_gaps(copies, view, idle);
+    gather_copies(copies, view);
+    if (!copies->has_failed && copies->count)
+        gather_gaps(copies, view, idle);
     bool ok = !copies->has_failed;
     if (ok)
         measure_rates(copies, view);

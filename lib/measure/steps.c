@@ -52,7 +52,7 @@ enum { STEP_PARTS = 4 };
 struct listing {
     const struct gt_view *view;
     const struct gt_step_set *set;
-    const struct gt_account *accounts; /* by part */
+    const struct gt_account *accounts; /* by part; NULL: no table is wanted */
 };
 
 static void fill_row(const void *context, struct gt_row *row, size_t index) {
@@ -148,16 +148,22 @@ static bool add_states(struct gt_section *section, const struct listing *listing
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_step_set *set = gt_results_steps(view, err);
-    const struct gt_step_accounts *accounts = set ? gt_results_step_accounts(view, err) : NULL;
-    if (!accounts)
+    if (!set)
         return err->code;
-    struct listing listing = {view, set, accounts->of_part};
+    bool has_states = gt_measure_table_is_wanted(view, "step_states");
+    struct listing listing = {view, set, NULL};
+    if (has_states || gt_measure_table_is_wanted(view, "steps")) { /* summaries show neither */
+        const struct gt_step_accounts *accounts = gt_results_step_accounts(view, err);
+        if (!accounts)
+            return err->code;
+        listing.accounts = accounts->of_part;
+    }
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
         gt_measure_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
         gt_measure_fact_group_add(&facts, "step_mad_ns", "Step variation (MAD)", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
-    if (gt_measure_table_is_wanted(view, "step_states") && !add_states(section, &listing))
+    if (has_states && !add_states(section, &listing))
         return gt_fail_memory(err);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;

@@ -290,47 +290,91 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
     return gt_fail_memory(err);
 }
 
+/* While that of all is found: the median of the lengths, then the bursts of each device, at the same time. */
+enum { OF_ALL_MEDIAN, OF_ALL_DEVICES };
+
+struct making_all {
+    const struct gt_view *view;
+    struct gt_slice lengths;
+    double median_ns;
+    struct bursts *bursts; /* by device */
+    bool *has_failed;      /* by device */
+};
+
 /* The same bursts whatever process kernels are of: those of several join where no pause is between them anyway. */
-static bool find_bursts_of_all(const struct gt_view *view, struct bursts *ended) {
+static bool find_bursts_of_device(const struct gt_view *view, uint32_t index, struct bursts *ended) {
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     const uint8_t *kind = view->kind;
-    for (uint32_t d = 0; d < view->device_count; d++) {
-        const struct gt_view_device *device = &view->devices[d];
-        uint32_t of_device = GT_NO_TRACK; /* no kernel yet */
-        int64_t first_ns = 0, reached_ns = 0;
-        for (size_t i = device->first, end = i + device->count; i < end; i++) {
-            if (!gt_store_kind_is_kernel(kind[i]))
-                continue;
-            if (of_device == GT_NO_TRACK || is_pause(reached_ns, start_ns[i])) {
-                if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
-                    return false;
-                of_device = d;
-                first_ns = start_ns[i];
-                reached_ns = end_ns[i];
-            }
-            reached_ns = end_ns[i] > reached_ns ? end_ns[i] : reached_ns;
+    const struct gt_view_device *device = &view->devices[index];
+    uint32_t of_device = GT_NO_TRACK; /* no kernel yet */
+    int64_t first_ns = 0, reached_ns = 0;
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        if (!gt_store_kind_is_kernel(kind[i]))
+            continue;
+        if (of_device == GT_NO_TRACK || is_pause(reached_ns, start_ns[i])) {
+            if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
+                return false;
+            of_device = index;
+            first_ns = start_ns[i];
+            reached_ns = end_ns[i];
         }
-        if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
-            return false;
+        reached_ns = end_ns[i] > reached_ns ? end_ns[i] : reached_ns;
     }
-    return true;
+    return end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns});
 }
 
-enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct gt_view *view, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+static void make_part_of_all(void *context, size_t part) {
+    struct making_all *making = context;
+    uint32_t device = (uint32_t)(part - OF_ALL_DEVICES);
+    if (part == OF_ALL_MEDIAN)
+        gt_quantile_all(&making->lengths, 1, (const double[]){0.5}, 1, &making->median_ns);
+    else
+        making->has_failed[device] = !find_bursts_of_device(making->view, device, &making->bursts[device]);
+}
+
+/* Those of all devices, in their order. false: memory was short. */
+static bool join_bursts(const struct making_all *making, struct bursts *all) {
+    bool ok = true;
+    for (size_t d = 0; d < making->view->device_count && ok; d++) {
+        ok = !making->has_failed[d];
+        for (size_t i = 0; i < making->bursts[d].count && ok; i++)
+            ok = end_burst(all, &making->bursts[d].items[i]);
+    }
+    return ok;
+}
+
+static bool make_all(struct making_all *making, struct gt_launch_rate *rate) {
+    const struct gt_view *view = making->view;
     struct bursts bursts = {0};
-    if (!groups)
-        return err->code;
-    bool ok = find_bursts_of_all(view, &bursts);
-    struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
-    *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = lengths.count};
+    making->bursts = gt_mem_array(view->device_count, sizeof *making->bursts);
+    making->has_failed = gt_mem_array(view->device_count, sizeof *making->has_failed);
+    bool ok = making->bursts && making->has_failed;
+    if (ok) {
+        size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+        gt_threads_parts(threads, OF_ALL_DEVICES + view->device_count, make_part_of_all, making);
+        ok = join_bursts(making, &bursts);
+    }
     if (ok && bursts.count) {
         qsort(bursts.items, bursts.count, sizeof *bursts.items, by_start);
         measure_window(rate, bursts.items, bursts.count);
     }
-    gt_quantile_all(&lengths, 1, (const double[]){0.5}, 1, &rate->median_ns);
-    judge(rate);
+    for (size_t d = 0; d < view->device_count && making->bursts; d++)
+        gt_mem_free(making->bursts[d].items);
+    gt_mem_free(making->bursts);
+    gt_mem_free(making->has_failed);
     gt_mem_free(bursts.items);
+    return ok;
+}
+
+enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+    if (!groups)
+        return err->code;
+    struct making_all making = {.view = view, .lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count)};
+    *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = making.lengths.count};
+    bool ok = make_all(&making, rate);
+    rate->median_ns = making.median_ns;
+    judge(rate);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

@@ -57,6 +57,7 @@ struct sources {
     const struct gt_view *view;
     const struct gt_account *accounts; /* by device */
     const struct gt_step_set *set;
+    const struct gt_account *of_part; /* by part of the steps */
     bool takes_warm_up;
 };
 
@@ -89,8 +90,7 @@ static struct gt_moments step_moments(const struct sources *from, const struct a
         const struct gt_step_part *part = &from->set->parts[i];
         bool is_known = amount->steps == EVERY_STEP || part->device != GT_NO_TRACK;
         if (is_known && !is_outlier(from, i) && !is_left_out(from, i))
-            gt_moments_add(&moments,
-                           amount->of_step(gt_step_set_account(from->set, part), gt_step_set_cpu_ns(step_of(from, i))));
+            gt_moments_add(&moments, amount->of_step(&from->of_part[i], gt_step_set_cpu_ns(step_of(from, i))));
     }
     return moments;
 }
@@ -198,9 +198,11 @@ static void add_rows(struct gt_section *section, struct gt_table *table, const s
 enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_accounts *accounts = gt_results_accounts(view, err);
     struct sources from = {.view = view, .set = accounts ? gt_results_steps(view, err) : NULL};
-    if (!from.set)
+    const struct gt_step_accounts *of_steps = from.set ? gt_results_step_accounts(view, err) : NULL;
+    if (!of_steps)
         return err->code;
     from.accounts = accounts->by_device;
+    from.of_part = of_steps->of_part;
     from.takes_warm_up = gt_selection_chooses_time(&view->request->selection); /* the user has chosen */
     struct gt_table *table =
         gt_section_table(section, "measures", "Time breakdown, mean over GPUs", columns, GT_ARRAY_COUNT(columns));

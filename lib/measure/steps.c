@@ -52,6 +52,7 @@ enum { STEP_PARTS = 4 };
 struct listing {
     const struct gt_view *view;
     const struct gt_step_set *set;
+    const struct gt_account *accounts; /* by part; NULL: no table is wanted */
 };
 
 static void fill_row(const void *context, struct gt_row *row, size_t index) {
@@ -60,7 +61,7 @@ static void fill_row(const void *context, struct gt_row *row, size_t index) {
     const struct gt_step_set *set = listing->set;
     const struct gt_step_part *part = &set->parts[index];
     const struct gt_step *step = &view->labels->steps[part->step];
-    const int64_t *ns = gt_step_set_account(set, part)->ns;
+    const int64_t *ns = listing->accounts[index].ns;
     const char *state = gt_step_state_names[set->states[part->step]];
     bool has_ops = part->device != GT_NO_TRACK;
     gt_row_int(row, "step", step->number);
@@ -82,11 +83,13 @@ static void fill_row(const void *context, struct gt_row *row, size_t index) {
     gt_row_text(row, "name", gt_store_string(view->store, view->store->ranges.name[step->range]));
 }
 
-static void add_rows(const struct gt_view *view, struct gt_table *table, const struct gt_step_set *set) {
+static void add_rows(struct gt_table *table, const struct listing *listing) {
+    const struct gt_view *view = listing->view;
+    size_t count = listing->set->count;
     bool is_wanted = gt_measure_table_is_wanted(view, table->key);
-    size_t wanted = is_wanted ? gt_measure_table_rows_wanted(view, table, set->count) : 0;
-    table->total_rows = set->count;
-    gt_row_fill(table, wanted, gt_threads_count(view->request->threads), fill_row, &(struct listing){view, set});
+    size_t wanted = is_wanted ? gt_measure_table_rows_wanted(view, table, count) : 0;
+    table->total_rows = count;
+    gt_row_fill(table, wanted, gt_threads_count(view->request->threads), fill_row, listing);
 }
 
 /* Steps of one state on one device. */
@@ -96,7 +99,9 @@ struct sum {
 };
 
 /* By device and state, to be freed; NULL: memory was short. */
-static struct sum *new_sums(const struct gt_view *view, const struct gt_step_set *set) {
+static struct sum *new_sums(const struct listing *listing) {
+    const struct gt_view *view = listing->view;
+    const struct gt_step_set *set = listing->set;
     struct sum *sums = gt_mem_array(view->device_count * GT_STEP_STATE_COUNT, sizeof *sums);
     for (size_t i = 0; i < set->count && sums; i++) {
         const struct gt_step_part *part = &set->parts[i];
@@ -106,7 +111,7 @@ static struct sum *new_sums(const struct gt_view *view, const struct gt_step_set
         sum->steps++;
         sum->cpu_ns += gt_step_set_cpu_ns(&view->labels->steps[part->step]);
         for (size_t a = 0; a < GT_AMOUNT_COUNT; a++)
-            sum->ns[a] += gt_step_set_account(set, part)->ns[a];
+            sum->ns[a] += listing->accounts[i].ns[a];
     }
     return sums;
 }
@@ -125,10 +130,11 @@ static void add_state(struct gt_table *table, int64_t device_id, const char *sta
     gt_row_end(&row);
 }
 
-static bool add_states(const struct gt_view *view, struct gt_section *section, const struct gt_step_set *set) {
+static bool add_states(struct gt_section *section, const struct listing *listing) {
+    const struct gt_view *view = listing->view;
     struct gt_table *table =
         gt_section_table(section, "step_states", "Step summary", state_columns, GT_ARRAY_COUNT(state_columns));
-    struct sum *sums = new_sums(view, set);
+    struct sum *sums = new_sums(listing);
     bool ok = sums != NULL;
     for (uint32_t d = 0; d < view->device_count && ok; d++)
         for (int state = 0; state < GT_STEP_STATE_COUNT; state++) {
@@ -144,12 +150,20 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     const struct gt_step_set *set = gt_results_steps(view, err);
     if (!set)
         return err->code;
+    bool has_states = gt_measure_table_is_wanted(view, "step_states");
+    struct listing listing = {view, set, NULL};
+    if (has_states || gt_measure_table_is_wanted(view, "steps")) { /* summaries show neither */
+        const struct gt_step_accounts *accounts = gt_results_step_accounts(view, err);
+        if (!accounts)
+            return err->code;
+        listing.accounts = accounts->of_part;
+    }
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
         gt_measure_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
         gt_measure_fact_group_add(&facts, "step_mad_ns", "Step variation (MAD)", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
-    if (gt_measure_table_is_wanted(view, "step_states") && !add_states(view, section, set))
+    if (has_states && !add_states(section, &listing))
         return gt_fail_memory(err);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
@@ -160,6 +174,6 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
             "step,pid,device,state,cpu_ns,gpu_ns,compute_ns,idle_ns,exposed_comm_ns,exposed_memory_ns";
     for (size_t i = 0; i < set->count && set->state_counts[GT_STEP_WARM_UP] && !section->has_warm_up; i++)
         section->has_warm_up = set->states[set->parts[i].step] == GT_STEP_WARM_UP;
-    add_rows(view, table, set);
+    add_rows(table, &listing);
     return GT_OK;
 }

@@ -51,8 +51,8 @@ static double put_launch(struct trace_text *text, unsigned process, double at_us
     snprintf(args, sizeof args, "\"correlation\": %u", ++text->correlation);
     put(text, process, "cuda_runtime", is_copy ? "cudaMemcpyAsync" : "cudaLaunchKernel", at_us, call_us, args);
     *free_us = (*free_us > at_us + call_us ? *free_us : at_us + call_us) + some_us(text, 3);
-    snprintf(args, sizeof args, "\"device\": %u, \"stream\": %u, \"correlation\": %u, \"bytes\": 4096", device,
-             7 + stream, text->correlation);
+    snprintf(args, sizeof args, "\"device\": %u, \"stream\": %u, \"correlation\": %u, \"bytes\": %u", device,
+             7 + stream, text->correlation, random_below(&text->random, 2) ? 4096u : 64u << 20);
     put(text, process, is_copy ? "gpu_memcpy" : "kernel",
         is_copy ? "Memcpy HtoD (Pageable -> Device)" : kernels[random_below(&text->random, 6)], *free_us, length_us,
         args);

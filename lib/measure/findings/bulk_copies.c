@@ -2,8 +2,11 @@
    logarithm to find the copy next to a gap. */
 #include "measure/findings/bulk_copies.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/findings/findings.h"
 #include "measure/findings/origins.h"
 #include "measure/results/copies.h"
@@ -161,24 +164,81 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
     return low < copies->count && copies->items[low].position == position ? &copies->items[low] : NULL;
 }
 
-static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
+/* Those of a slice of all gaps. */
+struct gap_list {
+    struct gt_bulk_copies_gap *items;
+    size_t count, capacity;
+    size_t place; /* of the first one among those of all slices */
+    bool has_failed;
+};
+
+struct gap_search {
+    struct gt_bulk_copies *copies;
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+    struct gap_list *lists; /* by slice */
+};
+
+static void gather_gaps_of_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct gap_search *it = context;
+    const struct gt_view *view = it->view;
+    struct gap_list list = {0};
     size_t near = 0;
-    for (size_t i = 0, end = copies->count ? idle->count : 0; i < end; i++) {
-        uint32_t previous = idle->previous[i], next = idle->next[i];
+    for (size_t i = begin; i < end && !list.has_failed; i++) {
+        uint32_t previous = it->idle->previous[i], next = it->idle->next[i];
         if (!is_copy(view, previous) && !is_copy(view, next)) /* nearly all */
             continue;
-        const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(copies, previous, &near) : NULL;
-        const struct gt_bulk_copy *after = is_copy(view, next) ? find_copy(copies, next, &near) : NULL;
+        const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(it->copies, previous, &near) : NULL;
+        const struct gt_bulk_copy *after = is_copy(view, next) ? find_copy(it->copies, next, &near) : NULL;
         if (!before && !after)
             continue;
-        struct gt_bulk_copies_gap *gaps =
-            gt_mem_room(copies->gaps, copies->gap_count, &copies->gap_capacity, sizeof *gaps);
-        copies->has_failed |= !gaps;
-        if (!gaps)
-            return;
-        copies->gaps = gaps;
-        gaps[copies->gap_count++] = (struct gt_bulk_copies_gap){i, before, after};
+        struct gt_bulk_copies_gap *items = gt_mem_room(list.items, list.count, &list.capacity, sizeof *items);
+        list.has_failed = !items;
+        if (!items)
+            break;
+        list.items = items;
+        items[list.count++] = (struct gt_bulk_copies_gap){i, before, after};
     }
+    it->lists[slice] = list;
+}
+
+static void copy_gaps(void *context, size_t slice) {
+    const struct gap_search *it = context;
+    const struct gap_list *list = &it->lists[slice];
+    if (list->count)
+        memcpy(it->copies->gaps + list->place, list->items, list->count * sizeof *list->items);
+}
+
+/* What a single slice found stays where it is. */
+static void join_gaps(struct gap_search *it, size_t slices) {
+    struct gt_bulk_copies *copies = it->copies;
+    for (size_t i = 0; i < slices; i++) {
+        it->lists[i].place = copies->gap_count;
+        copies->gap_count += it->lists[i].count;
+        copies->has_failed |= it->lists[i].has_failed;
+    }
+    if (slices == 1) {
+        copies->gaps = it->lists[0].items;
+        it->lists[0].items = NULL;
+        return;
+    }
+    copies->gaps = gt_mem_uninitialised(copies->gap_count, sizeof *copies->gaps);
+    copies->has_failed |= !copies->gaps;
+    if (copies->gaps)
+        gt_threads_parts(slices, slices, copy_gaps, it);
+}
+
+static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), idle->count, 0);
+    struct gap_search it = {copies, view, idle, gt_mem_array(slices, sizeof *it.lists)};
+    copies->has_failed |= !it.lists;
+    if (it.lists) {
+        gt_threads_rows(slices, idle->count, gather_gaps_of_slice, &it);
+        join_gaps(&it, slices);
+    }
+    for (size_t i = 0; i < slices && it.lists; i++)
+        gt_mem_free(it.lists[i].items);
+    gt_mem_free(it.lists);
 }
 
 /* The best of pinned memory; else a usual one, or what pageable memory reached where that is more. */
@@ -200,20 +260,85 @@ static void measure_rates(struct gt_bulk_copies *copies, const struct gt_view *v
     }
 }
 
+/* Copies of some devices that follow each other. */
+struct group {
+    struct gt_bulk_copies copies;
+    size_t place; /* of the first one among those of all groups */
+};
+
+struct gathering_all {
+    struct gt_bulk_copies *copies;
+    const struct gt_view *view;
+    const uint8_t *computes; /* by lane */
+    struct group *groups;
+    size_t group_count;
+};
+
+static void gather_group(void *context, size_t index) {
+    const struct gathering_all *all = context;
+    const size_t devices = all->view->device_count;
+    struct gathering it = {.copies = &all->groups[index].copies, .view = all->view, .computes = all->computes};
+    for (size_t d = gt_threads_slice_begin(devices, all->group_count, index),
+                end = gt_threads_slice_begin(devices, all->group_count, index + 1);
+         d < end && !it.copies->has_failed; d++)
+        gather_device(&it, (uint32_t)d);
+}
+
+static void copy_group(void *context, size_t index) {
+    const struct gathering_all *all = context;
+    const struct group *group = &all->groups[index];
+    if (group->copies.count)
+        memcpy(all->copies->items + group->place, group->copies.items,
+               group->copies.count * sizeof *group->copies.items);
+}
+
+/* What a single group found stays where it is. */
+static void join_groups(struct gathering_all *all) {
+    struct gt_bulk_copies *copies = all->copies;
+    for (size_t i = 0; i < all->group_count; i++) {
+        all->groups[i].place = copies->count;
+        copies->count += all->groups[i].copies.count;
+        copies->has_failed |= all->groups[i].copies.has_failed;
+    }
+    if (all->group_count == 1) {
+        copies->items = all->groups[0].copies.items;
+        all->groups[0].copies.items = NULL;
+        return;
+    }
+    copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
+    copies->has_failed |= !copies->items;
+    if (copies->items)
+        gt_threads_parts(all->group_count, all->group_count, copy_group, all);
+}
+
+static void gather_copies(struct gt_bulk_copies *copies, const struct gt_view *view) {
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
+    struct gathering_all all = {.copies = copies,
+                                .view = view,
+                                .computes = computes,
+                                .group_count = most < view->device_count ? most : view->device_count};
+    all.groups = gt_mem_array(all.group_count, sizeof *all.groups);
+    copies->has_failed = !computes || !all.groups;
+    if (!copies->has_failed) {
+        mark_computing_lanes(view, computes);
+        gt_threads_parts(all.group_count, all.group_count, gather_group, &all);
+        join_groups(&all);
+    }
+    for (size_t i = 0; i < all.group_count && all.groups; i++)
+        gt_bulk_copies_release(&all.groups[i].copies);
+    gt_mem_free(all.groups);
+    gt_mem_free(computes);
+}
+
 enum gt_status gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct gt_view *view,
                                    const struct gt_idle *idle, struct gt_error *err) {
     *copies = (struct gt_bulk_copies){0};
     if (view->store->copies.count == 0)
         return GT_OK;
-    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
-    struct gathering it = {.copies = copies, .view = view, .computes = computes};
-    copies->has_failed = !computes;
-    if (computes)
-        mark_computing_lanes(view, computes);
-    for (uint32_t d = 0; d < view->device_count && !copies->has_failed; d++)
-        gather_device(&it, d);
-    gt_mem_free(computes);
-    gather_gaps(copies, view, idle);
+    gather_copies(copies, view);
+    if (!copies->has_failed && copies->count)
+        gather_gaps(copies, view, idle);
     bool ok = !copies->has_failed;
     if (ok)
         measure_rates(copies, view);
@@ -230,11 +355,23 @@ void gt_bulk_copies_release(struct gt_bulk_copies *copies) {
 
 /* ---- gaps ---- */
 
+/* The copies of one GPU and the gaps next to them, each from one index to before another, and what they have. */
+struct device_copies {
+    size_t first, end;
+    size_t first_gap, end_gap;
+    uint32_t device;
+    struct gt_bulk_copies_sum sum;
+    int64_t wanted_ns; /* to be claimed */
+};
+
 struct claiming {
     const struct gt_bulk_copies *copies;
     struct gt_evidence *evidence;
+    const struct gt_account *accounts; /* by device; NULL after a failure */
     gt_bulk_copies_taking *takes;
-    struct gt_bulk_copies_sum sum;
+    struct device_copies *devices; /* those that have copies */
+    size_t device_count;
+    int64_t *caused_ns; /* by gap of the copies */
 };
 
 static int64_t inside_call(const struct claiming *it, size_t gap, const struct gt_bulk_copy *copy) {
@@ -282,13 +419,6 @@ static int64_t smaller(int64_t a_ns, int64_t b_ns) {
 
 /* ---- claiming ---- */
 
-/* The copies of one GPU and the gaps next to them, each from one index to before another. */
-struct device_copies {
-    size_t first, end;
-    size_t first_gap, end_gap;
-    uint32_t device;
-};
-
 static int64_t pinned_ns(const struct claiming *it, const struct gt_bulk_copy *copy) {
     double ns = (double)copy->bytes / it->copies->pinned_rate[copy->way];
     int64_t op_ns = gt_view_op_ns(it->evidence->view, copy->position);
@@ -296,9 +426,10 @@ static int64_t pinned_ns(const struct claiming *it, const struct gt_bulk_copy *c
 }
 
 /* Compute of a GPU in the steady span that hides no copy yet, up to so much. */
-static int64_t free_compute_ns(struct gt_evidence *evidence, uint32_t index, int64_t wanted_ns) {
+static int64_t free_compute_ns(const struct claiming *it, uint32_t index, int64_t wanted_ns) {
+    const struct gt_evidence *evidence = it->evidence;
     const struct gt_view_device *device = &evidence->view->devices[index];
-    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    const struct gt_account *accounts = it->accounts;
     if (!accounts)
         return 0;
     int64_t hiding_ns =
@@ -321,14 +452,13 @@ static int64_t kept_ns(const struct claiming *it, const struct device_copies *of
         int64_t *sum_ns = copy->has_compute_around ? &hideable_ns : &rest_ns;
         *sum_ns = gt_ns_add(*sum_ns, smaller(pinned_ns(it, copy), left_ns));
     }
-    int64_t over_ns = gt_ns_between(free_compute_ns(it->evidence, of->device, hideable_ns), hideable_ns);
+    int64_t over_ns = gt_ns_between(free_compute_ns(it, of->device, hideable_ns), hideable_ns);
     return gt_ns_add(rest_ns, over_ns > 0 ? over_ns : 0);
 }
 
-static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
+static void count_copy(const struct claiming *it, const struct gt_bulk_copy *copy, struct gt_bulk_copies_sum *sum) {
     const struct gt_view *view = it->evidence->view;
     const struct gt_calls *calls = &view->store->calls;
-    struct gt_bulk_copies_sum *sum = &it->sum;
     if (view->end_ns[copy->position] <= it->evidence->ledger.steady_ns)
         return;
     sum->bytes = sum->bytes + copy->bytes < sum->bytes ? UINT64_MAX : sum->bytes + copy->bytes;
@@ -344,53 +474,54 @@ static void count_copy(struct claiming *it, const struct gt_bulk_copy *copy) {
 }
 
 /* Counts the copies of a GPU. How long they ran alone. */
-static int64_t count_device(struct claiming *it, const struct device_copies *of) {
+static int64_t count_device(const struct claiming *it, struct device_copies *of) {
     int64_t alone_ns = 0;
     for (size_t i = of->first; i < of->end; i++) {
         const struct gt_bulk_copy *copy = &it->copies->items[i];
         if (!it->takes(copy))
             continue;
-        count_copy(it, copy);
+        count_copy(it, copy, &of->sum);
         alone_ns = gt_ns_add(alone_ns, gt_ledger_op_left_ns(&it->evidence->ledger, copy->position));
     }
     return alone_ns;
 }
 
-/* First the gaps, then the copies, up to so much in all: what would remain is time of copies, and no other rule takes
-   it for idle time. */
-static void claim_up_to(struct claiming *it, const struct device_copies *of, int64_t left_ns) {
-    struct gt_ledger *ledger = &it->evidence->ledger;
-    for (size_t i = of->first_gap; i < of->end_gap && left_ns > 0; i++) {
-        const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
-        left_ns -= gt_ledger_claim_gap(ledger, gap->gap, smaller(left_ns, caused_ns(it, gap)));
-    }
-    for (size_t i = of->first; i < of->end && left_ns > 0; i++)
-        if (it->takes(&it->copies->items[i]))
-            left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
-}
-
-static void claim_device(struct claiming *it, const struct device_copies *of) {
+/* What a GPU has to claim, which depends on no other one. */
+static void measure_device(void *context, size_t index) {
+    const struct claiming *it = context;
+    struct device_copies *of = &it->devices[index];
     const struct gt_ledger *ledger = &it->evidence->ledger;
     int64_t gap_ns = 0, alone_ns = count_device(it, of);
     if (alone_ns == 0)
         return;
     for (size_t i = of->first_gap; i < of->end_gap; i++) {
         const struct gt_bulk_copies_gap *gap = &it->copies->gaps[i];
-        gap_ns = gt_ns_add(gap_ns, smaller(gt_ledger_gap_left_ns(ledger, gap->gap), caused_ns(it, gap)));
+        it->caused_ns[i] = caused_ns(it, gap);
+        gap_ns = gt_ns_add(gap_ns, smaller(gt_ledger_gap_left_ns(ledger, gap->gap), it->caused_ns[i]));
     }
-    int64_t kept = kept_ns(it, of);
-    it->sum.gap_ns = gt_ns_add(it->sum.gap_ns, gap_ns);
-    it->sum.kept_ns = gt_ns_add(it->sum.kept_ns, kept);
-    claim_up_to(it, of, gt_ns_between(kept, gt_ns_add(alone_ns, gap_ns)));
+    of->sum.gap_ns = gap_ns;
+    of->sum.kept_ns = kept_ns(it, of);
+    of->wanted_ns = gt_ns_between(of->sum.kept_ns, gt_ns_add(alone_ns, gap_ns));
+}
+
+/* First the gaps, then the copies, up to so much in all: what would remain is time of copies, and no other rule takes
+   it for idle time. */
+static void claim_device(const struct claiming *it, const struct device_copies *of) {
+    struct gt_ledger *ledger = &it->evidence->ledger;
+    int64_t left_ns = of->wanted_ns;
+    for (size_t i = of->first_gap; i < of->end_gap && left_ns > 0; i++)
+        left_ns -= gt_ledger_claim_gap(ledger, it->copies->gaps[i].gap, smaller(left_ns, it->caused_ns[i]));
+    for (size_t i = of->first; i < of->end && left_ns > 0; i++)
+        if (it->takes(&it->copies->items[i]))
+            left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
 }
 
 static uint32_t device_of_gap(const struct gt_bulk_copies_gap *gap) {
     return gap->before ? gap->before->device : gap->after->device;
 }
 
-struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
-                                               gt_bulk_copies_taking *takes) {
-    struct claiming it = {.copies = copies, .evidence = evidence, .takes = takes};
+static void list_devices(struct claiming *it) {
+    const struct gt_bulk_copies *copies = it->copies;
     struct device_copies of = {0};
     while (of.first < copies->count) {
         of.device = copies->items[of.first].device;
@@ -398,11 +529,54 @@ struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copi
             of.end++;
         while (of.end_gap < copies->gap_count && device_of_gap(&copies->gaps[of.end_gap]) == of.device)
             of.end_gap++;
-        claim_device(&it, &of);
+        it->devices[it->device_count++] = of;
         of.first = of.end;
         of.first_gap = of.end_gap;
     }
-    return it.sum;
+}
+
+static void add_sum(const struct gt_view *view, struct gt_bulk_copies_sum *all, const struct gt_bulk_copies_sum *sum) {
+    bool is_longer =
+        sum->count && (all->count == 0 || gt_view_op_ns(view, sum->longest) > gt_view_op_ns(view, all->longest));
+    all->bytes = all->bytes + sum->bytes < all->bytes ? UINT64_MAX : all->bytes + sum->bytes;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(all->memory_bytes); i++)
+        all->memory_bytes[i] += all->bytes == UINT64_MAX ? 0 : sum->memory_bytes[i];
+    all->total_ns = gt_ns_add(all->total_ns, sum->total_ns);
+    all->alone_ns = gt_ns_add(all->alone_ns, sum->alone_ns);
+    all->call_ns = gt_ns_add(all->call_ns, sum->call_ns);
+    all->gap_ns = gt_ns_add(all->gap_ns, sum->gap_ns);
+    all->kept_ns = gt_ns_add(all->kept_ns, sum->kept_ns);
+    all->longest = is_longer ? sum->longest : all->longest;
+    all->way = is_longer ? sum->way : all->way;
+    all->count += sum->count;
+}
+
+struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copies, struct gt_evidence *evidence,
+                                               gt_bulk_copies_taking *takes) {
+    const struct gt_view *view = evidence->view;
+    struct gt_bulk_copies_sum sum = {0};
+    if (copies->count == 0)
+        return sum;
+    struct claiming it = {.copies = copies,
+                          .evidence = evidence,
+                          .accounts = gt_evidence_accounts(evidence), /* before there are several threads */
+                          .takes = takes,
+                          .devices = gt_mem_array(view->device_count, sizeof *it.devices),
+                          .caused_ns = gt_mem_uninitialised(copies->gap_count, sizeof *it.caused_ns)};
+    if (it.devices && it.caused_ns) {
+        list_devices(&it);
+        size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), copies->count, 0);
+        gt_threads_parts(threads, it.device_count, measure_device, &it);
+    } else {
+        gt_evidence_fail(evidence);
+    }
+    for (size_t i = 0; i < it.device_count; i++) {
+        add_sum(view, &sum, &it.devices[i].sum);
+        claim_device(&it, &it.devices[i]);
+    }
+    gt_mem_free(it.devices);
+    gt_mem_free(it.caused_ns);
+    return sum;
 }
 
 /* ---- sentences ---- */

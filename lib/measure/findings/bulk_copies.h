@@ -31,7 +31,7 @@ struct gt_bulk_copies {
     struct gt_bulk_copy *items; /* by position */
     size_t count, capacity;
     struct gt_bulk_copies_gap *gaps; /* by number of the gap */
-    size_t gap_count, gap_capacity;
+    size_t gap_count;
     double pinned_rate[GT_COPY_WAY_COUNT]; /* bytes per ns of copies of pinned memory */
     bool is_rate_observed[GT_COPY_WAY_COUNT];
     bool has_failed; /* memory was short */

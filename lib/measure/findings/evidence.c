@@ -103,16 +103,8 @@ int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) 
 
 int64_t gt_evidence_steady_ns(struct gt_evidence *evidence) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
-    int64_t first_ns = INT64_MAX;
-    if (steps->state_counts[GT_STEP_WARM_UP] == 0)
-        return INT64_MIN;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct gt_step_part *part = &steps->parts[i];
-        bool counts = part->device != GT_NO_TRACK && steps->states[part->step] != GT_STEP_WARM_UP;
-        if (counts && part->start_ns < first_ns)
-            first_ns = part->start_ns;
-    }
-    return first_ns == INT64_MAX ? INT64_MIN : first_ns;
+    bool is_left_out = steps->state_counts[GT_STEP_WARM_UP] > 0 && steps->steady.start_ns != INT64_MAX;
+    return is_left_out ? steps->steady.start_ns : INT64_MIN;
 }
 
 int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
@@ -208,35 +200,16 @@ uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence) {
 
 /* Steps of the selection that put ops on a device, on average over the devices that have any: processes count their
    steps each for themselves. */
-static size_t count_steps(struct gt_evidence *evidence) {
-    const struct gt_step_set *steps = gt_evidence_steps(evidence);
-    uint8_t *has_steps = gt_mem_array(evidence->view->device_count, 1);
-    size_t parts = 0, devices = 0;
-    if (!has_steps)
-        gt_evidence_fail(evidence);
-    for (size_t i = 0; i < steps->count && has_steps; i++) {
-        const struct gt_step_part *part = &steps->parts[i];
-        if (part->device == GT_NO_TRACK || steps->states[part->step] == GT_STEP_WARM_UP)
-            continue;
-        parts++;
-        devices += !has_steps[part->device];
-        has_steps[part->device] = 1;
-    }
-    gt_mem_free(has_steps);
-    return devices ? (parts + devices / 2) / devices : 0;
-}
-
 size_t gt_evidence_step_count(struct gt_evidence *evidence) {
-    if (!evidence->has_step_count)
-        evidence->step_count = count_steps(evidence);
-    evidence->has_step_count = true;
-    return evidence->step_count;
+    const struct gt_step_set *steps = gt_evidence_steps(evidence);
+    size_t devices = steps->steady.devices;
+    return devices ? (steps->steady.count + devices / 2) / devices : 0;
 }
 
 /* ---- all at once ---- */
 
 /* What nearly every trace needs, each made in a copy of the evidence with an error of its own. */
-enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, COUNTS, STEP_TIMES, SYNC_MARKS, PART_COUNT };
+enum { LEDGER, HOST_GAPS, ACTIVITIES, UPDATES, BULK_COPIES, LAUNCHES, STEP_TIMES, SYNC_MARKS, PART_COUNT };
 
 struct part {
     struct gt_evidence evidence;
@@ -247,11 +220,6 @@ static void make_ledger(struct gt_evidence *evidence, size_t threads) {
     if (!gt_ledger_init(&evidence->ledger, evidence->view, gt_evidence_idle(evidence), evidence->ledger.steady_ns,
                         threads))
         gt_evidence_fail(evidence);
-}
-
-static void make_counts(struct gt_evidence *evidence) {
-    gt_waits_launch_count(evidence);
-    gt_evidence_step_count(evidence);
 }
 
 static void make_part(void *context, size_t index) {
@@ -267,8 +235,8 @@ static void make_part(void *context, size_t index) {
         gt_evidence_chain_links(&part->evidence); /* and the traits and updates before it */
     else if (index == BULK_COPIES)
         gt_evidence_bulk_copies(&part->evidence);
-    else if (index == COUNTS)
-        make_counts(&part->evidence);
+    else if (index == LAUNCHES)
+        gt_waits_launch_count(&part->evidence);
     else if (index == SYNC_MARKS)
         gt_evidence_sync_marks(&part->evidence);
     else
@@ -286,9 +254,8 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->step_times = parts[STEP_TIMES].evidence.step_times;
     evidence->sync_marks = parts[SYNC_MARKS].evidence.sync_marks;
     evidence->has_step_times = evidence->has_sync_marks = true;
-    evidence->launch_count = parts[COUNTS].evidence.launch_count;
-    evidence->step_count = parts[COUNTS].evidence.step_count;
-    evidence->has_launch_count = evidence->has_step_count = evidence->has_parts = true;
+    evidence->launch_count = parts[LAUNCHES].evidence.launch_count;
+    evidence->has_launch_count = evidence->has_parts = true;
     evidence->has_host_gaps = evidence->has_activities = true;
     evidence->has_traits = evidence->has_updates = evidence->has_chain_links = evidence->has_bulk_copies = true;
     for (size_t i = 0; i < PART_COUNT; i++)

@@ -44,10 +44,8 @@ struct gt_evidence {
     uint32_t lowered_gaps; /* bits of enum gt_host_gap: classes of which a simulation gave a part back */
 
     /* Made when they are asked for. */
-    bool has_step_count, has_parts;
-    size_t step_count;
-    bool has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies, has_launch_count,
-        has_step_times, has_sync_marks, has_chain_links;
+    bool has_parts, has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies,
+        has_launch_count, has_step_times, has_sync_marks, has_chain_links;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;

@@ -44,11 +44,12 @@ static void add_stall(struct gt_evidence *evidence, struct stalls *stalls, size_
 
 static void claim_stalls(struct gt_evidence *evidence, struct stalls *stalls) {
     const struct gt_idle *idle = evidence->ledger.idle;
-    const uint8_t *class_of = gt_evidence_host_gaps(evidence)->of;
-    for (size_t d = 0; d < idle->device_count && class_of; d++) {
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    for (size_t d = 0; d < idle->device_count && gaps->of && gaps->counts[GT_HOST_GAP_STALL]; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first; i < device->first + device->count; i++)
-            if (class_of[i] == GT_HOST_GAP_STALL && gt_waits_is_stall(evidence, i))
+        for (size_t i = device->first, end = i + device->count;
+             (i = gt_waits_next_of(gaps, GT_HOST_GAP_STALL, i, end)) < end; i++)
+            if (gt_waits_is_stall(evidence, i))
                 add_stall(evidence, stalls, i, gt_waits_claim_gap(evidence, d, i));
     }
     gt_name_sums_sort(&stalls->names);

@@ -9,29 +9,31 @@ struct sum {
     int64_t longest_ns; /* on the CPU */
 };
 
-static struct sum sum_steps(struct gt_evidence *evidence, enum gt_step_state state) {
+/* By state, in one pass. Parts come by step. */
+static void sum_steps(struct gt_evidence *evidence, struct sum *sums) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
-    struct sum sum = {.list = {.evidence = evidence}};
+    for (size_t state = 0; state < GT_STEP_STATE_COUNT; state++)
+        sums[state] = (struct sum){.list = {.evidence = evidence}};
     for (size_t i = 0; i < steps->count; i++) {
         uint32_t index = steps->parts[i].step;
-        if (steps->states[index] != state || (i > 0 && steps->parts[i - 1].step == index))
+        if (i > 0 && steps->parts[i - 1].step == index)
             continue;
+        struct sum *sum = &sums[steps->states[index]];
         int64_t length_ns = gt_step_set_cpu_ns(&evidence->view->labels->steps[index]);
-        gt_step_list_add(&sum.list, index);
-        sum.cpu_ns += length_ns;
-        sum.longest_ns = length_ns > sum.longest_ns ? length_ns : sum.longest_ns;
+        gt_step_list_write(&sum->list, index);
+        sum->cpu_ns += length_ns;
+        sum->longest_ns = length_ns > sum->longest_ns ? length_ns : sum->longest_ns;
     }
-    gt_step_list_end(&sum.list);
-    return sum;
 }
 
 bool gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
     if (steps->state_counts[GT_STEP_WARM_UP] == 0)
         return false;
-    struct sum warm = sum_steps(evidence, GT_STEP_WARM_UP), steady = sum_steps(evidence, GT_STEP_STEADY);
-    struct sum outliers = sum_steps(evidence, GT_STEP_OUTLIER);
-    double all_ns = (double)(warm.cpu_ns + steady.cpu_ns + outliers.cpu_ns);
+    struct sum sums[GT_STEP_STATE_COUNT];
+    sum_steps(evidence, sums);
+    struct sum warm = sums[GT_STEP_WARM_UP], steady = sums[GT_STEP_STEADY];
+    double all_ns = (double)(warm.cpu_ns + steady.cpu_ns + sums[GT_STEP_OUTLIER].cpu_ns);
     bool is_left_out = gt_evidence_steady_ns(evidence) != INT64_MIN; /* not where steps after it launched nothing */
     if (warm.list.count == 0 || steady.list.count == 0 || all_ns <= 0 || !is_left_out)
         return false;

@@ -23,8 +23,9 @@ void gt_step_list_add(struct gt_step_list *list, uint32_t step) {
         gt_evidence_fail(evidence);
 }
 
-static void write_step(struct gt_step_list *list, const struct gt_step *of) {
+void gt_step_list_write(struct gt_step_list *list, uint32_t step) {
     enum { LISTED = 5 };
+    const struct gt_step *of = &list->evidence->view->labels->steps[step];
     if (list->count < LISTED)
         list->text = gt_arena_printf(list->evidence->arena, "%s%s%s", list->count ? list->text : "",
                                      list->count ? ", " : "", step_text(list->evidence, of))
@@ -39,8 +40,8 @@ static void write_step(struct gt_step_list *list, const struct gt_step *of) {
 }
 
 void gt_step_list_end(struct gt_step_list *list) {
-    const struct gt_labels *labels = list->evidence->view->labels;
-    for (size_t i = 0; list->has && i < labels->step_count; i++)
+    size_t step_count = list->evidence->view->labels->step_count;
+    for (uint32_t i = 0; list->has && i < step_count; i++)
         if (list->has[i])
-            write_step(list, &labels->steps[i]);
+            gt_step_list_write(list, i);
 }

@@ -21,4 +21,7 @@ void gt_step_list_add(struct gt_step_list *list, uint32_t step);
 /* Writes those that were added, each once, in their order. */
 void gt_step_list_end(struct gt_step_list *list);
 
+/* Writes a step at once, where they come in their order and each once. */
+void gt_step_list_write(struct gt_step_list *list, uint32_t step);
+
 #endif

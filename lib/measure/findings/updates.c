@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/stems.h"
+#include "base/threads.h"
 #include "measure/findings/thresholds.h"
 
 static bool is_any(struct gt_str text, const char *const *words, size_t count) {
@@ -59,17 +60,41 @@ struct search {
 
 /* ---- by ranges ---- */
 
+/* What `says` has of a name. */
+static uint8_t look_at(const struct search *search, struct gt_stems *stems, gt_strid name) {
+    struct gt_str text = gt_store_string(search->view->store, name);
+    uint8_t *of_stem = gt_stems_answer(stems, text);
+    if (of_stem && *of_stem)
+        return *of_stem;
+    uint8_t says = has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2 : 1;
+    if (of_stem)
+        *of_stem = says;
+    return says;
+}
+
 static bool is_step(struct search *search, gt_strid name) {
-    if (!search->says[name]) {
-        struct gt_str text = gt_store_string(search->view->store, name);
-        uint8_t *of_stem = gt_stems_answer(&search->stems, text);
-        search->says[name] = of_stem && *of_stem                                               ? *of_stem
-                             : has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2
-                                                                                               : 1;
-        if (of_stem)
-            *of_stem = search->says[name];
-    }
+    if (!search->says[name])
+        search->says[name] = look_at(search, &search->stems, name);
     return search->says[name] == 2;
+}
+
+/* A name may be in several slices, all of which say the same of it. */
+static void look_at_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct search *search = context;
+    const gt_strid *names = search->view->store->ranges.name;
+    struct gt_stems stems = {0};
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        if (!__atomic_load_n(&search->says[names[i]], __ATOMIC_RELAXED))
+            __atomic_store_n(&search->says[names[i]], look_at(search, &stems, names[i]), __ATOMIC_RELAXED);
+}
+
+/* With several threads, names are looked at before ranges are, which go from the outermost inwards. */
+static void look_ahead(struct search *search) {
+    size_t count = search->view->store->ranges.count;
+    size_t slices = gt_threads_slices(gt_threads_count(search->view->request->threads), count, 0);
+    if (slices > 1)
+        gt_threads_rows(slices, count, look_at_slice, search);
 }
 
 /* The order has every range after its parent. */
@@ -177,6 +202,7 @@ enum gt_status gt_updates_init(struct gt_updates *updates, const struct gt_view 
     if (ok) {
         add_pairs(&search.pairs, wholes, GT_ARRAY_COUNT(wholes));
         add_pairs(&search.pairs, parts, GT_ARRAY_COUNT(parts));
+        look_ahead(&search);
         find_roots(&search);
         if (search.has_steps)
             mark_in_ranges(&search, updates);

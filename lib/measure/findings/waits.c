@@ -55,10 +55,9 @@ static int by_thread_and_end(const void *a, const void *b) {
     return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* The next gap of a class, this one or after it; end: there is none. */
-static size_t next_of(const uint8_t *class_of, enum gt_host_gap class, size_t from, size_t end) {
-    const uint8_t *at = from < end ? memchr(class_of + from, (int)class, end - from) : NULL;
-    return at ? (size_t)(at - class_of) : end;
+size_t gt_waits_next_of(const struct gt_host_gaps *gaps, enum gt_host_gap class, size_t from, size_t end) {
+    const uint8_t *at = from < end ? memchr(gaps->of + from, (int)class, end - from) : NULL;
+    return at ? (size_t)(at - gaps->of) : end;
 }
 
 struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt_host_gap class,
@@ -73,7 +72,8 @@ struct gt_waits_claim gt_waits_claim_class(struct gt_evidence *evidence, enum gt
     }
     for (size_t d = 0; d < idle->device_count && gaps->counts[class]; d++) {
         const struct gt_idle_device *device = &idle->devices[d];
-        for (size_t i = device->first, end = i + device->count; (i = next_of(gaps->of, class, i, end)) < end; i++) {
+        for (size_t i = device->first, end = i + device->count; (i = gt_waits_next_of(gaps, class, i, end)) < end;
+             i++) {
             int64_t claimed_ns = gt_waits_claim_gap(evidence, d, i);
             claim.gaps += claimed_ns > 0;
             if (direct_ns)

@@ -15,6 +15,9 @@ struct gt_waits_claim {
 /* A stall: 1 ms or more of the gap are left, and the CPU did not work through many operators in it. */
 bool gt_waits_is_stall(struct gt_evidence *evidence, size_t gap);
 
+/* The next gap of a class, this one or after it; end: there is none. */
+size_t gt_waits_next_of(const struct gt_host_gaps *gaps, enum gt_host_gap class, size_t from, size_t end);
+
 /* Claims what could be saved of one gap, as far as it is left. Returns what was claimed. */
 int64_t gt_waits_claim_gap(struct gt_evidence *evidence, size_t device, size_t gap);
 /* Claims what an activity has of the gaps, and later ones. */

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 
 /* While phases are summed: what is known of every range. */
@@ -16,16 +17,29 @@ struct sorting {
     int64_t *inside_ns;  /* by range row: how much of it lies in ranges inside it */
     int64_t *reached_ns; /* by level: latest end of the ranges of that level that the open one above has */
     uint8_t *has_ops;    /* by range row */
+    size_t phase_count;  /* with that of unmapped ranges */
+    size_t groups;       /* of devices */
+    size_t slices;       /* of ranges */
+    struct gt_phase *of_group, *of_slice; /* then by phase: what each of them sums */
+    bool has_phases;
 };
 
 static bool sorting_init(struct sorting *sorting, const struct gt_view *view, struct gt_phase_set *set) {
-    size_t count = view->store->ranges.count;
-    *sorting = (struct sorting){.view = view, .set = set};
+    size_t count = view->store->ranges.count, threads = gt_threads_count(view->request->threads);
+    size_t most = gt_threads_slices(threads, view->op_count, 0);
+    *sorting = (struct sorting){.view = view,
+                                .set = set,
+                                .phase_count = set->map.phase_count + 1,
+                                .groups = most < view->device_count ? most : view->device_count,
+                                .slices = gt_threads_slices(threads, count, set->map.phase_count + 1)};
     sorting->phase_of = gt_mem_array(count, sizeof *sorting->phase_of);
     sorting->inside_ns = gt_mem_array(count, sizeof *sorting->inside_ns);
     sorting->reached_ns = gt_mem_array(count + 1, sizeof *sorting->reached_ns);
     sorting->has_ops = gt_mem_array(count, 1);
-    return sorting->phase_of && sorting->inside_ns && sorting->reached_ns && sorting->has_ops;
+    sorting->of_group = gt_mem_array(sorting->groups * sorting->phase_count, sizeof *sorting->of_group);
+    sorting->of_slice = gt_mem_array(sorting->slices * sorting->phase_count, sizeof *sorting->of_slice);
+    return sorting->phase_of && sorting->inside_ns && sorting->reached_ns && sorting->has_ops && sorting->of_group &&
+           sorting->of_slice;
 }
 
 static void sorting_release(struct sorting *sorting) {
@@ -33,6 +47,8 @@ static void sorting_release(struct sorting *sorting) {
     gt_mem_free(sorting->inside_ns);
     gt_mem_free(sorting->reached_ns);
     gt_mem_free(sorting->has_ops);
+    gt_mem_free(sorting->of_group);
+    gt_mem_free(sorting->of_slice);
 }
 
 /* A map says what each name is. Where names are guessed, ranges with other names belong to the range around them:
@@ -58,16 +74,23 @@ bool gt_phase_set_of_ranges(const struct gt_phase_map *map, const struct gt_stor
     return phase_of_name != NULL;
 }
 
-static void take_ops(struct sorting *sorting) {
-    struct gt_range_run run = {0};
-    while (gt_range_run_next(&run, sorting->view, SIZE_MAX)) {
+/* The ops of some devices. A range may have ops on several: whoever comes says the same. */
+static void take_group(void *context, size_t group) {
+    const struct sorting *sorting = context;
+    const struct gt_view *view = sorting->view;
+    struct gt_phase *phases = sorting->of_group + group * sorting->phase_count;
+    size_t from = gt_threads_slice_begin(view->device_count, sorting->groups, group);
+    size_t to = gt_threads_slice_begin(view->device_count, sorting->groups, group + 1);
+    struct gt_range_run run = {.first = view->devices[from].first, .device = (uint32_t)from};
+    const size_t end = view->devices[to - 1].first + view->devices[to - 1].count;
+    while (run.first + run.count < end && gt_range_run_next(&run, view, SIZE_MAX)) {
         if (run.range == GT_NO_ROW)
             continue;
-        struct gt_phase *phase = &sorting->set->phases[sorting->phase_of[run.range]];
+        struct gt_phase *phase = &phases[sorting->phase_of[run.range]];
         phase->ops += run.count;
         phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run.sum_ns);
-        gt_range_run_union_add(&phase->busy, sorting->view, &run);
-        sorting->has_ops[run.range] = 1;
+        gt_range_run_union_add(&phase->busy, view, &run);
+        __atomic_store_n(&sorting->has_ops[run.range], 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -87,19 +110,57 @@ static void measure_insides(struct sorting *sorting) {
     }
 }
 
-static void count_ranges(struct sorting *sorting) {
+static void count_ranges(void *context, size_t slice, size_t begin, size_t end) {
+    const struct sorting *sorting = context;
     const struct gt_ranges *ranges = &sorting->view->store->ranges;
-    for (size_t i = 0; i < ranges->count; i++) {
+    struct gt_phase *phases = sorting->of_slice + slice * sorting->phase_count;
+    for (size_t i = begin; i < end; i++) {
         bool is_on_thread = ranges->kind[i] == GT_RANGE_NESTED || ranges->kind[i] == GT_RANGE_START_END;
         if (!sorting->has_ops[i] && !(sorting->view->is_whole && is_on_thread))
             continue;
-        struct gt_phase *phase = &sorting->set->phases[sorting->phase_of[i]];
+        struct gt_phase *phase = &phases[sorting->phase_of[i]];
         phase->instances++;
         if (is_on_thread)
             phase->cpu_ns =
                 gt_ns_add(phase->cpu_ns,
                           gt_ns_between(sorting->inside_ns[i], gt_ns_between(ranges->start_ns[i], ranges->end_ns[i])));
     }
+}
+
+static void add_sums(struct sorting *sorting, const struct gt_phase *phases) {
+    for (size_t i = 0; i < sorting->phase_count; i++) {
+        struct gt_phase *phase = &sorting->set->phases[i];
+        phase->instances += phases[i].instances;
+        phase->ops += phases[i].ops;
+        phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, phases[i].exclusive_ns);
+        phase->busy.busy_ns = gt_ns_add(phase->busy.busy_ns, phases[i].busy.busy_ns);
+        phase->cpu_ns = gt_ns_add(phase->cpu_ns, phases[i].cpu_ns);
+    }
+}
+
+enum { PART_PHASES, PART_INSIDES, PART_COUNT };
+
+static void look_at_ranges(void *context, size_t part) {
+    struct sorting *sorting = context;
+    if (part == PART_INSIDES)
+        measure_insides(sorting);
+    else
+        sorting->has_phases =
+            gt_phase_set_of_ranges(&sorting->set->map, sorting->view->store, sorting->view->labels, sorting->phase_of);
+}
+
+/* What ranges are, then the ops of each device, then the ranges, which count by their ops. false: memory was short. */
+static bool sum_all(struct sorting *sorting) {
+    gt_threads_parts(sorting->slices, PART_COUNT, look_at_ranges, sorting);
+    if (!sorting->has_phases)
+        return false;
+    gt_threads_parts(sorting->groups, sorting->groups, take_group, sorting);
+    gt_threads_rows(sorting->slices, sorting->view->store->ranges.count, count_ranges, sorting);
+    for (size_t i = 0; i < sorting->groups; i++)
+        add_sums(sorting, sorting->of_group + i * sorting->phase_count);
+    for (size_t i = 0; i < sorting->slices; i++)
+        add_sums(sorting, sorting->of_slice + i * sorting->phase_count);
+    return true;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -130,17 +191,13 @@ enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view 
     if (status != GT_OK)
         goto out;
     set->phases = gt_mem_array(set->map.phase_count + 1, sizeof *set->phases);
-    if (!set->phases || !sorting_init(&sorting, view, set) ||
-        !gt_phase_set_of_ranges(&set->map, view->store, view->labels, sorting.phase_of)) {
+    if (!set->phases || !sorting_init(&sorting, view, set) || !sum_all(&sorting)) {
         status = gt_fail_memory(err);
         goto out;
     }
     for (size_t i = 0; i < set->map.phase_count; i++)
         set->phases[i].name = set->map.phases[i];
     set->phases[set->map.phase_count].name = GT_PHASE_UNMAPPED;
-    take_ops(&sorting);
-    measure_insides(&sorting);
-    count_ranges(&sorting);
     finish(set);
 out:
     sorting_release(&sorting);

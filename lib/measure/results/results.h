@@ -18,6 +18,7 @@
 #include "measure/results/phase_set.h"
 #include "measure/results/range_groups.h"
 #include "measure/results/range_set.h"
+#include "measure/results/step_accounts.h"
 #include "measure/results/step_set.h"
 
 enum gt_result {

@@ -1,10 +1,11 @@
-/* Steps of a view: in come its ops with their steps, out go an account for each step and device and the states of the
+/* Steps of a view: in come its ops with their steps, out go the parts of each step and device and the states of the
    steps. Linear. */
 #include "measure/results/step_set.h"
 
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/quantile.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 
 const char *const gt_step_state_names[GT_STEP_STATE_COUNT] = {
@@ -16,93 +17,94 @@ int64_t gt_step_set_cpu_ns(const struct gt_step *step) {
 
 /* ---- parts ---- */
 
-struct collecting {
-    const struct gt_view *view;
-    struct gt_step_set *set;
-    struct gt_account_sweep *accountants; /* by part */
-    size_t capacity;
-    uint32_t *part_of; /* by step: 1 + index of its latest part; one of an earlier device counts as none */
+/* The parts of some devices that follow each other: by device, then in the order of their first ops. */
+struct group {
+    struct gt_step_part *items;
+    size_t count, capacity;
+    bool has_failed;
 };
 
-static struct gt_step_part *add_part(struct collecting *it) {
-    if (it->set->count == it->capacity) {
-        size_t capacity = it->capacity ? it->capacity * 2 : 64;
-        struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
-        it->set->parts = parts ? parts : it->set->parts;
-        struct gt_account_sweep *accountants = gt_mem_realloc(it->accountants, capacity * sizeof *accountants);
-        it->accountants = accountants ? accountants : it->accountants;
-        if (!parts || !accountants)
-            return NULL;
-        it->capacity = capacity;
-    }
-    return &it->set->parts[it->set->count++];
+struct collecting {
+    const struct gt_view *view;
+    struct group *groups;
+    size_t group_count;
+};
+
+static struct gt_step_part *begin_part(struct group *group, uint32_t step, uint32_t device, int64_t start_ns) {
+    struct gt_step_part *items = gt_mem_room(group->items, group->count, &group->capacity, sizeof *items);
+    if (!items)
+        return NULL;
+    group->items = items;
+    items[group->count] =
+        (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
+    return &items[group->count++];
 }
 
-static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, int64_t start_ns) {
-    struct gt_step_part *part = add_part(it);
-    if (!part)
-        return false;
-    uint32_t number = (uint32_t)it->set->count;
-    *part = (struct gt_step_part){
-        .step = step, .device = device, .account = number, .start_ns = start_ns, .end_ns = start_ns};
-    it->part_of[step] = number;
-    gt_account_sweep_init(&it->accountants[it->set->count - 1]);
-    return true;
-}
-
-/* Ops from one position to before another, all of one step. */
-static void take_ops(struct collecting *it, uint32_t index, size_t first, size_t end) {
-    struct gt_step_part *part = &it->set->parts[index];
-    part->ops += (uint32_t)(end - first);
-    for (size_t i = first; i < end; i++)
-        part->end_ns = it->view->end_ns[i] > part->end_ns ? it->view->end_ns[i] : part->end_ns;
-    gt_account_sweep_take(&it->accountants[index], it->view, first, end);
-}
-
-/* Ops of a step come in order of start, with those of other steps between them. */
-static bool collect_device(struct collecting *it, uint32_t index) {
-    const struct gt_view *view = it->view;
-    const uint32_t *op_step = view->labels->op_step;
-    size_t first_part = it->set->count, last = view->devices[index].first + view->devices[index].count;
-    for (size_t first = view->devices[index].first, end; first < last; first = end) {
-        uint32_t step = op_step[view->row[first]];
-        for (end = first + 1; end < last && op_step[view->row[end]] == step;)
-            end++;
+/* Ops of a step come in order of start, with those of other steps between them. number_of: by step, 1 + index of its
+   latest part; one of an earlier device counts as none. */
+static bool collect_device(const struct gt_view *view, uint32_t device, struct group *group, uint32_t *number_of) {
+    const uint32_t *op_step = view->labels->op_step, *row = view->row;
+    const size_t first_part = group->count;
+    struct gt_step_part *part = NULL; /* of the op before */
+    for (size_t i = view->devices[device].first, end = i + view->devices[device].count; i < end; i++) {
+        uint32_t step = op_step[row[i]];
         if (step == GT_NO_ROW)
             continue;
-        if (it->part_of[step] <= first_part && !begin_part(it, step, index, view->start_ns[first]))
-            return false;
-        take_ops(it, it->part_of[step] - 1, first, end);
+        if (!part || part->step != step) {
+            uint32_t number = number_of[step];
+            bool is_known = number > first_part;
+            part = is_known ? &group->items[number - 1] : begin_part(group, step, device, view->start_ns[i]);
+            if (!part)
+                return false;
+            number_of[step] = is_known ? number : (uint32_t)group->count;
+        }
+        part->ops++;
+        part->end_ns = view->end_ns[i] > part->end_ns ? view->end_ns[i] : part->end_ns;
     }
     return true;
 }
 
-static bool close_accounts(struct collecting *it) {
-    struct gt_account *accounts = it->set->accounts = gt_mem_uninitialised(it->set->count + 1, sizeof *accounts);
-    if (!accounts)
-        return false;
-    accounts[0] = (struct gt_account){0};
-    for (size_t i = 0; i < it->set->count; i++)
-        accounts[i + 1] =
-            gt_account_sweep_close(&it->accountants[i], it->set->parts[i].start_ns, it->set->parts[i].end_ns);
-    return true;
+/* Of the numbers, pages are only touched where the devices have steps: those of a process follow each other. */
+static void collect_group(void *context, size_t index) {
+    const struct collecting *it = context;
+    const size_t devices = it->view->device_count;
+    uint32_t *number_of = gt_mem_array(it->view->labels->step_count, sizeof *number_of);
+    bool ok = number_of;
+    for (size_t d = gt_threads_slice_begin(devices, it->group_count, index),
+                end = gt_threads_slice_begin(devices, it->group_count, index + 1);
+         d < end && ok; d++)
+        ok = collect_device(it->view, (uint32_t)d, &it->groups[index], number_of);
+    it->groups[index].has_failed = !ok;
+    gt_mem_free(number_of);
 }
 
+/* false: memory was short. */
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
-    size_t step_count = view->labels->step_count;
-    it->part_of = gt_mem_array(step_count, sizeof *it->part_of);
-    bool ok = it->part_of;
-    for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
-        ok = collect_device(it, d);
-    return ok && close_accounts(it);
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    it->group_count = most < view->device_count ? most : view->device_count;
+    it->groups = gt_mem_array(it->group_count, sizeof *it->groups);
+    if (it->groups && view->labels->step_count)
+        gt_threads_parts(it->group_count, it->group_count, collect_group, it);
+    bool ok = it->groups;
+    for (size_t i = 0; i < it->group_count && ok; i++)
+        ok = !it->groups[i].has_failed;
+    return ok;
+}
+
+static void release_groups(struct collecting *it) {
+    for (size_t i = 0; i < it->group_count && it->groups; i++)
+        gt_mem_free(it->groups[i].items);
+    gt_mem_free(it->groups);
 }
 
 /* How many parts the steps before each have, to be freed; NULL: memory was short. */
-static size_t *new_places(const struct gt_step_set *set, size_t step_count, bool with_empty) {
+static size_t *new_places(const struct collecting *it, bool with_empty) {
+    size_t step_count = it->view->labels->step_count;
     size_t *places = gt_mem_array(step_count + 1, sizeof *places);
-    for (size_t i = 0; i < set->count && places; i++)
-        places[set->parts[i].step + 1]++;
+    for (size_t g = 0; g < it->group_count && places; g++)
+        for (size_t i = 0; i < it->groups[g].count; i++)
+            places[it->groups[g].items[i].step + 1]++;
     for (size_t step = 0; step < step_count && places; step++) {
         places[step + 1] += with_empty && places[step + 1] == 0;
         places[step + 1] += places[step];
@@ -111,19 +113,17 @@ static size_t *new_places(const struct gt_step_set *set, size_t step_count, bool
 }
 
 /* By step, then by device: that is how those of a step come. with_empty: steps without ops are parts, too. */
-static bool sort_parts(struct gt_step_set *set, size_t step_count, bool with_empty) {
-    size_t *places = new_places(set, step_count, with_empty);
-    size_t count = places ? places[step_count] : 0;
-    struct gt_step_part *sorted = gt_mem_uninitialised(count, sizeof *sorted);
-    bool ok = places && sorted;
+static bool sort_parts(struct gt_step_set *set, const struct collecting *it, bool with_empty) {
+    size_t step_count = it->view->labels->step_count, *places = new_places(it, with_empty);
+    set->count = places ? places[step_count] : 0;
+    set->parts = gt_mem_uninitialised(set->count, sizeof *set->parts);
+    bool ok = places && set->parts;
     for (size_t step = 0; step < step_count && ok && with_empty; step++)
-        sorted[places[step]] = (struct gt_step_part){.step = (uint32_t)step, .device = GT_NO_TRACK};
-    for (size_t i = 0; i < set->count && ok; i++)
-        sorted[places[set->parts[i].step]++] = set->parts[i];
+        set->parts[places[step]] = (struct gt_step_part){.step = (uint32_t)step, .device = GT_NO_TRACK};
+    for (size_t g = 0; g < it->group_count && ok; g++)
+        for (size_t i = 0; i < it->groups[g].count; i++)
+            set->parts[places[it->groups[g].items[i].step]++] = it->groups[g].items[i];
     gt_mem_free(places);
-    gt_mem_free(ok ? set->parts : sorted);
-    set->parts = ok ? sorted : set->parts;
-    set->count = ok ? count : set->count;
     return ok;
 }
 
@@ -152,14 +152,69 @@ static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels)
     return true;
 }
 
+/* What a slice of the parts has. */
+struct steady {
+    size_t count;
+    int64_t start_ns;
+    uint8_t *has; /* by device */
+};
+
+struct summing {
+    const struct gt_step_set *set;
+    struct steady *steady; /* by slice */
+};
+
+static void sum_steady(void *context, size_t slice, size_t begin, size_t end) {
+    const struct summing *it = context;
+    struct steady steady = it->steady[slice];
+    for (const struct gt_step_part *part = it->set->parts + begin; part < it->set->parts + end; part++) {
+        if (part->device == GT_NO_TRACK || it->set->states[part->step] == GT_STEP_WARM_UP)
+            continue;
+        steady.count++;
+        steady.has[part->device] = 1;
+        steady.start_ns = part->start_ns < steady.start_ns ? part->start_ns : steady.start_ns;
+    }
+    it->steady[slice] = steady;
+}
+
+static void join_steady(struct gt_step_set *set, const struct steady *steady, size_t slices, size_t devices) {
+    set->steady.start_ns = INT64_MAX;
+    for (size_t i = 0; i < slices; i++) {
+        set->steady.count += steady[i].count;
+        set->steady.start_ns = steady[i].start_ns < set->steady.start_ns ? steady[i].start_ns : set->steady.start_ns;
+    }
+    for (size_t d = 0; d < devices; d++) {
+        bool has = false;
+        for (size_t i = 0; i < slices; i++)
+            has |= steady[i].has[d];
+        set->steady.devices += has;
+    }
+}
+
+static bool find_steady(struct gt_step_set *set, const struct gt_view *view) {
+    size_t devices = view->device_count;
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), set->count, devices);
+    struct steady *steady = gt_mem_array(slices, sizeof *steady);
+    uint8_t *has = gt_mem_array(slices * devices, 1);
+    bool ok = steady && has;
+    for (size_t i = 0; i < slices && ok; i++)
+        steady[i] = (struct steady){.start_ns = INT64_MAX, .has = has + i * devices};
+    if (ok) {
+        gt_threads_rows(slices, set->count, sum_steady, &(struct summing){set, steady});
+        join_steady(set, steady, slices, devices);
+    }
+    gt_mem_free(steady);
+    gt_mem_free(has);
+    return ok;
+}
+
 enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *view, struct gt_error *err) {
     *set = (struct gt_step_set){0};
-    struct collecting it = {.view = view, .set = set};
-    bool ok = collect(&it);
-    gt_mem_free(it.accountants);
-    gt_mem_free(it.part_of);
+    struct collecting it = {.view = view};
     /* With a selection, most steps have no op for that reason alone. */
-    ok = ok && sort_parts(set, view->labels->step_count, view->is_whole) && judge_steps(set, view->labels);
+    bool ok = collect(&it) && sort_parts(set, &it, view->is_whole);
+    release_groups(&it);
+    ok = ok && judge_steps(set, view->labels) && find_steady(set, view);
     if (!ok) {
         gt_step_set_release(set);
         return gt_fail_memory(err);
@@ -169,7 +224,6 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
 
 void gt_step_set_release(struct gt_step_set *set) {
     gt_mem_free(set->parts);
-    gt_mem_free(set->accounts);
     gt_mem_free(set->states);
     *set = (struct gt_step_set){0};
 }

@@ -25,8 +25,8 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
    its own last indices. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
-/* The same for parts of one piece of work: tasks that enter no gate (below), and deal nothing that does. Threads that wait
-   at a gate take part in them, too. */
+/* The same for parts of one piece of work: tasks that enter no gate (below), and deal nothing that does. Threads that
+   wait at a gate take part in them, too. */
 void gt_threads_parts(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
 /* Calls the task. Threads that are started for what it deals, one call after the other, stay until it returns: starting
@@ -50,8 +50,8 @@ static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t i
 void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),
                      void *context);
 
-/* What one thread makes while others want it: a lock whose holder may deal work that those who wait for it take part in. A
-   thread that waits may itself hold other gates, so it takes up nothing but parts, which wait for no gate. */
+/* What one thread makes while others want it: a lock whose holder may deal work that those who wait for it take part
+   in. A thread that waits may itself hold other gates, so it takes up nothing but parts, which wait for no gate. */
 struct gt_threads_gate {
     pthread_mutex_t lock;
     pthread_cond_t opened;

@@ -409,7 +409,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, con
     struct surroundings around = {.idle_code = code};
     if (longest)
         gt_threads_parts(threads_for(view, idle->count), PART_COUNT, find_part,
-                        &(struct search){view, idle, longest, count, &around});
+                         &(struct search){view, idle, longest, count, &around});
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);

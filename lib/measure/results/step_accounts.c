@@ -56,8 +56,10 @@ static void close_slice(void *context, size_t slice, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         const struct gt_step_part *part = &it->set->parts[i];
         struct gt_account_sweep sweep = *(struct gt_account_sweep *)sweep_of(it, i);
-        it->of_part[i] = part->device == GT_NO_TRACK ? (struct gt_account){0}
-                                                     : gt_account_sweep_close(&sweep, part->start_ns, part->end_ns);
+        struct gt_account account = {0};
+        if (part->device != GT_NO_TRACK)
+            account = gt_account_sweep_close(&sweep, part->start_ns, part->end_ns);
+        it->of_part[i] = account;
     }
 }
 

@@ -4,7 +4,6 @@
    devices are dealt to threads. */
 #include "measure/results/range_gather.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,8 +15,6 @@
 /* An op has an innermost range, the ancestors of that and, where ranges overlap, others. Programs that forget to
    close ranges nest them by the thousand, so ancestors are not visited one by one for each op: by name only the
    outermost range counts, and sums by range are passed up the trees once in the end. */
-enum { GUARDS = 256 };
-
 struct gathering {
     struct gt_range_set *set;
     const struct gt_labels *labels;
@@ -29,14 +26,7 @@ struct gathering {
 
     struct part *parts;
     size_t part_count;
-    pthread_mutex_t guards[GUARDS]; /* of uses, where there are several parts */
 };
-
-/* Neighbours in the store are mostly of one thread, and so of one part. */
-static pthread_mutex_t *guard_of(struct gathering *gathering, uint32_t range) {
-    enum { NEIGHBOURS = 64 };
-    return &gathering->guards[range / NEIGHBOURS % GUARDS];
-}
 
 /* The sums of a name that a part has met. */
 struct met {
@@ -50,10 +40,13 @@ struct part {
     size_t first_device, end_device;
     int64_t total_ns, covered_ns;
     uint64_t *seen_calls; /* a bit for each call */
-    /* NULL where there is one part, whose sums are those of the set: */
+    /* NULL where there is one part, whose sums and uses are those of the set: */
     uint32_t *place_of; /* by name: 1 + where it is among those met; 0: it is not */
     struct met *met;
     size_t met_count, met_capacity;
+    uint32_t *use_of; /* by range row: likewise, among uses */
+    struct gt_range_use *uses;
+    size_t use_count, use_capacity;
     bool has_failed; /* memory was short */
 };
 
@@ -62,6 +55,8 @@ static void parts_release(struct gathering *gathering) {
         gt_mem_free(gathering->parts[p].seen_calls);
         gt_mem_free(gathering->parts[p].place_of);
         gt_mem_free(gathering->parts[p].met);
+        gt_mem_free(gathering->parts[p].use_of);
+        gt_mem_free(gathering->parts[p].uses);
     }
     gt_mem_free(gathering->parts);
     gathering->parts = NULL;
@@ -69,25 +64,36 @@ static void parts_release(struct gathering *gathering) {
 }
 
 static bool parts_init(struct gathering *gathering, size_t count) {
-    const struct gt_range_set *set = gathering->set;
-    const struct gt_view *view = set->view;
+    size_t devices = gathering->set->view->device_count;
     gathering->parts = gt_mem_array(count, sizeof *gathering->parts);
-    bool ok = gathering->parts;
-    for (size_t p = 0; p < count && ok; p++) {
-        struct part *part = &gathering->parts[gathering->part_count++];
-        *part = (struct part){.gathering = gathering,
-                              .first_device = gt_threads_slice_begin(view->device_count, count, p),
-                              .end_device = gt_threads_slice_begin(view->device_count, count, p + 1)};
-        part->seen_calls = gt_mem_array(view->store->calls.count / 64 + 1, sizeof *part->seen_calls);
-        part->place_of = count > 1 ? gt_mem_array(set->name_count, sizeof *part->place_of) : NULL;
-        ok = part->seen_calls && (part->place_of || count == 1);
-    }
-    return ok;
+    for (size_t p = 0; p < count && gathering->parts; p++)
+        gathering->parts[gathering->part_count++] =
+            (struct part){.gathering = gathering,
+                          .first_device = gt_threads_slice_begin(devices, count, p),
+                          .end_device = gt_threads_slice_begin(devices, count, p + 1)};
+    return gathering->parts;
+}
+
+/* Zeros that are written at once: pages that are read first have to be made twice. */
+static void *new_zeros(size_t count, size_t elem_bytes) {
+    void *zeros = gt_mem_uninitialised(count, elem_bytes);
+    if (zeros)
+        memset(zeros, 0, count * elem_bytes);
+    return zeros;
+}
+
+/* By the thread that uses it. false: memory was short. */
+static bool part_init(struct part *part) {
+    const struct gt_range_set *set = part->gathering->set;
+    const struct gt_store *store = set->view->store;
+    bool is_alone = part->gathering->part_count == 1;
+    part->seen_calls = new_zeros(store->calls.count / 64 + 1, sizeof *part->seen_calls);
+    part->place_of = is_alone ? NULL : new_zeros(set->name_count, sizeof *part->place_of);
+    part->use_of = is_alone ? NULL : new_zeros(store->ranges.count, sizeof *part->use_of);
+    return part->seen_calls && ((part->place_of && part->use_of) || is_alone);
 }
 
 static void gathering_release(struct gathering *gathering) {
-    for (size_t i = 0; i < GUARDS; i++)
-        pthread_mutex_destroy(&gathering->guards[i]);
     parts_release(gathering);
     gt_mem_free(gathering->head);
     gt_mem_free(gathering->knee);
@@ -134,8 +140,6 @@ static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
 static bool gathering_init(struct gathering *gathering, struct gt_range_set *set) {
     const struct gt_store *store = set->view->store;
     *gathering = (struct gathering){.set = set, .labels = set->view->labels};
-    for (size_t i = 0; i < GUARDS; i++)
-        pthread_mutex_init(&gathering->guards[i], NULL); /* cannot fail without attributes */
     gathering->head = gt_mem_array(store->ranges.count, sizeof *gathering->head);
     bool ok = gathering->head;
     if (some_overlap(gathering->labels, store->ranges.count)) {
@@ -216,23 +220,31 @@ static void use_overlapping(struct part *part, const struct gt_range_run *op, co
         }
 }
 
-/* Parts have few ranges in common. */
-static void use_range(struct gathering *gathering, uint32_t range, const struct gt_range_use *use) {
-    pthread_mutex_t *guard = gathering->part_count > 1 ? guard_of(gathering, range) : NULL;
-    if (guard)
-        pthread_mutex_lock(guard);
-    join_use(&gathering->set->uses[range], use);
-    if (guard)
-        pthread_mutex_unlock(guard);
+/* What a range launched, of this part alone. NULL: memory was short. */
+static struct gt_range_use *use_of(struct part *part, uint32_t range) {
+    if (!part->use_of)
+        return &part->gathering->set->uses[range];
+    if (part->use_of[range] == 0) {
+        struct gt_range_use *uses = gt_mem_room(part->uses, part->use_count, &part->use_capacity, sizeof *uses);
+        part->has_failed |= !uses;
+        if (!uses)
+            return NULL;
+        part->uses = uses;
+        uses[part->use_count++] = (struct gt_range_use){0};
+        part->use_of[range] = (uint32_t)part->use_count;
+    }
+    return &part->uses[part->use_of[range] - 1];
 }
 
 static void use_ranges(struct part *part, const struct gt_range_run *run) {
     struct gathering *gathering = part->gathering;
     struct gt_range_use use = {run->start_ns, run->end_ns, (uint32_t)run->count, count_launches(part, run)};
     struct gt_range_sums *innermost = sums_of(part, gathering->set->name_of[run->range]);
-    if (innermost)
-        innermost->exclusive_ns = gt_ns_add(innermost->exclusive_ns, run->sum_ns);
-    use_range(gathering, run->range, &use);
+    struct gt_range_use *own = use_of(part, run->range);
+    if (!innermost || !own)
+        return;
+    innermost->exclusive_ns = gt_ns_add(innermost->exclusive_ns, run->sum_ns);
+    join_use(own, &use);
     for (uint32_t head = gathering->head[run->range]; head != GT_NO_ROW; head = above(gathering, gathering->head, head))
         use_name(part, head, run);
     if (gathering->overlapping)
@@ -242,11 +254,14 @@ static void use_ranges(struct part *part, const struct gt_range_run *run) {
 /* Where threads take turns, ranges of one are far apart in the store: what is asked for ahead is there in time. */
 enum { AHEAD = 32 };
 
-static const struct gt_range_use *use_ahead(const struct gt_range_set *set, size_t position) {
+static const void *use_ahead(const struct part *part, size_t position) {
+    const struct gt_range_set *set = part->gathering->set;
     if (position + AHEAD >= set->view->op_count)
         return set->uses;
     uint32_t range = set->view->labels->op_range[set->view->row[position + AHEAD]];
-    return range == GT_NO_ROW ? set->uses : &set->uses[range];
+    if (range == GT_NO_ROW)
+        return set->uses;
+    return part->use_of ? (const void *)&part->use_of[range] : &set->uses[range];
 }
 
 /* Where ranges overlap, two ops with one innermost range may have different ones next to it. */
@@ -255,13 +270,14 @@ static void use_part(void *context, size_t index) {
     struct gathering *gathering = part->gathering;
     const struct gt_view *view = gathering->set->view;
     const struct gt_view_device *devices = view->devices;
-    if (part->first_device == part->end_device)
+    part->has_failed = !part_init(part);
+    if (part->has_failed || part->first_device == part->end_device)
         return;
     size_t end = devices[part->end_device - 1].first + devices[part->end_device - 1].count;
     struct gt_range_run run = {.device = (uint32_t)part->first_device, .first = devices[part->first_device].first};
     while (run.first + run.count < end && gt_range_run_next(&run, view, gathering->overlapping ? 1 : SIZE_MAX)) {
         part->total_ns = gt_ns_add(part->total_ns, run.sum_ns);
-        __builtin_prefetch(use_ahead(gathering->set, run.first + run.count));
+        __builtin_prefetch(use_ahead(part, run.first + run.count));
         if (run.range == GT_NO_ROW)
             continue;
         part->covered_ns = gt_ns_add(part->covered_ns, run.sum_ns);
@@ -280,8 +296,10 @@ static size_t choose_parts(const struct gathering *gathering) {
 
 /* Whether a call launched ops of several parts: each has counted it. */
 static bool share_calls(const struct gathering *gathering) {
-    size_t words = gathering->set->view->store->calls.count / 64 + 1;
-    for (size_t w = 0; w < words && gathering->part_count > 1; w++) {
+    size_t words = gathering->part_count > 1 ? gathering->set->view->store->calls.count / 64 + 1 : 0;
+    for (size_t p = 0; p < gathering->part_count; p++)
+        words = gathering->parts[p].has_failed ? 0 : words;
+    for (size_t w = 0; w < words; w++) {
         uint64_t seen = 0;
         for (size_t p = 0; p < gathering->part_count; p++) {
             uint64_t seen_here = gathering->parts[p].seen_calls[w];
@@ -300,8 +318,20 @@ static void join_sums(struct gt_range_sums *sums, const struct gt_range_sums *mo
     sums->busy.busy_ns = gt_ns_add(sums->busy.busy_ns, more->busy.busy_ns); /* of other devices */
 }
 
+/* Of the ranges of a slice, what all parts have of them. */
+static void join_uses(void *context, size_t slice, size_t begin, size_t end) {
+    const struct gathering *gathering = context;
+    (void)slice;
+    for (size_t p = 0; p < gathering->part_count; p++) {
+        const struct part *part = &gathering->parts[p];
+        for (size_t range = begin; range < end; range++)
+            if (part->use_of[range])
+                join_use(&gathering->set->uses[range], &part->uses[part->use_of[range] - 1]);
+    }
+}
+
 /* false: memory was short. */
-static bool join_parts(const struct gathering *gathering) {
+static bool join_parts(struct gathering *gathering) {
     struct gt_range_set *set = gathering->set;
     for (size_t p = 0; p < gathering->part_count; p++) {
         const struct part *part = &gathering->parts[p];
@@ -312,17 +342,19 @@ static bool join_parts(const struct gathering *gathering) {
         for (size_t i = 0; i < part->met_count; i++)
             join_sums(&set->names[part->met[i].name].sums, &part->met[i].sums);
     }
+    size_t ranges = set->view->store->ranges.count;
+    if (gathering->part_count > 1)
+        gt_threads_rows(gt_threads_slices(gt_threads_count(set->view->request->threads), ranges, 0), ranges, join_uses,
+                        gathering);
     return true;
 }
 
 static bool use_ops(struct gathering *gathering) {
-    struct gt_range_set *set = gathering->set;
     size_t count = choose_parts(gathering);
     if (!parts_init(gathering, count))
         return false;
     gt_threads_parts(count, count, use_part, gathering);
     if (share_calls(gathering)) {
-        memset(set->uses, 0, set->view->store->ranges.count * sizeof *set->uses);
         parts_release(gathering);
         if (!parts_init(gathering, 1))
             return false;

@@ -1,6 +1,8 @@
 /* What ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. */
 #include "measure/results/range_set.h"
 
+#include <string.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
@@ -95,8 +97,10 @@ static void sum_ranges(struct gt_range_set *set) {
 enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view *view, struct gt_error *err) {
     size_t range_count = view->store->ranges.count;
     *set = (struct gt_range_set){.view = view};
-    set->uses = gt_mem_array(range_count, sizeof *set->uses);
+    set->uses = gt_mem_uninitialised(range_count, sizeof *set->uses);
     set->name_of = gt_mem_array(range_count, sizeof *set->name_of);
+    if (set->uses)
+        memset(set->uses, 0, range_count * sizeof *set->uses);
     if (!set->uses || !set->name_of || !name_ranges(set) || !gt_range_gather(set)) {
         gt_range_set_release(set);
         return gt_fail_memory(err);

@@ -12,6 +12,9 @@
    as traces mostly are, without any memory. false: memory was short, and the rows are in any order. */
 bool gt_spans_sort(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns);
 
+/* The same by so many threads, where the rows are in much disorder. */
+bool gt_spans_sort_on(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns, size_t threads);
+
 /* The same of spans that are no columns: a function says when a row starts and ends. */
 typedef struct gt_interval gt_span_fn(const void *context, uint32_t row);
 bool gt_spans_sort_by(uint32_t *rows, size_t count, gt_span_fn *span_of, const void *context);

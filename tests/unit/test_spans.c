@@ -1,4 +1,5 @@
-/* Orders of spans against a plain sort, whether nearly sorted or not. */
+/* Orders of spans against a plain sort, whether nearly sorted or not. Linked with short_slices.c, so that few thousand
+   are dealt to threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,6 +45,36 @@ static void assert_sorted(size_t count) {
     assert_memory_equal(rows, wanted, count * sizeof *rows);
     assert_true(gt_spans_sort_by(by_start, count, span_of, start_ns));
     assert_memory_equal(by_start, wanted, count * sizeof *by_start);
+}
+
+enum { MANY_SPANS = 30000 };
+
+/* Enough of them for several slices, with many that start together. */
+static void many_spans_on_threads(void **unused) {
+    (void)unused;
+    int64_t *starts = calloc(MANY_SPANS, sizeof *starts), *ends = calloc(MANY_SPANS, sizeof *ends);
+    uint32_t *rows = calloc(MANY_SPANS, sizeof *rows), *alone = calloc(MANY_SPANS, sizeof *alone);
+    for (int round = 0; round < 12; round++) {
+        uint32_t spread = 1 + random_below(round % 2 ? 300 : UINT32_MAX / 2);
+        size_t count = MANY_SPANS - random_below(MANY_SPANS / 2);
+        for (uint32_t i = 0; i < count; i++) {
+            starts[i] = (int64_t)random_below(spread) - spread / 2;
+            if (round % 3 == 2 && i % 100 == 0)
+                starts[i] = i % 200 ? INT64_MIN : INT64_MAX - 50;
+            ends[i] = starts[i] + random_below(50);
+        }
+        for (size_t threads = 2; threads <= 16; threads *= 2) {
+            for (uint32_t i = 0; i < count; i++)
+                rows[i] = alone[i] = i;
+            assert_true(gt_spans_sort(alone, count, starts, ends));
+            assert_true(gt_spans_sort_on(rows, count, starts, ends, threads));
+            assert_memory_equal(rows, alone, count * sizeof *rows);
+        }
+    }
+    free(starts);
+    free(ends);
+    free(rows);
+    free(alone);
 }
 
 static void random_spans(void **unused) {
@@ -115,10 +146,8 @@ static void extreme_spans(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_spans),
-        cmocka_unit_test(runs_of_spans),
-        cmocka_unit_test(nested_spans),
-        cmocka_unit_test(extreme_spans),
+        cmocka_unit_test(random_spans), cmocka_unit_test(many_spans_on_threads), cmocka_unit_test(runs_of_spans),
+        cmocka_unit_test(nested_spans), cmocka_unit_test(extreme_spans),
     };
     return cmocka_run_group_tests_name("spans", tests, NULL, NULL);
 }

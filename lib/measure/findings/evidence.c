@@ -222,6 +222,11 @@ static void make_ledger(struct gt_evidence *evidence, size_t threads) {
         gt_evidence_fail(evidence);
 }
 
+static void make_bulk_copies(struct gt_evidence *evidence) {
+    if (evidence->view->store->facts & GT_FACT_BYTES)
+        gt_evidence_bulk_copies(evidence);
+}
+
 static void make_part(void *context, size_t index) {
     struct part *part = &((struct part *)context)[index];
     part->evidence.err = &part->err;
@@ -234,7 +239,7 @@ static void make_part(void *context, size_t index) {
     else if (index == UPDATES)
         gt_evidence_chain_links(&part->evidence); /* and the traits and updates before it */
     else if (index == BULK_COPIES)
-        gt_evidence_bulk_copies(&part->evidence);
+        make_bulk_copies(&part->evidence);
     else if (index == LAUNCHES)
         gt_waits_launch_count(&part->evidence);
     else if (index == SYNC_MARKS)
@@ -257,7 +262,8 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->launch_count = parts[LAUNCHES].evidence.launch_count;
     evidence->has_launch_count = evidence->has_parts = true;
     evidence->has_host_gaps = evidence->has_activities = true;
-    evidence->has_traits = evidence->has_updates = evidence->has_chain_links = evidence->has_bulk_copies = true;
+    evidence->has_traits = evidence->has_updates = evidence->has_chain_links = true;
+    evidence->has_bulk_copies = parts[BULK_COPIES].evidence.has_bulk_copies;
     for (size_t i = 0; i < PART_COUNT; i++)
         if (parts[i].evidence.status != GT_OK && evidence->status == GT_OK) {
             *evidence->err = parts[i].err;
@@ -269,7 +275,7 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
    are not worth it. */
 static bool is_worth_threads(const struct gt_view *view) {
     enum { FEWEST_OPS = 20000 };
-    const uint32_t needed = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_BYTES;
+    const uint32_t needed = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION;
     return view->op_count >= FEWEST_OPS && (needed & ~view->store->facts) == 0 &&
            gt_threads_count(view->request->threads) > 1;
 }

@@ -84,7 +84,7 @@ static bool list_joining(struct listing *it) {
     bool ok = true;
     for (size_t thread = 0; thread < threads && ok; thread++) {
         size_t begin = it->first_joining[thread], end = it->first_joining[thread + 1];
-        ok = gt_spans_sort(it->joining + begin, end - begin, table->start_ns, table->end_ns);
+        ok = gt_spans_sort_on(it->joining + begin, end - begin, table->start_ns, table->end_ns, it->threads);
     }
     return ok;
 }
@@ -454,7 +454,7 @@ static bool sort_longer(struct listing *it) {
     for (uint32_t row = 0; row < table->count && it->order; row++)
         if (counts(it, table, row))
             it->order[it->row_count++] = row;
-    return it->order && gt_spans_sort(it->order, it->row_count, table->start_ns, table->end_ns);
+    return it->order && gt_spans_sort_on(it->order, it->row_count, table->start_ns, table->end_ns, it->threads);
 }
 
 /* As the rows are, or once more in order. */

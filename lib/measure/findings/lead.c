@@ -1,4 +1,6 @@
-/* Walks along the gaps of each device with a queue of losses for each thread: gaps are paid from the oldest one. */
+/* Walks along the gaps of each device with a queue of losses for each thread: gaps are paid from the oldest one.
+   Devices know nothing of each other, so that each may have a thread, and what was paid is claimed afterwards in their
+   order. */
 #include "measure/findings/lead.h"
 
 #include "base/mem.h"
@@ -20,27 +22,70 @@ struct launch {
     uint32_t last;   /* the one that launched the op before the gap; GT_NO_TRACK: not known */
 };
 
+struct payment {
+    size_t gap;
+    int64_t ns;
+};
+
+/* What all devices look at. */
+struct claiming {
+    struct gt_ledger *ledger;
+    const struct gt_lead_loss *losses;
+    size_t loss_count;
+    const uint8_t *class_of;  /* by gap */
+    const int64_t *direct_ns; /* by gap */
+    struct launch *launches;  /* by gap; NULL: found as they are needed */
+    struct account *accounts; /* by device */
+};
+
+/* Of one device. */
 struct account {
     struct gt_ledger *ledger;
     const struct gt_lead_loss *losses;
-    struct launch *launches; /* by gap; NULL: found as they are needed */
-    struct queue *queues;    /* by thread */
-    int64_t *left_ns;        /* by loss: what no gap has been paid from */
-    uint32_t *at;            /* by loss: position of the first op that was launched after it */
+    struct queue *queues; /* by thread */
+    int64_t *left_ns;     /* by loss: what no gap has been paid from */
+    uint32_t *at;         /* by loss: position of the first op that was launched after it */
+    struct payment *payments;
+    size_t payment_count, payment_capacity;
+    bool is_dealt; /* payments are kept instead of being claimed at once */
+    bool has_failed;
 };
 
-static void find_queues(struct account *account, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct queue *queue = &account->queues[account->losses[i].thread];
-        if (queue->end == 0)
-            queue->first = i;
-        queue->end = i + 1;
-    }
+static void account_release(struct account *account) {
+    gt_mem_free(account->queues);
+    gt_mem_free(account->left_ns);
+    gt_mem_free(account->at);
 }
 
-static void rewind_queues(struct account *account, size_t thread_count) {
-    for (size_t i = 0; i < thread_count; i++)
-        account->queues[i].oldest = account->queues[i].next = account->queues[i].first;
+/* false: memory was short. */
+static bool account_init(struct account *account, const struct claiming *claiming, bool is_dealt) {
+    *account = (struct account){.ledger = claiming->ledger, .losses = claiming->losses, .is_dealt = is_dealt};
+    account->queues = gt_mem_array(claiming->ledger->view->store->threads.count, sizeof *account->queues);
+    account->left_ns = gt_mem_uninitialised(claiming->loss_count, sizeof *account->left_ns);
+    account->at = gt_mem_uninitialised(claiming->loss_count, sizeof *account->at);
+    if (!account->queues || !account->left_ns || !account->at)
+        return false;
+    for (size_t i = 0; i < claiming->loss_count; i++) {
+        struct queue *queue = &account->queues[claiming->losses[i].thread];
+        if (queue->end == 0)
+            queue->first = queue->oldest = queue->next = i;
+        queue->end = i + 1;
+    }
+    return true;
+}
+
+static void pay(struct account *account, size_t gap, int64_t ns) {
+    if (!account->is_dealt) {
+        gt_ledger_claim_gap(account->ledger, gap, ns);
+        return;
+    }
+    struct payment *payments =
+        gt_mem_room(account->payments, account->payment_count, &account->payment_capacity, sizeof *payments);
+    account->has_failed |= !payments;
+    if (!payments)
+        return;
+    account->payments = payments;
+    payments[account->payment_count++] = (struct payment){gap, ns};
 }
 
 /* Takes in what had ended when an op was launched, and forgets what is too old for it. */
@@ -100,31 +145,29 @@ static inline struct launch launch_of(const struct gt_ledger *ledger, size_t ind
 }
 
 static void find_launches(void *context, size_t slice, size_t begin, size_t end) {
-    const struct account *account = context;
+    const struct claiming *claiming = context;
     (void)slice;
     for (size_t i = begin; i < end; i++)
-        account->launches[i] = launch_of(account->ledger, i);
+        claiming->launches[i] = launch_of(claiming->ledger, i);
 }
 
 /* Launches lie far apart, losses are paid in order: with several threads, the launches are found before. */
-static bool look_ahead(struct account *account) {
-    const struct gt_ledger *ledger = account->ledger;
-    size_t count = ledger->idle->count;
-    size_t slices = gt_threads_slices(gt_threads_count(ledger->view->request->threads), count, 0);
+static bool look_ahead(struct claiming *claiming, size_t threads) {
+    size_t count = claiming->ledger->idle->count;
+    size_t slices = gt_threads_slices(threads, count, 0);
     if (slices == 1)
         return true;
-    account->launches = gt_mem_uninitialised(count, sizeof *account->launches);
-    if (account->launches)
-        gt_threads_rows(slices, count, find_launches, account);
-    return account->launches;
+    claiming->launches = gt_mem_uninitialised(count, sizeof *claiming->launches);
+    if (claiming->launches)
+        gt_threads_rows(slices, count, find_launches, claiming);
+    return claiming->launches;
 }
 
-static void claim_of_device(struct account *account, const struct gt_idle_device *device, const uint8_t *class_of,
-                            const int64_t *direct_ns) {
-    struct gt_ledger *ledger = account->ledger;
+static void pay_device(struct account *account, const struct claiming *claiming, const struct gt_idle_device *device) {
+    const struct gt_ledger *ledger = claiming->ledger;
     uint32_t before = GT_NO_TRACK; /* the thread that launched before the current one did */
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        struct launch launch = account->launches ? account->launches[i] : launch_of(ledger, i);
+        struct launch launch = claiming->launches ? claiming->launches[i] : launch_of(ledger, i);
         uint32_t thread = launch.thread;
         if (thread == GT_NO_TRACK)
             continue;
@@ -138,13 +181,39 @@ static void claim_of_device(struct account *account, const struct gt_idle_device
             advance(account, other, launch.at_ns, next);
         if (own->oldest == own->next && other->oldest == other->next)
             continue; /* nothing is left of what they lost */
-        take(account, own, direct_ns[i]);
-        int64_t want_ns = wanted_ns(ledger, device, i, class_of[i]);
+        take(account, own, claiming->direct_ns[i]);
+        int64_t want_ns = wanted_ns(ledger, device, i, claiming->class_of[i]);
         int64_t paid_ns = take(account, other, want_ns);
         paid_ns += take(account, own, want_ns - paid_ns);
         if (paid_ns > 0)
-            gt_ledger_claim_gap(ledger, i, paid_ns);
+            pay(account, i, paid_ns);
     }
+}
+
+static void do_device(struct claiming *claiming, size_t device, bool is_dealt) {
+    struct account *account = &claiming->accounts[device];
+    if (account_init(account, claiming, is_dealt))
+        pay_device(account, claiming, &claiming->ledger->idle->devices[device]);
+    else
+        account->has_failed = true;
+    account_release(account);
+}
+
+static void deal_device(void *context, size_t device) {
+    do_device(context, device, true);
+}
+
+/* false: memory was short. */
+static bool claim_payments(const struct claiming *claiming) {
+    bool ok = true;
+    for (size_t d = 0; d < claiming->ledger->idle->device_count; d++) {
+        const struct account *account = &claiming->accounts[d];
+        ok = ok && !account->has_failed;
+        for (size_t i = 0; i < account->payment_count && ok; i++)
+            gt_ledger_claim_gap(claiming->ledger, account->payments[i].gap, account->payments[i].ns);
+        gt_mem_free(account->payments);
+    }
+    return ok;
 }
 
 /* Every device looks at all losses, which no program makes expensive: its threads serve a few devices each. A made-up
@@ -158,23 +227,19 @@ static bool is_too_much(const struct gt_ledger *ledger, size_t count) {
 
 void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const struct gt_lead_loss *losses, size_t count,
                    const int64_t *direct_ns) {
-    size_t thread_count = ledger->view->store->threads.count;
-    struct account account = {.ledger = ledger, .losses = losses};
+    struct claiming claiming = {
+        .ledger = ledger, .losses = losses, .loss_count = count, .class_of = class_of, .direct_ns = direct_ns};
+    size_t devices = ledger->idle->device_count, threads = gt_threads_count(ledger->view->request->threads);
     if (count == 0 || is_too_much(ledger, count))
         return;
-    account.queues = gt_mem_array(thread_count, sizeof *account.queues);
-    account.left_ns = gt_mem_uninitialised(count, sizeof *account.left_ns);
-    account.at = gt_mem_uninitialised(count, sizeof *account.at);
-    bool ok = account.queues && account.left_ns && account.at && look_ahead(&account);
-    ledger->has_failed |= !ok;
-    if (ok)
-        find_queues(&account, count);
-    for (size_t d = 0; d < ledger->idle->device_count && ok; d++) {
-        rewind_queues(&account, thread_count);
-        claim_of_device(&account, &ledger->idle->devices[d], class_of, direct_ns);
-    }
-    gt_mem_free(account.queues);
-    gt_mem_free(account.left_ns);
-    gt_mem_free(account.at);
-    gt_mem_free(account.launches);
+    claiming.accounts = gt_mem_array(devices, sizeof *claiming.accounts);
+    bool ok = claiming.accounts && look_ahead(&claiming, threads);
+    bool is_dealt = ok && claiming.launches && devices > 1;
+    if (is_dealt)
+        gt_threads_parts(threads, devices, deal_device, &claiming);
+    for (size_t d = 0; d < devices && ok && !is_dealt; d++)
+        do_device(&claiming, d, false);
+    ledger->has_failed |= !(ok && claim_payments(&claiming));
+    gt_mem_free(claiming.accounts);
+    gt_mem_free(claiming.launches);
 }

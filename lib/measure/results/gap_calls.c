@@ -4,10 +4,12 @@
 #include "measure/results/gap_calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/radix.h"
+#include "base/threads.h"
 #include "measure/results/measure.h"
 
 /* From the start of a gap to the launch that ends it, on the launching thread. Those of one thread and device are
@@ -99,29 +101,75 @@ static void try_call(const struct waits *waits, const struct gt_calls *calls, ui
     }
 }
 
-uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
-    const struct gt_calls *calls = &view->store->calls;
-    struct waits waits = {0};
-    uint32_t *longest = gt_mem_uninitialised(count, sizeof *longest);
-    for (size_t i = 0; i < count && longest; i++)
+/* Calls looked at in slices, each with waits of its own. */
+struct search {
+    const struct gt_calls *calls;
+    const struct waits *waits;
+    size_t gap_count;
+    struct wait *items; /* by slice and wait, without the first slice, whose waits are those that all begin with */
+    uint32_t *longest;  /* by slice and gap */
+};
+
+static struct wait *items_of(const struct search *search, size_t slice) {
+    return slice == 0 ? search->waits->items : search->items + (slice - 1) * search->waits->count;
+}
+
+static void search_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct search *search = context;
+    const struct gt_calls *calls = search->calls;
+    struct waits waits = *search->waits;
+    uint32_t *longest = search->longest + slice * search->gap_count;
+    waits.items = items_of(search, slice);
+    for (size_t i = 0; i < search->gap_count; i++)
         longest[i] = GT_NO_ROW;
-    bool ok = longest && waits_init(&waits, view, idle, gaps, count);
-    for (uint32_t call = 0; call < calls->count && ok; call++) {
+    for (size_t call = begin; call < end; call++) {
         uint32_t thread = calls->thread[call];
         if (thread == GT_NO_TRACK)
             continue;
-        for (size_t first = waits.first[thread], end; first < waits.first[thread + 1]; first = end) {
-            end = waits.items[first].group_end;
-            try_call(&waits, calls, call, first, end, longest);
+        for (size_t first = waits.first[thread], last; first < waits.first[thread + 1]; first = last) {
+            last = waits.items[first].group_end;
+            try_call(&waits, calls, (uint32_t)call, first, last, longest);
         }
+    }
+}
+
+/* Of calls that are as long in a wait the first counts, as it does in a slice. */
+static void join_slices(const struct search *search, size_t slices) {
+    size_t count = search->waits->count;
+    for (size_t slice = 1; slice < slices; slice++)
+        for (size_t i = 0; i < count; i++) {
+            const struct wait *more = &items_of(search, slice)[i];
+            struct wait *it = &items_of(search, 0)[i];
+            if (more->longest_ns <= it->longest_ns)
+                continue;
+            it->longest_ns = more->longest_ns;
+            search->longest[it->place] = search->longest[slice * search->gap_count + it->place];
+        }
+}
+
+uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
+    struct waits waits = {0};
+    struct search search = {.calls = &view->store->calls, .waits = &waits, .gap_count = count};
+    size_t threads = gt_threads_count(view->request->threads);
+    size_t slices = gt_threads_slices(threads, search.calls->count, 8 * count);
+    bool ok = waits_init(&waits, view, idle, gaps, count);
+    search.items = ok ? gt_mem_uninitialised((slices - 1) * waits.count, sizeof *search.items) : NULL;
+    search.longest = gt_mem_uninitialised(slices * count, sizeof *search.longest);
+    ok = search.items && search.longest;
+    for (size_t slice = 1; slice < slices && ok; slice++)
+        memcpy(items_of(&search, slice), waits.items, waits.count * sizeof *waits.items);
+    if (ok) {
+        gt_threads_rows(slices, search.calls->count, search_slice, &search);
+        join_slices(&search, slices);
     }
     gt_mem_free(waits.items);
     gt_mem_free(waits.first);
+    gt_mem_free(search.items);
     if (!ok) {
-        gt_mem_free(longest);
-        longest = NULL;
+        gt_mem_free(search.longest);
+        return NULL;
     }
-    return longest;
+    return search.longest;
 }
 
 /* Launch waits are counted up to each listed gap, so the listed gaps are visited in their order. */

@@ -181,10 +181,18 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
     gt_threads_deal(count, count, task, context);
 }
 
+static void do_alone(const struct job *job) {
+    bool was_in_part = own.is_in_part;
+
+    own.is_in_part = job->is_part;
+    for (size_t i = 0; i < job->count; i++)
+        job->task(job->context, i);
+    own.is_in_part = was_in_part;
+}
+
 static void deal(struct job *job) {
     if (job->at_most == 1 || job->count <= 1)
-        for (size_t i = 0; i < job->count; i++)
-            job->task(job->context, i);
+        do_alone(job);
     else if (own.team)
         deal_in_team(own.team, job);
     else
@@ -208,7 +216,7 @@ void gt_threads_gate_init(struct gt_threads_gate *gate) {
     pthread_mutex_init(&gate->lock, NULL); /* neither can fail without attributes */
     pthread_cond_init(&gate->opened, NULL);
     atomic_init(&gate->is_held, false);
-    gate->team = NULL;
+    atomic_init(&gate->team, NULL);
 }
 
 void gt_threads_gate_release(struct gt_threads_gate *gate) {
@@ -216,11 +224,11 @@ void gt_threads_gate_release(struct gt_threads_gate *gate) {
     pthread_mutex_destroy(&gate->lock);
 }
 
-/* Takes part in what the team deals until the gate is open. Who opens it says so to the team afterwards, under the lock
-   that is held here from looking at the gate to waiting. */
+/* Takes part in what the team deals until none of it holds the gate. Who opens it says so to his own team afterwards,
+   under the lock that is held here from looking at the gate to waiting. */
 static void help_until_open(struct team *team, struct gt_threads_gate *gate) {
     pthread_mutex_lock(&team->lock);
-    while (atomic_load(&gate->is_held)) {
+    while (atomic_load(&gate->is_held) && atomic_load(&gate->team) == team) {
         struct job *job = find_part(team);
         if (job)
             do_next(team, job);
@@ -234,7 +242,7 @@ void gt_threads_gate_enter(struct gt_threads_gate *gate) {
     assert(!own.is_in_part);
     pthread_mutex_lock(&gate->lock);
     while (atomic_load(&gate->is_held)) {
-        if (!own.team || gate->team != own.team) {
+        if (!own.team || atomic_load(&gate->team) != own.team) {
             pthread_cond_wait(&gate->opened, &gate->lock);
             continue;
         }
@@ -242,7 +250,7 @@ void gt_threads_gate_enter(struct gt_threads_gate *gate) {
         help_until_open(own.team, gate);
         pthread_mutex_lock(&gate->lock);
     }
-    gate->team = own.team;
+    atomic_store(&gate->team, own.team);
     atomic_store(&gate->is_held, true);
     pthread_mutex_unlock(&gate->lock);
 }

@@ -25,8 +25,8 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
    its own last indices. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
-/* The same for parts of one piece of work: tasks that enter no gate (below), and deal nothing that does. Threads that
-   wait at a gate take part in them, too. */
+/* The same for parts of one piece of work: tasks that enter no gate (below). What they deal in turn are parts, too.
+   Threads that wait at a gate take part in them, so that they are to be short. */
 void gt_threads_parts(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
 /* Calls the task. Threads that are started for what it deals, one call after the other, stay until it returns: starting
@@ -46,7 +46,8 @@ static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t i
     return rows / slices * index + (index < rest ? index : rest);
 }
 
-/* Calls task(context, slice, begin, end) for every such slice of the rows, on as many threads as there are slices. */
+/* Calls task(context, slice, begin, end) for every such slice of the rows, on as many threads as there are slices.
+   Slices are parts. */
 void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),
                      void *context);
 
@@ -55,7 +56,7 @@ void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, siz
 struct gt_threads_gate {
     pthread_mutex_t lock;
     pthread_cond_t opened;
-    void *team; /* of the thread that holds it */
+    _Atomic(void *) team; /* of the thread that holds it */
     atomic_bool is_held;
 };
 void gt_threads_gate_init(struct gt_threads_gate *gate);

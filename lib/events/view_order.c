@@ -82,14 +82,16 @@ static int by_time(const void *a, const void *b) {
 /* Times between which there are about as many ops, whatever runs these are of: starts of ops at equal distances. */
 static bool find_limits(struct making *making) {
     const struct gt_view_listed *listed = making->listed;
-    size_t distance = making->view->op_count / MOST_SAMPLES + 1, count = 0;
+    size_t distance = making->view->op_count / MOST_SAMPLES + 1, count = 0, passed = 0; /* since the last */
     distance = distance < SAMPLE_OPS ? distance : SAMPLE_OPS;
     making->limits_ns = gt_mem_uninitialised(making->view->op_count / distance, sizeof *making->limits_ns);
     if (!making->limits_ns)
         return false;
-    for (size_t i = 0; i < listed->run_count; i++)
-        for (size_t at = distance; at <= listed->runs[i].count; at += distance)
+    for (size_t i = 0; i < listed->run_count; i++) {
+        for (size_t at = distance - passed; at <= listed->runs[i].count; at += distance)
             making->limits_ns[count++] = start_at(making, listed->runs[i].first + at - 1);
+        passed = (passed + listed->runs[i].count) % distance;
+    }
     qsort(making->limits_ns, count, sizeof *making->limits_ns, by_time);
     size_t step = count / (BLOCKS_PER_SLICE * making->slice_count), most = BLOCK_OPS / distance;
     step = step > most ? most : step ? step : 1;

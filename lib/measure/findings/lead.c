@@ -234,9 +234,11 @@ void gt_lead_claim(struct gt_ledger *ledger, const uint8_t *class_of, const stru
         return;
     claiming.accounts = gt_mem_array(devices, sizeof *claiming.accounts);
     bool ok = claiming.accounts && look_ahead(&claiming, threads);
-    bool is_dealt = ok && claiming.launches && devices > 1;
+    size_t own_items = (count + ledger->view->store->threads.count) / 4; /* which each device has a few bytes for */
+    size_t most = gt_threads_slices(threads, ledger->idle->count, own_items);
+    bool is_dealt = ok && claiming.launches && devices > 1 && most > 1;
     if (is_dealt)
-        gt_threads_parts(threads, devices, deal_device, &claiming);
+        gt_threads_parts(most, devices, deal_device, &claiming);
     for (size_t d = 0; d < devices && ok && !is_dealt; d++)
         do_device(&claiming, d, false);
     ledger->has_failed |= !(ok && claim_payments(&claiming));

@@ -63,9 +63,9 @@ struct search {
 /* What `says` has of a name. */
 static uint8_t look_at(const struct search *search, struct gt_stems *stems, gt_strid name) {
     struct gt_str text = gt_store_string(search->view->store, name);
-    uint8_t *of_stem = gt_stems_answer(stems, text);
-    if (of_stem && *of_stem)
-        return *of_stem;
+    uint8_t *of_stem = gt_stems_answer(stems, text), known = of_stem ? *of_stem : 0;
+    if (known)
+        return known;
     uint8_t says = has_pair(&search->pairs, text) && gt_updates_is_step_name(text) ? 2 : 1;
     if (of_stem)
         *of_stem = says;

@@ -285,10 +285,11 @@ static void use_part(void *context, size_t index) {
     }
 }
 
-/* Ranges that overlap have sums that parts would have in common. */
+/* Ranges that overlap have sums that parts would have in common. Each part has a few bytes for every range and name. */
 static size_t choose_parts(const struct gathering *gathering) {
     const struct gt_view *view = gathering->set->view;
-    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    size_t own_items = (view->store->ranges.count + gathering->set->name_count) / 16;
+    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, own_items);
     if (gathering->overlapping || view->device_count == 0)
         return 1;
     return threads < view->device_count ? threads : view->device_count;

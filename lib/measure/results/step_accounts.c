@@ -95,7 +95,7 @@ enum gt_status gt_step_accounts_init(struct gt_step_accounts *accounts, const st
         size_t slices = gt_threads_slices(threads, set->count, 0);
         find_first(&it, step_count);
         gt_threads_rows(slices, set->count, begin_slice, &it);
-        gt_threads_parts(threads, view->device_count, take_device, &it);
+        gt_threads_parts(gt_threads_slices(threads, view->op_count, 0), view->device_count, take_device, &it);
         gt_threads_rows(slices, set->count, close_slice, &it);
     }
     gt_mem_free(it.first);

@@ -81,7 +81,8 @@ static void collect_group(void *context, size_t index) {
 /* false: memory was short. */
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
-    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    size_t own_items = view->labels->step_count / 8; /* a number for every step */
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, own_items);
     it->group_count = most < view->device_count ? most : view->device_count;
     it->groups = gt_mem_array(it->group_count, sizeof *it->groups);
     if (it->groups && view->labels->step_count)

@@ -124,77 +124,88 @@ static size_t fewest_readbacks(struct gt_evidence *evidence) {
     return steps >= (size_t)gt_thresholds.readback_steps && steps < fewest ? steps : fewest;
 }
 
+/* What is there already is only read: slices of a claim ask for it at the same time. */
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
     if (!evidence->has_host_gaps) {
+        evidence->has_host_gaps = true;
         struct gt_readback_limits limits = {fewest_readbacks(evidence), gt_thresholds.bulk_copy_bytes};
         keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
                                                  evidence->ledger.steady_ns, limits, evidence->err));
     }
-    evidence->has_host_gaps = true;
     return &evidence->host_gaps;
 }
 
 const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidence, enum gt_activity activity) {
-    if (!evidence->has_activities)
+    if (!evidence->has_activities) {
+        evidence->has_activities = true;
         keep_failure(evidence, gt_activities_init(&evidence->activities, evidence->view, gt_evidence_idle(evidence),
                                                   evidence->ledger.steady_ns, evidence->err));
-    evidence->has_activities = true;
+    }
     return &evidence->activities.of[activity];
 }
 
 const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence) {
-    if (!evidence->has_chains)
+    if (!evidence->has_chains) {
+        evidence->has_chains = true;
         keep_failure(evidence,
                      gt_chains_init(&evidence->chains, evidence->view, gt_evidence_idle(evidence), evidence->err));
-    evidence->has_chains = true;
+    }
     return evidence->chains.items;
 }
 
 const struct gt_traits *gt_evidence_traits(struct gt_evidence *evidence) {
-    if (!evidence->has_traits)
+    if (!evidence->has_traits) {
+        evidence->has_traits = true;
         keep_failure(evidence, gt_traits_init(&evidence->traits, evidence->view, evidence->err));
-    evidence->has_traits = true;
+    }
     return evidence->traits.of_name ? &evidence->traits : NULL;
 }
 
 const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence) {
     const struct gt_traits *traits = gt_evidence_traits(evidence);
-    if (!evidence->has_updates && traits)
-        keep_failure(evidence, gt_updates_init(&evidence->updates, evidence->view, traits, evidence->err));
-    evidence->has_updates = true;
+    if (!evidence->has_updates) {
+        evidence->has_updates = true;
+        if (traits)
+            keep_failure(evidence, gt_updates_init(&evidence->updates, evidence->view, traits, evidence->err));
+    }
     return &evidence->updates;
 }
 
 const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence) {
     const struct gt_traits *traits = gt_evidence_traits(evidence);
     const struct gt_updates *updates = gt_evidence_updates(evidence);
-    if (!evidence->has_chain_links && traits)
-        keep_failure(evidence,
-                     gt_chain_links_init(&evidence->chain_links, evidence->view, traits, updates, evidence->err));
-    evidence->has_chain_links = true;
+    if (!evidence->has_chain_links) {
+        evidence->has_chain_links = true;
+        if (traits)
+            keep_failure(evidence,
+                         gt_chain_links_init(&evidence->chain_links, evidence->view, traits, updates, evidence->err));
+    }
     return &evidence->chain_links;
 }
 
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence) {
-    if (!evidence->has_bulk_copies)
+    if (!evidence->has_bulk_copies) {
+        evidence->has_bulk_copies = true;
         keep_failure(evidence, gt_bulk_copies_init(&evidence->bulk_copies, evidence->view, gt_evidence_idle(evidence),
                                                    evidence->err));
-    evidence->has_bulk_copies = true;
+    }
     return &evidence->bulk_copies;
 }
 
 const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence) {
-    if (!evidence->has_step_times &&
-        !gt_step_times_init(&evidence->step_times, evidence->view, gt_evidence_steps(evidence)))
-        gt_evidence_fail(evidence);
-    evidence->has_step_times = true;
+    if (!evidence->has_step_times) {
+        evidence->has_step_times = true;
+        if (!gt_step_times_init(&evidence->step_times, evidence->view, gt_evidence_steps(evidence)))
+            gt_evidence_fail(evidence);
+    }
     return &evidence->step_times;
 }
 
 uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence) {
-    if (!evidence->has_sync_marks)
+    if (!evidence->has_sync_marks) {
+        evidence->has_sync_marks = true;
         evidence->sync_marks = gt_sync_marks_new(evidence);
-    evidence->has_sync_marks = true;
+    }
     return evidence->sync_marks;
 }
 

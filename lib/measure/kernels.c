@@ -82,9 +82,8 @@ static bool order_by_count(const struct gt_named_set *set, struct gt_radix_item 
 }
 
 static bool wants_quantiles(const struct gt_view *view, const struct gt_table *table) {
-    return gt_measure_column_is_wanted(view, table->key, "median_ns") ||
-           gt_measure_column_is_wanted(view, table->key, "p90_ns") ||
-           gt_measure_column_is_wanted(view, table->key, "p99_ns");
+    return gt_measure_column_is_wanted(view, table, "median_ns") ||
+           gt_measure_column_is_wanted(view, table, "p90_ns") || gt_measure_column_is_wanted(view, table, "p99_ns");
 }
 
 /* Statistics of kernels that are not shown are not worth making: what the usual sorts go by is known without. */

@@ -187,29 +187,11 @@ static enum gt_status sort_rows(struct gt_table *table, size_t column, bool asce
     return is_ordered ? GT_OK : gt_fail_memory(err);
 }
 
-/* By its key, else by its title, else by the beginning of its key where no other begins so. SIZE_MAX: no column. */
-static size_t find_meant_column(const struct gt_table *table, struct gt_str given) {
-    size_t exact = gt_table_column_named(table, given), begun = SIZE_MAX, begun_count = 0;
-    if (exact != SIZE_MAX || given.len == 0)
-        return exact;
-    for (size_t c = 0; c < table->column_count; c++) {
-        struct gt_str title = gt_str_of(table->columns[c].title);
-        if (title.len == given.len && gt_str_find_nocase(title, given))
-            return c;
-        if (gt_str_starts(gt_str_of(table->columns[c].key), given)) {
-            begun = c;
-            begun_count++;
-        }
-    }
-    return begun_count == 1 ? begun : SIZE_MAX;
-}
-
 enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt_error *err) {
     bool ascending = sort[0] == '+';
-    struct gt_str key = gt_str_of(ascending ? sort + 1 : sort);
-    size_t column = find_meant_column(table, key);
+    size_t column = gt_table_column_sorted(table, sort);
     if (column == SIZE_MAX)
-        return unknown_column(table, key, err);
+        return unknown_column(table, gt_str_of(sort + ascending), err);
     if (table->row_count > UINT32_MAX)
         return gt_fail(err, "table '%s' has too many rows to sort", table->key);
     if (table->row_count > 1) {

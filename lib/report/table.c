@@ -23,6 +23,23 @@ size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {
     return SIZE_MAX;
 }
 
+size_t gt_table_column_sorted(const struct gt_table *table, const char *sort) {
+    struct gt_str given = gt_str_of(sort[0] == '+' ? sort + 1 : sort);
+    size_t exact = gt_table_column_named(table, given), begun = SIZE_MAX, begun_count = 0;
+    if (exact != SIZE_MAX || given.len == 0)
+        return exact;
+    for (size_t c = 0; c < table->column_count; c++) {
+        struct gt_str title = gt_str_of(table->columns[c].title);
+        if (title.len == given.len && gt_str_find_nocase(title, given))
+            return c;
+        if (gt_str_starts(gt_str_of(table->columns[c].key), given)) {
+            begun = c;
+            begun_count++;
+        }
+    }
+    return begun_count == 1 ? begun : SIZE_MAX;
+}
+
 size_t gt_table_column_flagged(const struct gt_table *table, uint32_t flags) {
     size_t column = 0;
     while (column < table->column_count && (table->columns[column].flags & flags) != flags)

@@ -97,6 +97,9 @@ void gt_table_name(struct gt_table *table, struct gt_str name);
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
+/* The column that a user means by `sort`, which may have a '+' before it: by its key, else by its title, else by the
+   beginning of its key where no other begins so. SIZE_MAX: no column. */
+size_t gt_table_column_sorted(const struct gt_table *table, const char *sort);
 /* The first column with all of these flags, SIZE_MAX if there is none. */
 size_t gt_table_column_flagged(const struct gt_table *table, uint32_t flags);
 /* The column that names the rows: of several keys the one with long text, else the last. SIZE_MAX: there is none. */

@@ -16,13 +16,14 @@ def op(name, start, length, stream):
             "args": {"device": 0, "stream": stream, "correlation": start}}
 
 
-def write_trace(path, names=NAMES):
-    """The i-th name runs len(names) - i times, 10 * (i + 1) us each, with gaps of i + 1 us."""
+def write_trace(path, names=NAMES, growth=0):
+    """The i-th name runs len(names) - i times, 10 * (i + 1) us each and `growth` more each time, with gaps of i + 1 us."""
     now, events = 100, []
     for index, name in enumerate(names):
-        for _ in range(len(names) - index):
-            events.append(op(name, now, 10 * (index + 1), 7))
-            now += 11 * (index + 1)
+        for run in range(len(names) - index):
+            length = 10 * (index + 1) + growth * run
+            events.append(op(name, now, length, 7))
+            now += length + index + 1
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     return path
 

@@ -1,8 +1,6 @@
 /* Helpers of the analyses: cells, audiences, how many rows a table needs, facts. */
 #include "measure/results/measure.h"
 
-#include <string.h>
-
 #include "base/ns.h"
 
 struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns) {
@@ -50,20 +48,20 @@ bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table) {
     return shape.absent <= 0 && !(view->request->for_screen && shape.hidden > 0);
 }
 
-/* sort: with a '+' before the column for the smallest first; NULL: no column */
-static bool sorts_by(const char *sort, const char *column) {
-    return sort && strcmp(sort + (*sort == '+'), column) == 0;
+/* sort: as users write it; NULL: by no column */
+static bool sorts_by(const struct gt_table *table, const char *sort, const char *column) {
+    return sort && gt_table_column_sorted(table, sort) == gt_table_column(table, column);
 }
 
-bool gt_measure_column_is_wanted(const struct gt_view *view, const char *table, const char *column) {
-    struct gt_shape shape = gt_shape_of(table, view->request->shapes, view->request->shape_count);
+bool gt_measure_column_is_wanted(const struct gt_view *view, const struct gt_table *table, const char *column) {
+    struct gt_shape shape = gt_shape_of(table->key, view->request->shapes, view->request->shape_count);
     struct gt_str rest = shape.columns ? gt_str_of(shape.columns) : GT_STR(""), key;
     if (!view->request->columns_only || !shape.columns || shape.pivot)
         return true;
     while (gt_str_next_item(&rest, &key))
         if (gt_str_eq(key, gt_str_of(column)))
             return true;
-    return sorts_by(shape.sort, column) || sorts_by(shape.cut_sort, column);
+    return sorts_by(table, shape.sort, column) || sorts_by(table, shape.cut_sort, column);
 }
 
 /* Of so many rows in the order of the table, those that the screen shows. */

@@ -39,7 +39,7 @@ const char *gt_measure_table_sort(const struct gt_view *view, const struct gt_ta
 /* false: nobody will look at it. For tables that cost more than the rest of their analysis. */
 bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table);
 /* The same of a column. */
-bool gt_measure_column_is_wanted(const struct gt_view *view, const char *table, const char *column);
+bool gt_measure_column_is_wanted(const struct gt_view *view, const struct gt_table *table, const char *column);
 
 /* A group of facts. Analyses that state the same fact may run together: what the section has already is left out, and
    the block is made for the first that is new. */

@@ -70,7 +70,8 @@ static bool place_rows(struct gt_merge *merge, struct gt_builder *builders, size
         *gt_store_row_count(into, t) = rows;
         if (rows && !gt_store_table_reserve(into, t, rows))
             return false;
-        gt_store_table_fill(into, t);
+        if (merge->kept[t] != GT_SEAL_NONE) /* new ones have asked for huge pages already */
+            gt_store_table_fill(into, t);
     }
     return true;
 }

@@ -11,7 +11,7 @@
 
 /* Losses of one thread, as places in the list. */
 struct queue {
-    size_t first, end;
+    size_t end;
     size_t oldest, next; /* those from oldest to before next may pay */
 };
 
@@ -68,7 +68,7 @@ static bool account_init(struct account *account, const struct claiming *claimin
     for (size_t i = 0; i < claiming->loss_count; i++) {
         struct queue *queue = &account->queues[claiming->losses[i].thread];
         if (queue->end == 0)
-            queue->first = queue->oldest = queue->next = i;
+            queue->oldest = queue->next = i;
         queue->end = i + 1;
     }
     return true;

@@ -23,6 +23,11 @@ static inline int64_t gt_sparse_get(const struct gt_sparse *sparse, size_t item)
     return block ? sparse->blocks[block - 1][item % GT_SPARSE_BLOCK] : 0;
 }
 
+/* Whether an item and all others of its block are 0, without a look at them. */
+static inline bool gt_sparse_is_empty(const struct gt_sparse *sparse, size_t item) {
+    return sparse->block_of[item / GT_SPARSE_BLOCK] == 0;
+}
+
 /* To be changed, before another one is asked for. NULL: memory was short. */
 int64_t *gt_sparse_at(struct gt_sparse *sparse, size_t item);
 

@@ -262,13 +262,9 @@ static enum gt_host_gap classify(const struct gt_idle *idle, size_t gap, bool is
     return cause == GT_IDLE_HOST ? GT_HOST_GAP_STALL : GT_HOST_GAP_NONE;
 }
 
-/* Most gaps are nobody's fault: their causes and times are all that is looked at. */
+/* Of one of the host after the warm-up. */
 static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct slice *slice) {
     const struct gt_idle *idle = it->idle;
-    if (gt_idle_gap_start_ns(idle, gap) < it->copies->steady_ns)
-        return GT_HOST_GAP_WARM_UP;
-    if (!is_of_host(gt_idle_gap_cause(idle, gap)))
-        return GT_HOST_GAP_NONE;
     bool is_after = it->chosen != GT_NO_ROW && kind_before(it->copies, idle, gap) == it->chosen &&
                     !is_pause_after(it->copies, idle, gap);
     enum gt_host_gap class = classify(idle, gap, is_after);
@@ -281,13 +277,27 @@ static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct sl
     return class;
 }
 
+/* Gaps of one device. Most are nobody's fault: their causes are all that is looked at. */
+static void sort_some(const struct sorting *it, size_t begin, size_t end, size_t steady, struct slice *slice) {
+    for (size_t i = begin; i < end; i++) {
+        enum gt_host_gap class = GT_HOST_GAP_NONE;
+        if (i < steady)
+            class = GT_HOST_GAP_WARM_UP;
+        else if (is_of_host(gt_idle_gap_cause(it->idle, i)))
+            class = sort_gap(it, i, slice);
+        it->gaps->of[i] = (uint8_t) class;
+        if (class != GT_HOST_GAP_NONE) /* nobody asks for those */
+            slice->counts[class]++;
+    }
+}
+
 static void sort_slice(void *context, size_t index, size_t begin, size_t end) {
     const struct sorting *it = context;
     struct slice slice = {0};
-    for (size_t i = begin; i < end; i++) {
-        enum gt_host_gap class = sort_gap(it, i, &slice);
-        it->gaps->of[i] = (uint8_t) class;
-        slice.counts[class]++;
+    for (size_t d = 0; d < it->idle->device_count; d++) {
+        size_t from = begin, to = end;
+        if (gt_idle_clip(it->idle, d, &from, &to))
+            sort_some(it, from, to, gt_idle_first_from(it->idle, d, it->copies->steady_ns), &slice);
     }
     it->slices[index] = slice;
 }

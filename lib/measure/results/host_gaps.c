@@ -8,6 +8,7 @@
 #include "measure/results/calls.h"
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 static bool is_of_host(enum gt_idle_cause cause) {
     return cause == GT_IDLE_SYNC || cause == GT_IDLE_HOST || cause == GT_IDLE_LAUNCH;
@@ -85,7 +86,8 @@ static bool find_waits(struct copies *copies) {
     const struct gt_store *store = copies->view->store;
     uint8_t *is_copy = gt_mem_array(store->calls.count, 1);
     uint32_t *last = gt_mem_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
-    uint8_t *blocks = gt_calls_blocking_names_new(store);
+    struct gt_error err = {0};
+    const struct gt_blocking_names *blocks = gt_results_blocking_names(copies->view, &err);
     bool ok = is_copy && last && blocks;
     for (size_t i = 0; i < copies->count && ok; i++)
         is_copy[call_of(copies->view, copies->items[i].position)] = 1;
@@ -96,12 +98,11 @@ static bool find_waits(struct copies *copies) {
         last[thread] = i + 1;
         if (!before || !is_copy[before - 1])
             continue;
-        if (blocks[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
+        if (blocks->of_name[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
             gt_map_put(&copies->waits, 0, before - 1, i);
     }
     gt_mem_free(is_copy);
     gt_mem_free(last);
-    gt_mem_free(blocks);
     return ok && !copies->waits.failed;
 }
 

@@ -1,9 +1,11 @@
 /* Lists launch waits, and asks what calls and code cover of them. */
 #include "measure/results/launch_wait.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/threads.h"
-#include "measure/results/calls.h"
+#include "measure/results/results.h"
 
 /* ---- the waits ---- */
 
@@ -137,12 +139,13 @@ static bool ask_all(struct asking *it, const struct gt_cover_table tables[2], bo
 bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_cover_spans *waits, bool only_waits,
                           gt_launch_wait_report *in_calls, void *context) {
     const struct gt_calls *calls = &view->store->calls;
-    uint8_t *blocks = only_waits ? gt_calls_blocking_names_new(view->store) : NULL;
+    struct gt_error err = {0};
+    const struct gt_blocking_names *names = only_waits ? gt_results_blocking_names(view, &err) : NULL;
+    const uint8_t *blocks = names ? names->of_name : NULL;
     const struct gt_cover_table tables[2] = {
         {0}, {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL, blocks}};
     struct asking it = {.waits = waits, .report = in_calls, .context = context};
     bool ok = (blocks || !only_waits) && ask_all(&it, tables, false, gt_threads_count(view->request->threads));
-    gt_mem_free(blocks);
     return ok;
 }
 

@@ -35,6 +35,35 @@ int64_t *gt_sparse_at(struct gt_sparse *sparse, size_t item) {
     return &sparse->blocks[*block - 1][item % GT_SPARSE_BLOCK];
 }
 
+/* ---- on several threads ---- */
+
+/* What no block is made of is never written, and given back when the column is closed. */
+bool gt_sparse_open(struct gt_sparse *sparse, size_t count) {
+    size_t capacity = count / GT_SPARSE_BLOCK + 1;
+    void *blocks = gt_mem_realloc(sparse->blocks, capacity * sizeof *sparse->blocks);
+    if (!blocks)
+        return false;
+    sparse->blocks = blocks;
+    sparse->capacity = capacity;
+    return true;
+}
+
+int64_t *gt_sparse_at_open(struct gt_sparse *sparse, size_t item) {
+    uint32_t *block = &sparse->block_of[item / GT_SPARSE_BLOCK];
+    if (!*block) {
+        size_t made = __atomic_fetch_add(&sparse->block_count, 1, __ATOMIC_RELAXED);
+        memset(sparse->blocks[made], 0, sizeof *sparse->blocks);
+        *block = (uint32_t)made + 1;
+    }
+    return &sparse->blocks[*block - 1][item % GT_SPARSE_BLOCK];
+}
+
+void gt_sparse_close(struct gt_sparse *sparse) {
+    void *kept = gt_mem_realloc(sparse->blocks, sparse->block_count * sizeof *sparse->blocks);
+    sparse->capacity = kept ? sparse->block_count : sparse->capacity;
+    sparse->blocks = kept ? kept : sparse->blocks;
+}
+
 /* ---- many amounts ---- */
 
 struct slice {

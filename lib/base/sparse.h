@@ -23,8 +23,19 @@ static inline int64_t gt_sparse_get(const struct gt_sparse *sparse, size_t item)
     return block ? sparse->blocks[block - 1][item % GT_SPARSE_BLOCK] : 0;
 }
 
+/* Whether an item and all others of its block are 0, without a look at them. */
+static inline bool gt_sparse_is_empty(const struct gt_sparse *sparse, size_t item) {
+    return sparse->block_of[item / GT_SPARSE_BLOCK] == 0;
+}
+
 /* To be changed, before another one is asked for. NULL: memory was short. */
 int64_t *gt_sparse_at(struct gt_sparse *sparse, size_t item);
+
+/* For several threads at once, none of which asks for an item of a block that another one makes: opened for so many
+   items, there is room for all blocks until it is closed. false: memory was short. */
+bool gt_sparse_open(struct gt_sparse *sparse, size_t count);
+int64_t *gt_sparse_at_open(struct gt_sparse *sparse, size_t item);
+void gt_sparse_close(struct gt_sparse *sparse);
 
 /* Amounts of so many items, with numbers that ascend; 0: there is nothing to add. */
 struct gt_sparse_amount {

@@ -185,6 +185,7 @@ static void flush(struct summing *summing, const struct gt_view *view, const str
             merge_sums(first->causes, summing->items[next].causes, GT_IDLE_CAUSE_COUNT);
             merge_sums(first->activities, summing->items[next].activities, GT_HOST_ACTIVITY_COUNT);
         }
+        gt_idle_sum_add_unblamed(first->causes, &summing->idle->devices[first->gaps.device]);
         add_causes(tables->causes, device, first->causes);
         add_activities(tables->host, device->id, first->activities);
         merge_sums(all, first->causes, GT_IDLE_CAUSE_COUNT);

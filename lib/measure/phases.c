@@ -16,11 +16,9 @@ static const struct gt_report_column columns[] = {
 };
 
 /* Shares of the rest mislead where much is outside. */
-static void note_outside(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set) {
+static void note_outside(struct gt_section *section, const struct gt_phase_set *set) {
     enum { WORTH_NOTING_PERCENT = 5 };
-    double sum_ns = 0;
-    for (size_t i = 0; i < view->op_count; i++)
-        sum_ns += (double)gt_view_op_ns(view, i);
+    double sum_ns = (double)set->covered_ns + (double)set->outside_ns;
     double outside_percent = sum_ns > 0 ? 100 * (1 - (double)set->covered_ns / sum_ns) : 0;
     if (outside_percent >= WORTH_NOTING_PERCENT)
         gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
@@ -55,7 +53,7 @@ static void add_notes(const struct gt_view *view, struct gt_section *section, co
     if (set->count == 0 || (set->map.is_guessed && set->mapped_count == 0))
         return;
     if (gt_option_flag(view, GT_OPTION_ranges_have_kernels)) {
-        note_outside(view, section, set);
+        note_outside(section, set);
         note_dominant(view, section, set, false);
     }
     note_dominant(view, section, set, true);

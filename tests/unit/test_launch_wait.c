@@ -205,7 +205,9 @@ static void check_calls(uint64_t seed) {
     world_seal(&world);
     make_spans(&it, &world.random);
     const struct gt_request request = {.threads = (int64_t)(seed % 4) + 1};
-    const struct gt_view view = {.store = world.store, .labels = world.labels, .request = &request};
+    const struct gt_view view = {
+        .store = world.store, .labels = world.labels, .request = &request, .slots = gt_view_slots_new()};
+    assert_non_null(view.slots);
     assert_true(gt_launch_wait_calls(&view, &it.set, false, note_calls, &reported));
     assert_true(gt_launch_wait_calls(&view, &it.set, true, note_waits, &reported));
     for (size_t s = 0; s < it.set.count; s++) {
@@ -215,6 +217,7 @@ static void check_calls(uint64_t seed) {
         assert_int_equal(reported.calls.is_most[s], is_mostly_covered(&rows, span, thread, GT_STRID_EMPTY));
         assert_int_equal(reported.waits.is_most[s], is_mostly_covered(&rows, span, thread, wait));
     }
+    gt_view_slots_free(view.slots);
     gt_launch_wait_release(&it.set);
     world_end(&world);
 }

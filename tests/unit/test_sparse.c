@@ -42,6 +42,28 @@ static void items_are_as_in_an_array(void **state) {
     }
 }
 
+/* Some blocks are there before; what was made stays when it is closed, and more can be made then. */
+static void an_open_column_has_room_for_all(void **state) {
+    enum { ITEMS = 1000 };
+    (void)state;
+    for (size_t every = 1; every <= 100; every += 33) {
+        struct gt_sparse sparse;
+        assert_true(gt_sparse_init(&sparse, ITEMS));
+        *gt_sparse_at(&sparse, 5) = 7;
+        assert_true(gt_sparse_open(&sparse, ITEMS));
+        for (size_t i = 0; i < ITEMS; i += every)
+            *gt_sparse_at_open(&sparse, i) += (int64_t)i;
+        gt_sparse_close(&sparse);
+        *gt_sparse_at(&sparse, ITEMS - 1) += 1;
+        for (size_t i = 0; i < ITEMS; i++) {
+            int64_t own = i % every ? 0 : (int64_t)i;
+            assert_int_equal(gt_sparse_get(&sparse, i), own + (i == 5 ? 7 : 0) + (i == ITEMS - 1));
+            assert_true(!gt_sparse_is_empty(&sparse, i) || gt_sparse_get(&sparse, i) == 0);
+        }
+        gt_sparse_release(&sparse);
+    }
+}
+
 struct listed {
     size_t count;
     struct gt_sparse_amount *amounts;
@@ -98,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_0_at_first),
         cmocka_unit_test(items_are_as_in_an_array),
+        cmocka_unit_test(an_open_column_has_room_for_all),
         cmocka_unit_test(many_are_added_on_threads),
         cmocka_unit_test(nothing_is_added),
     };

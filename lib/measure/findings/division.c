@@ -24,7 +24,7 @@ struct division {
     struct gt_ledger *ledger;
     struct slice *slices; /* by device */
     size_t slice_count, threads;
-    int64_t *left_ns;             /* by position: what no op of higher rank covers */
+    int64_t *left_ns;             /* of ops that do not compute: what no op of higher rank covers */
     struct gt_interval *comms;    /* disjoint and in order, device by device */
     size_t *first_comms;          /* by device, and one more */
     bool computes[UINT8_MAX + 1]; /* by category */
@@ -99,13 +99,23 @@ static void pass_on_reach(struct division *it) {
 
 /* ---- compute ---- */
 
-/* Nothing has a higher rank than compute. The others are listed, from the place of the slice on. */
+/* Of an op that starts before those before it end. */
+static void take_less(struct gt_ledger *ledger, size_t position, int64_t reached_ns) {
+    int64_t end_ns = ledger->view->end_ns[position];
+    int64_t left_ns = end_ns > reached_ns ? gt_ns_between(reached_ns, end_ns) : 0;
+    int64_t less_ns = gt_ledger_steady_ns(ledger, ledger->view->start_ns[position], end_ns) - left_ns;
+    if (less_ns)
+        *gt_sparse_at_open(&ledger->op_less, position) = less_ns;
+}
+
+/* Nothing has a higher rank than compute, and mostly an op has all of itself. The others are listed, from the place of
+   the slice on. */
 static void divide_compute(void *context, size_t index) {
     const struct division *it = context;
     const struct gt_view *view = it->ledger->view;
     struct slice *slice = &it->slices[index];
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
-    int64_t *left_ns = it->left_ns, reached_ns = slice->reached_ns[GT_CLASS_COMPUTE];
+    int64_t reached_ns = slice->reached_ns[GT_CLASS_COMPUTE];
     uint32_t *others = it->ledger->others + slice->begin;
     size_t count = 0;
     for (size_t i = slice->begin, end = slice->end; i < end; i++) {
@@ -113,11 +123,24 @@ static void divide_compute(void *context, size_t index) {
             others[count++] = (uint32_t)i;
             continue;
         }
-        int64_t from_ns = later(start_ns[i], reached_ns);
-        left_ns[i] = end_ns[i] > from_ns ? gt_ns_between(from_ns, end_ns[i]) : 0;
-        reached_ns = end_ns[i] > from_ns ? end_ns[i] : reached_ns;
+        if (start_ns[i] < reached_ns)
+            take_less(it->ledger, i, reached_ns);
+        reached_ns = end_ns[i] > later(start_ns[i], reached_ns) ? end_ns[i] : reached_ns;
     }
     slice->others = count;
+}
+
+/* Slices of devices may meet in a block, which is made before: of any other block no two of them make anything. */
+static bool divide_computes(struct division *it) {
+    struct gt_ledger *ledger = it->ledger;
+    if (!gt_sparse_open(&ledger->op_less, ledger->view->op_count))
+        return false;
+    for (size_t i = 0; i < it->slice_count; i++)
+        if (it->slices[i].begin % GT_SPARSE_BLOCK && it->slices[i].begin < it->slices[i].end)
+            gt_sparse_at_open(&ledger->op_less, it->slices[i].begin);
+    run(it, divide_compute);
+    gt_sparse_close(&ledger->op_less);
+    return true;
 }
 
 /* Those of all slices, next to each other. */
@@ -137,8 +160,9 @@ static void join_others(struct division *it) {
 
 /* ---- what others overlap with ---- */
 
+/* Until communication and memory are added to what is not left. */
 static int64_t computing_ns(const struct division *it, size_t position) {
-    return it->computes[it->ledger->view->category[position]] ? it->left_ns[position] : 0;
+    return it->computes[it->ledger->view->category[position]] ? gt_ledger_op_left_ns(it->ledger, position) : 0;
 }
 
 /* Begins with the first op that has something of its own after the start of a slice. */
@@ -231,7 +255,7 @@ static void divide_comm(void *context, size_t index) {
             left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
             comms[slice->comms++] = own;
         }
-        it->left_ns[position] = left_ns;
+        it->left_ns[i] = left_ns;
     }
 }
 
@@ -265,7 +289,7 @@ static void divide_memory(void *context, size_t index) {
             left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
         if (left_ns > 0)
             left_ns -= exposed_comm_ns(it, &comm, own.start_ns, own.end_ns);
-        it->left_ns[position] = left_ns;
+        it->left_ns[i] = left_ns;
     }
 }
 
@@ -287,12 +311,14 @@ static bool divide(struct division *it) {
     if (it->slice_count > view->device_count)
         run(it, find_latest);
     pass_on_reach(it);
-    run(it, divide_compute);
+    if (!divide_computes(it))
+        return false;
     join_others(it);
     size_t others = it->ledger->first_others[view->device_count];
+    it->left_ns = gt_mem_uninitialised(others, sizeof *it->left_ns);
     it->comms = gt_mem_uninitialised(others, sizeof *it->comms);
     it->first_comms = gt_mem_array(view->device_count + 1, sizeof *it->first_comms);
-    if (!it->comms || !it->first_comms)
+    if (!it->left_ns || !it->comms || !it->first_comms)
         return false;
     if (others) {
         run(it, divide_comm);
@@ -302,13 +328,16 @@ static bool divide(struct division *it) {
     return true;
 }
 
-/* What others have of ops. Mostly an op has all of itself. */
+/* What others have of ops that do not compute. */
 static void list_less(const void *context, size_t begin, size_t end, struct gt_sparse_amount *amounts) {
     const struct division *it = context;
     const struct gt_view *view = it->ledger->view;
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end; i++) {
+        uint32_t position = it->ledger->others[i];
         amounts[i - begin] = (struct gt_sparse_amount){
-            i, gt_ledger_steady_ns(it->ledger, view->start_ns[i], view->end_ns[i]) - it->left_ns[i]};
+            position,
+            gt_ledger_steady_ns(it->ledger, view->start_ns[position], view->end_ns[position]) - it->left_ns[i]};
+    }
 }
 
 bool gt_division_make(struct gt_ledger *ledger, size_t threads) {
@@ -316,9 +345,8 @@ bool gt_division_make(struct gt_ledger *ledger, size_t threads) {
     struct division it = {.ledger = ledger, .threads = threads};
     ledger->others = gt_mem_uninitialised(view->op_count, sizeof *ledger->others);
     ledger->first_others = gt_mem_array(view->device_count + 1, sizeof *ledger->first_others);
-    it.left_ns = gt_mem_uninitialised(view->op_count, sizeof *it.left_ns);
-    bool ok = ledger->others && ledger->first_others && it.left_ns && divide(&it) &&
-              gt_sparse_add(&ledger->op_less, view->op_count, threads, list_less, &it);
+    bool ok = ledger->others && ledger->first_others && divide(&it) &&
+              gt_sparse_add(&ledger->op_less, ledger->first_others[view->device_count], threads, list_less, &it);
     gt_mem_free(it.left_ns);
     gt_mem_free(it.slices);
     gt_mem_free(it.comms);

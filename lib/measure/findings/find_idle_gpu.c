@@ -1,6 +1,4 @@
 /* Idle GPU: what no other rule claimed, as far as the CPU did not cause it. */
-#include <string.h>
-
 #include "base/threads.h"
 #include "measure/findings/waits.h"
 
@@ -15,25 +13,47 @@ struct sums {
     struct rest rests[GT_THREADS_MOST][GT_IDLE_CAUSE_COUNT];
 };
 
+/* Adds what is left of some gaps of a device to what it has summed of all: nearly all are left, and those need no look
+   at their times. */
+static void sum_some(const struct gt_ledger *ledger, const struct gt_idle_device *device, size_t begin, size_t end,
+                     size_t steady, struct rest rests[GT_IDLE_CAUSE_COUNT]) {
+    const struct gt_idle *idle = ledger->idle;
+    const bool all_are_summed = device->late_starts == 0;
+    for (size_t i = begin; i < end; i++) {
+        if (all_are_summed && i >= steady && gt_sparse_is_empty(&ledger->gap_less, i)) {
+            i |= GT_SPARSE_BLOCK - 1; /* the last of its block */
+            continue;
+        }
+        enum gt_idle_cause cause = gt_idle_gap_cause(idle, i);
+        bool is_summed = gt_idle_gap_is_unblamed(idle, i);
+        if ((cause != GT_IDLE_DEPENDENCY && cause != GT_IDLE_UNKNOWN) || /* nobody asks for the others */
+            (is_summed && i >= steady && gt_sparse_get(&ledger->gap_less, i) == 0))
+            continue;
+        int64_t left_ns = gt_ledger_gap_left_ns(ledger, i);
+        rests[cause].count += (size_t)(left_ns > 0) - is_summed;
+        rests[cause].ns += left_ns - (is_summed ? (__int128)gt_idle_gap_ns(idle, i) : 0);
+    }
+}
+
 static void sum_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct sums *sums = context;
-    const struct gt_ledger *ledger = sums->ledger;
-    struct rest rests[GT_IDLE_CAUSE_COUNT] = {0};
-    for (size_t i = begin; i < end; i++) {
-        enum gt_idle_cause cause = gt_idle_gap_cause(ledger->idle, i);
-        if (cause != GT_IDLE_DEPENDENCY && cause != GT_IDLE_UNKNOWN)
-            continue; /* nobody asks for the others */
-        struct rest *rest = &rests[cause];
-        int64_t left_ns = gt_ledger_gap_left_ns(ledger, i);
-        rest->count += left_ns > 0;
-        rest->ns += left_ns;
+    const struct gt_idle *idle = sums->ledger->idle;
+    for (size_t d = 0; d < idle->device_count; d++) {
+        size_t from = begin, to = end;
+        if (gt_idle_clip(idle, d, &from, &to))
+            sum_some(sums->ledger, &idle->devices[d], from, to, gt_idle_first_from(idle, d, sums->ledger->steady_ns),
+                     sums->rests[slice]);
     }
-    memcpy(sums->rests[slice], rests, sizeof rests);
 }
 
 static void sum_rests(const struct gt_ledger *ledger, struct rest rests[GT_IDLE_CAUSE_COUNT]) {
     struct sums sums = {.ledger = ledger};
     size_t slices = gt_threads_slices(gt_threads_count(ledger->view->request->threads), ledger->idle->count, 0);
+    for (size_t d = 0; d < ledger->idle->device_count; d++)
+        for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++) {
+            rests[cause].count += ledger->idle->devices[d].unblamed[cause].count;
+            rests[cause].ns += ledger->idle->devices[d].unblamed[cause].sum;
+        }
     gt_threads_rows(slices, ledger->idle->count, sum_slice, &sums);
     for (size_t i = 0; i < slices; i++)
         for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++) {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 static bool strip_suffix(struct gt_str *name, struct gt_str suffix) {
     if (name->len <= suffix.len || memcmp(name->ptr + name->len - suffix.len, suffix.ptr, suffix.len) != 0)
@@ -280,8 +281,10 @@ void gt_calls_launch_marks_release(struct gt_launch_marks *marks) {
 
 /* ---- calls that block ---- */
 
-uint8_t *gt_calls_blocking_names_new(const struct gt_store *store) {
+enum gt_status gt_calls_blocking_names_init(struct gt_blocking_names *out, const struct gt_view *view,
+                                            struct gt_error *err) {
     enum { UNKNOWN, RETURNS, BLOCKS };
+    const struct gt_store *store = view->store;
     uint8_t *answers = gt_mem_array(store->strings.count, 1);
     const gt_strid *names = store->calls.name;
     for (size_t i = 0, count = answers ? store->calls.count : 0; i < count; i++)
@@ -289,7 +292,13 @@ uint8_t *gt_calls_blocking_names_new(const struct gt_store *store) {
             answers[names[i]] = gt_call_is_blocking(gt_store_string(store, names[i])) ? BLOCKS : RETURNS;
     for (size_t name = 0; name < store->strings.count && answers; name++)
         answers[name] = answers[name] == BLOCKS;
-    return answers;
+    out->of_name = answers;
+    return answers ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_calls_blocking_names_release(struct gt_blocking_names *names) {
+    gt_mem_free(names->of_name);
+    *names = (struct gt_blocking_names){0};
 }
 
 struct blocking {
@@ -350,10 +359,11 @@ static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t co
 enum gt_status gt_calls_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view,
                                             struct gt_error *err) {
     const struct gt_store *store = view->store;
+    const struct gt_blocking_names *names = gt_results_blocking_names(view, err);
+    if (!names)
+        return err->code;
     uint8_t *marks = gt_mem_array(store->calls.count, 1);
-    uint8_t *is_blocking_name = gt_calls_blocking_names_new(store);
-    bool ok = marks && is_blocking_name && unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
-    gt_mem_free(is_blocking_name);
+    bool ok = marks && unmark_inner(store, marks, mark_blocking(store, marks, names->of_name));
     if (!ok) {
         gt_mem_free(marks);
         return gt_fail_memory(err);

@@ -13,8 +13,13 @@ struct gt_str gt_call_plain_name(struct gt_str name);
 /* The call keeps its thread until the GPU is done: cudaStreamSynchronize, cudaMemcpy, ... */
 bool gt_call_is_blocking(struct gt_str name);
 
-/* The same by name, for all names that calls have: not 0. To be freed with gt_mem_free; NULL: memory was short. */
-uint8_t *gt_calls_blocking_names_new(const struct gt_store *store);
+/* The same for all names that calls have. */
+struct gt_blocking_names {
+    uint8_t *of_name; /* not 0: calls of this name block */
+};
+enum gt_status gt_calls_blocking_names_init(struct gt_blocking_names *names, const struct gt_view *view,
+                                            struct gt_error *err);
+void gt_calls_blocking_names_release(struct gt_blocking_names *names);
 
 /* The call launches kernels or graphs. */
 bool gt_call_is_launch(struct gt_str name);

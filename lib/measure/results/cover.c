@@ -15,8 +15,9 @@ enum { SUMMED = 64 }; /* rows between two sums */
 struct reach {
     int64_t end_ns, start_ns; /* of the one that reaches furthest, of several the first; end INT64_MIN: none came */
     int64_t latest_ns;        /* start of the latest of the longer table; INT64_MIN: none came */
-    size_t next;              /* the next of the shorter table */
+    size_t next, last;        /* of the shorter table: the next, and the end of those that come before the next slice */
     size_t near;              /* of spans that come one by one: the first that ends after that */
+    int64_t until_ns;         /* while listing: what ends by then changes nothing, unless it starts before start_ns */
     size_t count;             /* of what the slice lists */
 };
 
@@ -110,6 +111,14 @@ static size_t find_near(const struct listing *it, size_t thread, int64_t time_ns
     return low;
 }
 
+/* Nobody asks for what ends before the next span starts, and what ends before the end so far is inside. */
+static inline void note_until(const struct gt_cover_spans *spans, size_t thread, struct reach *reach) {
+    const struct gt_cover_thread *of = &spans->threads[thread];
+    bool is_left = of->is_one_by_one ? reach->near < of->end : of->first < of->end;
+    int64_t asked_ns = !is_left ? INT64_MAX : of->is_one_by_one ? spans->items[reach->near].time.start_ns : INT64_MIN;
+    reach->until_ns = asked_ns > reach->end_ns ? asked_ns : reach->end_ns;
+}
+
 /* Whether a span may have a part of a time that comes after all before. */
 static inline bool is_asked(const struct listing *it, const struct gt_cover_thread *thread, struct reach *reach,
                             int64_t from_ns, int64_t end_ns) {
@@ -192,6 +201,9 @@ static void join_reach(struct listing *it) {
                 note_reach(&joined, table->start_ns[it->joining[next]], table->end_ns[it->joining[next]]);
             note_reach(reach, joined.start_ns, joined.end_ns);
             reach->near = it->spans->threads[thread].is_one_by_one ? find_near(it, thread, reach->end_ns) : 0;
+            note_until(it->spans, thread, reach);
+            reach->last =
+                slice + 1 < it->slice_count ? reach_of(it, slice + 1)[thread].next : it->first_joining[thread + 1];
         }
     }
 }
@@ -233,25 +245,36 @@ static inline void take(struct run *run, uint32_t thread, int64_t start_ns, int6
     int64_t from_ns = start_ns > reach->end_ns ? start_ns : reach->end_ns;
     reach->end_ns = end_ns;
     reach->start_ns = start_ns;
-    if (!is_together && !is_asked(run->it, &run->it->spans->threads[thread], reach, from_ns, end_ns))
+    bool is_listed = is_together || is_asked(run->it, &run->it->spans->threads[thread], reach, from_ns, end_ns);
+    note_until(run->it->spans, thread, reach);
+    if (!is_listed)
         return;
     run->starts_together |= is_together;
     reach->count++;
     *run->place++ = (uint32_t)number;
 }
 
-/* Those of a thread that come before a row that starts at a time, or all. */
+/* Those of a thread that come before a row that starts at a time, or all before the next slice. */
 static void take_joining(struct run *run, uint32_t thread, int64_t until_ns, bool takes_all) {
     const struct listing *it = run->it;
     const struct gt_cover_table *table = shorter_table(it);
     struct reach *reach = &run->reach[thread];
-    size_t offset = it->longer == 1 ? 0 : it->tables[0].count, end = it->first_joining[thread + 1];
+    size_t offset = it->longer == 1 ? 0 : it->tables[0].count;
+    size_t end = takes_all ? reach->last : it->first_joining[thread + 1];
     for (; reach->next < end; reach->next++) {
         uint32_t row = it->joining[reach->next];
         if (!takes_all && !joins_before(it, row, until_ns))
             return;
         take(run, thread, table->start_ns[row], table->end_ns[row], offset + row);
     }
+}
+
+/* Most rows are: this is all that is looked up of them. */
+static inline bool changes_nothing(const struct listing *it, const struct gt_cover_table *table, size_t row,
+                                   const struct reach *reach) {
+    uint32_t thread = table->thread[row];
+    return thread < it->cover->thread_count && table->end_ns[row] <= reach[thread].until_ns &&
+           table->start_ns[row] >= reach[thread].start_ns;
 }
 
 static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
@@ -261,7 +284,7 @@ static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
     size_t offset = it->longer == 1 ? it->tables[0].count : 0;
     for (size_t i = begin; i < end; i++) {
         size_t row = row_at(it, i);
-        if (!has_name_that_counts(table, row) || is_inside(it, table, row, run.reach) || !counts(it, table, row))
+        if (!has_name_that_counts(table, row) || changes_nothing(it, table, row, run.reach) || !counts(it, table, row))
             continue;
         uint32_t thread = table->thread[row];
         int64_t start_ns = table->start_ns[row];
@@ -269,7 +292,7 @@ static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
             take_joining(&run, thread, start_ns, false);
         take(&run, thread, start_ns, table->end_ns[row], offset + row);
     }
-    for (uint32_t thread = 0; thread < it->cover->thread_count && slice + 1 == it->slice_count; thread++)
+    for (uint32_t thread = 0; thread < it->cover->thread_count; thread++) /* the last rows may have changed nothing */
         take_joining(&run, thread, 0, true);
     if (run.is_unordered)
         it->is_unordered = true;

@@ -8,6 +8,7 @@
 #include "measure/results/calls.h"
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 static bool is_of_host(enum gt_idle_cause cause) {
     return cause == GT_IDLE_SYNC || cause == GT_IDLE_HOST || cause == GT_IDLE_LAUNCH;
@@ -85,7 +86,8 @@ static bool find_waits(struct copies *copies) {
     const struct gt_store *store = copies->view->store;
     uint8_t *is_copy = gt_mem_array(store->calls.count, 1);
     uint32_t *last = gt_mem_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
-    uint8_t *blocks = gt_calls_blocking_names_new(store);
+    struct gt_error err = {0};
+    const struct gt_blocking_names *blocks = gt_results_blocking_names(copies->view, &err);
     bool ok = is_copy && last && blocks;
     for (size_t i = 0; i < copies->count && ok; i++)
         is_copy[call_of(copies->view, copies->items[i].position)] = 1;
@@ -96,12 +98,11 @@ static bool find_waits(struct copies *copies) {
         last[thread] = i + 1;
         if (!before || !is_copy[before - 1])
             continue;
-        if (blocks[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
+        if (blocks->of_name[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
             gt_map_put(&copies->waits, 0, before - 1, i);
     }
     gt_mem_free(is_copy);
     gt_mem_free(last);
-    gt_mem_free(blocks);
     return ok && !copies->waits.failed;
 }
 
@@ -262,13 +263,9 @@ static enum gt_host_gap classify(const struct gt_idle *idle, size_t gap, bool is
     return cause == GT_IDLE_HOST ? GT_HOST_GAP_STALL : GT_HOST_GAP_NONE;
 }
 
-/* Most gaps are nobody's fault: their causes and times are all that is looked at. */
+/* Of one of the host after the warm-up. */
 static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct slice *slice) {
     const struct gt_idle *idle = it->idle;
-    if (gt_idle_gap_start_ns(idle, gap) < it->copies->steady_ns)
-        return GT_HOST_GAP_WARM_UP;
-    if (!is_of_host(gt_idle_gap_cause(idle, gap)))
-        return GT_HOST_GAP_NONE;
     bool is_after = it->chosen != GT_NO_ROW && kind_before(it->copies, idle, gap) == it->chosen &&
                     !is_pause_after(it->copies, idle, gap);
     enum gt_host_gap class = classify(idle, gap, is_after);
@@ -281,13 +278,27 @@ static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct sl
     return class;
 }
 
+/* Gaps of one device. Most are nobody's fault: their causes are all that is looked at. */
+static void sort_some(const struct sorting *it, size_t begin, size_t end, size_t steady, struct slice *slice) {
+    for (size_t i = begin; i < end; i++) {
+        enum gt_host_gap class = GT_HOST_GAP_NONE;
+        if (i < steady)
+            class = GT_HOST_GAP_WARM_UP;
+        else if (is_of_host(gt_idle_gap_cause(it->idle, i)))
+            class = sort_gap(it, i, slice);
+        it->gaps->of[i] = (uint8_t) class;
+        if (class != GT_HOST_GAP_NONE) /* nobody asks for those */
+            slice->counts[class]++;
+    }
+}
+
 static void sort_slice(void *context, size_t index, size_t begin, size_t end) {
     const struct sorting *it = context;
     struct slice slice = {0};
-    for (size_t i = begin; i < end; i++) {
-        enum gt_host_gap class = sort_gap(it, i, &slice);
-        it->gaps->of[i] = (uint8_t) class;
-        slice.counts[class]++;
+    for (size_t d = 0; d < it->idle->device_count; d++) {
+        size_t from = begin, to = end;
+        if (gt_idle_clip(it->idle, d, &from, &to))
+            sort_some(it, from, to, gt_idle_first_from(it->idle, d, it->copies->steady_ns), &slice);
     }
     it->slices[index] = slice;
 }

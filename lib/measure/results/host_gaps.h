@@ -30,9 +30,9 @@ struct gt_readback {
 };
 
 struct gt_host_gaps {
-    uint8_t *of; /* enum gt_host_gap, by gap */
-    size_t counts[GT_HOST_GAP_COUNT];
-    __int128 late_ns; /* of all of GT_HOST_GAP_LATE */
+    uint8_t *of;                      /* enum gt_host_gap, by gap */
+    size_t counts[GT_HOST_GAP_COUNT]; /* but for GT_HOST_GAP_NONE */
+    __int128 late_ns;                 /* of all of GT_HOST_GAP_LATE */
     struct gt_readback readback;
 };
 

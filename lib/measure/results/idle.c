@@ -94,8 +94,15 @@ void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idl
     const struct gt_idle_device *of = &idle->devices[device];
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         sums[i] = (struct gt_idle_sum){0};
+    gt_idle_sum_add_unblamed(sums, of);
     for (size_t i = of->first; i < of->first + of->count; i++)
-        gt_idle_sum_add(&sums[gt_idle_gap_cause(idle, i)], gt_idle_gap_cause(idle, i), gt_idle_gap_ns(idle, i), of);
+        if (!gt_idle_gap_is_unblamed(idle, i))
+            gt_idle_sum_add(&sums[gt_idle_gap_cause(idle, i)], gt_idle_gap_cause(idle, i), gt_idle_gap_ns(idle, i), of);
+}
+
+void gt_idle_sum_add_unblamed(struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT], const struct gt_idle_device *device) {
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
+        gt_moments_merge(&sums[i].gaps, &device->unblamed[i]);
 }
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
@@ -115,6 +122,25 @@ size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (idle->devices[middle].first + idle->devices[middle].count <= gap)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool gt_idle_clip(const struct gt_idle *idle, size_t device, size_t *begin, size_t *end) {
+    size_t first = idle->devices[device].first, stop = first + idle->devices[device].count;
+    *begin = *begin > first ? *begin : first;
+    *end = *end < stop ? *end : stop;
+    return *begin < *end;
+}
+
+size_t gt_idle_first_from(const struct gt_idle *idle, size_t device, int64_t time_ns) {
+    size_t low = idle->devices[device].first, high = low + idle->devices[device].count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (gt_idle_gap_start_ns(idle, middle) < time_ns)
             low = middle + 1;
         else
             high = middle;

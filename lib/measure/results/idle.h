@@ -30,6 +30,8 @@ struct gt_idle_device {
     uint64_t twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
                                 which may lie between two */
     __int128 total_ns;
+    struct gt_moments unblamed[GT_IDLE_CAUSE_COUNT]; /* by cause: lengths of those that are nobody's fault and whole, as
+                                                        nearly all are */
 };
 
 /* Gaps by device, then start. There may be as many as ops, so that their times are those of the ops around them and
@@ -56,8 +58,17 @@ void gt_idle_release(struct gt_idle *idle);
 /* Of the gaps of one device by cause; one pass over them. */
 void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT]);
 
+/* Adds those of a device that it has summed already. */
+void gt_idle_sum_add_unblamed(struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT], const struct gt_idle_device *device);
+
 /* The device of a gap, by its number. */
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);
+
+/* Of some gaps those of a device: makes begin and end its own. false: there are none. */
+bool gt_idle_clip(const struct gt_idle *idle, size_t device, size_t *begin, size_t *end);
+
+/* The first gap of a device that starts at a time or later. */
+size_t gt_idle_first_from(const struct gt_idle *idle, size_t device, int64_t time_ns);
 
 /* ---- gaps by number ---- */
 
@@ -74,6 +85,11 @@ static inline enum gt_idle_cause gt_idle_gap_cause(const struct gt_idle *idle, s
 
 static inline enum gt_gap_part gt_idle_gap_part(const struct gt_idle *idle, size_t gap) {
     return (enum gt_gap_part)(idle->state[gap] >> GT_IDLE_PART_SHIFT & 3);
+}
+
+/* Whether the sums of its device have it: `unblamed`. */
+static inline bool gt_idle_gap_is_unblamed(const struct gt_idle *idle, size_t gap) {
+    return gt_idle_gap_cause(idle, gap) > GT_IDLE_LAUNCH && gt_idle_gap_part(idle, gap) == GT_GAP_WHOLE;
 }
 
 /* Whether the call starts after the start of the gap, on a known thread: the launch wait is the time in between, which

@@ -85,40 +85,17 @@ void gt_idle_code_release(struct gt_idle_code *code) {
     *code = (struct gt_idle_code){0};
 }
 
-/* What the sums of a device are made of and go to. */
-struct block {
-    const struct gt_idle_code *code;
-    const struct gt_idle *idle;
-    const struct gt_idle_device *device;
-    struct gt_idle_sum *causes, *activities;
-};
-
-/* A batch of gaps. Most are short and nobody's fault: those are summed in 64 bits first. */
-static void sum_block(const struct block *it, size_t begin, size_t end) {
-    struct gt_moments_batch batches[GT_IDLE_CAUSE_COUNT] = {0};
-    for (size_t i = begin; i < end; i++) {
-        enum gt_idle_cause cause = gt_idle_gap_cause(it->idle, i);
-        uint64_t ns = (uint64_t)gt_idle_gap_ns(it->idle, i); /* a negative one would be too large */
-        if (cause > GT_IDLE_LAUNCH && ns < GT_MOMENTS_BATCH_LIMIT)
-            gt_moments_batch_add(&batches[cause], ns);
-        else
-            gt_idle_sum_add(cause == GT_IDLE_HOST ? &it->activities[it->code->activity[i]] : &it->causes[cause], cause,
-                            (int64_t)ns, it->device);
-    }
-    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
-        if (batches[i].count)
-            gt_moments_take(&it->causes[i].gaps, &batches[i]);
-}
-
 void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, struct gt_idle_stretch stretch,
                       struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT],
                       struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]) {
     const struct gt_idle_device *device = &idle->devices[stretch.device];
     memset(causes, 0, GT_IDLE_CAUSE_COUNT * sizeof *causes);
     memset(activities, 0, GT_HOST_ACTIVITY_COUNT * sizeof *activities);
-    for (size_t i = stretch.begin, stop; i < stretch.end; i = stop) {
-        stop = stretch.end - i < GT_MOMENTS_BATCH ? stretch.end : i + GT_MOMENTS_BATCH;
-        sum_block(&(struct block){code, idle, device, causes, activities}, i, stop);
+    for (size_t i = stretch.begin; i < stretch.end; i++) {
+        enum gt_idle_cause cause = gt_idle_gap_cause(idle, i);
+        if (!gt_idle_gap_is_unblamed(idle, i))
+            gt_idle_sum_add(cause == GT_IDLE_HOST ? &activities[code->activity[i]] : &causes[cause], cause,
+                            gt_idle_gap_ns(idle, i), device);
     }
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
         gt_moments_merge(&causes[GT_IDLE_HOST].gaps, &activities[i].gaps);

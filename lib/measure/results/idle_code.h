@@ -23,7 +23,8 @@ struct gt_idle_stretch {
     size_t device, begin, end;
 };
 
-/* Sums by cause, and of host gaps by activity; one pass over them. */
+/* Sums by cause, and of host gaps by activity, without the gaps that their device has summed already; one pass over
+   them. */
 void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idle, struct gt_idle_stretch stretch,
                       struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT],
                       struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]);

@@ -53,6 +53,7 @@ struct slice {
     uint32_t last;             /* the op that ended last, of its own; GT_NO_ROW: none of them */
     size_t late_starts;
     __int128 total_ns;
+    struct gt_moments unblamed[GT_IDLE_CAUSE_COUNT]; /* as gt_idle_device has them */
 };
 
 /* How long a launch takes. */
@@ -309,19 +310,26 @@ static void find_latency(void *context, size_t index) {
     finder->idle->devices[index].launch_latency_ns = whole_latency_ns(finder->latencies[index].median_ns);
 }
 
+/* Adds a gap that is nobody's fault. Nearly all fit a batch. */
+static inline void add_unblamed(struct gt_moments *moments, struct gt_moments_batch *batch, int64_t gap_ns) {
+    if ((uint64_t)gap_ns < GT_MOMENTS_BATCH_LIMIT)
+        gt_moments_batch_add(batch, (uint64_t)gap_ns);
+    else
+        gt_moments_add(moments, gap_ns);
+}
+
 /* An op that was queued in time, and no longer than a launch takes (the median of the samples), was being launched.
    The others waited longer than any launch: their waits are samples now. */
-static void judge_waits(void *context, size_t index) {
-    struct finder *finder = context;
-    struct slice *slice = &finder->slices[index];
+static void judge_some(const struct finder *finder, struct slice *slice, size_t begin, size_t end) {
     struct gt_idle *idle = finder->idle;
     const struct gt_calls *calls = &finder->view->store->calls;
     const struct gt_idle_device *device = &idle->devices[slice->device];
-    const struct latency *latency = &finder->latencies[slice->device];
-    int64_t limit_ns = late_start_limit_ns(latency->median_ns);
-    struct sampling sampling = {.samples = finder->samples + slice->first};
+    const struct latency latency = finder->latencies[slice->device];
+    const int64_t limit_ns = late_start_limit_ns(latency.median_ns);
+    struct gt_moments_batch batches[GT_IDLE_CAUSE_COUNT] = {0}, queued = {0}; /* most are queued: no address of it */
+    struct sampling sampling = slice->sampling;
     __int128 total_ns = 0;
-    for (size_t gap = slice->first, end = gap + slice->count; gap < end; gap++) {
+    for (size_t gap = begin; gap < end; gap++) {
         enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
         int64_t end_ns = gt_idle_gap_whole_end_ns(idle, gap);
         int64_t gap_ns = gt_ns_between(gt_idle_gap_start_ns(idle, gap), end_ns);
@@ -330,16 +338,35 @@ static void judge_waits(void *context, size_t index) {
             idle->state[gap] = gt_idle_state(cause, GT_GAP_FIRST, gt_idle_gap_has_launch_wait(idle, gap));
             slice->late_starts++;
         }
-        if (cause != GT_IDLE_DEPENDENCY)
-            continue;
-        bool is_short = latency->is_known && (double)gap_ns <= latency->median_ns; /* it waited at least that long */
-        if (is_short && (double)gt_ns_between(calls->end_ns[idle->call[gap]], end_ns) <= latency->median_ns)
+        bool is_queued = cause == GT_IDLE_DEPENDENCY;
+        bool is_short = is_queued && latency.is_known && (double)gap_ns <= latency.median_ns; /* it waited that long */
+        if (is_short && (double)gt_ns_between(calls->end_ns[idle->call[gap]], end_ns) <= latency.median_ns) {
             idle->state[gap] = gt_idle_state(GT_IDLE_LAUNCH, GT_GAP_WHOLE, false);
-        else
+            continue;
+        }
+        if (is_queued) {
             add_sample(&sampling, gap_ns);
+            add_unblamed(&slice->unblamed[cause], &queued, gap_ns);
+        } else if (cause > GT_IDLE_LAUNCH) {
+            add_unblamed(&slice->unblamed[cause], &batches[cause], gap_ns);
+        }
     }
     slice->sampling = sampling;
-    slice->total_ns = total_ns;
+    slice->total_ns += total_ns;
+    batches[GT_IDLE_DEPENDENCY] = queued;
+    for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
+        if (batches[cause].count)
+            gt_moments_take(&slice->unblamed[cause], &batches[cause]);
+}
+
+static void judge_waits(void *context, size_t index) {
+    struct finder *finder = context;
+    struct slice *slice = &finder->slices[index];
+    slice->sampling = (struct sampling){.samples = finder->samples + slice->first};
+    for (size_t gap = slice->first, end = gap + slice->count, stop; gap < end; gap = stop) {
+        stop = end - gap < GT_MOMENTS_BATCH ? end : gap + GT_MOMENTS_BATCH;
+        judge_some(finder, slice, gap, stop);
+    }
 }
 
 static void find_floor(void *context, size_t index) {
@@ -380,6 +407,8 @@ static void sum_devices(struct finder *finder) {
         device->count += slice->count;
         device->late_starts += slice->late_starts;
         device->total_ns += slice->total_ns;
+        for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
+            gt_moments_merge(&device->unblamed[cause], &slice->unblamed[cause]);
         idle->late_starts += slice->late_starts;
     }
 }

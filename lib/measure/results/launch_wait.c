@@ -1,9 +1,11 @@
 /* Lists launch waits, and asks what calls and code cover of them. */
 #include "measure/results/launch_wait.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/threads.h"
-#include "measure/results/calls.h"
+#include "measure/results/results.h"
 
 /* ---- the waits ---- */
 
@@ -17,11 +19,23 @@ struct listing {
     size_t thread_count;
 };
 
+/* Of so many gaps: a bit of each byte. In most traces few gaps have launch waits. */
+enum { TOGETHER = 8 };
+static inline uint64_t waits_together(const struct gt_idle *idle, size_t gap) {
+    uint64_t states;
+    memcpy(&states, idle->state + gap, TOGETHER);
+    return states & UINT64_C(0x0101010101010101) * GT_IDLE_WAIT_BIT;
+}
+
 static void count_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct listing *listing = context;
     size_t count = 0;
-    for (size_t i = begin; i < end; i++)
-        count += gt_idle_gap_has_launch_wait(listing->idle, i);
+    for (size_t i = begin; i < end; i++) {
+        if (end - i >= TOGETHER && !waits_together(listing->idle, i))
+            i += TOGETHER - 1;
+        else
+            count += gt_idle_gap_has_launch_wait(listing->idle, i);
+    }
     listing->first[slice + 1] = count;
 }
 
@@ -32,6 +46,8 @@ static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct gt_cover_thread *parts = listing->parts + slice * listing->thread_count;
     size_t place = listing->first[slice];
     for (size_t i = begin; i < end; i++) {
+        if (end - i >= TOGETHER && !waits_together(idle, i))
+            i += TOGETHER - 1;
         if (!gt_idle_gap_has_launch_wait(idle, i))
             continue;
         uint32_t call = idle->call[i], thread = calls->thread[call];
@@ -137,12 +153,13 @@ static bool ask_all(struct asking *it, const struct gt_cover_table tables[2], bo
 bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_cover_spans *waits, bool only_waits,
                           gt_launch_wait_report *in_calls, void *context) {
     const struct gt_calls *calls = &view->store->calls;
-    uint8_t *blocks = only_waits ? gt_calls_blocking_names_new(view->store) : NULL;
+    struct gt_error err = {0};
+    const struct gt_blocking_names *names = only_waits ? gt_results_blocking_names(view, &err) : NULL;
+    const uint8_t *blocks = names ? names->of_name : NULL;
     const struct gt_cover_table tables[2] = {
         {0}, {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL, blocks}};
     struct asking it = {.waits = waits, .report = in_calls, .context = context};
     bool ok = (blocks || !only_waits) && ask_all(&it, tables, false, gt_threads_count(view->request->threads));
-    gt_mem_free(blocks);
     return ok;
 }
 

@@ -21,6 +21,7 @@ struct sorting {
     size_t groups;       /* of devices */
     size_t slices;       /* of ranges */
     struct gt_phase *of_group, *of_slice; /* then by phase: what each of them sums */
+    int64_t *outside_ns;                  /* by group */
     bool has_phases;
 };
 
@@ -38,8 +39,9 @@ static bool sorting_init(struct sorting *sorting, const struct gt_view *view, st
     sorting->has_ops = gt_mem_array(count, 1);
     sorting->of_group = gt_mem_array(sorting->groups * sorting->phase_count, sizeof *sorting->of_group);
     sorting->of_slice = gt_mem_array(sorting->slices * sorting->phase_count, sizeof *sorting->of_slice);
+    sorting->outside_ns = gt_mem_array(sorting->groups, sizeof *sorting->outside_ns);
     return sorting->phase_of && sorting->inside_ns && sorting->reached_ns && sorting->has_ops && sorting->of_group &&
-           sorting->of_slice;
+           sorting->of_slice && sorting->outside_ns;
 }
 
 static void sorting_release(struct sorting *sorting) {
@@ -49,6 +51,7 @@ static void sorting_release(struct sorting *sorting) {
     gt_mem_free(sorting->has_ops);
     gt_mem_free(sorting->of_group);
     gt_mem_free(sorting->of_slice);
+    gt_mem_free(sorting->outside_ns);
 }
 
 /* A map says what each name is. Where names are guessed, ranges with other names belong to the range around them:
@@ -84,8 +87,10 @@ static void take_group(void *context, size_t group) {
     struct gt_range_run run = {.first = view->devices[from].first, .device = (uint32_t)from};
     const size_t end = view->devices[to - 1].first + view->devices[to - 1].count;
     while (run.first + run.count < end && gt_range_run_next(&run, view, SIZE_MAX)) {
-        if (run.range == GT_NO_ROW)
+        if (run.range == GT_NO_ROW) {
+            sorting->outside_ns[group] = gt_ns_add(sorting->outside_ns[group], run.sum_ns);
             continue;
+        }
         struct gt_phase *phase = &phases[sorting->phase_of[run.range]];
         phase->ops += run.count;
         phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run.sum_ns);
@@ -156,8 +161,10 @@ static bool sum_all(struct sorting *sorting) {
         return false;
     gt_threads_parts(sorting->groups, sorting->groups, take_group, sorting);
     gt_threads_rows(sorting->slices, sorting->view->store->ranges.count, count_ranges, sorting);
-    for (size_t i = 0; i < sorting->groups; i++)
+    for (size_t i = 0; i < sorting->groups; i++) {
         add_sums(sorting, sorting->of_group + i * sorting->phase_count);
+        sorting->set->outside_ns = gt_ns_add(sorting->set->outside_ns, sorting->outside_ns[i]);
+    }
     for (size_t i = 0; i < sorting->slices; i++)
         add_sums(sorting, sorting->of_slice + i * sorting->phase_count);
     return true;

@@ -20,6 +20,7 @@ struct gt_phase_set {
     size_t count;            /* those with a range */
     size_t mapped_count;     /* those except for unmapped */
     int64_t covered_ns;      /* exclusive time of all */
+    int64_t outside_ns;      /* of ops that no range has launched */
     int64_t cpu_ns;          /* of all */
 };
 

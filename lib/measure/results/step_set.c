@@ -64,12 +64,19 @@ static bool collect_device(const struct gt_view *view, uint32_t device, struct g
     return true;
 }
 
+/* Room for a part of each step: mostly one device has ops of it. Without it, room is made as parts come. */
+static void make_room(struct group *group, size_t count) {
+    group->items = count ? gt_mem_alloc(count * sizeof *group->items) : NULL;
+    group->capacity = group->items ? count : 0;
+}
+
 /* Of the numbers, pages are only touched where the devices have steps: those of a process follow each other. */
 static void collect_group(void *context, size_t index) {
     const struct collecting *it = context;
     const size_t devices = it->view->device_count;
     uint32_t *number_of = gt_mem_array(it->view->labels->step_count, sizeof *number_of);
     bool ok = number_of;
+    make_room(&it->groups[index], it->view->labels->step_count / it->group_count);
     for (size_t d = gt_threads_slice_begin(devices, it->group_count, index),
                 end = gt_threads_slice_begin(devices, it->group_count, index + 1);
          d < end && ok; d++)

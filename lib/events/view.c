@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/intervals.h"
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
@@ -230,33 +229,23 @@ static void list_slice(void *context, size_t slice) {
     }
 }
 
-/* Not zeroed: each is written whole. */
+/* Not zeroed: each is written whole. They lie in one block, the wider ones first, so that huge pages can be across
+   their ends. */
 static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
     size_t count = view->op_count;
-    view->start_ns = gt_mem_uninitialised(count, sizeof *view->start_ns);
-    view->end_ns = gt_mem_uninitialised(count, sizeof *view->end_ns);
-    view->row = gt_mem_uninitialised(count, sizeof *view->row);
-    view->name = gt_mem_uninitialised(count, sizeof *view->name);
-    view->lane = gt_mem_uninitialised(count, sizeof *view->lane);
-    view->kind = gt_mem_uninitialised(count, sizeof *view->kind);
-    view->category = gt_mem_uninitialised(count, sizeof *view->category);
-    view->lane_order = gt_mem_uninitialised(count, sizeof *view->lane_order);
-    bool ok = view->start_ns && view->end_ns && view->row && view->name && view->lane && view->kind && view->category &&
-              view->lane_order;
-    return ok ? GT_OK : gt_fail_memory(err);
-}
-
-static void free_columns(struct gt_view *view) {
-    if (view->is_by_row)
-        return;
-    gt_mem_free(view->start_ns);
-    gt_mem_free(view->end_ns);
-    gt_mem_free(view->row);
-    gt_mem_free(view->name);
-    gt_mem_free(view->lane);
-    gt_mem_free(view->kind);
-    gt_mem_free(view->category);
-    gt_mem_free(view->lane_order);
+    size_t op_bytes = sizeof *view->start_ns + sizeof *view->end_ns + sizeof *view->row + sizeof *view->name +
+                      sizeof *view->lane + sizeof *view->lane_order + sizeof *view->kind + sizeof *view->category;
+    view->start_ns = gt_mem_uninitialised(count, op_bytes);
+    if (!view->start_ns)
+        return gt_fail_memory(err);
+    view->end_ns = view->start_ns + count;
+    view->row = (uint32_t *)(view->end_ns + count);
+    view->name = view->row + count;
+    view->lane = view->name + count;
+    view->lane_order = view->lane + count;
+    view->kind = (uint8_t *)(view->lane_order + count);
+    view->category = view->kind + count;
+    return GT_OK;
 }
 
 static void list_ops(struct making *making) {
@@ -469,7 +458,8 @@ void gt_view_free(struct gt_view *view) {
     if (!view)
         return;
     gt_view_slots_free(view->slots);
-    free_columns(view);
+    if (!view->is_by_row)
+        gt_mem_free(view->start_ns); /* with all columns of ops */
     gt_arena_release(&view->arena);
     gt_mem_free(view);
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/carve.h"
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
@@ -229,22 +230,23 @@ static void list_slice(void *context, size_t slice) {
     }
 }
 
-/* Not zeroed: each is written whole. They lie in one block, the wider ones first, so that huge pages can be across
-   their ends. */
+/* Not zeroed: each is written whole. start_ns is where their block begins. */
 static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
     size_t count = view->op_count;
     size_t op_bytes = sizeof *view->start_ns + sizeof *view->end_ns + sizeof *view->row + sizeof *view->name +
                       sizeof *view->lane + sizeof *view->lane_order + sizeof *view->kind + sizeof *view->category;
-    view->start_ns = gt_mem_uninitialised(count, op_bytes);
-    if (!view->start_ns)
+    size_t taken_bytes = 0;
+    void *block = gt_mem_uninitialised(count, op_bytes);
+    if (!block)
         return gt_fail_memory(err);
-    view->end_ns = view->start_ns + count;
-    view->row = (uint32_t *)(view->end_ns + count);
-    view->name = view->row + count;
-    view->lane = view->name + count;
-    view->lane_order = view->lane + count;
-    view->kind = (uint8_t *)(view->lane_order + count);
-    view->category = view->kind + count;
+    view->start_ns = gt_carve_column(block, &taken_bytes, count, sizeof *view->start_ns);
+    view->end_ns = gt_carve_column(block, &taken_bytes, count, sizeof *view->end_ns);
+    view->row = gt_carve_column(block, &taken_bytes, count, sizeof *view->row);
+    view->name = gt_carve_column(block, &taken_bytes, count, sizeof *view->name);
+    view->lane = gt_carve_column(block, &taken_bytes, count, sizeof *view->lane);
+    view->lane_order = gt_carve_column(block, &taken_bytes, count, sizeof *view->lane_order);
+    view->kind = gt_carve_column(block, &taken_bytes, count, sizeof *view->kind);
+    view->category = gt_carve_column(block, &taken_bytes, count, sizeof *view->category);
     return GT_OK;
 }
 

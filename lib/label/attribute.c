@@ -2,6 +2,7 @@
    the trees of ranges. An op belongs to the ranges of the launching thread around its launch call; without a call, to
    the GPU-side annotations of its stream around itself. It belongs to the step that launched it, on whichever thread:
    backward kernels come from the autograd thread. */
+#include "base/carve.h"
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
@@ -34,15 +35,15 @@ struct gt_range_forest {
                        climb is long */
 };
 
-/* The columns of ranges lie in one block: a large one gets huge pages. */
 static bool new_columns(struct gt_labels *labels, size_t count) {
     uint32_t **const columns[] = {&labels->range_parent, &labels->range_sibling, &labels->range_last,
                                   &labels->range_level, &labels->range_order};
-    uint32_t *rows =
-        gt_arena_uninitialised(&labels->arenas[GT_PASS_TREES], count, GT_ARRAY_COUNT(columns) * sizeof *rows);
-    for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && rows; i++)
-        *columns[i] = rows + i * count;
-    return rows;
+    size_t taken_bytes = 0;
+    void *block =
+        gt_arena_uninitialised(&labels->arenas[GT_PASS_TREES], count, GT_ARRAY_COUNT(columns) * sizeof **columns[0]);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && block; i++)
+        *columns[i] = gt_carve_column(block, &taken_bytes, count, sizeof **columns[i]);
+    return block;
 }
 
 static bool forest_init(struct gt_range_forest *forest, const struct gt_store *store, struct gt_labels *labels,

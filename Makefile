@@ -325,8 +325,8 @@ asan:
 # stay what they are in the source, but for those of headers.
 COUNTED := -O1 -g0 -Wno-maybe-uninitialized -fno-inline-small-functions -fno-inline-functions-called-once -fsanitize=kernel-address \
     --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0
-COUNTED_CALLS := memcpy memmove memset memchr gt_mem_array gt_mem_uninitialised gt_mem_free gt_mem_pages_free gt_arena_array \
-    gt_arena_uninitialised gt_arena_release gt_arena_reset gt_arena_take gt_store_seal gt_cache_load
+COUNTED_CALLS := memcpy memmove memset memchr gt_mem_array gt_mem_uninitialised gt_mem_free gt_mem_pages_free gt_carve_column \
+    gt_arena_array gt_arena_uninitialised gt_arena_release gt_arena_reset gt_arena_take gt_store_seal gt_cache_load
 PASSES_OBJECTS := $(call objects_of,$(wildcard tests/passes/*.c))
 $(PASSES_OBJECTS): override CFLAGS += -fno-sanitize=all
 $(BUILD)/counted: $(PASSES_OBJECTS) $(CLI_OBJECTS) $(BUILD)/libgputime.a

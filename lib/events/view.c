@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/intervals.h"
+#include "base/carve.h"
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
@@ -18,9 +18,10 @@ enum { MOST_RUNS = 8 };
 /* What a slice of the store's ops has of a stream. */
 struct portion {
     size_t count;               /* of ops in the view; later where its next one goes */
+    size_t first;               /* where its first one goes */
     bool is_seen;               /* has wanted ops, in the window or not */
     uint8_t break_count;        /* at most one above MOST_RUNS, which has no room */
-    struct gt_interval last;    /* times of its last op that is listed */
+    int64_t last_start_ns;      /* of its last op that is listed */
     uint32_t breaks[MOST_RUNS]; /* places of ops that come before the one that is listed before */
 };
 
@@ -192,8 +193,17 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
 
 /* ---- ops ---- */
 
-static bool is_in_order(struct gt_interval a, struct gt_interval b) {
-    return a.start_ns < b.start_ns || (a.start_ns == b.start_ns && a.end_ns >= b.end_ns);
+/* Whether an op and the one that is listed after it are in order. */
+static bool is_in_order(const struct gt_ops *ops, const uint32_t *rows) {
+    return ops->start_ns[rows[0]] < ops->start_ns[rows[1]] ||
+           (ops->start_ns[rows[0]] == ops->start_ns[rows[1]] && ops->end_ns[rows[0]] >= ops->end_ns[rows[1]]);
+}
+
+static void note_break(struct portion *portion, size_t place) {
+    if (portion->break_count < MOST_RUNS)
+        portion->breaks[portion->break_count] = (uint32_t)place;
+    if (portion->break_count <= MOST_RUNS)
+        portion->break_count++;
 }
 
 /* Lists the ops of a slice, each after those of its stream that came before, and notes where these are out of order. */
@@ -203,6 +213,7 @@ static void list_slice(void *context, size_t slice) {
     struct portion *portions = portions_of(making, slice);
     uint32_t *row = making->listed.row;
     const uint32_t *lane_of = ops->lane;
+    const int64_t *starts_ns = ops->start_ns;
     uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     bool takes_all = making->takes_all;
@@ -210,45 +221,33 @@ static void list_slice(void *context, size_t slice) {
         if (!takes_all && !is_selected(making, op))
             continue;
         struct portion *portion = &portions[lane_of[op]];
-        struct gt_interval time = {ops->start_ns[op], ops->end_ns[op]};
+        int64_t start_ns = starts_ns[op];
         size_t place = portion->count++;
         row[place] = op;
-        if (!is_in_order(portion->last, time) && portion->break_count <= MOST_RUNS) {
-            if (portion->break_count < MOST_RUNS)
-                portion->breaks[portion->break_count] = (uint32_t)place;
-            portion->break_count++;
-        }
-        portion->last = time;
+        if (start_ns <= portion->last_start_ns && place > portion->first && !is_in_order(ops, &row[place - 1]))
+            note_break(portion, place);
+        portion->last_start_ns = start_ns;
     }
 }
 
-/* Not zeroed: each is written whole. */
+/* Not zeroed: each is written whole. start_ns is where their block begins. */
 static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
     size_t count = view->op_count;
-    view->start_ns = gt_mem_uninitialised(count, sizeof *view->start_ns);
-    view->end_ns = gt_mem_uninitialised(count, sizeof *view->end_ns);
-    view->row = gt_mem_uninitialised(count, sizeof *view->row);
-    view->name = gt_mem_uninitialised(count, sizeof *view->name);
-    view->lane = gt_mem_uninitialised(count, sizeof *view->lane);
-    view->kind = gt_mem_uninitialised(count, sizeof *view->kind);
-    view->category = gt_mem_uninitialised(count, sizeof *view->category);
-    view->lane_order = gt_mem_uninitialised(count, sizeof *view->lane_order);
-    bool ok = view->start_ns && view->end_ns && view->row && view->name && view->lane && view->kind && view->category &&
-              view->lane_order;
-    return ok ? GT_OK : gt_fail_memory(err);
-}
-
-static void free_columns(struct gt_view *view) {
-    if (view->is_by_row)
-        return;
-    gt_mem_free(view->start_ns);
-    gt_mem_free(view->end_ns);
-    gt_mem_free(view->row);
-    gt_mem_free(view->name);
-    gt_mem_free(view->lane);
-    gt_mem_free(view->kind);
-    gt_mem_free(view->category);
-    gt_mem_free(view->lane_order);
+    size_t op_bytes = sizeof *view->start_ns + sizeof *view->end_ns + sizeof *view->row + sizeof *view->name +
+                      sizeof *view->lane + sizeof *view->lane_order + sizeof *view->kind + sizeof *view->category;
+    size_t taken_bytes = 0;
+    void *block = gt_mem_uninitialised(count, op_bytes);
+    if (!block)
+        return gt_fail_memory(err);
+    view->start_ns = gt_carve_column(block, &taken_bytes, count, sizeof *view->start_ns);
+    view->end_ns = gt_carve_column(block, &taken_bytes, count, sizeof *view->end_ns);
+    view->row = gt_carve_column(block, &taken_bytes, count, sizeof *view->row);
+    view->name = gt_carve_column(block, &taken_bytes, count, sizeof *view->name);
+    view->lane = gt_carve_column(block, &taken_bytes, count, sizeof *view->lane);
+    view->lane_order = gt_carve_column(block, &taken_bytes, count, sizeof *view->lane_order);
+    view->kind = gt_carve_column(block, &taken_bytes, count, sizeof *view->kind);
+    view->category = gt_carve_column(block, &taken_bytes, count, sizeof *view->category);
+    return GT_OK;
 }
 
 static void list_ops(struct making *making) {
@@ -258,8 +257,8 @@ static void list_ops(struct making *making) {
         for (size_t slice = 0; slice < making->slice_count; slice++) {
             struct portion *portion = &portions_of(making, slice)[view->lanes[i].lane];
             size_t count = portion->count;
-            portion->count = next;
-            portion->last = (struct gt_interval){INT64_MIN, INT64_MAX};
+            portion->count = portion->first = next;
+            portion->last_start_ns = INT64_MIN;
             next += count;
         }
     }
@@ -285,20 +284,17 @@ static size_t find_runs(const struct making *making, size_t index) {
     const struct gt_view_lane *lane = &making->view->lanes[index];
     const struct gt_ops *ops = &making->view->store->ops;
     struct runs runs = {.items = making->listed.runs + index * MOST_RUNS};
-    struct gt_interval last = {INT64_MIN, INT64_MAX};
     size_t place = lane->first;
     begin_run(&runs, index, place);
     for (size_t slice = 0; slice < making->slice_count; slice++) {
         const struct portion *portion = &portions_of(making, slice)[lane->lane];
         if (portion->count == place)
             continue;
-        uint32_t first = making->listed.row[place];
-        if (!is_in_order(last, (struct gt_interval){ops->start_ns[first], ops->end_ns[first]}))
+        if (place > lane->first && !is_in_order(ops, &making->listed.row[place - 1]))
             begin_run(&runs, index, place);
         for (size_t i = 0; i < portion->break_count && i < MOST_RUNS; i++)
             begin_run(&runs, index, portion->breaks[i]);
         runs.count = portion->break_count > MOST_RUNS ? MOST_RUNS + 1 : runs.count;
-        last = portion->last;
         place = portion->count;
     }
     return runs.count;
@@ -464,7 +460,8 @@ void gt_view_free(struct gt_view *view) {
     if (!view)
         return;
     gt_view_slots_free(view->slots);
-    free_columns(view);
+    if (!view->is_by_row)
+        gt_mem_free(view->start_ns); /* with all columns of ops */
     gt_arena_release(&view->arena);
     gt_mem_free(view);
 }

@@ -22,11 +22,11 @@ enum {
 
 /* A run that is being merged. */
 struct cursor {
-    int64_t end_ns, stream; /* of its next op, and of all */
-    uint32_t lane;          /* track */
-    uint32_t row;           /* of its next op */
-    size_t at, end;         /* place of the next op among the listed ops, and the end of the run there */
-    size_t *next_in_lane;   /* where the next op of its stream goes in lane_order */
+    int64_t stream;       /* of all its ops */
+    uint32_t lane;        /* track */
+    uint32_t row;         /* of its next op */
+    size_t at, end;       /* place of the next op among the listed ops, and the end of the run there */
+    size_t *next_in_lane; /* where the next op of its stream goes in lane_order */
 };
 
 /* An entry of a heap of runs: what most comparisons look at. */
@@ -102,29 +102,28 @@ static bool find_limits(struct making *making) {
 
 /* ---- merging ---- */
 
-static bool comes_before(const struct head *a, const struct head *b) {
+/* Ends are looked up where starts are equal only: they are not in the cache yet. */
+static bool comes_before(const struct head *a, const struct head *b, const int64_t *ends_ns) {
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns;
     const struct cursor *x = a->cursor, *y = b->cursor;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns;
+    if (ends_ns[x->row] != ends_ns[y->row])
+        return ends_ns[x->row] > ends_ns[y->row];
     return x->stream != y->stream ? x->stream < y->stream : x->row < y->row;
 }
 
 static void read_head(const struct making *making, struct head *head) {
-    const struct gt_ops *ops = &making->view->store->ops;
     struct cursor *cursor = head->cursor;
     cursor->row = making->listed->row[cursor->at];
-    cursor->end_ns = ops->end_ns[cursor->row];
-    head->start_ns = ops->start_ns[cursor->row];
+    head->start_ns = making->view->store->ops.start_ns[cursor->row];
 }
 
-static void sift_down(struct head *heap, size_t count, size_t at) {
+static void sift_down(struct head *heap, size_t count, size_t at, const int64_t *ends_ns) {
     struct head moving = heap[at];
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
+        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child], ends_ns))
             child++;
-        if (!comes_before(&heap[child], &moving))
+        if (!comes_before(&heap[child], &moving, ends_ns))
             break;
         heap[at] = heap[child];
     }
@@ -178,10 +177,11 @@ static int64_t fill(const struct gt_view *view, size_t first, size_t end, int64_
 
 /* Takes all ops of a device that start before a time, or all that are left. */
 static void merge_device(const struct making *making, struct device_merge *merge, int64_t limit_ns, bool takes_all) {
+    const int64_t *ends_ns = making->view->store->ops.end_ns;
     struct head *heap = merge->heap;
     size_t count = merge->count, place = merge->place;
     while (count && (takes_all || heap[0].start_ns < limit_ns)) {
-        const struct head *second = &heap[count > 2 && comes_before(&heap[2], &heap[1]) ? 2 : 1];
+        const struct head *second = &heap[count > 2 && comes_before(&heap[2], &heap[1], ends_ns) ? 2 : 1];
         bool is_second_first = count > 1 && (takes_all || second->start_ns < limit_ns);
         place = take_row(making, heap[0].cursor, is_second_first ? second->start_ns : limit_ns, place);
         if (heap[0].cursor->at == heap[0].cursor->end)
@@ -189,7 +189,7 @@ static void merge_device(const struct making *making, struct device_merge *merge
         else
             read_head(making, &heap[0]);
         if (count)
-            sift_down(heap, count, 0);
+            sift_down(heap, count, 0, ends_ns);
     }
     merge->latest_ns = fill(making->view, merge->place, place, merge->latest_ns);
     merge->count = count;
@@ -243,7 +243,7 @@ static void begin_device(const struct making *making, struct slice *slice, size_
         read_head(making, &device->heap[device->count++]);
     }
     for (size_t i = device->count / 2; i-- > 0;)
-        sift_down(device->heap, device->count, i);
+        sift_down(device->heap, device->count, i, view->store->ops.end_ns);
 }
 
 static void merge_blocks(const struct making *making, struct slice *slice, int64_t *latest_ends) {

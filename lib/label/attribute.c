@@ -1,12 +1,16 @@
-/* Ranges of ops: in come ranges, launch calls and ops, out go labels->op_range and the trees of ranges. An op belongs
-   to the ranges of the launching thread around its launch call; without a call, to the GPU-side annotations of its
-   stream around itself. */
-#include <string.h>
-
+/* Ranges and steps of ops: in come ranges, steps, launch calls and ops, out go labels->op_range, labels->op_step and
+   the trees of ranges. An op belongs to the ranges of the launching thread around its launch call; without a call, to
+   the GPU-side annotations of its stream around itself. It belongs to the step that launched it, on whichever thread:
+   backward kernels come from the autograd thread. */
+#include "base/carve.h"
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
 #include "label/label.h"
+#include "label/step_tree.h"
+
+/* Where a range has so many ancestors, climbs are made in jumps. */
+#define DEEP 16
 
 /* Where the latest search in the order of a track ended: `begun` is after the ranges of the track that have begun at
    from_ns or later and before to_ns, and `range` the last of these. No time is from 0 to 0: zeroed, it says nothing.
@@ -27,31 +31,30 @@ struct gt_range_forest {
     size_t *bounds;         /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
     struct cursor *cursors; /* by track; each slice of ops has its own */
     bool has_streams;       /* ranges of streams */
-    uint32_t *jump; /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
+    uint32_t *jump; /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic. NULL: no
+                       climb is long */
 };
 
-static uint32_t *new_rows(struct gt_labels *labels, size_t count) {
-    uint32_t *rows = gt_arena_uninitialised(&labels->arenas[GT_PASS_TREES], count, sizeof *rows);
-    if (rows)
-        memset(rows, 0xff, count * sizeof *rows);
-    return rows;
+static bool new_columns(struct gt_labels *labels, size_t count) {
+    uint32_t **const columns[] = {&labels->range_parent, &labels->range_sibling, &labels->range_last,
+                                  &labels->range_level, &labels->range_order};
+    size_t taken_bytes = 0;
+    void *block =
+        gt_arena_uninitialised(&labels->arenas[GT_PASS_TREES], count, GT_ARRAY_COUNT(columns) * sizeof **columns[0]);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(columns) && block; i++)
+        *columns[i] = gt_carve_column(block, &taken_bytes, count, sizeof **columns[i]);
+    return block;
 }
 
 static bool forest_init(struct gt_range_forest *forest, const struct gt_store *store, struct gt_labels *labels,
                         struct gt_arena *scratch) {
-    struct gt_arena *arena = &labels->arenas[GT_PASS_TREES];
-    size_t range_count = store->ranges.count;
     *forest = (struct gt_range_forest){
         .store = store, .labels = labels, .track_count = store->threads.count + store->lanes.count};
-    labels->range_parent = new_rows(labels, range_count);
-    labels->range_sibling = new_rows(labels, range_count);
-    labels->range_last = new_rows(labels, range_count);
-    labels->range_level = gt_arena_array(arena, range_count, sizeof *labels->range_level);
-    labels->range_order = gt_arena_array(arena, range_count, sizeof *labels->range_order);
+    if (!new_columns(labels, store->ranges.count))
+        return false;
     forest->order = labels->range_order;
-    forest->jump = gt_arena_array(scratch, range_count, sizeof *forest->jump);
     forest->bounds = gt_arena_array(scratch, forest->track_count + 2, sizeof *forest->bounds);
-    return !gt_arena_failed(arena) && !gt_arena_failed(scratch);
+    return forest->bounds;
 }
 
 /* GT_NO_TRACK for what can hold no op. */
@@ -71,6 +74,12 @@ static uint32_t track_of_range(const struct gt_store *store, size_t range) {
 
 /* ---- order ---- */
 
+/* A range of no tree is alone. */
+static void set_apart(struct gt_labels *labels, uint32_t range) {
+    labels->range_parent[range] = labels->range_sibling[range] = labels->range_last[range] = GT_NO_ROW;
+    labels->range_level[range] = 0;
+}
+
 static void group_by_track(struct gt_range_forest *forest) {
     const struct gt_store *store = forest->store;
     for (size_t range = 0; range < store->ranges.count; range++) {
@@ -84,42 +93,41 @@ static void group_by_track(struct gt_range_forest *forest) {
         uint32_t track = track_of_range(store, range);
         if (track != GT_NO_TRACK)
             forest->order[forest->bounds[track + 1]++] = range;
+        else
+            set_apart(forest->labels, range);
     }
     forest->labels->range_order_count = forest->bounds[forest->track_count];
 }
 
 /* ---- trees ---- */
 
-/* Jumps double back like the digits of a skew binary number: any ancestor is a logarithmic number of them away. */
-static uint32_t jump_from(const struct gt_range_forest *forest, uint32_t parent) {
-    const uint32_t *level = forest->labels->range_level;
-    uint32_t near = forest->jump[parent], far = forest->jump[near];
-    return level[parent] - level[near] == level[near] - level[far] ? far : parent;
-}
-
 /* The parent is the last range before it that ends no earlier. Climbing from the range just before finds it in
-   amortised constant time. The ends of the children of a parent grow from one to the next. */
-static void grow_tree(struct gt_range_forest *forest, const uint32_t *rows, size_t count) {
+   amortised constant time. The ends of the children of a parent grow from one to the next. Gives the greatest number of
+   ancestors. */
+static uint32_t grow_tree(struct gt_range_forest *forest, const uint32_t *rows, size_t count) {
     const struct gt_ranges *ranges = &forest->store->ranges;
     struct gt_labels *labels = forest->labels;
-    uint32_t last_root = GT_NO_ROW;
+    uint32_t last_root = GT_NO_ROW, deepest = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t range = rows[i], parent = i ? rows[i - 1] : GT_NO_ROW;
         while (parent != GT_NO_ROW && ranges->end_ns[parent] < ranges->end_ns[range])
             parent = labels->range_parent[parent];
         uint32_t *last = parent == GT_NO_ROW ? &last_root : &labels->range_last[parent];
-        if (*last != GT_NO_ROW && ranges->end_ns[*last] >= ranges->start_ns[range])
-            labels->range_sibling[range] = *last;
+        bool is_reached = *last != GT_NO_ROW && ranges->end_ns[*last] >= ranges->start_ns[range];
+        uint32_t level = parent == GT_NO_ROW ? 0 : labels->range_level[parent] + 1;
+        labels->range_sibling[range] = is_reached ? *last : GT_NO_ROW;
         *last = range;
+        labels->range_last[range] = GT_NO_ROW;
         labels->range_parent[range] = parent;
-        labels->range_level[range] = parent == GT_NO_ROW ? 0 : labels->range_level[parent] + 1;
-        forest->jump[range] = parent == GT_NO_ROW ? range : jump_from(forest, parent);
+        labels->range_level[range] = level;
+        deepest = level > deepest ? level : deepest;
     }
+    return deepest;
 }
 
 struct growth {
     struct gt_range_forest *forest;
-    atomic_bool failed;
+    atomic_bool failed, is_deep;
 };
 
 /* A range is of one track: tracks share nothing. */
@@ -131,10 +139,25 @@ static void grow_track(void *context, size_t track) {
     size_t count = forest->bounds[track + 1] - forest->bounds[track];
     if (!count)
         return;
-    if (gt_spans_sort(rows, count, ranges->start_ns, ranges->end_ns))
-        grow_tree(forest, rows, count);
-    else
+    if (!gt_spans_sort(rows, count, ranges->start_ns, ranges->end_ns))
         atomic_store(&growth->failed, true);
+    else if (grow_tree(forest, rows, count) >= DEEP)
+        atomic_store(&growth->is_deep, true);
+}
+
+/* Jumps double back like the digits of a skew binary number: any ancestor is a logarithmic number of them away. */
+static uint32_t jump_from(const struct gt_range_forest *forest, uint32_t parent) {
+    const uint32_t *level = forest->labels->range_level;
+    uint32_t near = forest->jump[parent], far = forest->jump[near];
+    return level[parent] - level[near] == level[near] - level[far] ? far : parent;
+}
+
+static void link_track(void *context, size_t track) {
+    const struct gt_range_forest *forest = context;
+    for (size_t i = forest->bounds[track]; i < forest->bounds[track + 1]; i++) {
+        uint32_t range = forest->order[i], parent = forest->labels->range_parent[range];
+        forest->jump[range] = parent == GT_NO_ROW ? range : jump_from(forest, parent);
+    }
 }
 
 static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels *labels,
@@ -144,9 +167,17 @@ static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels 
     if (!forest || !forest_init(forest, store, labels, &scratch->range_arena))
         return gt_fail_memory(err);
     group_by_track(forest);
-    gt_threads_deal(gt_threads_slices(scratch->threads, store->ranges.count, 0), forest->track_count, grow_track,
-                    &growth);
-    return growth.failed ? gt_fail_memory(err) : GT_OK;
+    size_t slices = gt_threads_slices(scratch->threads, store->ranges.count, 0);
+    gt_threads_deal(slices, forest->track_count, grow_track, &growth);
+    if (growth.is_deep && !growth.failed) {
+        forest->jump = gt_arena_uninitialised(&scratch->range_arena, store->ranges.count, sizeof *forest->jump);
+        growth.failed = !forest->jump;
+    }
+    if (growth.failed)
+        return gt_fail_memory(err);
+    if (forest->jump)
+        gt_threads_deal(slices, forest->track_count, link_track, forest);
+    return GT_OK;
 }
 
 /* ---- ops ---- */
@@ -182,74 +213,184 @@ static void move_cursor(struct gt_range_forest *forest, uint32_t track, int64_t 
     };
 }
 
+/* An ancestor of a range that ends before end_ns: no further up than the first that does not. */
+static uint32_t climb(const struct gt_range_forest *forest, uint32_t range, int64_t end_ns) {
+    uint32_t far = forest->jump ? forest->jump[range] : range;
+    return far != range && forest->store->ranges.end_ns[far] < end_ns ? far : forest->labels->range_parent[range];
+}
+
 /* The last range of the track that begins at start_ns or before and ends at end_ns or after. Up the tree ranges end
-   ever later, and what lies between a range and its parent in the order ends before that range does. */
-static uint32_t find_innermost(struct gt_range_forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns) {
+   ever later, and what lies between a range and its parent in the order ends before that range does. The same range is
+   found while no other one of the track begins, for ends after over_ns. */
+static uint32_t find_innermost(struct gt_range_forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns,
+                               int64_t *over_ns) {
     const int64_t *range_end_ns = forest->store->ranges.end_ns;
     if (start_ns < forest->cursors[track].from_ns || start_ns >= forest->cursors[track].to_ns)
         move_cursor(forest, track, start_ns);
     uint32_t range = forest->cursors[track].range;
-    while (range != GT_NO_ROW && range_end_ns[range] < end_ns)
-        range = range_end_ns[forest->jump[range]] < end_ns && forest->jump[range] != range
-                    ? forest->jump[range]
-                    : forest->labels->range_parent[range];
+    *over_ns = INT64_MIN;
+    while (range != GT_NO_ROW && range_end_ns[range] < end_ns) {
+        *over_ns = range_end_ns[range];
+        range = climb(forest, range, end_ns);
+    }
     return range;
-}
-
-static uint32_t range_of_call(struct gt_range_forest *forest, uint32_t call) {
-    const struct gt_calls *calls = &forest->store->calls;
-    if (calls->thread[call] == GT_NO_TRACK)
-        return GT_NO_ROW;
-    return find_innermost(forest, calls->thread[call], calls->start_ns[call], calls->end_ns[call]);
 }
 
 static uint32_t range_of_stream(struct gt_range_forest *forest, uint32_t op) {
     const struct gt_ops *ops = &forest->store->ops;
     uint32_t track = (uint32_t)forest->store->threads.count + ops->lane[op];
-    return find_innermost(forest, track, ops->start_ns[op], ops->end_ns[op]);
+    int64_t over_ns;
+    return find_innermost(forest, track, ops->start_ns[op], ops->end_ns[op], &over_ns);
 }
 
-/* The forest comes with the cursors of all slices. */
+/* What was found last for a call of a thread. It holds for all calls of the thread that begin at from_ns or later and
+   before to_ns, and end after over_ns and no later than reach_ns. Zeroed: nothing was found. */
+struct found {
+    int64_t from_ns, to_ns, over_ns, reach_ns;
+    uint64_t step_ns; /* length of the step */
+    uint32_t range, step;
+};
+
+struct attribution {
+    const struct gt_store *store;
+    struct gt_labels *labels;
+    struct gt_range_forest ranges; /* with the cursors of all slices, like the two below */
+    struct gt_step_tree steps;
+    struct found *found;         /* by thread, the last for GT_NO_TRACK */
+    size_t threads;              /* of these in a slice */
+    atomic_uint_fast64_t longer; /* ops than their steps */
+};
+
+/* What a slice of ops looks up calls in. */
+struct lookup {
+    struct gt_range_forest ranges;
+    struct gt_step_tree steps;
+    struct found *found;
+};
+
+static struct lookup begin_slice(const struct attribution *all, size_t slice) {
+    struct lookup own = {all->ranges, all->steps, all->found + slice * all->threads};
+    own.ranges.cursors += slice * all->ranges.track_count;
+    own.steps.cursors += slice * gt_step_tree_cursor_count(all->store);
+    return own;
+}
+
+/* No op is longer than no step. */
+static uint64_t length_of_step(const struct gt_labels *labels, uint32_t step) {
+    return step == GT_NO_ROW ? UINT64_MAX
+                             : (uint64_t)labels->steps[step].end_ns - (uint64_t)labels->steps[step].start_ns;
+}
+
+static int64_t lower(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t higher(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static struct found find(struct lookup *own, const struct gt_labels *labels, uint32_t call) {
+    const struct gt_store *store = own->ranges.store;
+    uint32_t thread = store->calls.thread[call];
+    struct gt_step_found step = gt_step_tree_find(&own->steps, store, call);
+    struct found found = {.from_ns = step.from_ns,
+                          .to_ns = step.to_ns,
+                          .over_ns = step.over_ns,
+                          .reach_ns = step.reach_ns,
+                          .step_ns = length_of_step(labels, step.step),
+                          .range = GT_NO_ROW,
+                          .step = step.step};
+    if (thread == GT_NO_TRACK)
+        return found;
+    int64_t over_ns;
+    found.range =
+        find_innermost(&own->ranges, thread, store->calls.start_ns[call], store->calls.end_ns[call], &over_ns);
+    const struct cursor *cursor = &own->ranges.cursors[thread];
+    found.from_ns = higher(found.from_ns, cursor->from_ns);
+    found.to_ns = lower(found.to_ns, cursor->to_ns);
+    found.over_ns = higher(found.over_ns, over_ns);
+    if (found.range != GT_NO_ROW)
+        found.reach_ns = lower(found.reach_ns, store->ranges.end_ns[found.range]);
+    return found;
+}
+
+static bool holds(const struct found *found, int64_t start_ns, int64_t end_ns) {
+    return start_ns >= found->from_ns && start_ns < found->to_ns && end_ns > found->over_ns &&
+           end_ns <= found->reach_ns;
+}
+
 static void attribute_slice(void *context, size_t slice, size_t begin, size_t end) {
-    struct gt_range_forest forest = *(const struct gt_range_forest *)context;
-    const struct gt_labels *labels = forest.labels;
-    uint32_t last_call = GT_NO_ROW, range = GT_NO_ROW;
-    forest.cursors += slice * forest.track_count;
+    struct attribution *all = context;
+    const struct gt_ops *ops = &all->store->ops;
+    const struct gt_calls *calls = &all->store->calls;
+    const struct gt_labels *labels = all->labels;
+    struct lookup own = begin_slice(all, slice);
+    size_t no_thread = all->threads - 1;
+    uint64_t longer = 0;
     for (uint32_t op = (uint32_t)begin; op < end; op++) {
         uint32_t call = labels->op_call[op];
-        if (call == GT_NO_ROW)
-            range = forest.has_streams ? range_of_stream(&forest, op) : GT_NO_ROW;
-        else if (call != last_call) /* graph nodes come in runs of one call */
-            range = range_of_call(&forest, call);
-        last_call = call;
-        labels->op_range[op] = range;
+        if (call == GT_NO_ROW) {
+            labels->op_range[op] = own.ranges.has_streams ? range_of_stream(&own.ranges, op) : GT_NO_ROW;
+            labels->op_step[op] = GT_NO_ROW;
+            continue;
+        }
+        uint32_t thread = calls->thread[call];
+        struct found *found = &own.found[thread == GT_NO_TRACK ? no_thread : thread];
+        if (!holds(found, calls->start_ns[call], calls->end_ns[call]))
+            *found = find(&own, labels, call);
+        labels->op_range[op] = found->range;
+        labels->op_step[op] = found->step;
+        longer += (uint64_t)ops->end_ns[op] - (uint64_t)ops->start_ns[op] > found->step_ns;
     }
+    atomic_fetch_add(&all->longer, longer);
+}
+
+static bool attribute_all(struct attribution *all, size_t threads) {
+    const struct gt_store *store = all->store;
+    struct gt_range_forest *ranges = &all->ranges;
+    size_t step_cursors = gt_step_tree_cursor_count(store);
+    size_t own_items = ranges->track_count + step_cursors + all->threads;
+    size_t slices = gt_threads_slices(threads, store->ops.count, own_items);
+    ranges->has_streams = ranges->bounds[store->threads.count] < ranges->bounds[ranges->track_count];
+    ranges->cursors = gt_mem_array(slices * ranges->track_count, sizeof *ranges->cursors);
+    all->steps.cursors = gt_mem_array(slices * step_cursors, sizeof *all->steps.cursors);
+    all->found = gt_mem_array(slices * all->threads, sizeof *all->found);
+    bool ok = ranges->cursors && all->steps.cursors && all->found;
+    if (ok)
+        gt_threads_rows(slices, store->ops.count, attribute_slice, all);
+    gt_mem_free(ranges->cursors);
+    gt_mem_free(all->steps.cursors);
+    gt_mem_free(all->found);
+    return ok;
 }
 
 static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
                                     struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_arena *arena = &labels->arenas[GT_PASS_ATTRIBUTE];
     if (store->ranges.count == 0 && store->calls.count == 0) { /* the column of calls says the same of every op */
-        labels->op_range = labels->op_call;
+        labels->op_range = labels->op_step = labels->op_call;
         return GT_OK;
     }
     labels->op_range = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_range);
     if (!labels->op_range)
         return gt_fail_memory(err);
-    if (store->ranges.count == 0) {
+    if (store->ranges.count == 0) { /* no steps either */
         gt_label_no_rows(labels->op_range, store->ops.count);
+        labels->op_step = labels->op_range;
         return GT_OK;
     }
-    struct gt_range_forest forest = *scratch->ranges;
-    forest.has_streams = forest.bounds[store->threads.count] < forest.bounds[forest.track_count];
-    size_t slices = gt_threads_slices(scratch->threads, store->ops.count, forest.track_count);
-    forest.cursors = gt_mem_array(slices * forest.track_count, sizeof *forest.cursors);
-    if (!forest.cursors)
+    labels->op_step = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_step);
+    struct attribution all = {.store = store,
+                              .labels = labels,
+                              .ranges = *scratch->ranges,
+                              .steps = *scratch->steps,
+                              .threads = store->threads.count + 1};
+    if (!labels->op_step || !attribute_all(&all, scratch->threads))
         return gt_fail_memory(err);
-    gt_threads_rows(slices, store->ops.count, attribute_slice, &forest);
-    gt_mem_free(forest.cursors);
+    labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] = all.longer;
     return GT_OK;
 }
 
 const struct gt_label_pass gt_label_pass_trees = {"trees", "trees of ranges", GT_LABEL_FIRST, grow_trees};
-const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", GT_LABEL_SECOND, attribute_ops};
+const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges and steps of ops", GT_LABEL_SECOND,
+                                                      attribute_ops};

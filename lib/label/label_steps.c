@@ -1,5 +1,4 @@
-/* Steps of the program: in come ranges and launch calls, out go labels->steps and labels->op_step. An op belongs to the
-   step that launched it, on whichever thread: backward kernels come from the autograd thread. */
+/* Steps of the program: in come ranges, out go labels->steps and the tree that finds the step of a call. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -310,61 +309,4 @@ static enum gt_status find_steps(const struct gt_store *store, struct gt_labels 
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-static bool is_longer(const struct gt_store *store, uint32_t op, const struct gt_step *step) {
-    uint64_t op_ns = (uint64_t)store->ops.end_ns[op] - (uint64_t)store->ops.start_ns[op];
-    return op_ns > (uint64_t)step->end_ns - (uint64_t)step->start_ns;
-}
-
-struct attribution {
-    const struct gt_store *store;
-    const struct gt_labels *labels;
-    struct gt_step_tree tree; /* with the cursors of all slices */
-    atomic_uint_fast64_t longer;
-};
-
-static void attribute_slice(void *context, size_t slice, size_t begin, size_t end) {
-    struct attribution *all = context;
-    const struct gt_store *store = all->store;
-    const struct gt_labels *labels = all->labels;
-    struct gt_step_tree tree = all->tree;
-    uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
-    uint64_t longer = 0;
-    tree.cursors += slice * (store->processes.count + 1);
-    for (uint32_t op = (uint32_t)begin; op < end; op++) {
-        uint32_t call = labels->op_call[op];
-        if (call != last_call) /* graph nodes come in runs of one call */
-            step = call == GT_NO_ROW ? GT_NO_ROW : gt_step_tree_of_call(&tree, store, call);
-        last_call = call;
-        labels->op_step[op] = step;
-        longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);
-    }
-    atomic_fetch_add(&all->longer, longer);
-}
-
-static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
-                                    struct gt_label_scratch *scratch, struct gt_error *err) {
-    struct gt_arena *arena = &labels->arenas[GT_PASS_STEP_OPS];
-    if (labels->step_count == 0 && store->calls.count == 0) { /* the column of calls says the same of every op */
-        labels->op_step = labels->op_call;
-        return GT_OK;
-    }
-    labels->op_step = gt_arena_uninitialised(arena, store->ops.count, sizeof *labels->op_step);
-    if (!labels->op_step)
-        return gt_fail_memory(err);
-    if (labels->step_count == 0) {
-        gt_label_no_rows(labels->op_step, store->ops.count);
-        return GT_OK;
-    }
-    struct attribution all = {.store = store, .labels = labels, .tree = *scratch->steps};
-    size_t own = store->processes.count + 1, slices = gt_threads_slices(scratch->threads, store->ops.count, own);
-    all.tree.cursors = gt_mem_array(slices * own, sizeof *all.tree.cursors);
-    if (!all.tree.cursors)
-        return gt_fail_memory(err);
-    gt_threads_rows(slices, store->ops.count, attribute_slice, &all);
-    gt_mem_free(all.tree.cursors);
-    labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] = all.longer;
-    return GT_OK;
-}
-
 const struct gt_label_pass gt_label_pass_steps = {"steps", "steps", GT_LABEL_FIRST, find_steps};
-const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", GT_LABEL_SECOND, attribute_ops};

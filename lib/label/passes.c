@@ -7,7 +7,7 @@
 /* The longest first. */
 #define PASSES(PASS)                                                                                                   \
     PASS(correlate)                                                                                                    \
-    PASS(trees) PASS(steps) PASS(classify) PASS(attribute) PASS(step_ops) PASS(comms) PASS(memory)
+    PASS(trees) PASS(steps) PASS(classify) PASS(attribute) PASS(comms) PASS(memory)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)

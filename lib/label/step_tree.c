@@ -211,16 +211,23 @@ static struct gt_step_cursor find_begun(const struct gt_step_tree *tree, size_t 
 }
 
 /* Most calls are in the step of the one before. */
-uint32_t gt_step_tree_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
+struct gt_step_found gt_step_tree_find(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
     uint32_t process = gt_labels_call_process(store, call);
     int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
     struct gt_step_cursor *cursor = &tree->cursors[place_of(store, process)];
     if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
         *cursor = find_begun(tree, cursor->begun, process, start_ns);
-    if (end_ns <= cursor->first_ns)
-        return cursor->step;
-    if (end_ns > cursor->latest_ns)
-        return GT_NO_ROW;
-    size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
-    return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
+    struct gt_step_found found = {cursor->from_ns, cursor->to_ns, INT64_MIN, INT64_MAX, GT_NO_ROW};
+    if (end_ns <= cursor->first_ns) {
+        found.reach_ns = cursor->first_ns;
+        found.step = cursor->step;
+    } else if (end_ns > cursor->latest_ns) {
+        found.over_ns = cursor->latest_ns;
+    } else {
+        size_t at = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
+        found.over_ns = end_ns - 1; /* later than when the first ends */
+        found.reach_ns = end_ns;
+        found.step = at != SIZE_MAX && tree->spans[at].process == process ? tree->spans[at].step : GT_NO_ROW;
+    }
+    return found;
 }

@@ -34,8 +34,18 @@ struct gt_step_tree {
 bool gt_step_tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
                        struct gt_arena *arena, size_t threads);
 
-/* The step of a call; GT_NO_ROW: it is in none. */
-uint32_t gt_step_tree_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call);
+/* How many cursors a slice of ops has. */
+static inline size_t gt_step_tree_cursor_count(const struct gt_store *store) {
+    return store->processes.count + 1;
+}
+
+/* The step of a call, GT_NO_ROW: it is in none. The same holds for all calls of the process that begin at from_ns or
+   later and before to_ns, and end after over_ns and no later than reach_ns. */
+struct gt_step_found {
+    int64_t from_ns, to_ns, over_ns, reach_ns;
+    uint32_t step;
+};
+struct gt_step_found gt_step_tree_find(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call);
 
 /* Sorts what files mostly have in order, as gt_sort does. */
 void gt_step_tree_sort(void *items, size_t count, size_t size,

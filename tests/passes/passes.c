@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/carve.h"
 #include "base/mem.h"
 #include "events/builder.h"
 #include "events/cache.h"
@@ -33,7 +34,7 @@ struct array {
     uintptr_t begin, end;
     size_t element_bytes;
     int table;
-    const void *owner; /* an arena; NULL: freed by itself */
+    const void *owner; /* an arena, or the block of several arrays; NULL: freed by itself */
 };
 
 struct visits {
@@ -92,10 +93,29 @@ static void *learn_allocated(void *data, size_t count, size_t element_bytes, con
     return data;
 }
 
+static void forget_all_of(const void *owner) {
+    size_t kept = 0;
+    for (size_t i = 0; i < array_count; i++)
+        if (arrays[i].owner != owner)
+            arrays[kept++] = arrays[i];
+    array_count = kept;
+}
+
 static void forget_block(const void *data) {
     size_t at = first_ending_after((uintptr_t)data);
-    if (data && at < array_count && arrays[at].begin == (uintptr_t)data)
+    if (!data || at == array_count || arrays[at].begin != (uintptr_t)data)
+        return;
+    if (arrays[at].owner == data)
+        forget_all_of(data);
+    else
         forget(arrays[at].begin, arrays[at].end);
+}
+
+/* Columns in a block are forgotten with its arena, or with the block. */
+static const void *owner_of_columns(const void *block) {
+    size_t at = first_ending_after((uintptr_t)block);
+    bool is_known = at < array_count && arrays[at].begin == (uintptr_t)block;
+    return is_known && arrays[at].owner ? arrays[at].owner : block;
 }
 
 static void learn_store(struct gt_store *store) {
@@ -225,6 +245,11 @@ WRAP(void, gt_mem_pages_free, void *pages, size_t bytes) {
     __real_gt_mem_pages_free(pages, bytes);
 }
 
+WRAP(void *, gt_carve_column, void *block, size_t *taken_bytes, size_t count, size_t elem_bytes) {
+    const void *owner = owner_of_columns(block);
+    return learn_allocated(__real_gt_carve_column(block, taken_bytes, count, elem_bytes), count, elem_bytes, owner);
+}
+
 WRAP(void *, gt_arena_array, struct gt_arena *arena, size_t count, size_t elem_bytes) {
     return learn_allocated(__real_gt_arena_array(arena, count, elem_bytes), count, elem_bytes, arena);
 }
@@ -233,21 +258,13 @@ WRAP(void *, gt_arena_uninitialised, struct gt_arena *arena, size_t count, size_
     return learn_allocated(__real_gt_arena_uninitialised(arena, count, elem_bytes), count, elem_bytes, arena);
 }
 
-static void forget_arena(const struct gt_arena *arena) {
-    size_t kept = 0;
-    for (size_t i = 0; i < array_count; i++)
-        if (arrays[i].owner != arena)
-            arrays[kept++] = arrays[i];
-    array_count = kept;
-}
-
 WRAP(void, gt_arena_release, struct gt_arena *arena) {
-    forget_arena(arena);
+    forget_all_of(arena);
     __real_gt_arena_release(arena);
 }
 
 WRAP(void, gt_arena_reset, struct gt_arena *arena) {
-    forget_arena(arena);
+    forget_all_of(arena);
     __real_gt_arena_reset(arena);
 }
 

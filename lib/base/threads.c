@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/bell.h"
 #include "base/num.h"
 
 /* What takes longer than starting a thread; tests have fewer (tests/unit/short_slices.c). */
@@ -13,23 +14,36 @@
 #define GT_THREADS_LEAST_ROWS 32768
 #endif
 
+/* Held for a few instructions, but by many threads in turn when a job begins: who finds it held looks again at once. */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define TEAM_LOCK PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define TEAM_LOCK PTHREAD_MUTEX_INITIALIZER
+#endif
+
 static size_t clamp_count(uint64_t count) {
     return count < 1 ? 1 : count > GT_THREADS_MOST ? GT_THREADS_MOST : (size_t)count;
+}
+
+/* CPUs that this process may run on. */
+static size_t count_cpus(void) {
+    cpu_set_t allowed;
+
+    /* Fails on machines with more CPUs than the set holds: more than enough for the most threads used. */
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        return clamp_count((uint64_t)CPU_COUNT(&allowed));
+    return GT_THREADS_MOST;
 }
 
 size_t gt_threads_count(int64_t asked) {
     const char *wish = getenv("GPUTIME_THREADS");
     uint64_t number;
-    cpu_set_t allowed;
 
     if (asked > 0)
         return clamp_count((uint64_t)asked);
     if (wish && gt_num_parse_uint(gt_str_of(wish), &number) && number > 0)
         return clamp_count(number);
-    /* Fails on machines with more CPUs than the set holds: more than enough for the most threads used. */
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-        return clamp_count((uint64_t)CPU_COUNT(&allowed));
-    return GT_THREADS_MOST;
+    return count_cpus();
 }
 
 /* A call of gt_threads_deal: indices that are handed out one after the other. It is on the stack of its caller. */
@@ -47,7 +61,9 @@ struct job {
 /* The threads of an outermost call, and what they can do: its job and those that its tasks deal in turn. */
 struct team {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a job came or has ended, or has room for another thread */
+    struct gt_bell work;  /* a job came or has room for another thread, a gate has opened, or the first job has ended */
+    struct gt_bell ended; /* a job that a task has dealt has */
+    bool may_look;        /* each thread has a CPU of its own */
     struct job *jobs, *first;
     pthread_t threads[GT_THREADS_MOST - 1];
     size_t started, resting; /* threads; those that have nothing to do */
@@ -83,8 +99,10 @@ static void do_next(struct team *team, struct job *job) {
     own.depth = depth;
     own.is_in_part = was_in_part;
     bool was_full = job->workers-- == job->at_most;
-    if (has_ended(job) || (was_full && has_index(job)))
-        pthread_cond_broadcast(&team->changed);
+    if (has_ended(job))
+        gt_bell_ring(job == team->first ? &team->work : &team->ended);
+    else if (was_full && has_index(job))
+        gt_bell_ring(&team->work);
 }
 
 /* An outermost job goes before those that its tasks deal, and of these the one that has fewest threads. */
@@ -120,7 +138,7 @@ static void *take_part(void *argument) {
             continue;
         }
         team->resting++;
-        pthread_cond_wait(&team->changed, &team->lock);
+        gt_bell_wait(&team->work, &team->lock, team->may_look);
         team->resting--;
     }
     pthread_mutex_unlock(&team->lock);
@@ -140,10 +158,10 @@ static void start_threads(struct team *team, const struct job *job) {
 }
 
 static void deal_in_new_team(struct job *job) {
-    struct team team = {.first = job};
+    struct team team = {.lock = TEAM_LOCK, .may_look = job->at_most <= count_cpus(), .first = job};
 
-    pthread_mutex_init(&team.lock, NULL); /* neither can fail without attributes */
-    pthread_cond_init(&team.changed, NULL);
+    gt_bell_init(&team.work);
+    gt_bell_init(&team.ended);
     /* Index 0 is for the caller, which takes it before anyone else can. */
     pthread_mutex_lock(&team.lock);
     start_threads(&team, job);
@@ -153,7 +171,8 @@ static void deal_in_new_team(struct job *job) {
     take_part(&team);
     while (team.started > 0)
         pthread_join(team.threads[--team.started], NULL);
-    pthread_cond_destroy(&team.changed);
+    gt_bell_release(&team.work);
+    gt_bell_release(&team.ended);
     pthread_mutex_destroy(&team.lock);
 }
 
@@ -165,7 +184,7 @@ static void deal_in_team(struct team *team, struct job *job) {
     job->following = team->jobs;
     team->jobs = job;
     start_threads(team, job);
-    pthread_cond_broadcast(&team->changed);
+    gt_bell_ring(&team->work);
     while (job->next < job->count)
         do_next(team, job);
     struct job **place = &team->jobs;
@@ -173,7 +192,7 @@ static void deal_in_team(struct team *team, struct job *job) {
         place = &(*place)->following;
     *place = job->following;
     while (!has_ended(job))
-        pthread_cond_wait(&team->changed, &team->lock);
+        gt_bell_wait(&team->ended, &team->lock, team->may_look);
     pthread_mutex_unlock(&team->lock);
 }
 
@@ -233,7 +252,7 @@ static void help_until_open(struct team *team, struct gt_threads_gate *gate) {
         if (job)
             do_next(team, job);
         else
-            pthread_cond_wait(&team->changed, &team->lock);
+            gt_bell_wait(&team->work, &team->lock, team->may_look);
     }
     pthread_mutex_unlock(&team->lock);
 }
@@ -263,7 +282,7 @@ void gt_threads_gate_leave(struct gt_threads_gate *gate) {
     if (!own.team)
         return;
     pthread_mutex_lock(&own.team->lock);
-    pthread_cond_broadcast(&own.team->changed);
+    gt_bell_ring(&own.team->work);
     pthread_mutex_unlock(&own.team->lock);
 }
 

@@ -1,9 +1,10 @@
 /* Gathers what ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. Linear
    where ranges nest, but that each op is added to every name around it. Where ranges overlap, each op is added to every
-   range that crosses others around it: 20000 ops inside 20000 such ranges take a second or two. Where they nest, the
-   devices are dealt to threads. */
+   range that crosses others around it: 20000 ops inside 20000 such ranges take a second or two. The devices are dealt
+   to threads, and so are the trees of ranges. */
 #include "measure/results/range_gather.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,12 +27,20 @@ struct gathering {
 
     struct part *parts;
     size_t part_count;
+    atomic_bool has_failed; /* memory was short in a slice of trees */
 };
 
 /* The sums of a name that a part has met. */
 struct met {
     uint32_t name;
     struct gt_range_sums sums;
+};
+
+/* Uses of ranges that a part has met. */
+struct met_uses {
+    uint32_t *place_of; /* by range row: 1 + where it is among those met; 0: it is not */
+    struct gt_range_use *items;
+    size_t count, capacity;
 };
 
 /* Devices next to each other in the view, for one thread. */
@@ -44,10 +53,8 @@ struct part {
     uint32_t *place_of; /* by name: 1 + where it is among those met; 0: it is not */
     struct met *met;
     size_t met_count, met_capacity;
-    uint32_t *use_of; /* by range row: likewise, among uses */
-    struct gt_range_use *uses;
-    size_t use_count, use_capacity;
-    bool has_failed; /* memory was short */
+    struct met_uses uses, overlapping; /* as in the set and while gathering; the second where there are such ranges */
+    bool has_failed;                   /* memory was short */
 };
 
 static void parts_release(struct gathering *gathering) {
@@ -55,8 +62,10 @@ static void parts_release(struct gathering *gathering) {
         gt_mem_free(gathering->parts[p].seen_calls);
         gt_mem_free(gathering->parts[p].place_of);
         gt_mem_free(gathering->parts[p].met);
-        gt_mem_free(gathering->parts[p].use_of);
-        gt_mem_free(gathering->parts[p].uses);
+        gt_mem_free(gathering->parts[p].uses.place_of);
+        gt_mem_free(gathering->parts[p].uses.items);
+        gt_mem_free(gathering->parts[p].overlapping.place_of);
+        gt_mem_free(gathering->parts[p].overlapping.items);
     }
     gt_mem_free(gathering->parts);
     gathering->parts = NULL;
@@ -87,10 +96,15 @@ static bool part_init(struct part *part) {
     const struct gt_range_set *set = part->gathering->set;
     const struct gt_store *store = set->view->store;
     bool is_alone = part->gathering->part_count == 1;
+    bool some_overlap = part->gathering->overlapping;
     part->seen_calls = new_zeros(store->calls.count / 64 + 1, sizeof *part->seen_calls);
-    part->place_of = is_alone ? NULL : new_zeros(set->name_count, sizeof *part->place_of);
-    part->use_of = is_alone ? NULL : new_zeros(store->ranges.count, sizeof *part->use_of);
-    return part->seen_calls && ((part->place_of && part->use_of) || is_alone);
+    if (is_alone)
+        return part->seen_calls;
+    part->place_of = new_zeros(set->name_count, sizeof *part->place_of);
+    part->uses.place_of = new_zeros(store->ranges.count, sizeof *part->uses.place_of);
+    part->overlapping.place_of =
+        some_overlap ? new_zeros(store->ranges.count, sizeof *part->overlapping.place_of) : NULL;
+    return part->seen_calls && part->place_of && part->uses.place_of && (part->overlapping.place_of || !some_overlap);
 }
 
 static void gathering_release(struct gathering *gathering) {
@@ -106,15 +120,25 @@ static uint32_t above(const struct gathering *gathering, const uint32_t *column,
     return parent == GT_NO_ROW ? GT_NO_ROW : column[parent];
 }
 
-/* Goes through the trees from the top and keeps the names that are open on the way. */
-static bool find_ways(struct gathering *gathering) {
+/* The first root in the order of ranges from a place on, or the end: trees are slices of that order. */
+static size_t root_from(const struct gt_labels *labels, size_t place) {
+    while (place < labels->range_order_count && labels->range_parent[labels->range_order[place]] != GT_NO_ROW)
+        place++;
+    return place;
+}
+
+/* How many slices of trees, of which each has a part of so many items of its own. */
+static size_t choose_tree_slices(const struct gathering *gathering, size_t own_items) {
+    const struct gt_view *view = gathering->set->view;
+    return gt_threads_slices(gt_threads_count(view->request->threads), view->labels->range_order_count, own_items);
+}
+
+/* Goes through trees from the top and keeps the names that are open on the way. */
+static void find_ways(const struct gathering *gathering, size_t first, size_t end, bool *is_open) {
     const struct gt_labels *labels = gathering->labels;
     const uint32_t *name_of = gathering->set->name_of;
-    bool *is_open = gt_mem_array(gathering->set->name_count, sizeof *is_open);
-    if (!is_open)
-        return false;
     uint32_t before = GT_NO_ROW;
-    for (size_t i = 0; i < labels->range_order_count; i++) {
+    for (size_t i = first; i < end; i++) {
         uint32_t range = labels->range_order[i];
         for (; before != labels->range_parent[range]; before = labels->range_parent[before])
             if (gathering->head[before] == before)
@@ -126,8 +150,17 @@ static bool find_ways(struct gathering *gathering) {
         is_open[name_of[range]] = true;
         before = range;
     }
+}
+
+static void find_ways_of_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct gathering *gathering = context;
+    bool *is_open = gt_mem_array(gathering->set->name_count, sizeof *is_open);
+    (void)slice;
+    if (is_open)
+        find_ways(gathering, root_from(gathering->labels, begin), root_from(gathering->labels, end), is_open);
+    else
+        atomic_store(&gathering->has_failed, true);
     gt_mem_free(is_open);
-    return true;
 }
 
 static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
@@ -140,6 +173,7 @@ static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
 static bool gathering_init(struct gathering *gathering, struct gt_range_set *set) {
     const struct gt_store *store = set->view->store;
     *gathering = (struct gathering){.set = set, .labels = set->view->labels};
+    atomic_init(&gathering->has_failed, false);
     gathering->head = gt_mem_array(store->ranges.count, sizeof *gathering->head);
     bool ok = gathering->head;
     if (some_overlap(gathering->labels, store->ranges.count)) {
@@ -147,7 +181,10 @@ static bool gathering_init(struct gathering *gathering, struct gt_range_set *set
         gathering->overlapping = gt_mem_array(store->ranges.count, sizeof *gathering->overlapping);
         ok = ok && gathering->knee && gathering->overlapping;
     }
-    return ok && find_ways(gathering);
+    if (ok)
+        gt_threads_rows(choose_tree_slices(gathering, set->name_count), gathering->labels->range_order_count,
+                        find_ways_of_slice, gathering);
+    return ok && !atomic_load(&gathering->has_failed);
 }
 
 /* ---- ops ---- */
@@ -206,6 +243,22 @@ static uint32_t count_launches(struct part *part, const struct gt_range_run *run
     return launches;
 }
 
+/* The use of a range, of this part alone where there are several. NULL: memory was short. */
+static struct gt_range_use *use_of(struct part *part, struct met_uses *uses, struct gt_range_use *all, uint32_t range) {
+    if (!uses->place_of)
+        return &all[range];
+    if (uses->place_of[range] == 0) {
+        struct gt_range_use *items = gt_mem_room(uses->items, uses->count, &uses->capacity, sizeof *items);
+        part->has_failed |= !items;
+        if (!items)
+            return NULL;
+        uses->items = items;
+        items[uses->count++] = (struct gt_range_use){0};
+        uses->place_of[range] = (uint32_t)uses->count;
+    }
+    return &uses->items[uses->place_of[range] - 1];
+}
+
 /* The ranges of an op that are not ancestors of its innermost one. */
 static void use_overlapping(struct part *part, const struct gt_range_run *op, const struct gt_range_use *use) {
     struct gathering *gathering = part->gathering;
@@ -215,32 +268,19 @@ static void use_overlapping(struct part *part, const struct gt_range_run *op, co
     for (uint32_t knee = gathering->knee[op->range]; knee != GT_NO_ROW; knee = above(gathering, gathering->knee, knee))
         for (uint32_t range = gt_labels_next_range(labels, store, knee, reach_ns); range != labels->range_parent[knee];
              range = gt_labels_next_range(labels, store, range, reach_ns)) {
-            join_use(&gathering->overlapping[range], use);
+            struct gt_range_use *overlapping = use_of(part, &part->overlapping, gathering->overlapping, range);
+            if (!overlapping)
+                return;
+            join_use(overlapping, use);
             use_name(part, range, op);
         }
-}
-
-/* What a range launched, of this part alone. NULL: memory was short. */
-static struct gt_range_use *use_of(struct part *part, uint32_t range) {
-    if (!part->use_of)
-        return &part->gathering->set->uses[range];
-    if (part->use_of[range] == 0) {
-        struct gt_range_use *uses = gt_mem_room(part->uses, part->use_count, &part->use_capacity, sizeof *uses);
-        part->has_failed |= !uses;
-        if (!uses)
-            return NULL;
-        part->uses = uses;
-        uses[part->use_count++] = (struct gt_range_use){0};
-        part->use_of[range] = (uint32_t)part->use_count;
-    }
-    return &part->uses[part->use_of[range] - 1];
 }
 
 static void use_ranges(struct part *part, const struct gt_range_run *run) {
     struct gathering *gathering = part->gathering;
     struct gt_range_use use = {run->start_ns, run->end_ns, (uint32_t)run->count, count_launches(part, run)};
     struct gt_range_sums *innermost = sums_of(part, gathering->set->name_of[run->range]);
-    struct gt_range_use *own = use_of(part, run->range);
+    struct gt_range_use *own = use_of(part, &part->uses, gathering->set->uses, run->range);
     if (!innermost || !own)
         return;
     innermost->exclusive_ns = gt_ns_add(innermost->exclusive_ns, run->sum_ns);
@@ -261,7 +301,7 @@ static const void *use_ahead(const struct part *part, size_t position) {
     uint32_t range = set->view->labels->op_range[set->view->row[position + AHEAD]];
     if (range == GT_NO_ROW)
         return set->uses;
-    return part->use_of ? (const void *)&part->use_of[range] : &set->uses[range];
+    return part->uses.place_of ? (const void *)&part->uses.place_of[range] : &set->uses[range];
 }
 
 /* Where ranges overlap, two ops with one innermost range may have different ones next to it. */
@@ -285,12 +325,12 @@ static void use_part(void *context, size_t index) {
     }
 }
 
-/* Ranges that overlap have sums that parts would have in common. Each part has a few bytes for every range and name. */
+/* Each part has a few bytes for every range and name. */
 static size_t choose_parts(const struct gathering *gathering) {
     const struct gt_view *view = gathering->set->view;
-    size_t own_items = (view->store->ranges.count + gathering->set->name_count) / 16;
-    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, own_items);
-    if (gathering->overlapping || view->device_count == 0)
+    size_t places = view->store->ranges.count * (gathering->overlapping ? 2 : 1) + gathering->set->name_count;
+    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, places / 16);
+    if (view->device_count == 0)
         return 1;
     return threads < view->device_count ? threads : view->device_count;
 }
@@ -319,15 +359,19 @@ static void join_sums(struct gt_range_sums *sums, const struct gt_range_sums *mo
     sums->busy.busy_ns = gt_ns_add(sums->busy.busy_ns, more->busy.busy_ns); /* of other devices */
 }
 
+static void join_met(struct gt_range_use *all, const struct met_uses *met, size_t begin, size_t end) {
+    for (size_t range = begin; range < end && met->place_of; range++)
+        if (met->place_of[range])
+            join_use(&all[range], &met->items[met->place_of[range] - 1]);
+}
+
 /* Of the ranges of a slice, what all parts have of them. */
 static void join_uses(void *context, size_t slice, size_t begin, size_t end) {
     const struct gathering *gathering = context;
     (void)slice;
     for (size_t p = 0; p < gathering->part_count; p++) {
-        const struct part *part = &gathering->parts[p];
-        for (size_t range = begin; range < end; range++)
-            if (part->use_of[range])
-                join_use(&gathering->set->uses[range], &part->uses[part->use_of[range] - 1]);
+        join_met(gathering->set->uses, &gathering->parts[p].uses, begin, end);
+        join_met(gathering->overlapping, &gathering->parts[p].overlapping, begin, end);
     }
 }
 
@@ -364,11 +408,14 @@ static bool use_ops(struct gathering *gathering) {
     return join_parts(gathering);
 }
 
-/* From the leaves up. */
-static void pass_up(struct gathering *gathering) {
+/* Trees from the leaves up. */
+static void pass_up(void *context, size_t slice, size_t begin, size_t end) {
+    const struct gathering *gathering = context;
     const struct gt_labels *labels = gathering->labels;
     struct gt_range_use *uses = gathering->set->uses;
-    for (size_t i = labels->range_order_count; i-- > 0;) {
+    (void)slice;
+    size_t first = root_from(labels, begin);
+    for (size_t i = root_from(labels, end); i-- > first;) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
         if (i >= AHEAD)
             __builtin_prefetch(&uses[labels->range_order[i - AHEAD]]);
@@ -383,7 +430,7 @@ bool gt_range_gather(struct gt_range_set *set) {
     struct gathering gathering;
     bool ok = gathering_init(&gathering, set) && use_ops(&gathering);
     if (ok)
-        pass_up(&gathering);
+        gt_threads_rows(choose_tree_slices(&gathering, 0), gathering.labels->range_order_count, pass_up, &gathering);
     gathering_release(&gathering);
     return ok;
 }

@@ -35,11 +35,12 @@ struct head {
     struct cursor *cursor;
 };
 
-/* How far the ops of a device are merged. */
+/* How far the ops of a device are merged. Most of them are often of one run, which need not go through the heap. */
 struct device_merge {
-    struct head *heap;
-    size_t count; /* of runs with ops */
-    size_t place; /* where the next op goes */
+    struct head leader; /* the run that has most; no cursor: there is none, or it has no more ops */
+    struct head *heap;  /* the others */
+    size_t count;       /* of those with ops */
+    size_t place;       /* where the next op goes */
     int64_t latest_ns;
 };
 
@@ -175,25 +176,47 @@ static int64_t fill(const struct gt_view *view, size_t first, size_t end, int64_
     return latest_ns;
 }
 
+/* Takes the ops of the leader that come before the first of the heap, and start before a time. */
+static void take_leader(const struct making *making, struct device_merge *merge, int64_t limit_ns, bool takes_all) {
+    const int64_t *ends_ns = making->view->store->ops.end_ns;
+    const struct head *first = merge->count ? &merge->heap[0] : NULL;
+    struct head *leader = &merge->leader;
+    int64_t row_limit_ns = first && (takes_all || first->start_ns < limit_ns) ? first->start_ns : limit_ns;
+    while (leader->cursor && (takes_all || leader->start_ns < limit_ns) &&
+           !(first && comes_before(first, leader, ends_ns))) {
+        merge->place = take_row(making, leader->cursor, row_limit_ns, merge->place);
+        if (leader->cursor->at == leader->cursor->end)
+            leader->cursor = NULL;
+        else
+            read_head(making, leader);
+    }
+}
+
+/* Takes the ops of the first of the heap that come before all others. */
+static void take_first(const struct making *making, struct device_merge *merge, int64_t limit_ns, bool takes_all) {
+    struct head *heap = merge->heap;
+    int64_t next_ns = merge->leader.cursor ? merge->leader.start_ns : INT64_MAX;
+    for (size_t i = 1; i < 3 && i < merge->count; i++)
+        next_ns = heap[i].start_ns < next_ns ? heap[i].start_ns : next_ns;
+    next_ns = takes_all || next_ns < limit_ns ? next_ns : limit_ns;
+    merge->place = take_row(making, heap[0].cursor, next_ns, merge->place);
+    if (heap[0].cursor->at == heap[0].cursor->end)
+        heap[0] = heap[--merge->count];
+    else
+        read_head(making, &heap[0]);
+    if (merge->count)
+        sift_down(heap, merge->count, 0, making->view->store->ops.end_ns);
+}
+
 /* Takes all ops of a device that start before a time, or all that are left. */
 static void merge_device(const struct making *making, struct device_merge *merge, int64_t limit_ns, bool takes_all) {
-    const int64_t *ends_ns = making->view->store->ops.end_ns;
-    struct head *heap = merge->heap;
-    size_t count = merge->count, place = merge->place;
-    while (count && (takes_all || heap[0].start_ns < limit_ns)) {
-        const struct head *second = &heap[count > 2 && comes_before(&heap[2], &heap[1], ends_ns) ? 2 : 1];
-        bool is_second_first = count > 1 && (takes_all || second->start_ns < limit_ns);
-        place = take_row(making, heap[0].cursor, is_second_first ? second->start_ns : limit_ns, place);
-        if (heap[0].cursor->at == heap[0].cursor->end)
-            heap[0] = heap[--count];
-        else
-            read_head(making, &heap[0]);
-        if (count)
-            sift_down(heap, count, 0, ends_ns);
+    size_t first = merge->place;
+    take_leader(making, merge, limit_ns, takes_all);
+    while (merge->count && (takes_all || merge->heap[0].start_ns < limit_ns)) {
+        take_first(making, merge, limit_ns, takes_all);
+        take_leader(making, merge, limit_ns, takes_all);
     }
-    merge->latest_ns = fill(making->view, merge->place, place, merge->latest_ns);
-    merge->count = count;
-    merge->place = place;
+    merge->latest_ns = fill(making->view, first, merge->place, merge->latest_ns);
 }
 
 /* ---- slices of blocks ---- */
@@ -220,6 +243,16 @@ struct slice {
     size_t first, end;      /* blocks */
 };
 
+static bool has_more(const struct head *head, const struct head *other) {
+    return !other->cursor || head->cursor->end - head->cursor->at > other->cursor->end - other->cursor->at;
+}
+
+static void swap(struct head *a, struct head *b) {
+    struct head moved = *a;
+    *a = *b;
+    *b = moved;
+}
+
 /* Sets out from the first block: where it begins in each run, and so in the view. */
 static void begin_device(const struct making *making, struct slice *slice, size_t index) {
     const struct gt_view *view = making->view;
@@ -239,8 +272,12 @@ static void begin_device(const struct making *making, struct slice *slice, size_
                                             .next_in_lane = &slice->next[run->lane]};
         if (at == run->first + run->count)
             continue;
-        device->heap[device->count].cursor = &slice->cursors[i];
-        read_head(making, &device->heap[device->count++]);
+        struct head head = {.cursor = &slice->cursors[i]};
+        read_head(making, &head);
+        if (has_more(&head, &device->leader))
+            swap(&head, &device->leader);
+        if (head.cursor)
+            device->heap[device->count++] = head;
     }
     for (size_t i = device->count / 2; i-- > 0;)
         sift_down(device->heap, device->count, i, view->store->ops.end_ns);

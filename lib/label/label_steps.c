@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/threads.h"
 #include "label/label.h"
 #include "label/step_tree.h"
@@ -160,15 +161,20 @@ static bool has_numbers(const struct step_kind *kind) {
 /* Kineto's copies of the steps on the GPU's side are microseconds long and say nothing. */
 static bool can_be_step(const struct gt_store *store, size_t range) {
     const struct gt_ranges *ranges = &store->ranges;
-    enum gt_range_kind kind = (enum gt_range_kind)ranges->kind[range];
-    return kind != GT_RANGE_GPU && kind != GT_RANGE_MARK && ranges->thread[range] != GT_NO_TRACK &&
-           ranges->end_thread[range] == GT_NO_TRACK;
+    uint8_t kind = ranges->kind[range];
+    return (kind != GT_RANGE_GPU) & (kind != GT_RANGE_MARK) & (ranges->thread[range] != GT_NO_TRACK) &
+           (ranges->end_thread[range] == GT_NO_TRACK); /* names come in no order that branches could be foreseen in */
 }
 
-struct choice {
+enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
+
+struct collection {
     const struct gt_store *store;
-    atomic_uchar *is_known; /* by name: somebody looks at it, or has */
+    atomic_uchar *is_known; /* by name: somebody looks at it, or has; those of ranges that can be steps */
     atomic_size_t best;     /* of step_kinds, the first that was found */
+    uint64_t *answers;      /* by name: whether ranges of it that can be steps are, and their number */
+    size_t slices, *counts; /* of steps, by slice of the ranges */
+    struct gt_step *steps;
 };
 
 static void lower(atomic_size_t *value, size_t to) {
@@ -177,36 +183,23 @@ static void lower(atomic_size_t *value, size_t to) {
         ;
 }
 
+/* The clearest kind of steps that the trace has: each name is looked at once, or a few times where several threads come
+   to it. */
 static void choose_in_slice(void *context, size_t slice, size_t begin, size_t end) {
-    struct choice *choice = context;
-    size_t best = KIND_COUNT;
+    struct collection *collection = context;
     int64_t number;
     (void)slice;
     for (size_t i = begin; i < end; i++) {
-        gt_strid name = choice->store->ranges.name[i];
-        if (atomic_load_explicit(&choice->is_known[name], memory_order_relaxed) || !can_be_step(choice->store, i))
+        gt_strid name = collection->store->ranges.name[i];
+        atomic_uchar *is_known = &collection->is_known[name];
+        if (atomic_load_explicit(is_known, memory_order_relaxed) || !can_be_step(collection->store, i))
             continue;
-        atomic_store_explicit(&choice->is_known[name], 1, memory_order_relaxed);
-        best = atomic_load_explicit(&choice->best, memory_order_relaxed);
+        atomic_store_explicit(is_known, 1, memory_order_relaxed);
+        size_t best = atomic_load_explicit(&collection->best, memory_order_relaxed);
         for (size_t k = 0; k < best; k++)
-            if (fits_kind(&step_kinds[k], gt_store_string(choice->store, name), &number))
-                lower(&choice->best, best = k);
-        if (!best)
-            return;
+            if (fits_kind(&step_kinds[k], gt_store_string(collection->store, name), &number))
+                lower(&collection->best, best = k);
     }
-}
-
-/* The clearest kind of steps that the trace has; NULL if it has none. Each name is looked at once, or a few times where
-   several threads come to it. */
-static bool choose_kind(const struct gt_store *store, size_t slices, const struct step_kind **chosen) {
-    struct choice choice = {.store = store, .best = KIND_COUNT};
-    choice.is_known = gt_mem_array(store->strings.count, sizeof *choice.is_known);
-    if (!choice.is_known)
-        return false;
-    gt_threads_rows(slices, store->ranges.count, choose_in_slice, &choice);
-    gt_mem_free(choice.is_known);
-    *chosen = choice.best < KIND_COUNT ? &step_kinds[choice.best] : NULL;
-    return true;
 }
 
 static int compare(int64_t a, int64_t b) {
@@ -221,35 +214,24 @@ static int by_start(const void *a, const void *b, void *context) {
     return order ? order : compare(x->range, y->range);
 }
 
-enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
-
-struct collection {
-    const struct gt_store *store;
-    const struct step_kind *kind;
-    _Atomic uint64_t *answers; /* by name: whether ranges of it are steps, and their number */
-    size_t slices, *counts;    /* of steps, by slice of the ranges */
-    struct gt_step *steps;
-};
-
-static uint64_t answer_for(const struct collection *collection, size_t range) {
-    gt_strid name = collection->store->ranges.name[range];
+static void answer_in_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct collection *collection = context;
+    const struct step_kind *kind = &step_kinds[collection->best];
     int64_t number = 0;
-    if (!can_be_step(collection->store, range))
-        return NO_STEP;
-    uint64_t answer = atomic_load_explicit(&collection->answers[name], memory_order_relaxed);
-    if (answer == NOT_ASKED) { /* whoever else asks gets the same answer */
-        bool fits = fits_kind(collection->kind, gt_store_string(collection->store, name), &number);
-        answer = fits ? (uint64_t)number + FIRST_NUMBER : NO_STEP;
-        atomic_store_explicit(&collection->answers[name], answer, memory_order_relaxed);
-    }
-    return answer;
+    (void)slice;
+    for (size_t name = begin; name < end; name++)
+        if (collection->is_known[name]) {
+            bool fits = fits_kind(kind, gt_store_string(collection->store, (gt_strid)name), &number);
+            collection->answers[name] = fits ? (uint64_t)number + FIRST_NUMBER : NO_STEP;
+        }
 }
 
 static void count_in_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct collection *collection = context;
+    const gt_strid *names = collection->store->ranges.name;
     size_t count = 0;
     for (size_t i = begin; i < end; i++)
-        count += answer_for(collection, i) >= FIRST_NUMBER;
+        count += (collection->answers[names[i]] >= FIRST_NUMBER) & can_be_step(collection->store, i);
     collection->counts[slice] = count;
 }
 
@@ -261,8 +243,8 @@ static void collect_in_slice(void *context, size_t slice, size_t begin, size_t e
     for (size_t s = 0; s < slice; s++)
         step += collection->counts[s];
     for (size_t i = begin; i < end; i++) {
-        uint64_t answer = answer_for(collection, i);
-        if (answer >= FIRST_NUMBER)
+        uint64_t answer = collection->answers[ranges->name[i]];
+        if (answer >= FIRST_NUMBER && can_be_step(store, i))
             *step++ = (struct gt_step){.number = (int64_t)(answer - FIRST_NUMBER),
                                        .start_ns = ranges->start_ns[i],
                                        .end_ns = ranges->end_ns[i],
@@ -271,32 +253,55 @@ static void collect_in_slice(void *context, size_t slice, size_t begin, size_t e
     }
 }
 
+/* Chooses a kind and counts its ranges. */
+static size_t count_steps(struct collection *collection) {
+    size_t range_count = collection->store->ranges.count, name_count = collection->store->strings.count, count = 0;
+    gt_threads_rows(collection->slices, range_count, choose_in_slice, collection);
+    if (collection->best == KIND_COUNT)
+        return 0;
+    gt_threads_rows(collection->slices, name_count, answer_in_slice, collection);
+    gt_threads_rows(collection->slices, range_count, count_in_slice, collection);
+    for (size_t s = 0; s < collection->slices; s++)
+        count += collection->counts[s];
+    return count;
+}
+
 static bool list_steps(struct collection *collection, struct gt_labels *labels) {
-    size_t range_count = collection->store->ranges.count;
-    collection->answers = gt_mem_array(collection->store->strings.count, sizeof *collection->answers);
+    const struct gt_store *store = collection->store;
+    collection->is_known = gt_mem_array(store->strings.count, sizeof *collection->is_known);
+    collection->answers = gt_mem_array(store->strings.count, sizeof *collection->answers);
     collection->counts = gt_mem_array(collection->slices, sizeof *collection->counts);
-    bool ok = collection->answers && collection->counts;
-    if (ok && collection->kind)
-        gt_threads_rows(collection->slices, range_count, count_in_slice, collection);
-    for (size_t s = 0; ok && s < collection->slices; s++)
-        labels->step_count += collection->counts[s];
-    if (ok)
+    bool ok = collection->is_known && collection->answers && collection->counts;
+    if (ok) {
+        labels->step_count = count_steps(collection);
         labels->steps = collection->steps =
             gt_arena_uninitialised(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
+    }
     ok = ok && labels->steps;
     if (ok && labels->step_count)
-        gt_threads_rows(collection->slices, range_count, collect_in_slice, collection);
-    gt_mem_free(collection->counts);
+        gt_threads_rows(collection->slices, store->ranges.count, collect_in_slice, collection);
+    gt_mem_free(collection->is_known);
     gt_mem_free(collection->answers);
+    gt_mem_free(collection->counts);
     return ok;
 }
 
+/* As files mostly have them. */
+static bool are_in_order(const struct gt_step *steps, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (steps[i - 1].start_ns >= steps[i].start_ns && by_start(&steps[i - 1], &steps[i], NULL) > 0)
+            return false;
+    return true;
+}
+
 static bool collect_steps(const struct gt_store *store, size_t threads, struct gt_labels *labels) {
-    struct collection collection = {.store = store, .slices = gt_threads_slices(threads, store->ranges.count, 0)};
-    if (!choose_kind(store, collection.slices, &collection.kind) || !list_steps(&collection, labels))
+    struct collection collection = {
+        .store = store, .best = KIND_COUNT, .slices = gt_threads_slices(threads, store->ranges.count, 0)};
+    if (!list_steps(&collection, labels))
         return false;
-    gt_step_tree_sort(labels->steps, labels->step_count, sizeof *labels->steps, by_start, threads);
-    for (size_t i = 0; i < labels->step_count && !has_numbers(collection.kind); i++)
+    if (!are_in_order(labels->steps, labels->step_count))
+        gt_sort(labels->steps, labels->step_count, sizeof *labels->steps, by_start, NULL, threads);
+    for (size_t i = 0; i < labels->step_count && !has_numbers(&step_kinds[collection.best]); i++)
         labels->steps[i].number = (int64_t)i;
     return true;
 }

@@ -7,24 +7,25 @@
 
 /* A step as calls look it up: sorted by process, start, longer first, place in labels->steps. */
 struct gt_step_span {
-    int64_t start_ns, end_ns;
-    uint32_t process, step;
-    uint32_t longer; /* the last one of its process before it that ends later; UINT32_MAX: none */
-    uint32_t depth;  /* how many are reached by way of it */
+    int64_t end_ns;
+    uint32_t step;
+    uint32_t longer; /* the last span of its process before it that ends later; UINT32_MAX: none */
 };
 
-/* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
-   to_ns. Zeroed: nothing is known. */
+/* So many spans of its process have begun when a call begins at from_ns or later and before to_ns. Zeroed: nothing is
+   known. */
 struct gt_step_cursor {
     int64_t from_ns, to_ns;
     size_t begun;
-    uint32_t step;               /* of the last of them, if it is of the process */
-    int64_t first_ns, latest_ns; /* when that one ends; by when all of them that are of the process have */
+    uint32_t step;               /* of the last of them, if there is one */
+    int64_t first_ns, latest_ns; /* when that one ends; by when all of them have */
 };
 
 /* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */
 struct gt_step_tree {
+    const struct gt_step *steps; /* labels->steps */
     struct gt_step_span *spans;
+    size_t *bounds; /* the spans of process p are those from bounds[p] to bounds[p + 1]; the last is for GT_NO_TRACK */
     size_t count, leaf_count;
     int64_t *latest_end_ns;         /* NULL: no step is so deep that the tree would be asked */
     struct gt_step_cursor *cursors; /* by process, the last for GT_NO_TRACK; each slice of ops has its own */
@@ -46,9 +47,5 @@ struct gt_step_found {
     uint32_t step;
 };
 struct gt_step_found gt_step_tree_find(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call);
-
-/* Sorts what files mostly have in order, as gt_sort does. */
-void gt_step_tree_sort(void *items, size_t count, size_t size,
-                       int (*order)(const void *a, const void *b, void *context), size_t threads);
 
 #endif

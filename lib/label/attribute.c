@@ -101,15 +101,33 @@ static void group_by_track(struct gt_range_forest *forest) {
 
 /* ---- trees ---- */
 
+/* How far the ranges of a track have their places in trees. */
+struct track_growth {
+    const uint32_t *rows;
+    size_t count, next;
+    uint32_t last_root, deepest; /* deepest: the greatest number of ancestors */
+};
+
+static bool is_in_order(const struct gt_ranges *ranges, uint32_t before, uint32_t range) {
+    if (ranges->start_ns[before] != ranges->start_ns[range])
+        return ranges->start_ns[before] < ranges->start_ns[range];
+    return ranges->end_ns[before] != ranges->end_ns[range] ? ranges->end_ns[before] > ranges->end_ns[range]
+                                                           : before < range;
+}
+
 /* The parent is the last range before it that ends no earlier. Climbing from the range just before finds it in
-   amortised constant time. The ends of the children of a parent grow from one to the next. Gives the greatest number of
-   ancestors. */
-static uint32_t grow_tree(struct gt_range_forest *forest, const uint32_t *rows, size_t count) {
+   amortised constant time. The ends of the children of a parent grow from one to the next. Stops in front of a row that
+   is not below the limit. false: it met ranges that are out of order. */
+static bool grow_tree(struct gt_range_forest *forest, struct track_growth *track, size_t row_limit) {
     const struct gt_ranges *ranges = &forest->store->ranges;
     struct gt_labels *labels = forest->labels;
-    uint32_t last_root = GT_NO_ROW, deepest = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t range = rows[i], parent = i ? rows[i - 1] : GT_NO_ROW;
+    const uint32_t *rows = track->rows;
+    size_t next = track->next, count = track->count; /* its neighbours may be another thread's: it is written once */
+    uint32_t last_root = track->last_root, deepest = track->deepest;
+    for (; next < count && rows[next] < row_limit; next++) {
+        uint32_t range = rows[next], parent = next ? rows[next - 1] : GT_NO_ROW;
+        if (parent != GT_NO_ROW && !is_in_order(ranges, parent, range))
+            return false;
         while (parent != GT_NO_ROW && ranges->end_ns[parent] < ranges->end_ns[range])
             parent = labels->range_parent[parent];
         uint32_t *last = parent == GT_NO_ROW ? &last_root : &labels->range_last[parent];
@@ -122,27 +140,69 @@ static uint32_t grow_tree(struct gt_range_forest *forest, const uint32_t *rows, 
         labels->range_level[range] = level;
         deepest = level > deepest ? level : deepest;
     }
-    return deepest;
+    *track = (struct track_growth){rows, count, next, last_root, deepest};
+    return true;
 }
 
 struct growth {
     struct gt_range_forest *forest;
+    struct track_growth *tracks;
+    size_t task_count;
     atomic_bool failed, is_deep;
 };
 
-/* A range is of one track: tracks share nothing. */
-static void grow_track(void *context, size_t track) {
+static void begin_track(struct growth *growth, size_t track) {
+    const struct gt_range_forest *forest = growth->forest;
+    growth->tracks[track] = (struct track_growth){.rows = forest->order + forest->bounds[track],
+                                                  .count = forest->bounds[track + 1] - forest->bounds[track],
+                                                  .last_root = GT_NO_ROW};
+}
+
+/* false: memory was short. */
+static bool grow_sorted(struct growth *growth, size_t track) {
+    const struct gt_ranges *ranges = &growth->forest->store->ranges;
+    begin_track(growth, track);
+    return gt_spans_sort(growth->forest->order + growth->forest->bounds[track], growth->tracks[track].count,
+                         ranges->start_ns, ranges->end_ns) &&
+           grow_tree(growth->forest, &growth->tracks[track], SIZE_MAX);
+}
+
+/* The first track of a task: each has about as many ranges. */
+static size_t first_track(const struct growth *growth, size_t task) {
+    const struct gt_range_forest *forest = growth->forest;
+    size_t place = gt_threads_slice_begin(forest->bounds[forest->track_count], growth->task_count, task);
+    size_t low = 0, high = forest->track_count;
+    while (low < high && task) {
+        size_t middle = low + (high - low) / 2;
+        if (forest->bounds[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return task == growth->task_count ? forest->track_count : low;
+}
+
+/* A range is of one track: tracks share nothing. Tracks take turns in the file, so those of a task grow in turn, a
+   piece of the file at a time: what one of them fetches is still in the cache for the next. */
+static void grow_tracks(void *context, size_t task) {
+    enum { LEAST_ROWS = 8192, ROWS_PER_TRACK = 16 };
     struct growth *growth = context;
-    struct gt_range_forest *forest = growth->forest;
-    const struct gt_ranges *ranges = &forest->store->ranges;
-    uint32_t *rows = forest->order + forest->bounds[track];
-    size_t count = forest->bounds[track + 1] - forest->bounds[track];
-    if (!count)
-        return;
-    if (!gt_spans_sort(rows, count, ranges->start_ns, ranges->end_ns))
-        atomic_store(&growth->failed, true);
-    else if (grow_tree(forest, rows, count) >= DEEP)
-        atomic_store(&growth->is_deep, true);
+    size_t begin = first_track(growth, task), end = first_track(growth, task + 1);
+    size_t range_count = growth->forest->store->ranges.count;
+    size_t rows = LEAST_ROWS + ROWS_PER_TRACK * (end - begin), limit = 0;
+    for (size_t track = begin; track < end; track++)
+        begin_track(growth, track);
+    while (begin < end && limit < range_count) {
+        limit = rows < range_count - limit ? limit + rows : SIZE_MAX;
+        for (size_t track = begin; track < end; track++)
+            if (!grow_tree(growth->forest, &growth->tracks[track], limit) && !grow_sorted(growth, track)) {
+                atomic_store(&growth->failed, true);
+                return;
+            }
+    }
+    for (size_t track = begin; track < end; track++)
+        if (growth->tracks[track].deepest >= DEEP)
+            atomic_store(&growth->is_deep, true);
 }
 
 /* Jumps double back like the digits of a skew binary number: any ancestor is a logarithmic number of them away. */
@@ -160,23 +220,33 @@ static void link_track(void *context, size_t track) {
     }
 }
 
+static bool grow_all(struct gt_range_forest *forest, struct growth *growth, size_t slices) {
+    growth->forest = forest;
+    growth->task_count = slices;
+    growth->tracks = gt_mem_array(forest->track_count, sizeof *growth->tracks);
+    if (!growth->tracks)
+        return false;
+    gt_threads_deal(slices, slices, grow_tracks, growth);
+    gt_mem_free(growth->tracks);
+    return !growth->failed;
+}
+
 static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels *labels,
                                  struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_range_forest *forest = scratch->ranges = gt_arena_alloc(&scratch->range_arena, sizeof *forest);
-    struct growth growth = {.forest = forest};
+    struct growth growth = {0};
     if (!forest || !forest_init(forest, store, labels, &scratch->range_arena))
         return gt_fail_memory(err);
     group_by_track(forest);
     size_t slices = gt_threads_slices(scratch->threads, store->ranges.count, 0);
-    gt_threads_deal(slices, forest->track_count, grow_track, &growth);
-    if (growth.is_deep && !growth.failed) {
-        forest->jump = gt_arena_uninitialised(&scratch->range_arena, store->ranges.count, sizeof *forest->jump);
-        growth.failed = !forest->jump;
-    }
-    if (growth.failed)
+    if (!grow_all(forest, &growth, slices))
         return gt_fail_memory(err);
-    if (forest->jump)
-        gt_threads_deal(slices, forest->track_count, link_track, forest);
+    if (!growth.is_deep)
+        return GT_OK;
+    forest->jump = gt_arena_uninitialised(&scratch->range_arena, store->ranges.count, sizeof *forest->jump);
+    if (!forest->jump)
+        return gt_fail_memory(err);
+    gt_threads_deal(slices, forest->track_count, link_track, forest);
     return GT_OK;
 }
 

@@ -91,10 +91,14 @@ static void count_slice(void *context, size_t slice) {
     struct portion *portions = portions_of(making, slice);
     uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
-    for (; op < end && making->takes_all; op++)
-        portions[ops->lane[op]].count++;
+    const uint32_t *lane_of = ops->lane;
+    if (making->takes_all) {
+        for (; op < end; op++)
+            portions[lane_of[op]].count++;
+        return;
+    }
     for (; op < end; op++) {
-        struct portion *portion = &portions[ops->lane[op]];
+        struct portion *portion = &portions[lane_of[op]];
         if (!gt_selection_has(&making->selection, op))
             continue;
         portion->is_seen = true;

@@ -100,20 +100,39 @@ static bool needs_process(const struct gt_matcher *matcher, uint32_t op) {
     return matcher->has_several && matcher->store->lanes.process[matcher->store->ops.lane[op]] == GT_NO_TRACK;
 }
 
+/* Calls with id 0 are few: they are gone through only where there are some. */
+static void count_zero_calls(struct gt_matcher *matcher, uint32_t begin, uint32_t end) {
+    const struct gt_store *store = matcher->store;
+    for (uint32_t call = begin; call < end; call++)
+        if (store->calls.correlation[call] == 0) {
+            _Atomic uint8_t *zero_calls = gt_matcher_zero_calls(matcher, gt_labels_call_process(store, call));
+            if (*zero_calls < 2)
+                ++*zero_calls;
+        }
+}
+
+static bool has_others(const struct gt_matcher *matcher, uint32_t begin, uint32_t end) {
+    const struct gt_store *store = matcher->store;
+    for (uint32_t call = begin; call < end; call++)
+        if (gt_labels_call_process(store, call) != matcher->only_process &&
+            store->calls.correlation[call] != GT_NO_CORRELATION)
+            return true;
+    return false;
+}
+
 static void survey_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct gt_matcher *matcher = context;
-    const struct gt_store *store = matcher->store;
-    bool has_several = false, is_unordered = false;
+    const uint64_t *ids = matcher->store->calls.correlation;
+    bool has_zero = begin < end && ids[begin] == 0;
+    bool is_unordered = begin && begin < end && ids[begin] <= ids[begin - 1];
     (void)slice;
-    for (uint32_t call = (uint32_t)begin; call < end; call++) {
-        uint64_t id = store->calls.correlation[call];
-        is_unordered |= call && id <= store->calls.correlation[call - 1];
-        if (id == 0 && *gt_matcher_zero_calls(matcher, gt_labels_call_process(store, call)) < 2)
-            ++*gt_matcher_zero_calls(matcher, gt_labels_call_process(store, call));
-        has_several =
-            has_several || (id != GT_NO_CORRELATION && gt_labels_call_process(store, call) != matcher->only_process);
+    for (size_t call = begin + 1; call < end; call++) {
+        is_unordered |= ids[call] <= ids[call - 1];
+        has_zero |= ids[call] == 0;
     }
-    if (has_several)
+    if (has_zero)
+        count_zero_calls(matcher, (uint32_t)begin, (uint32_t)end);
+    if (has_others(matcher, (uint32_t)begin, (uint32_t)end))
         matcher->has_several = true;
     if (is_unordered)
         matcher->is_unordered = true;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/ahead.h"
 #include "base/carve.h"
 #include "base/mem.h"
 #include "base/spans.h"
@@ -93,8 +94,11 @@ static void count_slice(void *context, size_t slice) {
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     const uint32_t *lane_of = ops->lane;
     if (making->takes_all) {
-        for (; op < end; op++)
+        for (; op < end; op++) {
+            if (op % GT_AHEAD_EACH == 0)
+                gt_ahead_fetch(&lane_of[gt_ahead_row(op, end)]);
             portions[lane_of[op]].count++;
+        }
         return;
     }
     for (; op < end; op++) {
@@ -222,6 +226,10 @@ static void list_slice(void *context, size_t slice) {
     uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     bool takes_all = making->takes_all;
     for (; op < end; op++) {
+        if (op % GT_AHEAD_EACH == 0) {
+            gt_ahead_fetch(&lane_of[gt_ahead_row(op, end)]);
+            gt_ahead_fetch(&starts_ns[gt_ahead_row(op, end)]);
+        }
         if (!takes_all && !is_selected(making, op))
             continue;
         struct portion *portion = &portions[lane_of[op]];

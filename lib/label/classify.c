@@ -3,6 +3,7 @@
    kind and name is matched once. */
 #include <stdatomic.h>
 
+#include "base/ahead.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "label/builtin.h"
@@ -295,8 +296,11 @@ static void classify_all(struct classifier *classifier) {
     uint8_t *restrict op_category = classifier->labels->op_category; /* bytes may alias everything otherwise */
     const uint8_t *restrict kinds = classifier->store->ops.kind;
     const gt_strid *restrict names = classifier->store->ops.name;
-    for (size_t i = 0, count = classifier->store->ops.count; i < count; i++)
+    for (size_t i = 0, count = classifier->store->ops.count; i < count; i++) {
+        if (i % GT_AHEAD_EACH == 0)
+            gt_ahead_fetch(&names[gt_ahead_row(i, count)]);
         op_category[i] = classify(classifier, kinds[i], names[i]);
+    }
 }
 
 static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels,

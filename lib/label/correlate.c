@@ -2,6 +2,7 @@
    and calls meet on (process, id); graph nodes carry the id of their graph launch. Where ids grow from call to call,
    the calls themselves are searched; where the ids that ops ask for lie close together, as CUPTI counts them, each has
    its own slot; elsewhere a hash table finds them. */
+#include "base/ahead.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "label/id_order.h"
@@ -127,6 +128,8 @@ static void survey_slice(void *context, size_t slice, size_t begin, size_t end) 
     bool is_unordered = begin && begin < end && ids[begin] <= ids[begin - 1];
     (void)slice;
     for (size_t call = begin + 1; call < end; call++) {
+        if (call % GT_AHEAD_EACH == 0)
+            gt_ahead_fetch(&ids[gt_ahead_row(call, end)]);
         is_unordered |= ids[call] <= ids[call - 1];
         has_zero |= ids[call] == 0;
     }

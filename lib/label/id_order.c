@@ -3,6 +3,7 @@
    that an op finds its call at the first look from where the one before found its own. */
 #include "label/id_order.h"
 
+#include "base/ahead.h"
 #include "base/threads.h"
 
 struct search {
@@ -45,6 +46,13 @@ static void match_slice(void *context, size_t slice, size_t begin, size_t end) {
     uint64_t without_call = 0;
     (void)slice;
     for (uint32_t op = (uint32_t)begin; op < end; op++) {
+        if (op % GT_AHEAD_EACH == 0) {
+            size_t row = gt_ahead_row(op, end), call_row = gt_ahead_row(call, call_count);
+            gt_ahead_fetch(&asked[row]);
+            gt_ahead_fetch(&op_end_ns[row]);
+            gt_ahead_fetch(&ids[call_row]);
+            gt_ahead_fetch(&call_start_ns[call_row]);
+        }
         uint64_t id = asked[op];
         if (id != GT_NO_CORRELATION)
             call = find_call(ids, call_count, call, id);

@@ -119,11 +119,18 @@ static void read_head(const struct making *making, struct head *head) {
     head->start_ns = making->view->store->ops.start_ns[cursor->row];
 }
 
+/* The one of two heads next to each other in the heap that comes first. Which it is cannot be foreseen: no branch. */
+static size_t first_of_two(const struct head *heap, size_t at, const int64_t *ends_ns) {
+    if (heap[at].start_ns == heap[at + 1].start_ns)
+        return at + comes_before(&heap[at + 1], &heap[at], ends_ns);
+    return at + (heap[at + 1].start_ns < heap[at].start_ns);
+}
+
 static void sift_down(struct head *heap, size_t count, size_t at, const int64_t *ends_ns) {
     struct head moving = heap[at];
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child], ends_ns))
-            child++;
+        if (child + 1 < count)
+            child = first_of_two(heap, child, ends_ns);
         if (!comes_before(&heap[child], &moving, ends_ns))
             break;
         heap[at] = heap[child];

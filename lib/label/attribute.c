@@ -359,7 +359,7 @@ static int64_t higher(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static struct found find(struct lookup *own, const struct gt_labels *labels, uint32_t call) {
+static void find(struct lookup *own, const struct gt_labels *labels, uint32_t call, struct found *out) {
     const struct gt_store *store = own->ranges.store;
     uint32_t thread = store->calls.thread[call];
     struct gt_step_found step = gt_step_tree_find(&own->steps, store, call);
@@ -370,8 +370,9 @@ static struct found find(struct lookup *own, const struct gt_labels *labels, uin
                           .step_ns = length_of_step(labels, step.step),
                           .range = GT_NO_ROW,
                           .step = step.step};
+    *out = found;
     if (thread == GT_NO_TRACK)
-        return found;
+        return;
     int64_t over_ns;
     found.range =
         find_innermost(&own->ranges, thread, store->calls.start_ns[call], store->calls.end_ns[call], &over_ns);
@@ -381,7 +382,7 @@ static struct found find(struct lookup *own, const struct gt_labels *labels, uin
     found.over_ns = higher(found.over_ns, over_ns);
     if (found.range != GT_NO_ROW)
         found.reach_ns = lower(found.reach_ns, store->ranges.end_ns[found.range]);
-    return found;
+    *out = found;
 }
 
 static bool holds(const struct found *found, int64_t start_ns, int64_t end_ns) {
@@ -389,28 +390,34 @@ static bool holds(const struct found *found, int64_t start_ns, int64_t end_ns) {
            end_ns <= found->reach_ns;
 }
 
+/* An op without a launch call. */
+static void attribute_alone(const struct attribution *all, struct lookup *own, uint32_t op) {
+    all->labels->op_range[op] = own->ranges.has_streams ? range_of_stream(&own->ranges, op) : GT_NO_ROW;
+    all->labels->op_step[op] = GT_NO_ROW;
+}
+
 static void attribute_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct attribution *all = context;
-    const struct gt_ops *ops = &all->store->ops;
-    const struct gt_calls *calls = &all->store->calls;
-    const struct gt_labels *labels = all->labels;
     struct lookup own = begin_slice(all, slice);
-    size_t no_thread = all->threads - 1;
+    const int64_t *op_start_ns = all->store->ops.start_ns, *op_end_ns = all->store->ops.end_ns;
+    const int64_t *call_start_ns = all->store->calls.start_ns, *call_end_ns = all->store->calls.end_ns;
+    const uint32_t *call_thread = all->store->calls.thread, *op_call = all->labels->op_call;
+    uint32_t *op_range = all->labels->op_range, *op_step = all->labels->op_step;
+    uint32_t no_thread = (uint32_t)(all->threads - 1);
     uint64_t longer = 0;
-    for (uint32_t op = (uint32_t)begin; op < end; op++) {
-        uint32_t call = labels->op_call[op];
+    for (size_t op = begin; op < end; op++) {
+        uint32_t call = op_call[op];
         if (call == GT_NO_ROW) {
-            labels->op_range[op] = own.ranges.has_streams ? range_of_stream(&own.ranges, op) : GT_NO_ROW;
-            labels->op_step[op] = GT_NO_ROW;
+            attribute_alone(all, &own, (uint32_t)op);
             continue;
         }
-        uint32_t thread = calls->thread[call];
-        struct found *found = &own.found[thread == GT_NO_TRACK ? no_thread : thread];
-        if (!holds(found, calls->start_ns[call], calls->end_ns[call]))
-            *found = find(&own, labels, call);
-        labels->op_range[op] = found->range;
-        labels->op_step[op] = found->step;
-        longer += (uint64_t)ops->end_ns[op] - (uint64_t)ops->start_ns[op] > found->step_ns;
+        uint32_t thread = call_thread[call];
+        struct found *found = &own.found[thread < no_thread ? thread : no_thread];
+        if (!holds(found, call_start_ns[call], call_end_ns[call]))
+            find(&own, all->labels, call, found);
+        op_range[op] = found->range;
+        op_step[op] = found->step;
+        longer += (uint64_t)op_end_ns[op] - (uint64_t)op_start_ns[op] > found->step_ns;
     }
     atomic_fetch_add(&all->longer, longer);
 }

@@ -124,14 +124,15 @@ static bool has_others(const struct gt_matcher *matcher, uint32_t begin, uint32_
 static void survey_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct gt_matcher *matcher = context;
     const uint64_t *ids = matcher->store->calls.correlation;
-    bool has_zero = begin < end && ids[begin] == 0;
-    bool is_unordered = begin && begin < end && ids[begin] <= ids[begin - 1];
+    bool has_zero = false, is_unordered = false;
     (void)slice;
-    for (size_t call = begin + 1; call < end; call++) {
-        if (call % GT_AHEAD_EACH == 0)
-            gt_ahead_fetch(&ids[gt_ahead_row(call, end)]);
-        is_unordered |= ids[call] <= ids[call - 1];
-        has_zero |= ids[call] == 0;
+    for (size_t call = begin, next; call < end; call = next) {
+        next = end - call > GT_AHEAD_EACH ? call + GT_AHEAD_EACH : end;
+        gt_ahead_fetch(&ids[gt_ahead_row(call, end)]);
+        for (; call < next; call++) {
+            is_unordered |= call && ids[call] <= ids[call - 1];
+            has_zero |= ids[call] == 0;
+        }
     }
     if (has_zero)
         count_zero_calls(matcher, (uint32_t)begin, (uint32_t)end);

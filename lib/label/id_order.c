@@ -36,16 +36,21 @@ static size_t find_call(const uint64_t *ids, size_t count, size_t from, uint64_t
     return low;
 }
 
+static bool are_of_one_process(const struct search *search, uint32_t op, uint32_t call) {
+    return search->is_of_one ||
+           gt_labels_call_process(search->matcher->store, call) == gt_matcher_likely_process(search->matcher, op);
+}
+
 static void match_slice(void *context, size_t slice, size_t begin, size_t end) {
     const struct search *search = context;
-    struct gt_matcher *matcher = search->matcher;
-    const struct gt_store *store = matcher->store;
+    const struct gt_store *store = search->matcher->store;
     const uint64_t *ids = store->calls.correlation, *asked = store->ops.correlation;
     const int64_t *call_start_ns = store->calls.start_ns, *op_end_ns = store->ops.end_ns;
+    uint32_t *op_call = search->matcher->op_call;
     size_t call_count = store->calls.count, call = 0;
     uint64_t without_call = 0;
     (void)slice;
-    for (uint32_t op = (uint32_t)begin; op < end; op++) {
+    for (size_t op = begin; op < end; op++) {
         if (op % GT_AHEAD_EACH == 0) {
             size_t row = gt_ahead_row(op, end), call_row = gt_ahead_row(call, call_count);
             gt_ahead_fetch(&asked[row]);
@@ -54,15 +59,16 @@ static void match_slice(void *context, size_t slice, size_t begin, size_t end) {
             gt_ahead_fetch(&call_start_ns[call_row]);
         }
         uint64_t id = asked[op];
-        if (id != GT_NO_CORRELATION)
+        if (call + 1 < call_count && ids[call + 1] == id)
+            call++;
+        else if (id != GT_NO_CORRELATION)
             call = find_call(ids, call_count, call, id);
         bool has_call = ids[call] == id && id != GT_NO_CORRELATION && call_start_ns[call] <= op_end_ns[op] &&
-                        (search->is_of_one ||
-                         gt_labels_call_process(store, (uint32_t)call) == gt_matcher_likely_process(matcher, op));
-        matcher->op_call[op] = has_call ? (uint32_t)call : GT_NO_ROW;
+                        are_of_one_process(search, (uint32_t)op, (uint32_t)call);
+        op_call[op] = has_call ? (uint32_t)call : GT_NO_ROW;
         without_call += !has_call;
     }
-    atomic_fetch_add(&matcher->without_call, without_call);
+    atomic_fetch_add(&search->matcher->without_call, without_call);
 }
 
 void gt_id_order_match(struct gt_matcher *matcher) {

@@ -317,7 +317,7 @@ static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_i
                                    size_t count) {
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
-        calls[i] = idle->call[gaps[i]];
+        calls[i] = gt_idle_gap_call(idle, gaps[i]);
     uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, count) : NULL;
     gt_mem_free(calls);
     return operators;
@@ -362,9 +362,9 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gt_idle_gap_whole_end_ns(idle, number)));
     gt_row_int(&row, "gap_ns", listed_ns(idle, number));
     gt_row_text(&row, "cause", gt_str_of(gt_idle_cause_names[cause]));
-    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, idle->previous[number]));
+    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, gt_idle_gap_previous(idle, number)));
     gt_row_cell(&row, "before", gt_measure_op_name_cell(view, idle->next[number]));
-    gt_row_cell(&row, "call", call_name(view, idle->call[number]));
+    gt_row_cell(&row, "call", call_name(view, gt_idle_gap_call(idle, number)));
     gt_row_cell(&row, "activity",
                 cause == GT_IDLE_HOST
                     ? gt_cell_text(gt_str_of(gt_host_activity_names[around->idle_code->activity[number]]))

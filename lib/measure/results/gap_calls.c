@@ -45,9 +45,9 @@ static bool waits_init(struct waits *waits, const struct gt_view *view, const st
     if (!waits->items || !waits->first)
         return false;
     for (uint32_t place = 0; place < count; place++) {
-        uint32_t call = idle->call[gaps[place]];
         if (!gt_idle_gap_has_launch_wait(idle, gaps[place]))
             continue;
+        uint32_t call = gt_idle_gap_call(idle, gaps[place]);
         waits->items[waits->count++] = (struct wait){.start_ns = gt_idle_gap_start_ns(idle, gaps[place]),
                                                      .end_ns = calls->start_ns[call],
                                                      .thread = calls->thread[call],

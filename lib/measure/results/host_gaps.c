@@ -160,7 +160,7 @@ static uint32_t kind_at(const struct copies *copies, uint32_t position) {
 }
 
 static uint32_t kind_before(const struct copies *copies, const struct gt_idle *idle, size_t gap) {
-    uint32_t previous = idle->previous[gap];
+    uint32_t previous = gt_idle_gap_previous(idle, gap);
     bool counts = is_of_host(gt_idle_gap_cause(idle, gap)) && previous != GT_NO_ROW &&
                   gt_view_op_kind(copies->view, previous) == GT_OP_MEMCPY &&
                   gt_idle_gap_start_ns(idle, gap) >= copies->steady_ns;
@@ -178,8 +178,9 @@ static uint32_t wait_of(const struct copies *copies, uint32_t position) {
 /* The CPU had the data and did something else for long before it launched: that is not the copy's fault. */
 static bool is_pause_after(const struct copies *copies, const struct gt_idle *idle, size_t gap) {
     const struct gt_calls *calls = &copies->view->store->calls;
-    int64_t had_ns = calls->end_ns[wait_of(copies, idle->previous[gap])], start_ns = gt_idle_gap_start_ns(idle, gap);
-    int64_t launched_ns = calls->start_ns[idle->call[gap]];
+    int64_t had_ns = calls->end_ns[wait_of(copies, gt_idle_gap_previous(idle, gap))],
+            start_ns = gt_idle_gap_start_ns(idle, gap);
+    int64_t launched_ns = calls->start_ns[gt_idle_gap_call(idle, gap)];
     had_ns = had_ns > start_ns ? had_ns : start_ns;
     return launched_ns > had_ns && gt_ns_between(had_ns, launched_ns) >= GT_PAUSE_NS;
 }
@@ -273,7 +274,7 @@ static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct sl
         slice->late_ns += gt_idle_gap_ns(idle, gap);
     if (is_after && gt_idle_gap_ns(idle, gap) > slice->longest_ns) {
         slice->longest_ns = gt_idle_gap_ns(idle, gap);
-        slice->longest = idle->previous[gap];
+        slice->longest = gt_idle_gap_previous(idle, gap);
     }
     return class;
 }

@@ -227,6 +227,7 @@ static inline int64_t listed_ns(const struct gt_idle *idle, size_t gap) {
 struct longest {
     const struct gt_idle *idle;
     size_t wanted, room;         /* room: for the gaps of a slice that may be wanted */
+    bool only_long;              /* of those that are marked as long */
     struct gt_radix_item *items; /* by slice */
     size_t *counts;
     atomic_bool failed;
@@ -249,7 +250,9 @@ static void gather_slice(void *context, size_t slice, size_t begin, size_t end) 
     size_t count = 0;
     int64_t least_ns = -1;
     bool ok = true;
-    for (uint32_t i = (uint32_t)begin; i < end && ok; i++) {
+    for (size_t i = begin; i < end && ok; i++) {
+        if (longest->only_long && (i = gt_idle_next_with(idle, GT_IDLE_LONG_BIT, true, i, end)) == end)
+            break;
         int64_t length_ns = listed_ns(idle, i);
         if (length_ns <= least_ns || !is_listed(idle, i))
             continue;
@@ -259,7 +262,7 @@ static void gather_slice(void *context, size_t slice, size_t begin, size_t end) 
             if (!ok || length_ns <= least_ns)
                 continue;
         }
-        items[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
+        items[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), (uint32_t)i};
     }
     if (ok && count > longest->wanted)
         ok = keep_longest(items, &count, longest->wanted);
@@ -279,6 +282,17 @@ static size_t join_slices(struct longest *longest, size_t slices) {
     return count;
 }
 
+/* Gathers them in the order they come in. Mostly those that are marked as long are enough: few are looked at. */
+static size_t gather(struct longest *longest, size_t slices) {
+    size_t count = 0;
+    for (size_t i = 0; i < 2 && count < longest->wanted && !longest->failed; i++) {
+        longest->only_long = i == 0;
+        gt_threads_rows(slices, longest->idle->count, gather_slice, longest);
+        count = longest->failed ? 0 : join_slices(longest, slices);
+    }
+    return count;
+}
+
 /* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. */
 static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     enum { MORE = 4096 };
@@ -291,8 +305,7 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     uint32_t *numbers = gt_mem_uninitialised(wanted, sizeof *numbers);
     bool ok = longest.items && longest.counts && numbers;
     if (ok) {
-        gt_threads_rows(slices, idle->count, gather_slice, &longest);
-        size_t count = join_slices(&longest, slices);
+        size_t count = gather(&longest, slices);
         ok = !longest.failed && gt_radix_sort_first(longest.items, count, wanted);
     }
     for (size_t i = 0; i < wanted && ok; i++)

@@ -120,8 +120,6 @@ static void search_slice(void *context, size_t slice, size_t begin, size_t end) 
     struct waits waits = *search->waits;
     uint32_t *longest = search->longest + slice * search->gap_count;
     waits.items = items_of(search, slice);
-    for (size_t i = 0; i < search->gap_count; i++)
-        longest[i] = GT_NO_ROW;
     for (size_t call = begin; call < end; call++) {
         uint32_t thread = calls->thread[call];
         if (thread == GT_NO_TRACK)
@@ -158,7 +156,9 @@ uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, c
     ok = search.items && search.longest;
     for (size_t slice = 1; slice < slices && ok; slice++)
         memcpy(items_of(&search, slice), waits.items, waits.count * sizeof *waits.items);
-    if (ok) {
+    for (size_t i = 0; i < slices * count && ok; i++)
+        search.longest[i] = GT_NO_ROW;
+    if (ok && waits.count) {
         gt_threads_rows(slices, search.calls->count, search_slice, &search);
         join_slices(&search, slices);
     }

@@ -1,6 +1,8 @@
 /* Gaps that the host made: finds the copies that the CPU waits for, then gives every gap to what is said of it. */
 #include "measure/results/host_gaps.h"
 
+#include <string.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
@@ -205,7 +207,7 @@ struct slice {
 
 static void sum_slice(void *context, size_t index, size_t begin, size_t end) {
     const struct sorting *it = context;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; (i = gt_idle_next_blamed(it->idle, i, end)) < end; i++) {
         uint32_t kind = kind_before(it->copies, it->idle, i);
         if (kind != GT_NO_ROW && !is_pause_after(it->copies, it->idle, i))
             it->slices[index].kinds_ns[kind] += gt_idle_gap_ns(it->idle, i);
@@ -281,11 +283,13 @@ static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct sl
 
 /* Gaps of one device. Most are nobody's fault: their causes are all that is looked at. */
 static void sort_some(const struct sorting *it, size_t begin, size_t end, size_t steady, struct slice *slice) {
-    for (size_t i = begin; i < end; i++) {
+    size_t warm = steady < begin ? begin : steady < end ? steady : end;
+    memset(it->gaps->of + begin, GT_HOST_GAP_WARM_UP, warm - begin);
+    memset(it->gaps->of + warm, GT_HOST_GAP_NONE, end - warm);
+    slice->counts[GT_HOST_GAP_WARM_UP] += warm - begin;
+    for (size_t i = warm; (i = gt_idle_next_blamed(it->idle, i, end)) < end; i++) {
         enum gt_host_gap class = GT_HOST_GAP_NONE;
-        if (i < steady)
-            class = GT_HOST_GAP_WARM_UP;
-        else if (is_of_host(gt_idle_gap_cause(it->idle, i)))
+        if (is_of_host(gt_idle_gap_cause(it->idle, i)))
             class = sort_gap(it, i, slice);
         it->gaps->of[i] = (uint8_t) class;
         if (class != GT_HOST_GAP_NONE) /* nobody asks for those */

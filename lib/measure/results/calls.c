@@ -248,7 +248,7 @@ static bool mark_calls_without_ops(struct marking *marking, size_t threads) {
         return false;
     if (marking->alone_count == 0)
         return true;
-    if (ids_grow(store, threads)) {
+    if (marking->view->labels->are_call_ids_growing || ids_grow(store, threads)) {
         mark_alone(marking);
         return true;
     }

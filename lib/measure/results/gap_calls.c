@@ -181,8 +181,8 @@ gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const struct gt_idle_cod
         order[i] = (struct gt_radix_item){gaps[i], i};
     bool ok = code && order && gt_radix_sort(order, count);
     for (size_t i = 0, gap = 0, wait = 0; i < count && ok; i++) {
-        for (; gap < order[i].key; gap++)
-            wait += gt_idle_gap_has_launch_wait(idle, gap);
+        wait += gt_idle_count_with(idle, GT_IDLE_WAIT_BIT, gap, order[i].key);
+        gap = order[i].key;
         if (gt_idle_gap_has_launch_wait(idle, gap) && gt_idle_gap_is_of_cpu(idle, gap))
             code[order[i].value] = found->of_wait[wait];
     }

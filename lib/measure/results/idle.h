@@ -127,6 +127,16 @@ static inline size_t gt_idle_next_with(const struct gt_idle *idle, uint8_t bit, 
     return gap;
 }
 
+/* How many from one gap to before another have the bit. */
+static inline size_t gt_idle_count_with(const struct gt_idle *idle, uint8_t bit, size_t gap, size_t end) {
+    size_t count = 0;
+    for (; end - gap >= GT_IDLE_TOGETHER; gap += GT_IDLE_TOGETHER)
+        count += gt_idle_bits_together(idle, gap, bit) / bit * UINT64_C(0x0101010101010101) >> 56; /* all bytes */
+    for (; gap < end; gap++)
+        count += (idle->state[gap] & bit) != 0;
+    return count;
+}
+
 /* Those that are not nobody's fault, one after the other. */
 static inline size_t gt_idle_next_blamed(const struct gt_idle *idle, size_t gap, size_t end) {
     return gt_idle_next_with(idle, GT_IDLE_UNBLAMED_BIT, false, gap, end);

@@ -155,7 +155,7 @@ static inline void add_gap(struct filling *filling, struct gt_interval time, uin
 }
 
 static void fill_slice(void *context, size_t index) {
-    enum { AHEAD = 16 };
+    enum { AHEAD = 16, FAR_AHEAD = 40 };
     struct finder *finder = context;
     const struct gt_idle_slice *ops = &finder->ops.items[index];
     struct slice *slice = &finder->slices[index];
@@ -174,6 +174,8 @@ static void fill_slice(void *context, size_t index) {
     const uint32_t *op_call = view->labels->op_call, *row = view->row;
     for (size_t i = ops->begin, end = ops->end; i < end; i++) {
         bool runs = end_ns[i] > start_ns[i];
+        if (i + FAR_AHEAD < end)
+            __builtin_prefetch(&op_call[row[i + FAR_AHEAD]]);
         uint32_t coming = i + AHEAD < end ? op_call[row[i + AHEAD]] : GT_NO_ROW;
         if (coming != GT_NO_ROW) /* where devices are served by turns, their calls lie far apart */
             __builtin_prefetch(&calls->end_ns[coming]);

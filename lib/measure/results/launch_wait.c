@@ -24,10 +24,7 @@ static inline size_t next_wait(const struct gt_idle *idle, size_t gap, size_t en
 
 static void count_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct listing *listing = context;
-    size_t count = 0;
-    for (size_t i = begin; (i = next_wait(listing->idle, i, end)) < end; i++)
-        count++;
-    listing->first[slice + 1] = count;
+    listing->first[slice + 1] = gt_idle_count_with(listing->idle, GT_IDLE_WAIT_BIT, begin, end);
 }
 
 static void list_slice(void *context, size_t slice, size_t begin, size_t end) {

@@ -146,6 +146,7 @@ struct gt_labels {
     struct gt_comm_labels comms;
 
     uint64_t issues[GT_ISSUE_COUNT]; /* counted while labelling */
+    bool are_call_ids_growing;       /* from row to row: no two calls share one. false: not known, too */
 };
 
 static inline struct gt_str gt_labels_short_name(const struct gt_labels *labels, gt_strid name) {

@@ -11,7 +11,7 @@ static uint32_t row_of(const struct gt_view *view, uint32_t position) {
 
 static bool is_odd(const struct gt_idle *idle, size_t gap) {
     const struct gt_ops *ops = &idle->view->store->ops;
-    uint32_t previous = row_of(idle->view, idle->previous[gap]), next = row_of(idle->view, idle->next[gap]);
+    uint32_t previous = row_of(idle->view, gt_idle_gap_previous(idle, gap)), next = row_of(idle->view, idle->next[gap]);
     return previous == GT_NO_ROW || next == GT_NO_ROW || ops->end_ns[previous] != gt_idle_gap_start_ns(idle, gap) ||
            ops->start_ns[next] != gt_idle_gap_end_ns(idle, gap);
 }
@@ -35,7 +35,7 @@ bool gt_idle_lanes_init(struct gt_idle_lanes *lanes, const struct gt_view *view,
         return false;
     for (size_t i = 0; i < idle->count; i++) {
         unsigned cause = gt_idle_gap_cause(idle, i), part = gt_idle_gap_part(idle, i);
-        lanes->previous[i] = row_of(view, idle->previous[i]);
+        lanes->previous[i] = row_of(view, gt_idle_gap_previous(idle, i));
         lanes->next[i] = row_of(view, idle->next[i]);
         lanes->code[i] = (uint8_t)(cause | (unsigned)code->activity[i] << ACTIVITY_SHIFT | part << PART_SHIFT);
         if (is_odd(idle, i)) {

@@ -50,9 +50,9 @@ GAP_COLUMN(gap_device, int64_t, view->devices[gt_idle_device_of(idle, i)].id)
 GAP_COLUMN(gap_start_ns, int64_t, since_origin(view, gt_idle_gap_start_ns(idle, i)))
 GAP_COLUMN(gap_end_ns, int64_t, since_origin(view, gt_idle_gap_end_ns(idle, i)))
 GAP_COLUMN(gap_ns, int64_t, gt_idle_gap_ns(idle, i))
-GAP_COLUMN(gap_previous, uint32_t, row_of(view, idle->previous[i]))
+GAP_COLUMN(gap_previous, uint32_t, row_of(view, gt_idle_gap_previous(idle, i)))
 GAP_COLUMN(gap_next, uint32_t, row_of(view, idle->next[i]))
-GAP_COLUMN(gap_call, uint32_t, idle->call[i])
+GAP_COLUMN(gap_call, uint32_t, gt_idle_gap_call(idle, i))
 GAP_COLUMN(gap_recoverable_ns, double,
            (double)gt_idle_gap_twice_recoverable_ns(idle, i, &idle->devices[gt_idle_device_of(idle, i)]) / 2)
 

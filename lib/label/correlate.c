@@ -294,6 +294,7 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     matcher.zero_calls = gt_mem_array(store->processes.count + 1, sizeof *matcher.zero_calls);
     bool ok = labels->op_call && matcher.zero_calls;
     bool needs_ids = ok && survey_calls(&matcher);
+    labels->are_call_ids_growing = ok && !matcher.is_unordered;
     if (ok && !needs_ids && !matcher.is_unordered) {
         gt_id_order_match(&matcher);
         is_matched = true;

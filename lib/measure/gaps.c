@@ -227,6 +227,7 @@ static inline int64_t listed_ns(const struct gt_idle *idle, size_t gap) {
 struct longest {
     const struct gt_idle *idle;
     size_t wanted, room;         /* room: for the gaps of a slice that may be wanted */
+    bool only_long;              /* of those that are marked as long */
     struct gt_radix_item *items; /* by slice */
     size_t *counts;
     atomic_bool failed;
@@ -249,7 +250,9 @@ static void gather_slice(void *context, size_t slice, size_t begin, size_t end) 
     size_t count = 0;
     int64_t least_ns = -1;
     bool ok = true;
-    for (uint32_t i = (uint32_t)begin; i < end && ok; i++) {
+    for (size_t i = begin; i < end && ok; i++) {
+        if (longest->only_long && (i = gt_idle_next_with(idle, GT_IDLE_LONG_BIT, true, i, end)) == end)
+            break;
         int64_t length_ns = listed_ns(idle, i);
         if (length_ns <= least_ns || !is_listed(idle, i))
             continue;
@@ -259,7 +262,7 @@ static void gather_slice(void *context, size_t slice, size_t begin, size_t end) 
             if (!ok || length_ns <= least_ns)
                 continue;
         }
-        items[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
+        items[count++] = (struct gt_radix_item){~gt_radix_key(length_ns), (uint32_t)i};
     }
     if (ok && count > longest->wanted)
         ok = keep_longest(items, &count, longest->wanted);
@@ -279,6 +282,17 @@ static size_t join_slices(struct longest *longest, size_t slices) {
     return count;
 }
 
+/* Gathers them in the order they come in. Mostly those that are marked as long are enough: few are looked at. */
+static size_t gather(struct longest *longest, size_t slices) {
+    size_t count = 0;
+    for (size_t i = 0; i < 2 && count < longest->wanted && !longest->failed; i++) {
+        longest->only_long = i == 0;
+        gt_threads_rows(slices, longest->idle->count, gather_slice, longest);
+        count = longest->failed ? 0 : join_slices(longest, slices);
+    }
+    return count;
+}
+
 /* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. */
 static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     enum { MORE = 4096 };
@@ -291,8 +305,7 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     uint32_t *numbers = gt_mem_uninitialised(wanted, sizeof *numbers);
     bool ok = longest.items && longest.counts && numbers;
     if (ok) {
-        gt_threads_rows(slices, idle->count, gather_slice, &longest);
-        size_t count = join_slices(&longest, slices);
+        size_t count = gather(&longest, slices);
         ok = !longest.failed && gt_radix_sort_first(longest.items, count, wanted);
     }
     for (size_t i = 0; i < wanted && ok; i++)
@@ -317,7 +330,7 @@ static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_i
                                    size_t count) {
     uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
-        calls[i] = idle->call[gaps[i]];
+        calls[i] = gt_idle_gap_call(idle, gaps[i]);
     uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, count) : NULL;
     gt_mem_free(calls);
     return operators;
@@ -362,9 +375,9 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gt_idle_gap_whole_end_ns(idle, number)));
     gt_row_int(&row, "gap_ns", listed_ns(idle, number));
     gt_row_text(&row, "cause", gt_str_of(gt_idle_cause_names[cause]));
-    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, idle->previous[number]));
+    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, gt_idle_gap_previous(idle, number)));
     gt_row_cell(&row, "before", gt_measure_op_name_cell(view, idle->next[number]));
-    gt_row_cell(&row, "call", call_name(view, idle->call[number]));
+    gt_row_cell(&row, "call", call_name(view, gt_idle_gap_call(idle, number)));
     gt_row_cell(&row, "activity",
                 cause == GT_IDLE_HOST
                     ? gt_cell_text(gt_str_of(gt_host_activity_names[around->idle_code->activity[number]]))

@@ -6,12 +6,10 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
+#include "measure/results/bursts.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
-
-/* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */
-enum { PAUSE_NS = 10000000 };
 
 /* A storm: so many launches a second of kernels whose median is so short. */
 static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}, {100000, 20000}};
@@ -33,80 +31,53 @@ static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
                                                           RATE_COLUMNS};
 
-/* Kernels of a process on one device one after the other without a pause. */
-struct burst {
-    uint32_t process; /* track; one more than there are: not known */
-    uint32_t device;  /* index into view->devices; GT_NO_TRACK: no kernel yet */
-    int64_t start_ns, end_ns;
-};
-
-struct bursts {
-    struct burst *items;
-    size_t count, capacity;
-};
-
-static bool is_pause(int64_t from_ns, int64_t to_ns) {
-    return to_ns > from_ns && gt_ns_between(from_ns, to_ns) >= PAUSE_NS;
-}
-
-static bool end_burst(struct bursts *ended, const struct burst *burst) {
-    if (burst->device == GT_NO_TRACK)
-        return true;
-    struct burst *grown = gt_mem_room(ended->items, ended->count, &ended->capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    ended->items = grown;
-    ended->items[ended->count++] = *burst;
-    return true;
-}
-
 /* Where a process is in an array by process that has one more at its end, for what is of no known one. */
 static size_t place_of(uint32_t process, size_t process_count) {
     return process == GT_NO_TRACK ? process_count : process;
 }
 
 /* Ops of a device come in order of start. open: by process, and one more. */
-static bool find_bursts(const struct gt_view *view, struct burst *open, struct bursts *ended) {
+static bool find_bursts(const struct gt_view *view, struct gt_burst *open, struct gt_bursts *ended) {
     uint32_t unknown = (uint32_t)view->store->processes.count;
     for (uint32_t process = 0; process <= unknown; process++)
-        open[process] = (struct burst){.process = process, .device = GT_NO_TRACK};
+        open[process] = (struct gt_burst){.process = process, .device = GT_NO_TRACK};
     for (uint32_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
                 continue;
-            struct burst *burst = &open[place_of(gt_view_op_process(view, i), unknown)];
-            if (burst->device != d || is_pause(burst->end_ns, view->start_ns[i])) {
-                if (!end_burst(ended, burst))
+            struct gt_burst *burst = &open[place_of(gt_view_op_process(view, i), unknown)];
+            if (burst->device != d || gt_bursts_is_pause(burst->end_ns, view->start_ns[i])) {
+                if (!gt_bursts_end(ended, burst))
                     return false;
-                *burst = (struct burst){burst->process, d, view->start_ns[i], view->end_ns[i]};
+                *burst = (struct gt_burst){burst->process, d, view->start_ns[i], view->end_ns[i]};
             }
             burst->end_ns = view->end_ns[i] > burst->end_ns ? view->end_ns[i] : burst->end_ns;
         }
     }
     for (uint32_t process = 0; process <= unknown; process++)
-        if (!end_burst(ended, &open[process]))
+        if (!gt_bursts_end(ended, &open[process]))
             return false;
     return true;
 }
 
 static int by_start(const void *a, const void *b) {
-    const struct burst *x = a, *y = b;
+    const struct gt_burst *x = a, *y = b;
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
 static int by_process_and_start(const void *a, const void *b) {
-    const struct burst *x = a, *y = b;
+    const struct gt_burst *x = a, *y = b;
     return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_start(a, b);
 }
 
 /* The time that bursts take, in order of start, joined where no pause is between them, and with all pauses. */
-static void measure_window(struct gt_launch_rate *rate, const struct burst *bursts, size_t count) {
+static void measure_window(struct gt_launch_rate *rate, const struct gt_burst *bursts, size_t count) {
     int64_t reached_ns = bursts[0].end_ns;
     rate->window_ns = 0;
     for (size_t i = 0, next; i < count; i = next) {
         reached_ns = bursts[i].end_ns;
-        for (next = i + 1; next < count && !is_pause(reached_ns, bursts[next].start_ns); next++)
+        for (next = i + 1; next < count && !gt_bursts_is_pause(reached_ns, bursts[next].start_ns); next++)
             reached_ns = bursts[next].end_ns > reached_ns ? bursts[next].end_ns : reached_ns;
         rate->window_ns = gt_ns_add(rate->window_ns, gt_ns_between(bursts[i].start_ns, reached_ns));
     }
@@ -115,8 +86,8 @@ static void measure_window(struct gt_launch_rate *rate, const struct burst *burs
 }
 
 /* The bursts of all devices, of each process and of all. */
-static void measure_windows(struct gt_launch_rates *rates, struct bursts *bursts) {
-    struct burst *items = bursts->items;
+static void measure_windows(struct gt_launch_rates *rates, struct gt_bursts *bursts) {
+    struct gt_burst *items = bursts->items;
     if (bursts->count == 0)
         return;
     qsort(items, bursts->count, sizeof *items, by_process_and_start);
@@ -130,8 +101,8 @@ static void measure_windows(struct gt_launch_rates *rates, struct bursts *bursts
 }
 
 static bool add_windows(struct gt_launch_rates *rates, const struct gt_view *view) {
-    struct burst *open = gt_mem_array(view->store->processes.count + 1, sizeof *open);
-    struct bursts bursts = {0};
+    struct gt_burst *open = gt_mem_array(view->store->processes.count + 1, sizeof *open);
+    struct gt_bursts bursts = {0};
     bool ok = open && find_bursts(view, open, &bursts);
     if (ok)
         measure_windows(rates, &bursts);
@@ -295,32 +266,20 @@ enum { OF_ALL_MEDIAN, OF_ALL_DEVICES };
 
 struct making_all {
     const struct gt_view *view;
+    const struct gt_op_groups *groups;
     struct gt_slice lengths;
     double median_ns;
-    struct bursts *bursts; /* by device */
-    bool *has_failed;      /* by device */
+    struct gt_bursts *bursts; /* by device */
+    bool *has_failed;         /* by device */
 };
 
-/* The same bursts whatever process kernels are of: those of several join where no pause is between them anyway. */
-static bool find_bursts_of_device(const struct gt_view *view, uint32_t index, struct bursts *ended) {
-    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
-    const uint8_t *kind = view->kind;
-    const struct gt_view_device *device = &view->devices[index];
-    uint32_t of_device = GT_NO_TRACK; /* no kernel yet */
-    int64_t first_ns = 0, reached_ns = 0;
-    for (size_t i = device->first, end = i + device->count; i < end; i++) {
-        if (!gt_store_kind_is_kernel(kind[i]))
-            continue;
-        if (of_device == GT_NO_TRACK || is_pause(reached_ns, start_ns[i])) {
-            if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
-                return false;
-            of_device = index;
-            first_ns = start_ns[i];
-            reached_ns = end_ns[i];
-        }
-        reached_ns = end_ns[i] > reached_ns ? end_ns[i] : reached_ns;
-    }
-    return end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns});
+/* The longest kernel of a device. */
+static int64_t longest_of(const struct gt_op_groups *groups, uint32_t device) {
+    int64_t longest_ns = 0;
+    for (size_t i = 0; i < groups->kernel_count; i++)
+        if (groups->items[i].device == device && groups->items[i].max_ns > longest_ns)
+            longest_ns = groups->items[i].max_ns;
+    return longest_ns;
 }
 
 static void make_part_of_all(void *context, size_t part) {
@@ -329,23 +288,25 @@ static void make_part_of_all(void *context, size_t part) {
     if (part == OF_ALL_MEDIAN)
         gt_quantile_all(&making->lengths, 1, (const double[]){0.5}, 1, &making->median_ns);
     else
-        making->has_failed[device] = !find_bursts_of_device(making->view, device, &making->bursts[device]);
+        making->has_failed[device] =
+            !gt_bursts_of_device(making->view, device, longest_of(making->groups, making->view->devices[device].device),
+                                 &making->bursts[device]);
 }
 
 /* Those of all devices, in their order. false: memory was short. */
-static bool join_bursts(const struct making_all *making, struct bursts *all) {
+static bool join_bursts(const struct making_all *making, struct gt_bursts *all) {
     bool ok = true;
     for (size_t d = 0; d < making->view->device_count && ok; d++) {
         ok = !making->has_failed[d];
         for (size_t i = 0; i < making->bursts[d].count && ok; i++)
-            ok = end_burst(all, &making->bursts[d].items[i]);
+            ok = gt_bursts_end(all, &making->bursts[d].items[i]);
     }
     return ok;
 }
 
 static bool make_all(struct making_all *making, struct gt_launch_rate *rate) {
     const struct gt_view *view = making->view;
-    struct bursts bursts = {0};
+    struct gt_bursts bursts = {0};
     making->bursts = gt_mem_array(view->device_count, sizeof *making->bursts);
     making->has_failed = gt_mem_array(view->device_count, sizeof *making->has_failed);
     bool ok = making->bursts && making->has_failed;
@@ -370,7 +331,8 @@ enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct 
     const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
-    struct making_all making = {.view = view, .lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count)};
+    struct making_all making = {
+        .view = view, .groups = groups, .lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count)};
     *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = making.lengths.count};
     bool ok = make_all(&making, rate);
     rate->median_ns = making.median_ns;

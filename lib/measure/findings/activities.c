@@ -360,9 +360,11 @@ static void find_launching_threads(struct gathering *it, const struct gt_idle *i
     const struct gt_calls *calls = &it->view->store->calls;
     it->launches = gt_mem_array(it->view->store->threads.count, 1);
     it->has_failed |= !it->launches;
-    for (size_t i = 0; i < idle->count && it->launches; i++)
-        if (idle->call[i] != GT_NO_ROW && calls->thread[idle->call[i]] != GT_NO_TRACK)
-            it->launches[calls->thread[idle->call[i]]] = 1;
+    for (size_t i = 0; i < idle->count && it->launches; i++) {
+        uint32_t call = gt_idle_gap_call(idle, i);
+        if (call != GT_NO_ROW && calls->thread[call] != GT_NO_TRACK)
+            it->launches[calls->thread[call]] = 1;
+    }
 }
 
 enum gt_status gt_activities_init(struct gt_activities *activities, const struct gt_view *view,

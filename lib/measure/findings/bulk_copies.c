@@ -184,7 +184,7 @@ static void gather_gaps_of_slice(void *context, size_t slice, size_t begin, size
     struct gap_list list = {0};
     size_t near = 0;
     for (size_t i = begin; i < end && !list.has_failed; i++) {
-        uint32_t previous = it->idle->previous[i], next = it->idle->next[i];
+        uint32_t previous = gt_idle_gap_previous(it->idle, i), next = it->idle->next[i];
         if (!is_copy(view, previous) && !is_copy(view, next)) /* nearly all */
             continue;
         const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(it->copies, previous, &near) : NULL;

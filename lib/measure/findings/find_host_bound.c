@@ -119,7 +119,7 @@ static size_t sample_of(size_t block, size_t stride, size_t count) {
 
 static uint32_t call_of(const struct late_gaps *late, size_t index) {
     const struct gt_ledger *ledger = &late->evidence->ledger;
-    return ledger->idle->call[ledger->claims[late->nameless[index]].item];
+    return gt_idle_gap_call(ledger->idle, ledger->claims[late->nameless[index]].item);
 }
 
 /* What so many from one on have claimed. */

@@ -21,7 +21,7 @@ struct stalls {
 
 static bool is_between_steps(const struct gt_idle *idle, size_t gap) {
     const struct gt_view *view = idle->view;
-    uint32_t previous = idle->previous[gap], next = idle->next[gap];
+    uint32_t previous = gt_idle_gap_previous(idle, gap), next = idle->next[gap];
     if (previous == GT_NO_ROW || next == GT_NO_ROW)
         return false;
     return view->labels->op_step[view->row[previous]] != view->labels->op_step[view->row[next]];

@@ -22,11 +22,12 @@ static int64_t launch_wait_of(const struct gt_evidence *evidence, const struct g
                               const struct gt_idle_device *device) {
     const struct gt_idle *idle = evidence->ledger.idle;
     enum gt_idle_cause cause = gt_idle_gap_cause(idle, gap);
-    uint32_t previous = idle->previous[gap], next = idle->next[gap];
-    bool is_late = cause == GT_IDLE_HOST || cause == GT_IDLE_LAUNCH;
+    if (cause != GT_IDLE_HOST && cause != GT_IDLE_LAUNCH)
+        return 0;
+    uint32_t previous = gt_idle_gap_previous(idle, gap), next = idle->next[gap];
     bool is_between =
         previous != GT_NO_ROW && next != GT_NO_ROW && updates->is_update[previous] && updates->is_update[next];
-    if (!is_late || !is_between || (double)gt_idle_gap_ns(idle, gap) >= gt_thresholds.stall_ns)
+    if (!is_between || (double)gt_idle_gap_ns(idle, gap) >= gt_thresholds.stall_ns)
         return 0;
     double part = evidence->view->store->facts & GT_FACT_CPU_OPS ? gt_thresholds.launch_wait_part : 1;
     int64_t recoverable_ns = gt_idle_gap_twice_recoverable_ns(idle, gap, device) / 2;

@@ -138,10 +138,10 @@ static uint32_t thread_of(const struct gt_view *view, uint32_t position) {
 static inline struct launch launch_of(const struct gt_ledger *ledger, size_t index) {
     const struct gt_calls *calls = &ledger->view->store->calls;
     const struct gt_idle *idle = ledger->idle;
-    uint32_t call = idle->call[index], thread = call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[call];
+    uint32_t call = gt_idle_gap_call(idle, index), thread = call == GT_NO_ROW ? GT_NO_TRACK : calls->thread[call];
     if (thread == GT_NO_TRACK || gt_idle_gap_part(idle, index) == GT_GAP_QUEUED)
         return (struct launch){.thread = GT_NO_TRACK};
-    return (struct launch){calls->start_ns[call], thread, thread_of(ledger->view, idle->previous[index])};
+    return (struct launch){calls->start_ns[call], thread, thread_of(ledger->view, gt_idle_gap_previous(idle, index))};
 }
 
 static void find_launches(void *context, size_t slice, size_t begin, size_t end) {

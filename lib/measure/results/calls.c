@@ -62,7 +62,8 @@ bool gt_call_is_launch(struct gt_str name) {
 struct marking {
     const struct gt_view *view;
     uint8_t *marks;
-    uint32_t *alone; /* launch calls by name that no op has */
+    atomic_size_t op_count; /* that have a call */
+    uint32_t *alone;        /* launch calls by name that no op has */
     size_t alone_count, alone_capacity;
     uint32_t *slots;    /* place in the list of the first that has a process and an id, + 1; 0: free */
     size_t slot_count;  /* a power of two */
@@ -72,14 +73,25 @@ struct marking {
 };
 
 static void mark_slice(void *context, size_t slice, size_t begin, size_t end) {
-    const struct marking *marking = context;
+    struct marking *marking = context;
     const struct gt_view *view = marking->view;
+    size_t op_count = 0;
     (void)slice;
     for (size_t i = begin; i < end; i++) {
         uint32_t call = view->labels->op_call[gt_view_any_op_row(view, i)];
-        if (call != GT_NO_ROW) /* ops of other slices may have the same */
-            __atomic_store_n(&marking->marks[call], 1, __ATOMIC_RELAXED);
+        if (call == GT_NO_ROW)
+            continue;
+        __atomic_store_n(&marking->marks[call], 1, __ATOMIC_RELAXED); /* ops of other slices may have the same */
+        op_count++;
     }
+    atomic_fetch_add(&marking->op_count, op_count);
+}
+
+static size_t count_marks(const uint8_t *marks, size_t count) {
+    size_t set = 0;
+    for (size_t i = 0; i < count; i++)
+        set += marks[i];
+    return set;
 }
 
 /* false: memory was short. */
@@ -236,7 +248,7 @@ static bool mark_calls_without_ops(struct marking *marking, size_t threads) {
         return false;
     if (marking->alone_count == 0)
         return true;
-    if (ids_grow(store, threads)) {
+    if (marking->view->labels->are_call_ids_growing || ids_grow(store, threads)) {
         mark_alone(marking);
         return true;
     }
@@ -261,6 +273,7 @@ enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *out, const str
     bool ok = marking.marks;
     if (ok)
         gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, mark_slice, &marking);
+    out->shared_count = ok ? marking.op_count - count_marks(marking.marks, store->calls.count) : 0;
     ok = ok && (!view->is_whole || mark_calls_without_ops(&marking, threads));
     gt_mem_free(marking.alone);
     gt_mem_free(marking.is_taken);

@@ -33,6 +33,7 @@ static inline int64_t gt_calls_queue_ns(const struct gt_store *store, const stru
 
 struct gt_launch_marks {
     uint8_t *of_call; /* 1: it launched an op of the view or, when the view is whole, is a launch by its name; else 0 */
+    size_t shared_count; /* ops of the view whose call launched another one, too, but for one of each call */
 };
 enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *marks, const struct gt_view *view,
                                           struct gt_error *err);

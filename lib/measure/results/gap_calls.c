@@ -45,9 +45,9 @@ static bool waits_init(struct waits *waits, const struct gt_view *view, const st
     if (!waits->items || !waits->first)
         return false;
     for (uint32_t place = 0; place < count; place++) {
-        uint32_t call = idle->call[gaps[place]];
         if (!gt_idle_gap_has_launch_wait(idle, gaps[place]))
             continue;
+        uint32_t call = gt_idle_gap_call(idle, gaps[place]);
         waits->items[waits->count++] = (struct wait){.start_ns = gt_idle_gap_start_ns(idle, gaps[place]),
                                                      .end_ns = calls->start_ns[call],
                                                      .thread = calls->thread[call],
@@ -120,8 +120,6 @@ static void search_slice(void *context, size_t slice, size_t begin, size_t end) 
     struct waits waits = *search->waits;
     uint32_t *longest = search->longest + slice * search->gap_count;
     waits.items = items_of(search, slice);
-    for (size_t i = 0; i < search->gap_count; i++)
-        longest[i] = GT_NO_ROW;
     for (size_t call = begin; call < end; call++) {
         uint32_t thread = calls->thread[call];
         if (thread == GT_NO_TRACK)
@@ -158,7 +156,9 @@ uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, c
     ok = search.items && search.longest;
     for (size_t slice = 1; slice < slices && ok; slice++)
         memcpy(items_of(&search, slice), waits.items, waits.count * sizeof *waits.items);
-    if (ok) {
+    for (size_t i = 0; i < slices * count && ok; i++)
+        search.longest[i] = GT_NO_ROW;
+    if (ok && waits.count) {
         gt_threads_rows(slices, search.calls->count, search_slice, &search);
         join_slices(&search, slices);
     }
@@ -181,8 +181,8 @@ gt_strid *gt_gap_calls_code(const struct gt_idle *idle, const struct gt_idle_cod
         order[i] = (struct gt_radix_item){gaps[i], i};
     bool ok = code && order && gt_radix_sort(order, count);
     for (size_t i = 0, gap = 0, wait = 0; i < count && ok; i++) {
-        for (; gap < order[i].key; gap++)
-            wait += gt_idle_gap_has_launch_wait(idle, gap);
+        wait += gt_idle_count_with(idle, GT_IDLE_WAIT_BIT, gap, order[i].key);
+        gap = order[i].key;
         if (gt_idle_gap_has_launch_wait(idle, gap) && gt_idle_gap_is_of_cpu(idle, gap))
             code[order[i].value] = found->of_wait[wait];
     }

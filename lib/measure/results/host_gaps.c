@@ -1,6 +1,8 @@
 /* Gaps that the host made: finds the copies that the CPU waits for, then gives every gap to what is said of it. */
 #include "measure/results/host_gaps.h"
 
+#include <string.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
@@ -160,7 +162,7 @@ static uint32_t kind_at(const struct copies *copies, uint32_t position) {
 }
 
 static uint32_t kind_before(const struct copies *copies, const struct gt_idle *idle, size_t gap) {
-    uint32_t previous = idle->previous[gap];
+    uint32_t previous = gt_idle_gap_previous(idle, gap);
     bool counts = is_of_host(gt_idle_gap_cause(idle, gap)) && previous != GT_NO_ROW &&
                   gt_view_op_kind(copies->view, previous) == GT_OP_MEMCPY &&
                   gt_idle_gap_start_ns(idle, gap) >= copies->steady_ns;
@@ -178,8 +180,9 @@ static uint32_t wait_of(const struct copies *copies, uint32_t position) {
 /* The CPU had the data and did something else for long before it launched: that is not the copy's fault. */
 static bool is_pause_after(const struct copies *copies, const struct gt_idle *idle, size_t gap) {
     const struct gt_calls *calls = &copies->view->store->calls;
-    int64_t had_ns = calls->end_ns[wait_of(copies, idle->previous[gap])], start_ns = gt_idle_gap_start_ns(idle, gap);
-    int64_t launched_ns = calls->start_ns[idle->call[gap]];
+    int64_t had_ns = calls->end_ns[wait_of(copies, gt_idle_gap_previous(idle, gap))],
+            start_ns = gt_idle_gap_start_ns(idle, gap);
+    int64_t launched_ns = calls->start_ns[gt_idle_gap_call(idle, gap)];
     had_ns = had_ns > start_ns ? had_ns : start_ns;
     return launched_ns > had_ns && gt_ns_between(had_ns, launched_ns) >= GT_PAUSE_NS;
 }
@@ -204,7 +207,7 @@ struct slice {
 
 static void sum_slice(void *context, size_t index, size_t begin, size_t end) {
     const struct sorting *it = context;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; (i = gt_idle_next_blamed(it->idle, i, end)) < end; i++) {
         uint32_t kind = kind_before(it->copies, it->idle, i);
         if (kind != GT_NO_ROW && !is_pause_after(it->copies, it->idle, i))
             it->slices[index].kinds_ns[kind] += gt_idle_gap_ns(it->idle, i);
@@ -273,18 +276,20 @@ static enum gt_host_gap sort_gap(const struct sorting *it, size_t gap, struct sl
         slice->late_ns += gt_idle_gap_ns(idle, gap);
     if (is_after && gt_idle_gap_ns(idle, gap) > slice->longest_ns) {
         slice->longest_ns = gt_idle_gap_ns(idle, gap);
-        slice->longest = idle->previous[gap];
+        slice->longest = gt_idle_gap_previous(idle, gap);
     }
     return class;
 }
 
 /* Gaps of one device. Most are nobody's fault: their causes are all that is looked at. */
 static void sort_some(const struct sorting *it, size_t begin, size_t end, size_t steady, struct slice *slice) {
-    for (size_t i = begin; i < end; i++) {
+    size_t warm = steady < begin ? begin : steady < end ? steady : end;
+    memset(it->gaps->of + begin, GT_HOST_GAP_WARM_UP, warm - begin);
+    memset(it->gaps->of + warm, GT_HOST_GAP_NONE, end - warm);
+    slice->counts[GT_HOST_GAP_WARM_UP] += warm - begin;
+    for (size_t i = warm; (i = gt_idle_next_blamed(it->idle, i, end)) < end; i++) {
         enum gt_host_gap class = GT_HOST_GAP_NONE;
-        if (i < steady)
-            class = GT_HOST_GAP_WARM_UP;
-        else if (is_of_host(gt_idle_gap_cause(it->idle, i)))
+        if (is_of_host(gt_idle_gap_cause(it->idle, i)))
             class = sort_gap(it, i, slice);
         it->gaps->of[i] = (uint8_t) class;
         if (class != GT_HOST_GAP_NONE) /* nobody asks for those */

@@ -26,8 +26,8 @@ static void note_waits(void *context, uint32_t wait, const struct gt_cover_part 
     const struct finder *finder = context;
     struct gt_idle *idle = finder->idle;
     size_t gap = finder->launch_waits.items[wait].id;
-    idle->state[gap] = gt_idle_state(part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST, gt_idle_gap_part(idle, gap),
-                                     gt_idle_gap_has_launch_wait(idle, gap));
+    gt_idle_gaps_set(idle, gap, part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST, gt_idle_gap_part(idle, gap),
+                     gt_idle_gap_has_launch_wait(idle, gap));
 }
 
 static bool judge_launch_waits(struct finder *finder) {
@@ -39,31 +39,28 @@ static bool judge_launch_waits(struct finder *finder) {
 
 /* ---- late starts ---- */
 
-static bool lengthen(uint32_t **column, size_t count) {
-    uint32_t *longer = gt_mem_realloc(*column, count * sizeof *longer);
-    *column = longer ? longer : *column;
-    return longer;
-}
-
 /* Room for one more gap for each late start. */
 static bool make_room(struct gt_idle *idle) {
     size_t count = idle->count + idle->late_starts;
+    uint32_t *next = gt_mem_realloc(idle->next, count * sizeof *next);
+    idle->next = next ? next : idle->next;
+    uint8_t *back = gt_mem_realloc(idle->back, count);
+    idle->back = back ? back : idle->back;
     uint8_t *state = gt_mem_realloc(idle->state, count);
     idle->state = state ? state : idle->state;
-    return state && lengthen(&idle->previous, count) && lengthen(&idle->next, count) && lengthen(&idle->call, count);
+    return next && back && state;
 }
 
 static void move_gap(struct gt_idle *idle, size_t from, size_t to) {
-    idle->previous[to] = idle->previous[from];
     idle->next[to] = idle->next[from];
-    idle->call[to] = idle->call[from];
+    idle->back[to] = idle->back[from];
     idle->state[to] = idle->state[from];
 }
 
 /* Makes two gaps of each late start. They move up to make room, the last one first. */
 static bool split_late_starts(struct finder *finder) {
     struct gt_idle *idle = finder->idle;
-    size_t end = idle->count + idle->late_starts;
+    size_t end = idle->count + idle->late_starts, far = idle->far_count;
     if (idle->late_starts == 0)
         return true;
     if (!make_room(idle))
@@ -77,6 +74,8 @@ static bool split_late_starts(struct finder *finder) {
                 idle->state[end] = gt_idle_state(GT_IDLE_DEPENDENCY, GT_GAP_QUEUED, false);
             }
             move_gap(idle, i, --end);
+            if (far && idle->far[far - 1].gap == i)
+                idle->far[--far].gap = (uint32_t)end;
         }
         device->first = end;
         device->count += device->late_starts;
@@ -88,6 +87,19 @@ int64_t gt_idle_gap_split_ns(const struct gt_idle *idle, size_t gap) {
     return gt_idle_gaps_launched_ns(idle, gap, &idle->devices[gt_idle_device_of(idle, gap)]);
 }
 
+uint32_t gt_idle_gap_far_previous(const struct gt_idle *idle, size_t gap) {
+    size_t low = 0, high = idle->far_count;
+    gap -= gt_idle_gap_part(idle, gap) == GT_GAP_QUEUED; /* the first part has it */
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (idle->far[middle].gap <= gap)
+            low = middle;
+        else
+            high = middle;
+    }
+    return idle->far[low].previous;
+}
+
 /* ---- sums ---- */
 
 void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT]) {
@@ -95,9 +107,8 @@ void gt_idle_sum_causes(const struct gt_idle *idle, size_t device, struct gt_idl
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         sums[i] = (struct gt_idle_sum){0};
     gt_idle_sum_add_unblamed(sums, of);
-    for (size_t i = of->first; i < of->first + of->count; i++)
-        if (!gt_idle_gap_is_unblamed(idle, i))
-            gt_idle_sum_add(&sums[gt_idle_gap_cause(idle, i)], gt_idle_gap_cause(idle, i), gt_idle_gap_ns(idle, i), of);
+    for (size_t i = of->first, end = i + of->count; (i = gt_idle_next_blamed(idle, i, end)) < end; i++)
+        gt_idle_sum_add(&sums[gt_idle_gap_cause(idle, i)], gt_idle_gap_cause(idle, i), gt_idle_gap_ns(idle, i), of);
 }
 
 void gt_idle_sum_add_unblamed(struct gt_idle_sum sums[GT_IDLE_CAUSE_COUNT], const struct gt_idle_device *device) {
@@ -149,10 +160,10 @@ size_t gt_idle_first_from(const struct gt_idle *idle, size_t device, int64_t tim
 }
 
 void gt_idle_release(struct gt_idle *idle) {
-    gt_mem_free(idle->previous);
     gt_mem_free(idle->next);
-    gt_mem_free(idle->call);
+    gt_mem_free(idle->back);
     gt_mem_free(idle->state);
+    gt_mem_free(idle->far);
     gt_mem_free(idle->devices);
     *idle = (struct gt_idle){0};
 }

@@ -2,6 +2,8 @@
 #ifndef GT_MEASURE_RESULTS_IDLE_H
 #define GT_MEASURE_RESULTS_IDLE_H
 
+#include <string.h>
+
 #include "base/moments.h"
 #include "base/ns.h"
 #include "base/quantile.h"
@@ -34,13 +36,20 @@ struct gt_idle_device {
                                                         nearly all are */
 };
 
-/* Gaps by device, then start. There may be as many as ops, so that their times are those of the ops around them and
-   every column is one that somebody reads by itself. */
+/* The op that ended last before a gap, where the column `back` has no room for it. */
+struct gt_idle_far {
+    uint32_t gap, previous; /* GT_NO_ROW: there is none */
+};
+
+/* Gaps by device, then start. There may be as many as ops, so that their times and calls are those of the ops around
+   them and every column is one that somebody reads by itself. */
 struct gt_idle {
     const struct gt_view *view;
-    uint32_t *previous, *next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
-    uint32_t *call;            /* launch call of the next op; GT_NO_ROW */
-    uint8_t *state;            /* cause, part, launch wait: as gt_idle_state has them */
+    uint32_t *next;          /* position of the op that ends the gap; GT_NO_ROW */
+    uint8_t *back;           /* how many positions before `next` the op is that ended last; 0: `far` has it */
+    uint8_t *state;          /* cause, part, launch wait: as gt_idle_state has them */
+    struct gt_idle_far *far; /* by gap; few: an op may be one for every hundred ops at most */
+    size_t far_count;
     size_t count;
     size_t late_starts;             /* how many of them are two */
     struct gt_idle_device *devices; /* those of the view */
@@ -72,7 +81,14 @@ size_t gt_idle_first_from(const struct gt_idle *idle, size_t device, int64_t tim
 
 /* ---- gaps by number ---- */
 
-enum { GT_IDLE_CAUSE_BITS = 7, GT_IDLE_PART_SHIFT = 3, GT_IDLE_WAIT_BIT = 0x20 };
+enum {
+    GT_IDLE_CAUSE_BITS = 7,
+    GT_IDLE_PART_SHIFT = 3,
+    GT_IDLE_WAIT_BIT = 0x20,
+    GT_IDLE_UNBLAMED_BIT = 0x40,
+    GT_IDLE_LONG_BIT = 0x80, /* up to where the GPU ran something again it took GT_IDLE_LONG_NS or longer */
+    GT_IDLE_LONG_NS = 1000000,
+};
 
 static inline uint8_t gt_idle_state(enum gt_idle_cause cause, enum gt_gap_part part, bool has_launch_wait) {
     return (uint8_t)((unsigned)cause | (unsigned)part << GT_IDLE_PART_SHIFT |
@@ -87,9 +103,43 @@ static inline enum gt_gap_part gt_idle_gap_part(const struct gt_idle *idle, size
     return (enum gt_gap_part)(idle->state[gap] >> GT_IDLE_PART_SHIFT & 3);
 }
 
-/* Whether the sums of its device have it: `unblamed`. */
+/* Whether the sums of its device have it, `unblamed`: whole, and with a cause that is nobody's fault. */
 static inline bool gt_idle_gap_is_unblamed(const struct gt_idle *idle, size_t gap) {
-    return gt_idle_gap_cause(idle, gap) > GT_IDLE_LAUNCH && gt_idle_gap_part(idle, gap) == GT_GAP_WHOLE;
+    return idle->state[gap] & GT_IDLE_UNBLAMED_BIT;
+}
+
+/* Of so many states from this gap on the bits asked for. */
+enum { GT_IDLE_TOGETHER = 8 };
+static inline uint64_t gt_idle_bits_together(const struct gt_idle *idle, size_t gap, uint8_t bits) {
+    uint64_t states;
+    memcpy(&states, idle->state + gap, GT_IDLE_TOGETHER);
+    return states & UINT64_C(0x0101010101010101) * bits;
+}
+
+/* The first gap from one on whose bit is set, or not set, or the end: in most traces most gaps are like their
+   neighbours. */
+static inline size_t gt_idle_next_with(const struct gt_idle *idle, uint8_t bit, bool is_set, size_t gap, size_t end) {
+    const uint64_t others = is_set ? 0 : UINT64_C(0x0101010101010101) * bit;
+    while (end - gap >= GT_IDLE_TOGETHER && gt_idle_bits_together(idle, gap, bit) == others)
+        gap += GT_IDLE_TOGETHER;
+    while (gap < end && !(idle->state[gap] & bit) == is_set)
+        gap++;
+    return gap;
+}
+
+/* How many from one gap to before another have the bit. */
+static inline size_t gt_idle_count_with(const struct gt_idle *idle, uint8_t bit, size_t gap, size_t end) {
+    size_t count = 0;
+    for (; end - gap >= GT_IDLE_TOGETHER; gap += GT_IDLE_TOGETHER)
+        count += gt_idle_bits_together(idle, gap, bit) / bit * UINT64_C(0x0101010101010101) >> 56; /* all bytes */
+    for (; gap < end; gap++)
+        count += (idle->state[gap] & bit) != 0;
+    return count;
+}
+
+/* Those that are not nobody's fault, one after the other. */
+static inline size_t gt_idle_next_blamed(const struct gt_idle *idle, size_t gap, size_t end) {
+    return gt_idle_next_with(idle, GT_IDLE_UNBLAMED_BIT, false, gap, end);
 }
 
 /* Whether the call starts after the start of the gap, on a known thread: the launch wait is the time in between, which
@@ -101,11 +151,25 @@ static inline bool gt_idle_gap_has_launch_wait(const struct gt_idle *idle, size_
 /* Of a late start when the launch had reached the GPU: the end of its first part, and the start of the second. */
 int64_t gt_idle_gap_split_ns(const struct gt_idle *idle, size_t gap);
 
-/* Only at the start of a window there is no op before. */
+/* The position of the op that ended last before a gap whose `back` is 0, of both parts of a late start. */
+uint32_t gt_idle_gap_far_previous(const struct gt_idle *idle, size_t gap);
+
+/* Of any gap; GT_NO_ROW: only at the start of a window there is none. */
+static inline uint32_t gt_idle_gap_previous(const struct gt_idle *idle, size_t gap) {
+    uint8_t back = idle->back[gap];
+    return __builtin_expect(back != 0, 1) ? idle->next[gap] - back : gt_idle_gap_far_previous(idle, gap);
+}
+
+/* The launch call of the op that ends the gap; GT_NO_ROW */
+static inline uint32_t gt_idle_gap_call(const struct gt_idle *idle, size_t gap) {
+    uint32_t next = idle->next[gap];
+    return next == GT_NO_ROW ? GT_NO_ROW : idle->view->labels->op_call[idle->view->row[next]];
+}
+
 static inline int64_t gt_idle_gap_start_ns(const struct gt_idle *idle, size_t gap) {
-    uint32_t previous = idle->previous[gap];
     if (__builtin_expect(gt_idle_gap_part(idle, gap) == GT_GAP_QUEUED, 0))
         return gt_idle_gap_split_ns(idle, gap);
+    uint32_t previous = gt_idle_gap_previous(idle, gap);
     return previous == GT_NO_ROW ? idle->view->window_start_ns : idle->view->end_ns[previous];
 }
 
@@ -123,10 +187,11 @@ static inline int64_t gt_idle_gap_end_ns(const struct gt_idle *idle, size_t gap)
 /* Most are whole, which is asked once. */
 static inline int64_t gt_idle_gap_ns(const struct gt_idle *idle, size_t gap) {
     const struct gt_view *view = idle->view;
-    uint32_t previous = idle->previous[gap], next = idle->next[gap];
-    if (__builtin_expect(gt_idle_gap_part(idle, gap) != GT_GAP_WHOLE || previous == GT_NO_ROW || next == GT_NO_ROW, 0))
+    uint32_t next = idle->next[gap];
+    uint8_t back = idle->back[gap];
+    if (__builtin_expect(gt_idle_gap_part(idle, gap) != GT_GAP_WHOLE || back == 0, 0))
         return gt_ns_between(gt_idle_gap_start_ns(idle, gap), gt_idle_gap_end_ns(idle, gap));
-    return gt_ns_between(view->end_ns[previous], view->start_ns[next]);
+    return gt_ns_between(view->end_ns[next - back], view->start_ns[next]);
 }
 
 /* Of a late start the time in which the op was queued, else 0. */
@@ -166,7 +231,7 @@ struct gt_idle_cpu_part {
 /* false: it has none. */
 static inline bool gt_idle_gap_cpu_part(const struct gt_idle *idle, size_t gap, struct gt_idle_cpu_part *part) {
     const struct gt_calls *calls = &idle->view->store->calls;
-    uint32_t call = idle->call[gap];
+    uint32_t call = gt_idle_gap_call(idle, gap);
     if (call == GT_NO_ROW || gt_idle_gap_part(idle, gap) == GT_GAP_QUEUED || calls->thread[call] == GT_NO_TRACK)
         return false;
     int64_t call_end_ns = calls->end_ns[call], end_ns = gt_idle_gap_end_ns(idle, gap);

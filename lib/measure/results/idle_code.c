@@ -91,11 +91,10 @@ void gt_idle_code_sum(const struct gt_idle_code *code, const struct gt_idle *idl
     const struct gt_idle_device *device = &idle->devices[stretch.device];
     memset(causes, 0, GT_IDLE_CAUSE_COUNT * sizeof *causes);
     memset(activities, 0, GT_HOST_ACTIVITY_COUNT * sizeof *activities);
-    for (size_t i = stretch.begin; i < stretch.end; i++) {
+    for (size_t i = stretch.begin; (i = gt_idle_next_blamed(idle, i, stretch.end)) < stretch.end; i++) {
         enum gt_idle_cause cause = gt_idle_gap_cause(idle, i);
-        if (!gt_idle_gap_is_unblamed(idle, i))
-            gt_idle_sum_add(cause == GT_IDLE_HOST ? &activities[code->activity[i]] : &causes[cause], cause,
-                            gt_idle_gap_ns(idle, i), device);
+        gt_idle_sum_add(cause == GT_IDLE_HOST ? &activities[code->activity[i]] : &causes[cause], cause,
+                        gt_idle_gap_ns(idle, i), device);
     }
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
         gt_moments_merge(&causes[GT_IDLE_HOST].gaps, &activities[i].gaps);

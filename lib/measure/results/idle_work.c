@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/moments.h"
@@ -64,7 +65,9 @@ static uint32_t find_share(struct charging *charging, uint32_t device, gt_strid 
 static bool charge_device(struct charging *charging, uint32_t d, size_t *wait) {
     const struct gt_idle *idle = charging->idle;
     const struct gt_idle_device *device = &idle->devices[d];
-    for (size_t i = device->first; i < device->first + device->count; i++) {
+    if (charging->share_of && device->count)
+        memset(charging->share_of + device->first, 0xff, device->count * sizeof *charging->share_of); /* GT_NO_ROW */
+    for (size_t i = device->first, end = i + device->count; (i = gt_idle_next_blamed(idle, i, end)) < end; i++) {
         gt_strid code = gt_idle_gap_has_launch_wait(idle, i) ? charging->code->of_wait[(*wait)++] : GT_STRID_EMPTY;
         uint32_t share = GT_NO_ROW;
         if (gt_idle_gap_cause(idle, i) == GT_IDLE_HOST) {

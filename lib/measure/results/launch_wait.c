@@ -1,8 +1,6 @@
 /* Lists launch waits, and asks what calls and code cover of them. */
 #include "measure/results/launch_wait.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/threads.h"
 #include "measure/results/results.h"
@@ -19,24 +17,14 @@ struct listing {
     size_t thread_count;
 };
 
-/* Of so many gaps: a bit of each byte. In most traces few gaps have launch waits. */
-enum { TOGETHER = 8 };
-static inline uint64_t waits_together(const struct gt_idle *idle, size_t gap) {
-    uint64_t states;
-    memcpy(&states, idle->state + gap, TOGETHER);
-    return states & UINT64_C(0x0101010101010101) * GT_IDLE_WAIT_BIT;
+/* In most traces few gaps have launch waits. */
+static inline size_t next_wait(const struct gt_idle *idle, size_t gap, size_t end) {
+    return gt_idle_next_with(idle, GT_IDLE_WAIT_BIT, true, gap, end);
 }
 
 static void count_slice(void *context, size_t slice, size_t begin, size_t end) {
     struct listing *listing = context;
-    size_t count = 0;
-    for (size_t i = begin; i < end; i++) {
-        if (end - i >= TOGETHER && !waits_together(listing->idle, i))
-            i += TOGETHER - 1;
-        else
-            count += gt_idle_gap_has_launch_wait(listing->idle, i);
-    }
-    listing->first[slice + 1] = count;
+    listing->first[slice + 1] = gt_idle_count_with(listing->idle, GT_IDLE_WAIT_BIT, begin, end);
 }
 
 static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
@@ -45,12 +33,8 @@ static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
     const struct gt_calls *calls = listing->calls;
     struct gt_cover_thread *parts = listing->parts + slice * listing->thread_count;
     size_t place = listing->first[slice];
-    for (size_t i = begin; i < end; i++) {
-        if (end - i >= TOGETHER && !waits_together(idle, i))
-            i += TOGETHER - 1;
-        if (!gt_idle_gap_has_launch_wait(idle, i))
-            continue;
-        uint32_t call = idle->call[i], thread = calls->thread[call];
+    for (size_t i = begin; (i = next_wait(idle, i, end)) < end; i++) {
+        uint32_t call = gt_idle_gap_call(idle, i), thread = calls->thread[call];
         listing->items[place] =
             (struct gt_cover_span){{gt_idle_gap_start_ns(idle, i), calls->start_ns[call]}, thread, (uint32_t)i};
         parts[thread].first = parts[thread].end ? parts[thread].first : place;

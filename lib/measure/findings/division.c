@@ -16,8 +16,10 @@ struct slice {
     size_t device, begin, end;   /* positions */
     int64_t latest_ns[CLASSES];  /* by class: the latest end of its ops */
     int64_t reached_ns[CLASSES]; /* by class: that of the ops before it, or the end of the warm-up */
-    size_t other_first, others;  /* of its ops that do not compute */
-    size_t comm_first, comms;    /* of what its communication ops have without each other */
+    uint32_t *other_items;       /* positions of its ops that do not compute, until those of all are joined */
+    size_t other_first, others, other_capacity;
+    bool has_failed;          /* memory was short */
+    size_t comm_first, comms; /* of what its communication ops have without each other */
 };
 
 struct division {
@@ -108,26 +110,35 @@ static void take_less(struct gt_ledger *ledger, size_t position, int64_t reached
         *gt_sparse_at_open(&ledger->op_less, position) = less_ns;
 }
 
-/* Nothing has a higher rank than compute, and mostly an op has all of itself. The others are listed, from the place of
-   the slice on. */
+/* false: memory was short. */
+static bool add_other(struct slice *slice, size_t position) {
+    uint32_t *items = gt_mem_room(slice->other_items, slice->others, &slice->other_capacity, sizeof *items);
+    slice->has_failed = !items;
+    if (!items)
+        return false;
+    slice->other_items = items;
+    items[slice->others++] = (uint32_t)position;
+    return true;
+}
+
+/* Nothing has a higher rank than compute, and mostly an op has all of itself. The others are listed: mostly they are
+   few, and room for as many as ops would be fresh memory in the place of every slice. */
 static void divide_compute(void *context, size_t index) {
     const struct division *it = context;
     const struct gt_view *view = it->ledger->view;
     struct slice *slice = &it->slices[index];
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     int64_t reached_ns = slice->reached_ns[GT_CLASS_COMPUTE];
-    uint32_t *others = it->ledger->others + slice->begin;
-    size_t count = 0;
     for (size_t i = slice->begin, end = slice->end; i < end; i++) {
         if (!it->computes[view->category[i]]) {
-            others[count++] = (uint32_t)i;
+            if (!add_other(slice, i))
+                return;
             continue;
         }
         if (start_ns[i] < reached_ns)
             take_less(it->ledger, i, reached_ns);
         reached_ns = end_ns[i] > later(start_ns[i], reached_ns) ? end_ns[i] : reached_ns;
     }
-    slice->others = count;
 }
 
 /* Slices of devices may meet in a block, which is made before: of any other block no two of them make anything. */
@@ -143,19 +154,24 @@ static bool divide_computes(struct division *it) {
     return true;
 }
 
-/* Those of all slices, next to each other. */
-static void join_others(struct division *it) {
+/* Those of all slices, next to each other. false: memory was short. */
+static bool join_others(struct division *it) {
     struct gt_ledger *ledger = it->ledger;
     size_t count = 0;
+    bool ok = true;
     for (struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
-        if (slice->others && count != slice->begin)
-            memmove(ledger->others + count, ledger->others + slice->begin, slice->others * sizeof *ledger->others);
+        ok = ok && !slice->has_failed;
         slice->other_first = count;
         count += slice->others;
         ledger->first_others[slice->device + 1] = count;
     }
-    void *kept = gt_mem_realloc(ledger->others, count * sizeof *ledger->others);
-    ledger->others = kept ? kept : ledger->others;
+    ledger->others = ok ? gt_mem_uninitialised(count, sizeof *ledger->others) : NULL;
+    for (struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
+        if (ledger->others && slice->others)
+            memcpy(ledger->others + slice->other_first, slice->other_items, slice->others * sizeof *ledger->others);
+        gt_mem_free(slice->other_items);
+    }
+    return ledger->others;
 }
 
 /* ---- what others overlap with ---- */
@@ -311,9 +327,8 @@ static bool divide(struct division *it) {
     if (it->slice_count > view->device_count)
         run(it, find_latest);
     pass_on_reach(it);
-    if (!divide_computes(it))
+    if (!divide_computes(it) || !join_others(it))
         return false;
-    join_others(it);
     size_t others = it->ledger->first_others[view->device_count];
     it->left_ns = gt_mem_uninitialised(others, sizeof *it->left_ns);
     it->comms = gt_mem_uninitialised(others, sizeof *it->comms);
@@ -343,9 +358,8 @@ static void list_less(const void *context, size_t begin, size_t end, struct gt_s
 bool gt_division_make(struct gt_ledger *ledger, size_t threads) {
     const struct gt_view *view = ledger->view;
     struct division it = {.ledger = ledger, .threads = threads};
-    ledger->others = gt_mem_uninitialised(view->op_count, sizeof *ledger->others);
     ledger->first_others = gt_mem_array(view->device_count + 1, sizeof *ledger->first_others);
-    bool ok = ledger->others && ledger->first_others && divide(&it) &&
+    bool ok = ledger->first_others && divide(&it) &&
               gt_sparse_add(&ledger->op_less, ledger->first_others[view->device_count], threads, list_less, &it);
     gt_mem_free(it.left_ns);
     gt_mem_free(it.slices);

@@ -54,7 +54,7 @@ struct gt_evidence {
     struct gt_chain_links chain_links;
     struct gt_bulk_copies bulk_copies;
     struct gt_step_times step_times;
-    uint8_t *sync_marks; /* of sync_marks.h */
+    uint8_t *sync_marks; /* of sync_marks.h; NULL: none */
     size_t launch_count; /* of waits.h */
 };
 
@@ -82,7 +82,7 @@ const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
 const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence);
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence);
-uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL after a failure */
+uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL: none */
 void gt_evidence_fail(struct gt_evidence *evidence);           /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided

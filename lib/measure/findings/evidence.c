@@ -201,6 +201,13 @@ const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence)
     return &evidence->step_times;
 }
 
+void gt_evidence_count_step_ops(struct gt_evidence *evidence) {
+    const struct gt_step_times *times = gt_evidence_step_times(evidence);
+    if (!evidence->has_step_ops && times->count && !gt_step_times_count_ops(&evidence->step_times, evidence->view))
+        gt_evidence_fail(evidence);
+    evidence->has_step_ops = true;
+}
+
 uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence) {
     if (!evidence->has_sync_marks) {
         evidence->has_sync_marks = true;

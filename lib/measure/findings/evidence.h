@@ -45,7 +45,7 @@ struct gt_evidence {
 
     /* Made when they are asked for. */
     bool has_parts, has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies,
-        has_launch_count, has_step_times, has_sync_marks, has_chain_links;
+        has_launch_count, has_step_times, has_step_ops, has_sync_marks, has_chain_links;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
@@ -82,6 +82,7 @@ const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
 const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence);
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence);
+void gt_evidence_count_step_ops(struct gt_evidence *evidence); /* for rules that claim: those do not look at once */
 uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL: none */
 void gt_evidence_fail(struct gt_evidence *evidence);           /* memory was short */
 

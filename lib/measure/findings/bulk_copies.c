@@ -206,6 +206,10 @@ static size_t first_gap_to(const uint32_t *next, size_t from, size_t end, uint32
     return low;
 }
 
+static uint32_t previous_of(const struct gt_idle *idle, size_t gap) {
+    return idle->previous[gap];
+}
+
 /* The gap that a copy ends, and the one that begins with its end unless a listed copy ends it; of late starts both
    parts. The latter comes after the former, and after the one that another op ended when the copy started. Gives the
    first gap that may be next to the copy after it. */
@@ -215,7 +219,7 @@ static size_t add_gaps_of(const struct gap_search *it, size_t index, size_t from
     size_t end = idle->devices[copy->device].first + idle->devices[copy->device].count;
     size_t gap = first_gap_to(idle->next, from, end, copy->position);
     for (; gap < end && idle->next[gap] == copy->position; gap++) {
-        uint32_t previous = idle->previous[gap];
+        uint32_t previous = previous_of(idle, gap);
         bool is_after = index > 0 && is_copy(it->view, previous);
         add_gap(list,
                 (struct gt_bulk_copies_gap){gap, is_after ? find_copy(it->copies, previous, index - 1) : NULL, copy});
@@ -223,7 +227,7 @@ static size_t add_gaps_of(const struct gap_search *it, size_t index, size_t from
     size_t after = gap;
     while (after < end && gt_idle_gap_whole_end_ns(idle, after) <= it->view->end_ns[copy->position])
         after++;
-    for (; after < end && idle->previous[after] == copy->position; after++)
+    for (; after < end && previous_of(idle, after) == copy->position; after++)
         if (!is_copy(it->view, idle->next[after]) || !find_copy(it->copies, idle->next[after], index + 1))
             add_gap(list, (struct gt_bulk_copies_gap){after, copy, NULL});
     return gap;

@@ -51,26 +51,30 @@ struct gathering {
     uint64_t series_bytes;
 };
 
-/* A copy of any kind. false: it is none between host and GPU. */
+/* What tells whether it is one of a series. false: it is no copy between host and GPU. */
 static bool read_copy(struct gathering *it, uint32_t position, struct gt_bulk_copy *copy) {
-    const struct gt_view *view = it->view;
-    const struct gt_store *store = view->store;
-    uint32_t op = view->row[position], row = gt_copy_next_of_op(store, op, &it->next_row);
+    const struct gt_store *store = it->view->store;
+    uint32_t op = it->view->row[position], row = gt_copy_next_of_op(store, op, &it->next_row);
     if (row == GT_NO_ROW)
         return false;
     uint8_t src = store->copies.src[row], dst = store->copies.dst[row];
     enum gt_copy_way way = way_of(store, op, src, dst);
-    uint8_t memory = way == GT_COPY_TO_GPU ? src : dst;
-    uint32_t call = view->labels->op_call[op];
-    *copy =
-        (struct gt_bulk_copy){.position = position,
-                              .call = call,
-                              .bytes = store->copies.bytes[row],
-                              .way = (uint8_t)way,
-                              .memory = memory,
-                              .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call, &it->last_call),
-                              .is_on_compute_stream = it->computes[view->lane[position]]};
+    *copy = (struct gt_bulk_copy){.position = position,
+                                  .bytes = store->copies.bytes[row],
+                                  .way = (uint8_t)way,
+                                  .memory = way == GT_COPY_TO_GPU ? src : dst};
     return way != GT_COPY_WAY_COUNT;
+}
+
+/* The rest, of those that are bulk copies. */
+static void read_calls(struct gathering *it, size_t first) {
+    const struct gt_view *view = it->view;
+    for (size_t i = first; i < it->copies->count; i++) {
+        struct gt_bulk_copy *copy = &it->copies->items[i];
+        copy->call = view->labels->op_call[view->row[copy->position]];
+        copy->blocks = copy->memory == GT_MEMORY_PAGEABLE || !is_asynchronous(view->store, copy->call, &it->last_call);
+        copy->is_on_compute_stream = it->computes[view->lane[copy->position]];
+    }
 }
 
 static void close_series(struct gathering *it) {
@@ -127,6 +131,7 @@ static void gather_device(struct gathering *it, uint32_t index) {
             return;
     }
     close_series(it);
+    read_calls(it, first_copy);
     mark_compute_around(it, device, first_copy);
 }
 

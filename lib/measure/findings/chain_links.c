@@ -38,21 +38,6 @@ static bool is_long(const struct listing *it, size_t place) {
     return gt_ns_between(it->view->start_ns[position], it->view->end_ns[position]) >= it->least_ns;
 }
 
-/* Long kernels one directly after the other, from a place on: the first so many as a chain has, or fewer that reach the
-   end, as they may go on in the next slice. Gives the first; end: there are none. */
-static size_t find_long(const struct listing *it, size_t from, size_t end, size_t *long_end) {
-    size_t first = from;
-    do {
-        from = first;
-        *long_end = end - from < it->least_run ? end : from + it->least_run;
-        for (first = *long_end; first > from && is_long(it, first - 1);)
-            first--;
-    } while (first > from && *long_end < end);
-    while (*long_end < end && is_long(it, *long_end))
-        ++*long_end;
-    return first;
-}
-
 /* Takes back the last links, one directly after the other, where they are too few for a chain whatever their names. A
    run at the edge of a slice may go on in the next one. */
 static void take_back_short(const struct listing *it, struct list *list, size_t begin, size_t end) {
@@ -72,21 +57,54 @@ static void add_link(struct list *list, size_t place) {
     items[list->count++] = (uint32_t)place;
 }
 
+/* Places of a slice, and up to where its long kernels are listed. */
+struct part {
+    size_t begin, end, listed;
+};
+
+/* Lists the links of the long kernels around one, one directly after the other, unless they are too few. */
+static void list_around(const struct listing *it, struct list *list, struct part *part, size_t place) {
+    size_t first = place, end = place + 1;
+    while (first > part->listed && is_long(it, first - 1))
+        first--;
+    while (end < part->end && is_long(it, end))
+        end++;
+    part->listed = end;
+    if (end - first < it->least_run && first != part->begin && end != part->end)
+        return;
+    for (; first < end && !list->has_failed; first++) {
+        if (!is_link(it->view, it->traits, it->updates, it->view->lane_order[first]))
+            continue;
+        if (list->count > list->run && list->items[list->count - 1] + 1 != first)
+            take_back_short(it, list, part->begin, part->end);
+        add_link(list, first);
+    }
+}
+
+/* As many as a chain needs have one of these places, so far apart, among them; those at the edges may have fewer. Many
+   are looked at before one of them is gone into: most are short, and which one is not nobody can foretell. */
 static void list_slice(void *context, size_t slice, size_t begin, size_t end) {
+    enum { TOGETHER = 64 };
     struct listing *it = context;
     struct list list = {0};
-    size_t next = begin, long_end = begin;
-    while (long_end < end && is_long(it, long_end)) /* may have begun in the slice before */
-        long_end++;
-    for (; next < end && !list.has_failed; next = find_long(it, long_end, end, &long_end)) {
-        for (; next < long_end; next++) {
-            if (!is_link(it->view, it->traits, it->updates, it->view->lane_order[next]))
-                continue;
-            if (list.count > list.run && list.items[list.count - 1] + 1 != next)
-                take_back_short(it, &list, begin, end);
-            add_link(&list, next);
+    struct part part = {begin, end, begin};
+    const size_t stride = it->least_run;
+    size_t next = begin;
+    while (next < end && !list.has_failed) {
+        uint64_t are_long = 0;
+        size_t count = (end - next - 1) / stride + 1;
+        count = count < TOGETHER ? count : TOGETHER;
+        for (size_t i = 0; i < count; i++)
+            are_long |= (uint64_t)is_long(it, next + i * stride) << i;
+        for (; are_long; are_long &= are_long - 1) {
+            size_t place = next + (size_t)__builtin_ctzll(are_long) * stride;
+            if (place >= part.listed)
+                list_around(it, &list, &part, place);
         }
+        next += count * stride;
     }
+    if (part.listed < end && is_long(it, end - 1))
+        list_around(it, &list, &part, end - 1);
     take_back_short(it, &list, begin, end);
     it->lists[slice] = list;
 }

@@ -196,6 +196,18 @@ static struct compute_walk begin_walk(const struct division *it, const struct sl
     return walk;
 }
 
+/* Moves the walk on to an op that does not compute, which starts no earlier than a time: mostly something computed
+   shortly before it, and everything before that can be passed by unseen. */
+static void walk_to(const struct division *it, struct compute_walk *walk, size_t position, int64_t start_ns) {
+    enum { NEAR = 16 };
+    size_t first = position > NEAR && position - NEAR > walk->next ? position - NEAR : walk->next;
+    for (size_t i = position; i-- > first;)
+        if (computing_ns(it, i) > 0 && it->ledger->view->end_ns[i] <= start_ns) {
+            walk->next = i;
+            return;
+        }
+}
+
 /* How much of a span some op computed. Spans come in order and are disjoint. Ops that have nothing of their own are
    passed by, and nothing comes after one that reaches the end: so no op is looked at for many spans. */
 static int64_t computed_ns(const struct division *it, struct compute_walk *walk, int64_t start_ns, int64_t end_ns) {
@@ -268,6 +280,7 @@ static void divide_comm(void *context, size_t index) {
         struct gt_interval own = take_own_part(view, position, &reached_ns);
         int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
         if (left_ns > 0) {
+            walk_to(it, &walk, position, own.start_ns);
             left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
             comms[slice->comms++] = own;
         }
@@ -301,8 +314,10 @@ static void divide_memory(void *context, size_t index) {
             continue;
         struct gt_interval own = take_own_part(view, position, &reached_ns);
         int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
-        if (left_ns > 0)
+        if (left_ns > 0) {
+            walk_to(it, &walk, position, own.start_ns);
             left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
+        }
         if (left_ns > 0)
             left_ns -= exposed_comm_ns(it, &comm, own.start_ns, own.end_ns);
         it->left_ns[i] = left_ns;

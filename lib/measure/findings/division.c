@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
+#include "measure/results/results.h"
 
 enum { CLASSES = 3 };
 
@@ -29,6 +30,7 @@ struct division {
     int64_t *left_ns;             /* of ops that do not compute: what no op of higher rank covers */
     struct gt_interval *comms;    /* disjoint and in order, device by device */
     size_t *first_comms;          /* by device, and one more */
+    bool *overlaps;               /* by device: its compute ops may overlap */
     bool computes[UINT8_MAX + 1]; /* by category */
     uint8_t classes[UINT8_MAX + 1];
 };
@@ -77,18 +79,69 @@ static bool is_first(const struct division *it, const struct slice *slice) {
     return slice->begin == it->ledger->view->devices[slice->device].first;
 }
 
+/* ---- what overlaps ---- */
+
+/* Compute of a device that takes as long as all its ops together has none that overlap, which is most often so: then
+   each has all of itself, and nothing needs to be looked at but categories. false: memory was short. */
+static bool find_overlaps(struct division *it) {
+    enum { OPS_PER_GROUP = 16 }; /* where there are more groups, looking at ops takes no longer */
+    const struct gt_view *view = it->ledger->view;
+    struct gt_error err = {0};
+    const struct gt_op_groups *groups = gt_results_op_groups(view, &err);
+    const struct gt_accounts *accounts = gt_results_accounts(view, &err);
+    bool are_known = groups && accounts && groups->count <= view->op_count / OPS_PER_GROUP;
+    __int128 *sums_ns = gt_mem_array(view->store->devices.count, sizeof *sums_ns); /* by track */
+    it->overlaps = gt_mem_array(view->device_count, sizeof *it->overlaps);
+    bool ok = sums_ns && it->overlaps;
+    for (size_t i = 0; ok && are_known && i < groups->count; i++)
+        if (it->computes[groups->items[i].category])
+            sums_ns[groups->items[i].device] += groups->items[i].sum_ns;
+    for (size_t d = 0; ok && d < view->device_count; d++)
+        it->overlaps[d] =
+            !are_known || sums_ns[view->devices[d].device] != accounts->by_device[d].ns[GT_AMOUNT_COMPUTE];
+    gt_mem_free(sums_ns);
+    return ok;
+}
+
+/* false: memory was short. */
+static bool add_other(struct slice *slice, size_t position) {
+    uint32_t *items = gt_mem_room(slice->other_items, slice->others, &slice->other_capacity, sizeof *items);
+    slice->has_failed = !items;
+    if (!items)
+        return false;
+    slice->other_items = items;
+    items[slice->others++] = (uint32_t)position;
+    return true;
+}
+
+/* Mostly they are few. */
+static void list_others(void *context, size_t index) {
+    const struct division *it = context;
+    struct slice *slice = &it->slices[index];
+    const uint8_t *category = it->ledger->view->category;
+    for (size_t i = slice->begin, end = slice->end; i < end; i++)
+        if (!it->computes[category[i]] && !add_other(slice, i))
+            return;
+}
+
 /* Ops without length reach nothing. */
+static void note_end(const struct division *it, struct slice *slice, size_t position) {
+    const struct gt_view *view = it->ledger->view;
+    int64_t *latest_ns = &slice->latest_ns[it->classes[view->category[position]]];
+    if (view->end_ns[position] > view->start_ns[position] && view->end_ns[position] > *latest_ns)
+        *latest_ns = view->end_ns[position];
+}
+
 static void find_latest(void *context, size_t index) {
     const struct division *it = context;
-    const struct gt_view *view = it->ledger->view;
     struct slice *slice = &it->slices[index];
     for (size_t class = 0; class < CLASSES; class ++)
         slice->latest_ns[class] = INT64_MIN;
-    for (size_t i = slice->begin; i < slice->end; i++) {
-        int64_t *latest_ns = &slice->latest_ns[it->classes[view->category[i]]];
-        if (view->end_ns[i] > view->start_ns[i] && view->end_ns[i] > *latest_ns)
-            *latest_ns = view->end_ns[i];
-    }
+    for (size_t i = slice->begin; it->overlaps[slice->device] && i < slice->end; i++)
+        if (it->computes[it->ledger->view->category[i]])
+            note_end(it, slice, i);
+    for (size_t i = 0; i < slice->others; i++)
+        note_end(it, slice, slice->other_items[i]);
 }
 
 static void pass_on_reach(struct division *it) {
@@ -110,31 +163,16 @@ static void take_less(struct gt_ledger *ledger, size_t position, int64_t reached
         *gt_sparse_at_open(&ledger->op_less, position) = less_ns;
 }
 
-/* false: memory was short. */
-static bool add_other(struct slice *slice, size_t position) {
-    uint32_t *items = gt_mem_room(slice->other_items, slice->others, &slice->other_capacity, sizeof *items);
-    slice->has_failed = !items;
-    if (!items)
-        return false;
-    slice->other_items = items;
-    items[slice->others++] = (uint32_t)position;
-    return true;
-}
-
-/* Nothing has a higher rank than compute, and mostly an op has all of itself. The others are listed: mostly they are
-   few, and room for as many as ops would be fresh memory in the place of every slice. */
+/* Nothing has a higher rank than compute, and mostly an op has all of itself. */
 static void divide_compute(void *context, size_t index) {
     const struct division *it = context;
     const struct gt_view *view = it->ledger->view;
-    struct slice *slice = &it->slices[index];
+    const struct slice *slice = &it->slices[index];
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     int64_t reached_ns = slice->reached_ns[GT_CLASS_COMPUTE];
-    for (size_t i = slice->begin, end = slice->end; i < end; i++) {
-        if (!it->computes[view->category[i]]) {
-            if (!add_other(slice, i))
-                return;
+    for (size_t i = slice->begin, end = it->overlaps[slice->device] ? slice->end : i; i < end; i++) {
+        if (!it->computes[view->category[i]])
             continue;
-        }
         if (start_ns[i] < reached_ns)
             take_less(it->ledger, i, reached_ns);
         reached_ns = end_ns[i] > later(start_ns[i], reached_ns) ? end_ns[i] : reached_ns;
@@ -339,10 +377,14 @@ static bool divide(struct division *it) {
     if (!make_slices(it))
         return false;
     note_classes(it);
+    if (!find_overlaps(it))
+        return false;
+    run(it, list_others);
     if (it->slice_count > view->device_count)
         run(it, find_latest);
     pass_on_reach(it);
-    if (!divide_computes(it) || !join_others(it))
+    bool has_computes = divide_computes(it);
+    if (!join_others(it) || !has_computes)
         return false;
     size_t others = it->ledger->first_others[view->device_count];
     it->left_ns = gt_mem_uninitialised(others, sizeof *it->left_ns);
@@ -378,6 +420,7 @@ bool gt_division_make(struct gt_ledger *ledger, size_t threads) {
               gt_sparse_add(&ledger->op_less, ledger->first_others[view->device_count], threads, list_less, &it);
     gt_mem_free(it.left_ns);
     gt_mem_free(it.slices);
+    gt_mem_free(it.overlaps);
     gt_mem_free(it.comms);
     gt_mem_free(it.first_comms);
     return ok;

@@ -17,9 +17,9 @@ static enum gt_copy_way way_of(const struct gt_store *store, uint32_t op, uint8_
     bool from_host = gt_copy_memory_is_host(src), to_host = gt_copy_memory_is_host(dst);
     if (from_host != to_host)
         return to_host ? GT_COPY_TO_HOST : GT_COPY_TO_GPU;
-    struct gt_str name = gt_store_string(store, store->ops.name[op]);
     if (src != GT_MEMORY_UNKNOWN || dst != GT_MEMORY_UNKNOWN)
         return GT_COPY_WAY_COUNT;
+    struct gt_str name = gt_store_string(store, store->ops.name[op]);
     if (gt_str_find_nocase(name, GT_STR("HtoD")) || gt_str_find_nocase(name, GT_STR("Host-to-Device")))
         return GT_COPY_TO_GPU;
     return gt_copy_is_to_host(store, op) ? GT_COPY_TO_HOST : GT_COPY_WAY_COUNT;

@@ -74,6 +74,9 @@ const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
 struct gt_launch_rate gt_evidence_launch_rate(struct gt_evidence *evidence); /* as gt_launch_rates_of_all has it */
 const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL: none, or a failure */
+/* Whether the gaps that the CPU may have made, whoever's fault they are, are enough for rules to report them: else
+   those rules need not look at anything. With --why they show less, too. */
+bool gt_evidence_may_blame_host(struct gt_evidence *evidence);
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
 const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidence, enum gt_activity activity);
 const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by gap; NULL after a failure */

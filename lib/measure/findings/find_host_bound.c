@@ -51,17 +51,10 @@ static void prepare_stalls(struct gt_evidence *evidence, const struct gt_host_ga
     }
 }
 
-/* Whether all gaps that may be late are enough to be reported. With --why less is shown, too. */
-static bool may_be_worth_it(const struct gt_evidence *evidence, const struct gt_host_gaps *gaps) {
-    bool has_others = evidence->lowered_gaps || gaps->counts[GT_HOST_GAP_STALL];
-    return evidence->is_explained || has_others ||
-           gt_ledger_share(&evidence->ledger, (double)gaps->late_ns) >= gt_thresholds.low_share;
-}
-
 static void claim_gaps(struct late_gaps *late) {
     struct gt_evidence *evidence = late->evidence;
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
-    if (!gaps->of || !may_be_worth_it(evidence, gaps))
+    if (!gaps->of)
         return;
     prepare_stalls(evidence, gaps);
     late->class_of = gaps->of;
@@ -259,6 +252,8 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
 }
 
 bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     struct late_gaps late = {.evidence = evidence};
     claim_gaps(&late);
     bool found = gt_evidence_is_worth_reporting(evidence);

@@ -120,6 +120,8 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
 }
 
 bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     struct gt_name_sums names = {0};
     uint32_t longest = GT_NO_ROW;
     struct gt_waits_claim claim = claim_waits(evidence, &names, &longest);

@@ -1,4 +1,6 @@
 /* Columns of what happened on the CPU: calls, ranges, steps, allocations. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "frame/frame_makers.h"
@@ -98,8 +100,16 @@ enum gt_status gt_frame_makers_call_blocks(struct gt_frames *frames, const struc
     (void)spec;
     const struct gt_view *view = gt_frame_make_view(frames, err);
     const struct gt_blocking_marks *marks = view ? gt_results_blocking_marks(view, err) : NULL;
-    slot->data = marks ? marks->of_call : NULL;
-    return marks ? GT_OK : err->code;
+    if (!marks)
+        return err->code;
+    if (marks->of_call) {
+        slot->data = marks->of_call;
+        return GT_OK;
+    }
+    uint8_t *none = gt_frame_make_array(slot, sizeof *none, err);
+    if (none && slot->count)
+        memset(none, 0, slot->count);
+    return none ? GT_OK : err->code;
 }
 
 enum gt_status gt_frame_makers_call_launches(struct gt_frames *frames, const struct gt_frame_spec *spec,

@@ -194,6 +194,8 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
         return;
     }
     gt_ledger_keep(&evidence->ledger);
+    if (evidence->ledger.has_failed)
+        gt_evidence_fail(evidence);
     gt_saving_promise(evidence, &finding);
     evidence->has_found_readback |= strcmp(rule->id, "readback") == 0;
     gt_finding_list_add(section, &finding);

@@ -46,7 +46,7 @@ static bool add_up(const struct gt_view *view, const uint8_t *blocks, struct gt_
     const struct gt_store *store = view->store;
     bool *processes = gt_view_processes(view);
     bool ok = processes;
-    for (size_t i = 0; i < store->calls.count && ok; i++) {
+    for (size_t i = 0; blocks && i < store->calls.count && ok; i++) {
         gt_strid name = store->calls.name[i];
         if (!blocks[i] || !gt_view_has_moment(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;

@@ -13,6 +13,7 @@
 #include "measure/findings/thresholds.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 /* ---- names ---- */
 
@@ -121,8 +122,9 @@ struct gathering {
     const struct gt_view *view;
     int64_t steady_ns;
     const bool *processes;
-    uint8_t *known;    /* by name: its activity + 1, 0: not looked at yet */
-    uint8_t *launches; /* by thread: the GPU waited for a launch of its */
+    const uint8_t *is_of_calls; /* by name: calls have it */
+    uint8_t *known;             /* by name: its activity + 1, 0: not looked at yet */
+    uint8_t *launches;          /* by thread: the GPU waited for a launch of its */
     struct spells of[GT_ACTIVITY_COUNT];
     struct index index;    /* of the table that is gathered */
     struct gt_stems stems; /* activities + 1; no pattern has a digit */
@@ -172,10 +174,20 @@ static void begin_table(struct gathering *it, enum where where) {
     index_init(&it->index, 1u << where);
 }
 
+/* Whether any name that calls have says anything: they have few, and most traces launch and copy only. */
+static bool has_names(struct gathering *it, enum where where) {
+    bool has_any = false;
+    for (gt_strid name = 0; name < it->view->store->strings.count; name++)
+        has_any |= it->is_of_calls[name] && look_up(it, name, where) != GT_ACTIVITY_COUNT;
+    return has_any;
+}
+
 static void gather(struct gathering *it, const struct rows *rows) {
     if (rows->count == 0)
         return;
     begin_table(it, rows->where);
+    if (rows->where == CALL && !has_names(it, CALL))
+        return;
     const uint8_t *known = it->known;
     const gt_strid *name_of = rows->name;
     for (size_t i = 0, count = rows->count; i < count && !it->has_failed; i++) {
@@ -228,7 +240,7 @@ static void gather_first_launches(struct gathering *it) {
     const struct gt_view *view = it->view;
     const struct gt_calls *calls = &view->store->calls;
     begin_table(it, FIRST_LAUNCH);
-    if (!has_long_launches(it))
+    if (!has_names(it, FIRST_LAUNCH) || !has_long_launches(it))
         return;
     int64_t *first_ns = first_launches_new(view);
     it->has_failed |= !first_ns;
@@ -370,8 +382,12 @@ static void find_launching_threads(struct gathering *it, const struct gt_idle *i
 enum gt_status gt_activities_init(struct gt_activities *activities, const struct gt_view *view,
                                   const struct gt_idle *idle, int64_t steady_ns, struct gt_error *err) {
     *activities = (struct gt_activities){0};
+    const struct gt_blocking_names *call_names = gt_results_blocking_names(view, err);
+    if (!call_names)
+        return err->code;
     bool *processes = gt_view_processes(view);
-    struct gathering it = {.view = view, .steady_ns = steady_ns, .processes = processes};
+    struct gathering it = {
+        .view = view, .steady_ns = steady_ns, .processes = processes, .is_of_calls = call_names->is_of_calls};
     it.known = gt_mem_uninitialised(view->store->strings.count, 1);
     it.has_failed = !processes || !it.known;
     if (!it.has_failed)

@@ -1,8 +1,8 @@
-/* Gathers series of copies and looks up the gaps next to them. Linear, but for a logarithm to find the copy next to a
- * gap.
- */
+/* Gathers series of copies and looks up the gaps next to them. Linear in ops, with a logarithm for each copy to find
+   its gaps. */
 #include "measure/findings/bulk_copies.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,9 +17,9 @@ static enum gt_copy_way way_of(const struct gt_store *store, uint32_t op, uint8_
     bool from_host = gt_copy_memory_is_host(src), to_host = gt_copy_memory_is_host(dst);
     if (from_host != to_host)
         return to_host ? GT_COPY_TO_HOST : GT_COPY_TO_GPU;
-    struct gt_str name = gt_store_string(store, store->ops.name[op]);
     if (src != GT_MEMORY_UNKNOWN || dst != GT_MEMORY_UNKNOWN)
         return GT_COPY_WAY_COUNT;
+    struct gt_str name = gt_store_string(store, store->ops.name[op]);
     if (gt_str_find_nocase(name, GT_STR("HtoD")) || gt_str_find_nocase(name, GT_STR("Host-to-Device")))
         return GT_COPY_TO_GPU;
     return gt_copy_is_to_host(store, op) ? GT_COPY_TO_HOST : GT_COPY_WAY_COUNT;
@@ -51,26 +51,30 @@ struct gathering {
     uint64_t series_bytes;
 };
 
-/* A copy of any kind. false: it is none between host and GPU. */
+/* What tells whether it is one of a series. false: it is no copy between host and GPU. */
 static bool read_copy(struct gathering *it, uint32_t position, struct gt_bulk_copy *copy) {
-    const struct gt_view *view = it->view;
-    const struct gt_store *store = view->store;
-    uint32_t op = view->row[position], row = gt_copy_next_of_op(store, op, &it->next_row);
+    const struct gt_store *store = it->view->store;
+    uint32_t op = it->view->row[position], row = gt_copy_next_of_op(store, op, &it->next_row);
     if (row == GT_NO_ROW)
         return false;
     uint8_t src = store->copies.src[row], dst = store->copies.dst[row];
     enum gt_copy_way way = way_of(store, op, src, dst);
-    uint8_t memory = way == GT_COPY_TO_GPU ? src : dst;
-    uint32_t call = view->labels->op_call[op];
-    *copy =
-        (struct gt_bulk_copy){.position = position,
-                              .call = call,
-                              .bytes = store->copies.bytes[row],
-                              .way = (uint8_t)way,
-                              .memory = memory,
-                              .blocks = memory == GT_MEMORY_PAGEABLE || !is_asynchronous(store, call, &it->last_call),
-                              .is_on_compute_stream = it->computes[view->lane[position]]};
+    *copy = (struct gt_bulk_copy){.position = position,
+                                  .bytes = store->copies.bytes[row],
+                                  .way = (uint8_t)way,
+                                  .memory = way == GT_COPY_TO_GPU ? src : dst};
     return way != GT_COPY_WAY_COUNT;
+}
+
+/* The rest, of those that are bulk copies. */
+static void read_calls(struct gathering *it, size_t first) {
+    const struct gt_view *view = it->view;
+    for (size_t i = first; i < it->copies->count; i++) {
+        struct gt_bulk_copy *copy = &it->copies->items[i];
+        copy->call = view->labels->op_call[view->row[copy->position]];
+        copy->blocks = copy->memory == GT_MEMORY_PAGEABLE || !is_asynchronous(view->store, copy->call, &it->last_call);
+        copy->is_on_compute_stream = it->computes[view->lane[copy->position]];
+    }
 }
 
 static void close_series(struct gathering *it) {
@@ -127,6 +131,7 @@ static void gather_device(struct gathering *it, uint32_t index) {
             return;
     }
     close_series(it);
+    read_calls(it, first_copy);
     mark_compute_around(it, device, first_copy);
 }
 
@@ -143,10 +148,10 @@ static bool is_copy(const struct gt_view *view, uint32_t position) {
     return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_MEMCPY;
 }
 
-/* NULL: the op is none of the copies. Those that gaps ask for come nearly in order: *near is where the last one was. */
-static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, uint32_t position, size_t *near) {
+/* NULL: the op is none of the copies. Those next to a gap are mostly neighbours: *near is where to begin. */
+static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies, uint32_t position, size_t near) {
     enum { STEPS = 4 };
-    size_t low = *near, high = copies->count;
+    size_t low = near, high = copies->count;
     if (low > 0 && copies->items[low - 1].position >= position)
         low = 0;
     for (size_t i = 0; i < STEPS && low < high && copies->items[low].position < position; i++)
@@ -159,11 +164,10 @@ static const struct gt_bulk_copy *find_copy(const struct gt_bulk_copies *copies,
         else
             high = middle;
     }
-    *near = low;
     return low < copies->count && copies->items[low].position == position ? &copies->items[low] : NULL;
 }
 
-/* Those of a slice of all gaps. */
+/* Those of a slice of all copies. */
 struct gap_list {
     struct gt_bulk_copies_gap *items;
     size_t count, capacity;
@@ -178,25 +182,67 @@ struct gap_search {
     struct gap_list *lists; /* by slice */
 };
 
+static void add_gap(struct gap_list *list, struct gt_bulk_copies_gap gap) {
+    struct gt_bulk_copies_gap *items = gt_mem_room(list->items, list->count, &list->capacity, sizeof *items);
+    list->has_failed |= !items;
+    if (!items)
+        return;
+    list->items = items;
+    items[list->count++] = gap;
+}
+
+/* The first gap of a device, from one on, that an op at this position or after it ends: their order is that of these
+   ops, and mostly it is near. */
+static size_t first_gap_to(const uint32_t *next, size_t from, size_t end, uint32_t position) {
+    size_t low = from, high = end;
+    for (size_t stride = 1; stride < end - from && high == end; stride *= 2) {
+        if (next[from + stride] < position)
+            low = from + stride;
+        else
+            high = from + stride;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (next[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The gap that a copy ends, and the one that begins with its end unless a listed copy ends it; of late starts both
+   parts. The latter comes after the former, and after the one that another op ended when the copy started. Gives the
+   first gap that may be next to the copy after it. */
+static size_t add_gaps_of(const struct gap_search *it, size_t index, size_t from, struct gap_list *list) {
+    const struct gt_idle *idle = it->idle;
+    const struct gt_bulk_copy *copy = &it->copies->items[index];
+    size_t end = idle->devices[copy->device].first + idle->devices[copy->device].count;
+    size_t gap = first_gap_to(idle->next, from, end, copy->position);
+    for (; gap < end && idle->next[gap] == copy->position; gap++) {
+        uint32_t previous = gt_idle_gap_previous(idle, gap);
+        bool is_after = index > 0 && is_copy(it->view, previous);
+        add_gap(list,
+                (struct gt_bulk_copies_gap){gap, is_after ? find_copy(it->copies, previous, index - 1) : NULL, copy});
+    }
+    size_t after = gap;
+    while (after < end && gt_idle_gap_whole_end_ns(idle, after) <= it->view->end_ns[copy->position])
+        after++;
+    for (; after < end && gt_idle_gap_previous(idle, after) == copy->position; after++)
+        if (!is_copy(it->view, idle->next[after]) || !find_copy(it->copies, idle->next[after], index + 1))
+            add_gap(list, (struct gt_bulk_copies_gap){after, copy, NULL});
+    return gap;
+}
+
 static void gather_gaps_of_slice(void *context, size_t slice, size_t begin, size_t end) {
     const struct gap_search *it = context;
-    const struct gt_view *view = it->view;
+    const struct gt_bulk_copy *copies = it->copies->items;
     struct gap_list list = {0};
-    size_t near = 0;
+    size_t gap = 0;
     for (size_t i = begin; i < end && !list.has_failed; i++) {
-        uint32_t previous = gt_idle_gap_previous(it->idle, i), next = it->idle->next[i];
-        if (!is_copy(view, previous) && !is_copy(view, next)) /* nearly all */
-            continue;
-        const struct gt_bulk_copy *before = is_copy(view, previous) ? find_copy(it->copies, previous, &near) : NULL;
-        const struct gt_bulk_copy *after = is_copy(view, next) ? find_copy(it->copies, next, &near) : NULL;
-        if (!before && !after)
-            continue;
-        struct gt_bulk_copies_gap *items = gt_mem_room(list.items, list.count, &list.capacity, sizeof *items);
-        list.has_failed = !items;
-        if (!items)
-            break;
-        list.items = items;
-        items[list.count++] = (struct gt_bulk_copies_gap){i, before, after};
+        if (i == begin || copies[i].device != copies[i - 1].device)
+            gap = it->idle->devices[copies[i].device].first;
+        gap = add_gaps_of(it, i, gap, &list);
     }
     it->lists[slice] = list;
 }
@@ -227,14 +273,30 @@ static void join_gaps(struct gap_search *it, size_t slices) {
         gt_threads_parts(slices, slices, copy_gaps, it);
 }
 
+static int by_gap(const void *a, const void *b) {
+    const struct gt_bulk_copies_gap *x = a, *y = b;
+    return (x->gap > y->gap) - (x->gap < y->gap);
+}
+
+/* Of copies that start at one time the one that ends the gap before them may come after one that begins another gap. */
+static void put_in_order(struct gt_bulk_copies *copies) {
+    for (size_t i = 1; i < copies->gap_count; i++)
+        if (copies->gaps[i].gap < copies->gaps[i - 1].gap) {
+            qsort(copies->gaps, copies->gap_count, sizeof *copies->gaps, by_gap);
+            return;
+        }
+}
+
 static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
-    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), idle->count, 0);
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), copies->count, 0);
     struct gap_search it = {copies, view, idle, gt_mem_array(slices, sizeof *it.lists)};
     copies->has_failed |= !it.lists;
     if (it.lists) {
-        gt_threads_rows(slices, idle->count, gather_gaps_of_slice, &it);
+        gt_threads_rows(slices, copies->count, gather_gaps_of_slice, &it);
         join_gaps(&it, slices);
     }
+    if (!copies->has_failed)
+        put_in_order(copies);
     for (size_t i = 0; i < slices && it.lists; i++)
         gt_mem_free(it.lists[i].items);
     gt_mem_free(it.lists);
@@ -336,7 +398,7 @@ enum gt_status gt_bulk_copies_init(struct gt_bulk_copies *copies, const struct g
     if (view->store->copies.count == 0)
         return GT_OK;
     gather_copies(copies, view);
-    if (!copies->has_failed && copies->count)
+    if (!copies->has_failed && copies->count && idle->count)
         gather_gaps(copies, view, idle);
     bool ok = !copies->has_failed;
     if (ok)

@@ -170,6 +170,15 @@ static void claim_device(const struct claiming *it, const struct device_copies *
             left_ns -= gt_ledger_claim_op(ledger, it->copies->items[i].position, left_ns);
 }
 
+/* Whether all of it is enough to be reported. With --why less is shown, too. */
+static bool may_be_worth_it(const struct claiming *it) {
+    __int128 wanted_ns = 0;
+    for (size_t i = 0; i < it->device_count; i++)
+        wanted_ns += it->devices[i].wanted_ns;
+    return it->evidence->is_explained ||
+           gt_ledger_share(&it->evidence->ledger, (double)wanted_ns) >= gt_thresholds.low_share;
+}
+
 static uint32_t device_of_gap(const struct gt_bulk_copies_gap *gap) {
     return gap->before ? gap->before->device : gap->after->device;
 }
@@ -224,10 +233,11 @@ struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copi
     } else {
         gt_evidence_fail(evidence);
     }
-    for (size_t i = 0; i < it.device_count; i++) {
+    for (size_t i = 0; i < it.device_count; i++)
         add_sum(view, &sum, &it.devices[i].sum);
+    bool is_worth_it = may_be_worth_it(&it);
+    for (size_t i = 0; i < it.device_count && is_worth_it; i++)
         claim_device(&it, &it.devices[i]);
-    }
     gt_mem_free(it.devices);
     gt_mem_free(it.caused_ns);
     return sum;

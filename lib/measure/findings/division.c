@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
+#include "measure/results/results.h"
 
 enum { CLASSES = 3 };
 
@@ -16,8 +17,10 @@ struct slice {
     size_t device, begin, end;   /* positions */
     int64_t latest_ns[CLASSES];  /* by class: the latest end of its ops */
     int64_t reached_ns[CLASSES]; /* by class: that of the ops before it, or the end of the warm-up */
-    size_t other_first, others;  /* of its ops that do not compute */
-    size_t comm_first, comms;    /* of what its communication ops have without each other */
+    uint32_t *other_items;       /* positions of its ops that do not compute, until those of all are joined */
+    size_t other_first, others, other_capacity;
+    bool has_failed;          /* memory was short */
+    size_t comm_first, comms; /* of what its communication ops have without each other */
 };
 
 struct division {
@@ -27,6 +30,7 @@ struct division {
     int64_t *left_ns;             /* of ops that do not compute: what no op of higher rank covers */
     struct gt_interval *comms;    /* disjoint and in order, device by device */
     size_t *first_comms;          /* by device, and one more */
+    bool *overlaps;               /* by device: its compute ops may overlap */
     bool computes[UINT8_MAX + 1]; /* by category */
     uint8_t classes[UINT8_MAX + 1];
 };
@@ -75,18 +79,69 @@ static bool is_first(const struct division *it, const struct slice *slice) {
     return slice->begin == it->ledger->view->devices[slice->device].first;
 }
 
+/* ---- what overlaps ---- */
+
+/* Compute of a device that takes as long as all its ops together has none that overlap, which is most often so: then
+   each has all of itself, and nothing needs to be looked at but categories. false: memory was short. */
+static bool find_overlaps(struct division *it) {
+    enum { OPS_PER_GROUP = 16 }; /* where there are more groups, looking at ops takes no longer */
+    const struct gt_view *view = it->ledger->view;
+    struct gt_error err = {0};
+    const struct gt_op_groups *groups = gt_results_op_groups(view, &err);
+    const struct gt_accounts *accounts = gt_results_accounts(view, &err);
+    bool are_known = groups && accounts && groups->count <= view->op_count / OPS_PER_GROUP;
+    __int128 *sums_ns = gt_mem_array(view->store->devices.count, sizeof *sums_ns); /* by track */
+    it->overlaps = gt_mem_array(view->device_count, sizeof *it->overlaps);
+    bool ok = sums_ns && it->overlaps;
+    for (size_t i = 0; ok && are_known && i < groups->count; i++)
+        if (it->computes[groups->items[i].category])
+            sums_ns[groups->items[i].device] += groups->items[i].sum_ns;
+    for (size_t d = 0; ok && d < view->device_count; d++)
+        it->overlaps[d] =
+            !are_known || sums_ns[view->devices[d].device] != accounts->by_device[d].ns[GT_AMOUNT_COMPUTE];
+    gt_mem_free(sums_ns);
+    return ok;
+}
+
+/* false: memory was short. */
+static bool add_other(struct slice *slice, size_t position) {
+    uint32_t *items = gt_mem_room(slice->other_items, slice->others, &slice->other_capacity, sizeof *items);
+    slice->has_failed = !items;
+    if (!items)
+        return false;
+    slice->other_items = items;
+    items[slice->others++] = (uint32_t)position;
+    return true;
+}
+
+/* Mostly they are few. */
+static void list_others(void *context, size_t index) {
+    const struct division *it = context;
+    struct slice *slice = &it->slices[index];
+    const uint8_t *category = it->ledger->view->category;
+    for (size_t i = slice->begin, end = slice->end; i < end; i++)
+        if (!it->computes[category[i]] && !add_other(slice, i))
+            return;
+}
+
 /* Ops without length reach nothing. */
+static void note_end(const struct division *it, struct slice *slice, size_t position) {
+    const struct gt_view *view = it->ledger->view;
+    int64_t *latest_ns = &slice->latest_ns[it->classes[view->category[position]]];
+    if (view->end_ns[position] > view->start_ns[position] && view->end_ns[position] > *latest_ns)
+        *latest_ns = view->end_ns[position];
+}
+
 static void find_latest(void *context, size_t index) {
     const struct division *it = context;
-    const struct gt_view *view = it->ledger->view;
     struct slice *slice = &it->slices[index];
     for (size_t class = 0; class < CLASSES; class ++)
         slice->latest_ns[class] = INT64_MIN;
-    for (size_t i = slice->begin; i < slice->end; i++) {
-        int64_t *latest_ns = &slice->latest_ns[it->classes[view->category[i]]];
-        if (view->end_ns[i] > view->start_ns[i] && view->end_ns[i] > *latest_ns)
-            *latest_ns = view->end_ns[i];
-    }
+    for (size_t i = slice->begin; it->overlaps[slice->device] && i < slice->end; i++)
+        if (it->computes[it->ledger->view->category[i]])
+            note_end(it, slice, i);
+    for (size_t i = 0; i < slice->others; i++)
+        note_end(it, slice, slice->other_items[i]);
 }
 
 static void pass_on_reach(struct division *it) {
@@ -108,26 +163,20 @@ static void take_less(struct gt_ledger *ledger, size_t position, int64_t reached
         *gt_sparse_at_open(&ledger->op_less, position) = less_ns;
 }
 
-/* Nothing has a higher rank than compute, and mostly an op has all of itself. The others are listed, from the place of
-   the slice on. */
+/* Nothing has a higher rank than compute, and mostly an op has all of itself. */
 static void divide_compute(void *context, size_t index) {
     const struct division *it = context;
     const struct gt_view *view = it->ledger->view;
-    struct slice *slice = &it->slices[index];
+    const struct slice *slice = &it->slices[index];
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     int64_t reached_ns = slice->reached_ns[GT_CLASS_COMPUTE];
-    uint32_t *others = it->ledger->others + slice->begin;
-    size_t count = 0;
-    for (size_t i = slice->begin, end = slice->end; i < end; i++) {
-        if (!it->computes[view->category[i]]) {
-            others[count++] = (uint32_t)i;
+    for (size_t i = slice->begin, end = it->overlaps[slice->device] ? slice->end : i; i < end; i++) {
+        if (!it->computes[view->category[i]])
             continue;
-        }
         if (start_ns[i] < reached_ns)
             take_less(it->ledger, i, reached_ns);
         reached_ns = end_ns[i] > later(start_ns[i], reached_ns) ? end_ns[i] : reached_ns;
     }
-    slice->others = count;
 }
 
 /* Slices of devices may meet in a block, which is made before: of any other block no two of them make anything. */
@@ -143,19 +192,24 @@ static bool divide_computes(struct division *it) {
     return true;
 }
 
-/* Those of all slices, next to each other. */
-static void join_others(struct division *it) {
+/* Those of all slices, next to each other. false: memory was short. */
+static bool join_others(struct division *it) {
     struct gt_ledger *ledger = it->ledger;
     size_t count = 0;
+    bool ok = true;
     for (struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
-        if (slice->others && count != slice->begin)
-            memmove(ledger->others + count, ledger->others + slice->begin, slice->others * sizeof *ledger->others);
+        ok = ok && !slice->has_failed;
         slice->other_first = count;
         count += slice->others;
         ledger->first_others[slice->device + 1] = count;
     }
-    void *kept = gt_mem_realloc(ledger->others, count * sizeof *ledger->others);
-    ledger->others = kept ? kept : ledger->others;
+    ledger->others = ok ? gt_mem_uninitialised(count, sizeof *ledger->others) : NULL;
+    for (struct slice *slice = it->slices; slice < it->slices + it->slice_count; slice++) {
+        if (ledger->others && slice->others)
+            memcpy(ledger->others + slice->other_first, slice->other_items, slice->others * sizeof *ledger->others);
+        gt_mem_free(slice->other_items);
+    }
+    return ledger->others;
 }
 
 /* ---- what others overlap with ---- */
@@ -178,6 +232,18 @@ static struct compute_walk begin_walk(const struct division *it, const struct sl
         walk.next = i;
     }
     return walk;
+}
+
+/* Moves the walk on to an op that does not compute, which starts no earlier than a time: mostly something computed
+   shortly before it, and everything before that can be passed by unseen. */
+static void walk_to(const struct division *it, struct compute_walk *walk, size_t position, int64_t start_ns) {
+    enum { NEAR = 16 };
+    size_t first = position > NEAR && position - NEAR > walk->next ? position - NEAR : walk->next;
+    for (size_t i = position; i-- > first;)
+        if (computing_ns(it, i) > 0 && it->ledger->view->end_ns[i] <= start_ns) {
+            walk->next = i;
+            return;
+        }
 }
 
 /* How much of a span some op computed. Spans come in order and are disjoint. Ops that have nothing of their own are
@@ -252,6 +318,7 @@ static void divide_comm(void *context, size_t index) {
         struct gt_interval own = take_own_part(view, position, &reached_ns);
         int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
         if (left_ns > 0) {
+            walk_to(it, &walk, position, own.start_ns);
             left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
             comms[slice->comms++] = own;
         }
@@ -285,8 +352,10 @@ static void divide_memory(void *context, size_t index) {
             continue;
         struct gt_interval own = take_own_part(view, position, &reached_ns);
         int64_t left_ns = gt_ns_between(own.start_ns, own.end_ns);
-        if (left_ns > 0)
+        if (left_ns > 0) {
+            walk_to(it, &walk, position, own.start_ns);
             left_ns -= computed_ns(it, &walk, own.start_ns, own.end_ns);
+        }
         if (left_ns > 0)
             left_ns -= exposed_comm_ns(it, &comm, own.start_ns, own.end_ns);
         it->left_ns[i] = left_ns;
@@ -308,12 +377,15 @@ static bool divide(struct division *it) {
     if (!make_slices(it))
         return false;
     note_classes(it);
+    if (!find_overlaps(it))
+        return false;
+    run(it, list_others);
     if (it->slice_count > view->device_count)
         run(it, find_latest);
     pass_on_reach(it);
-    if (!divide_computes(it))
+    bool has_computes = divide_computes(it);
+    if (!join_others(it) || !has_computes)
         return false;
-    join_others(it);
     size_t others = it->ledger->first_others[view->device_count];
     it->left_ns = gt_mem_uninitialised(others, sizeof *it->left_ns);
     it->comms = gt_mem_uninitialised(others, sizeof *it->comms);
@@ -343,12 +415,12 @@ static void list_less(const void *context, size_t begin, size_t end, struct gt_s
 bool gt_division_make(struct gt_ledger *ledger, size_t threads) {
     const struct gt_view *view = ledger->view;
     struct division it = {.ledger = ledger, .threads = threads};
-    ledger->others = gt_mem_uninitialised(view->op_count, sizeof *ledger->others);
     ledger->first_others = gt_mem_array(view->device_count + 1, sizeof *ledger->first_others);
-    bool ok = ledger->others && ledger->first_others && divide(&it) &&
+    bool ok = ledger->first_others && divide(&it) &&
               gt_sparse_add(&ledger->op_less, ledger->first_others[view->device_count], threads, list_less, &it);
     gt_mem_free(it.left_ns);
     gt_mem_free(it.slices);
+    gt_mem_free(it.overlaps);
     gt_mem_free(it.comms);
     gt_mem_free(it.first_comms);
     return ok;

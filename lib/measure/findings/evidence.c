@@ -118,6 +118,19 @@ int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
     return sum_ns;
 }
 
+/* What devices have summed of gaps without a look at each of them is nobody's fault. */
+bool gt_evidence_may_blame_host(struct gt_evidence *evidence) {
+    const struct gt_idle *idle = gt_evidence_idle(evidence);
+    __int128 blamed_ns = 0;
+    for (size_t d = 0; d < idle->device_count; d++) {
+        blamed_ns += idle->devices[d].total_ns;
+        for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
+            blamed_ns -= idle->devices[d].unblamed[cause].sum;
+    }
+    double span_ns = (double)gt_evidence_steady_span_ns(evidence);
+    return evidence->is_explained || (span_ns > 0 && (double)blamed_ns / span_ns >= gt_thresholds.low_share);
+}
+
 /* In a short capture what happens once in every step is no accident either. */
 static size_t fewest_readbacks(struct gt_evidence *evidence) {
     size_t steps = gt_evidence_step_count(evidence), fewest = (size_t)gt_thresholds.readback_count;
@@ -201,6 +214,13 @@ const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence)
     return &evidence->step_times;
 }
 
+void gt_evidence_count_step_ops(struct gt_evidence *evidence) {
+    const struct gt_step_times *times = gt_evidence_step_times(evidence);
+    if (!evidence->has_step_ops && times->count && !gt_step_times_count_ops(&evidence->step_times, evidence->view))
+        gt_evidence_fail(evidence);
+    evidence->has_step_ops = true;
+}
+
 uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence) {
     if (!evidence->has_sync_marks) {
         evidence->has_sync_marks = true;
@@ -238,23 +258,31 @@ static void make_bulk_copies(struct gt_evidence *evidence) {
         gt_evidence_bulk_copies(evidence);
 }
 
+/* What only rules that blame the host look at. */
+static void make_host_part(struct gt_evidence *evidence, size_t index) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return;
+    if (index == HOST_GAPS)
+        gt_evidence_host_gaps(evidence);
+    else if (index == ACTIVITIES)
+        gt_evidence_activity(evidence, GT_ACTIVITY_COMPILATION);
+    else
+        gt_evidence_sync_marks(evidence);
+}
+
 static void make_part(void *context, size_t index) {
     struct part *part = &((struct part *)context)[index];
     part->evidence.err = &part->err;
     if (index == LEDGER)
         make_ledger(&part->evidence, gt_threads_count(part->evidence.view->request->threads));
-    else if (index == HOST_GAPS)
-        gt_evidence_host_gaps(&part->evidence);
-    else if (index == ACTIVITIES)
-        gt_evidence_activity(&part->evidence, GT_ACTIVITY_COMPILATION);
+    else if (index == HOST_GAPS || index == ACTIVITIES || index == SYNC_MARKS)
+        make_host_part(&part->evidence, index);
     else if (index == UPDATES)
         gt_evidence_chain_links(&part->evidence); /* and the traits and updates before it */
     else if (index == BULK_COPIES)
         make_bulk_copies(&part->evidence);
     else if (index == LAUNCHES)
         gt_waits_launch_count(&part->evidence);
-    else if (index == SYNC_MARKS)
-        gt_evidence_sync_marks(&part->evidence);
     else
         gt_evidence_step_times(&part->evidence);
 }
@@ -269,10 +297,12 @@ static void take_parts(struct gt_evidence *evidence, const struct part *parts) {
     evidence->bulk_copies = parts[BULK_COPIES].evidence.bulk_copies;
     evidence->step_times = parts[STEP_TIMES].evidence.step_times;
     evidence->sync_marks = parts[SYNC_MARKS].evidence.sync_marks;
-    evidence->has_step_times = evidence->has_sync_marks = true;
+    evidence->has_step_times = true;
+    evidence->has_sync_marks = parts[SYNC_MARKS].evidence.has_sync_marks;
     evidence->launch_count = parts[LAUNCHES].evidence.launch_count;
     evidence->has_launch_count = evidence->has_parts = true;
-    evidence->has_host_gaps = evidence->has_activities = true;
+    evidence->has_host_gaps = parts[HOST_GAPS].evidence.has_host_gaps;
+    evidence->has_activities = parts[ACTIVITIES].evidence.has_activities;
     evidence->has_traits = evidence->has_updates = evidence->has_chain_links = true;
     evidence->has_bulk_copies = parts[BULK_COPIES].evidence.has_bulk_copies;
     for (size_t i = 0; i < PART_COUNT; i++)

@@ -45,7 +45,7 @@ struct gt_evidence {
 
     /* Made when they are asked for. */
     bool has_parts, has_host_gaps, has_activities, has_chains, has_traits, has_updates, has_bulk_copies,
-        has_launch_count, has_step_times, has_sync_marks, has_chain_links;
+        has_launch_count, has_step_times, has_step_ops, has_sync_marks, has_chain_links;
     struct gt_host_gaps host_gaps;
     struct gt_activities activities;
     struct gt_chains chains;
@@ -54,7 +54,7 @@ struct gt_evidence {
     struct gt_chain_links chain_links;
     struct gt_bulk_copies bulk_copies;
     struct gt_step_times step_times;
-    uint8_t *sync_marks; /* of sync_marks.h */
+    uint8_t *sync_marks; /* of sync_marks.h; NULL: none */
     size_t launch_count; /* of waits.h */
 };
 
@@ -73,7 +73,10 @@ const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
 const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
 struct gt_launch_rate gt_evidence_launch_rate(struct gt_evidence *evidence); /* as gt_launch_rates_of_all has it */
 const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
-const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL after a failure */
+const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL: none, or a failure */
+/* Whether the gaps that the CPU may have made, whoever's fault they are, are enough for rules to report them: else
+   those rules need not look at anything. With --why they show less, too. */
+bool gt_evidence_may_blame_host(struct gt_evidence *evidence);
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
 const struct gt_activity_times *gt_evidence_activity(struct gt_evidence *evidence, enum gt_activity activity);
 const struct gt_chain *gt_evidence_chains(struct gt_evidence *evidence);  /* by gap; NULL after a failure */
@@ -82,7 +85,8 @@ const struct gt_updates *gt_evidence_updates(struct gt_evidence *evidence);
 const struct gt_chain_links *gt_evidence_chain_links(struct gt_evidence *evidence);
 const struct gt_bulk_copies *gt_evidence_bulk_copies(struct gt_evidence *evidence);
 const struct gt_step_times *gt_evidence_step_times(struct gt_evidence *evidence);
-uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL after a failure */
+void gt_evidence_count_step_ops(struct gt_evidence *evidence); /* for rules that claim: those do not look at once */
+uint8_t *gt_evidence_sync_marks(struct gt_evidence *evidence); /* of sync_marks.h, for one rule; NULL: none */
 void gt_evidence_fail(struct gt_evidence *evidence);           /* memory was short */
 
 /* How many steady steps the spans of the devices hold, on average; 0: there are no steps. What a rule claimed divided

@@ -75,6 +75,8 @@ static void add_heap(struct gt_evidence *evidence, struct gt_finding *finding, c
 }
 
 bool gt_find_allocator(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     const struct gt_activity_times *times = gt_evidence_activity(evidence, GT_ACTIVITY_ALLOCATION);
     const struct gt_name_sums *names = &times->names;
     struct gt_waits_claim claim = gt_waits_claim_activity(evidence, times);

@@ -13,6 +13,8 @@ static void add_names(struct gt_evidence *evidence, struct gt_finding *finding, 
 }
 
 bool gt_find_compilation(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     const struct gt_activity_times *times = gt_evidence_activity(evidence, GT_ACTIVITY_COMPILATION);
     struct gt_waits_claim claim = gt_waits_claim_activity(evidence, times);
     if (claim.gaps == 0 || times->names.count == 0)

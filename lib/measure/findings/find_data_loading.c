@@ -26,6 +26,8 @@ static void add_steps(struct gt_evidence *evidence, struct gt_finding *finding, 
 }
 
 bool gt_find_data_loading(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     const struct gt_activity_times *times = gt_evidence_activity(evidence, GT_ACTIVITY_DATA_LOADING);
     struct gt_waits_claim claim = gt_waits_claim_activity(evidence, times);
     if (claim.gaps == 0 || times->names.count == 0)

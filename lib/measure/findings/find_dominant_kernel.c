@@ -52,7 +52,7 @@ static struct kernel kernel_of(const struct gt_evidence *evidence, gt_strid name
         if (view->start_ns[i] < evidence->ledger.steady_ns)
             continue;
         kernel.steady_ns = gt_ns_add(kernel.steady_ns, ns);
-        kernel.claimed_ns = gt_ns_add(kernel.claimed_ns, evidence->ledger.is_claimed[i] ? ns : 0);
+        kernel.claimed_ns = gt_ns_add(kernel.claimed_ns, gt_ledger_op_is_claimed(&evidence->ledger, i) ? ns : 0);
     }
     return kernel;
 }

@@ -252,6 +252,8 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
 }
 
 bool gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     struct late_gaps late = {.evidence = evidence};
     claim_gaps(&late);
     bool found = gt_evidence_is_worth_reporting(evidence);

@@ -162,6 +162,8 @@ static void add_others(struct gt_evidence *evidence, struct gt_finding *finding,
 }
 
 bool gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     struct stalls stalls = {0};
     claim_stalls(evidence, &stalls);
     bool found = stalls.names.count > 0 && stalls.names.total_ns > 0;

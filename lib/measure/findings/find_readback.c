@@ -70,6 +70,8 @@ static struct gt_waits_claim claim_copies(struct gt_evidence *evidence, const st
 }
 
 bool gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     const struct gt_readback *copies = &gt_evidence_host_gaps(evidence)->readback;
     if (copies->count == 0 || !copies->waits)
         return false;

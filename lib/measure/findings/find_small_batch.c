@@ -10,7 +10,7 @@ static double late_share(struct gt_evidence *evidence) {
 }
 
 bool gt_find_small_batch(struct gt_evidence *evidence, struct gt_finding *finding) {
-    if (late_share(evidence) < gt_thresholds.small_batch_late_share)
+    if (!gt_evidence_may_blame_host(evidence) || late_share(evidence) < gt_thresholds.small_batch_late_share)
         return false;
     struct gt_small_products products = gt_small_products_of(evidence);
     if (!products.are_usual)

@@ -22,7 +22,19 @@ struct summing {
     struct sum *sums; /* by slice */
 };
 
-static void sum_slice(void *context, size_t slice, size_t begin, size_t end) {
+static bool is_small(const struct gt_copies *copies, uint32_t row) {
+    return (double)copies->bytes[row] <= gt_thresholds.small_copy_bytes &&
+           !is_inside(copies->src[row], copies->dst[row]);
+}
+
+static void add_copy(struct sum *sum, uint64_t bytes, int64_t ns) {
+    sum->count++;
+    sum->bytes += bytes;
+    sum->total_ns = gt_ns_add(sum->total_ns, ns);
+}
+
+/* Those of a view that leaves something out, by the ops of the view. */
+static void sum_ops(void *context, size_t slice, size_t begin, size_t end) {
     const struct summing *it = context;
     const struct gt_view *view = it->view;
     const struct gt_copies *copies = &view->store->copies;
@@ -31,24 +43,35 @@ static void sum_slice(void *context, size_t slice, size_t begin, size_t end) {
     for (size_t i = gt_view_next_of_kind(view, GT_OP_MEMCPY, begin, end); i < end;
          i = gt_view_next_of_kind(view, GT_OP_MEMCPY, i + 1, end)) {
         uint32_t row = gt_copy_next_of_op(view->store, view->row[i], &next);
-        if (row == GT_NO_ROW || (double)copies->bytes[row] > gt_thresholds.small_copy_bytes ||
-            is_inside(copies->src[row], copies->dst[row]))
-            continue;
-        sum.count++;
-        sum.bytes += copies->bytes[row];
-        sum.total_ns = gt_ns_add(sum.total_ns, gt_view_op_ns(view, i));
+        if (row != GT_NO_ROW && is_small(copies, row))
+            add_copy(&sum, copies->bytes[row], gt_view_op_ns(view, i));
+    }
+    it->sums[slice] = sum;
+}
+
+/* Those of a whole view, in the order of the file: the first row of an op counts. */
+static void sum_rows(void *context, size_t slice, size_t begin, size_t end) {
+    const struct summing *it = context;
+    const struct gt_ops *ops = &it->view->store->ops;
+    const struct gt_copies *copies = &it->view->store->copies;
+    struct sum sum = {0};
+    for (size_t i = begin; i < end; i++) {
+        uint32_t op = copies->op[i];
+        if (is_small(copies, (uint32_t)i) && ops->kind[op] == GT_OP_MEMCPY && (i == 0 || copies->op[i - 1] != op))
+            add_copy(&sum, copies->bytes[i], gt_ns_between(ops->start_ns[op], ops->end_ns[op]));
     }
     it->sums[slice] = sum;
 }
 
 static struct sum sum_copies(struct gt_evidence *evidence) {
     const struct gt_view *view = evidence->view;
-    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
+    size_t rows = view->is_whole ? view->store->copies.count : view->op_count;
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), rows, 0);
     struct sum all = {0}, *sums = gt_mem_array(slices, sizeof *sums);
     if (!sums)
         gt_evidence_fail(evidence);
     else if (view->store->copies.count)
-        gt_threads_rows(slices, view->op_count, sum_slice, &(struct summing){view, sums});
+        gt_threads_rows(slices, rows, view->is_whole ? sum_rows : sum_ops, &(struct summing){view, sums});
     for (size_t i = 0; i < slices && sums; i++) {
         all.count += sums[i].count;
         all.bytes += sums[i].bytes;

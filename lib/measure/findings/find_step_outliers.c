@@ -281,6 +281,7 @@ bool gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *find
                          .slow = {.evidence = evidence},
                          .longest_gap = SIZE_MAX};
     if (is_worth_it(&it)) {
+        gt_evidence_count_step_ops(evidence);
         find_kinds(&it);
         it.left_ns = gt_mem_array(it.times->count, sizeof *it.left_ns);
         it.samples = gt_mem_uninitialised(it.times->count, sizeof *it.samples);

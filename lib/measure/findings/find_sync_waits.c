@@ -43,6 +43,7 @@ static size_t count_marks(const uint8_t *marks, size_t count) {
     return marked;
 }
 
+/* NULL: there are none. */
 static uint8_t *synchronizing_calls(struct gt_evidence *evidence) {
     uint8_t *is_wait = gt_evidence_sync_marks(evidence);
     if (is_wait)
@@ -54,11 +55,11 @@ static struct gt_waits_claim claim_waits(struct gt_evidence *evidence, struct gt
     size_t call_count = evidence->view->store->calls.count;
     struct gt_waits_claim claim = {0};
     uint8_t *is_wait = synchronizing_calls(evidence);
-    struct gt_lead_loss *losses =
-        is_wait ? gt_mem_uninitialised(count_marks(is_wait, call_count), sizeof *losses) : NULL;
-    if (losses)
+    size_t most = is_wait ? count_marks(is_wait, call_count) : 0;
+    struct gt_lead_loss *losses = gt_mem_uninitialised(most, sizeof *losses);
+    if (losses && evidence->status == GT_OK)
         claim = gt_waits_claim_class(evidence, GT_HOST_GAP_SYNC, losses,
-                                     list_losses(evidence, is_wait, losses, names, longest));
+                                     is_wait ? list_losses(evidence, is_wait, losses, names, longest) : 0);
     if (!losses || names->has_failed)
         gt_evidence_fail(evidence);
     gt_mem_free(losses);
@@ -119,6 +120,8 @@ static void describe(struct gt_evidence *evidence, struct gt_finding *finding, c
 }
 
 bool gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     struct gt_name_sums names = {0};
     uint32_t longest = GT_NO_ROW;
     struct gt_waits_claim claim = claim_waits(evidence, &names, &longest);

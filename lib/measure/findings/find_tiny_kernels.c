@@ -50,6 +50,8 @@ static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *find
 
 /* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */
 bool gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *finding) {
+    if (!gt_evidence_may_blame_host(evidence))
+        return false;
     const struct gt_view *view = evidence->view;
     const struct gt_idle *idle = gt_evidence_idle(evidence);
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);

@@ -29,9 +29,8 @@ bool gt_ledger_init(struct gt_ledger *ledger, const struct gt_view *view, const 
     *ledger = (struct gt_ledger){.view = view, .idle = idle, .steady_ns = steady_ns};
     bool has_columns = gt_sparse_init(&ledger->gap_less, idle->count);
     has_columns = gt_sparse_init(&ledger->op_less, view->op_count) && has_columns;
-    ledger->is_claimed = gt_mem_array(view->op_count, 1);
     ledger->savings = gt_mem_array(view->device_count, sizeof *ledger->savings);
-    bool ok = has_columns && ledger->is_claimed && ledger->savings;
+    bool ok = has_columns && ledger->savings;
     for (size_t d = 0; d < view->device_count && ok; d++) {
         const struct gt_view_device *device = &view->devices[d];
         int64_t start_ns = later(device->span_start_ns, steady_ns);
@@ -48,7 +47,7 @@ void gt_ledger_release(struct gt_ledger *ledger) {
     gt_sparse_release(&ledger->gap_less);
     gt_sparse_release(&ledger->op_less);
     gt_mem_free(ledger->claims);
-    gt_mem_free(ledger->is_claimed);
+    gt_mem_free(ledger->claimed_ops);
     gt_mem_free(ledger->savings);
     gt_mem_free(ledger->others);
     gt_mem_free(ledger->first_others);
@@ -213,10 +212,19 @@ bool gt_ledger_lower(struct gt_ledger *ledger, int64_t from_ns, int64_t to_ns, c
     return true;
 }
 
+/* Most claims are of gaps: the marks are made for the first op. */
+static void mark_op(struct gt_ledger *ledger, size_t position) {
+    if (!ledger->claimed_ops)
+        ledger->claimed_ops = gt_mem_array(ledger->view->op_count, 1);
+    ledger->has_failed |= !ledger->claimed_ops;
+    if (ledger->claimed_ops)
+        ledger->claimed_ops[position] = 1;
+}
+
 void gt_ledger_keep(struct gt_ledger *ledger) {
     for (size_t i = 0; i < ledger->count; i++)
         if (!ledger->claims[i].is_gap)
-            ledger->is_claimed[ledger->claims[i].item] = 1;
+            mark_op(ledger, ledger->claims[i].item);
     begin(ledger);
 }
 

@@ -18,10 +18,10 @@ struct gt_ledger {
     const struct gt_idle *idle;
     int64_t steady_ns;                  /* what lies before it is warm-up, and nobody's */
     struct gt_sparse gap_less, op_less; /* by gap, by position: what of the steady part is not left */
-    uint8_t *is_claimed;                /* by position: some of it is claimed by a finding that was reported */
-    uint32_t *others;                   /* positions of the ops that do not compute, in order */
-    size_t *first_others;               /* by device of the view, and one more: the first of its own */
-    __int128 span_ns;                   /* of all devices, steady */
+    uint8_t *claimed_ops; /* by position: some of it is claimed by a finding that was reported; NULL: none has any */
+    uint32_t *others;     /* positions of the ops that do not compute, in order */
+    size_t *first_others; /* by device of the view, and one more: the first of its own */
+    __int128 span_ns;     /* of all devices, steady */
 
     /* Of the rule that looks. */
     struct gt_ledger_claim *claims;
@@ -58,6 +58,11 @@ static inline int64_t gt_ledger_gap_left_ns(const struct gt_ledger *ledger, size
 static inline int64_t gt_ledger_op_left_ns(const struct gt_ledger *ledger, size_t position) {
     return gt_ledger_steady_ns(ledger, ledger->view->start_ns[position], ledger->view->end_ns[position]) -
            gt_sparse_get(&ledger->op_less, position);
+}
+
+/* Whether a finding that was reported has claimed some of it. */
+static inline bool gt_ledger_op_is_claimed(const struct gt_ledger *ledger, size_t position) {
+    return ledger->claimed_ops && ledger->claimed_ops[position];
 }
 
 /* Claims so much, or what is left of it. Returns what was claimed. */

@@ -36,7 +36,7 @@ static void add_op(struct search *search, size_t position) {
     const struct gt_view *view = search->roofs.view;
     const struct gt_ledger *ledger = &search->evidence->ledger;
     int64_t left_ns = gt_ledger_op_left_ns(ledger, position);
-    if (left_ns <= 0 || ledger->is_claimed[position] || gt_view_op_kind(view, position) != GT_OP_KERNEL ||
+    if (left_ns <= 0 || gt_ledger_op_is_claimed(ledger, position) || gt_view_op_kind(view, position) != GT_OP_KERNEL ||
         gt_view_op_class(view, position) != GT_CLASS_COMPUTE)
         return;
     struct gt_kernel_roof roof = gt_kernel_roofs_of(&search->roofs, position);

@@ -33,9 +33,13 @@ static bool is_usual(const struct gt_step_loop *loop, const struct gt_step_time 
     return fabs((double)time->ops - usual) <= gt_thresholds.usual_ops_spread * usual;
 }
 
-static bool has_more(const struct gt_step_loop *loop, const struct gt_step_time *time) {
-    return (double)time->ops >= gt_thresholds.more_ops_ratio * (double)loop->usual_ops &&
-           (double)gt_step_time_ns(time) >= (1 + gt_thresholds.extra_share) * (double)loop->usual_ns;
+static bool is_longer(const struct gt_step_times *times, const struct gt_step_time *time) {
+    return (double)gt_step_time_ns(time) >= (1 + gt_thresholds.extra_share) * (double)times->loops[time->loop].usual_ns;
+}
+
+static bool has_more(const struct gt_step_times *times, const struct gt_step_time *time) {
+    const struct gt_step_loop *loop = &times->loops[time->loop];
+    return (double)time->ops >= gt_thresholds.more_ops_ratio * (double)loop->usual_ops && is_longer(times, time);
 }
 
 /* Every step is one or the other, most are usual, and not only the first has more: it may be the program's start. */
@@ -43,7 +47,7 @@ static bool sort_items(struct search *it, const struct gt_step_loop *loop) {
     size_t usual = 0, more = 0;
     for (size_t i = loop->first; i < loop->first + loop->count; i++) {
         const struct gt_step_time *time = &it->times->items[i];
-        it->surplus->has_it[i] = has_more(loop, time);
+        it->surplus->has_it[i] = has_more(it->times, time);
         more += it->surplus->has_it[i] && i > loop->first;
         usual += is_usual(loop, time);
         if (!it->surplus->has_it[i] && !is_usual(loop, time))
@@ -183,19 +187,25 @@ static bool look(struct search *it) {
     return true;
 }
 
-/* Most traces have no such steps, which costs nothing to see. */
-static bool may_have_surplus(const struct gt_step_times *times) {
-    for (size_t i = 0; i < times->count; i++)
-        if (has_more(&times->loops[times->items[i].loop], &times->items[i]))
-            return true;
-    return false;
+/* Most traces have no such steps, which costs nothing to see: ops are counted only where times do not say it. */
+static bool may_have_surplus(struct gt_evidence *evidence, const struct gt_step_times *times) {
+    bool has_several = false, has_longer = false, may = false;
+    for (size_t d = 0; d < evidence->view->device_count && times->devices; d++)
+        has_several |= times->devices[d].loop_count > 1;
+    for (size_t i = 0; i < times->count && !has_several && !has_longer; i++)
+        has_longer = is_longer(times, &times->items[i]);
+    if (has_longer)
+        gt_evidence_count_step_ops(evidence);
+    for (size_t i = 0; i < times->count && has_longer && !may; i++)
+        may = has_more(times, &times->items[i]);
+    return may;
 }
 
 void gt_step_surplus_find(struct gt_step_surplus *surplus, struct gt_evidence *evidence,
                           const struct gt_step_times *times) {
     const struct gt_view *view = evidence->view;
     *surplus = (struct gt_step_surplus){0};
-    if (!may_have_surplus(times) || !gt_training_is_seen(evidence))
+    if (!may_have_surplus(evidence, times) || !gt_training_is_seen(evidence))
         return;
     surplus->has_it = gt_mem_array(times->count, 1);
     surplus->is_op = gt_mem_array(view->op_count, 1);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 
 static int by_size(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -67,20 +68,6 @@ static void add_parts(struct gt_step_times *times, const struct gt_view *view, c
     }
 }
 
-static void count_ops(struct gt_step_times *times, const struct gt_view *view, size_t index) {
-    const struct gt_step_times_device *device = &times->devices[index];
-    size_t op = view->devices[index].first, op_end = op + view->devices[index].count;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        struct gt_step_time *item = &times->items[i];
-        while (op < op_end && view->start_ns[op] < item->start_ns)
-            op++;
-        size_t first = op;
-        while (op < op_end && view->start_ns[op] < item->end_ns)
-            op++;
-        item->ops = op - first;
-    }
-}
-
 /* Steps without a time of their own left room. */
 static void close_up(struct gt_step_times *times, size_t device_count) {
     times->count = 0;
@@ -91,16 +78,6 @@ static void close_up(struct gt_step_times *times, size_t device_count) {
         device->first = times->count;
         times->count += device->count;
     }
-}
-
-static void measure_loop(struct gt_step_times *times, struct gt_step_loop *loop, int64_t *samples) {
-    const struct gt_step_time *items = times->items + loop->first;
-    for (size_t i = 0; i < loop->count; i++)
-        samples[i] = gt_step_time_ns(&items[i]);
-    loop->usual_ns = gt_step_times_lower_median(samples, loop->count);
-    for (size_t i = 0; i < loop->count; i++)
-        samples[i] = (int64_t)items[i].ops;
-    loop->usual_ops = (size_t)gt_step_times_lower_median(samples, loop->count);
 }
 
 static void find_loops(struct gt_step_times *times, const struct gt_view *view, size_t index, int64_t *samples) {
@@ -115,8 +92,12 @@ static void find_loops(struct gt_step_times *times, const struct gt_view *view, 
         times->loops[item->loop].count++;
     }
     device->loop_count = times->loop_count - device->first_loop;
-    for (size_t i = device->first_loop; i < times->loop_count; i++)
-        measure_loop(times, &times->loops[i], samples);
+    for (size_t k = device->first_loop; k < times->loop_count; k++) {
+        struct gt_step_loop *loop = &times->loops[k];
+        for (size_t i = 0; i < loop->count; i++)
+            samples[i] = gt_step_time_ns(&times->items[loop->first + i]);
+        loop->usual_ns = gt_step_times_lower_median(samples, loop->count);
+    }
 }
 
 static bool line_up(struct gt_step_times *times, const struct gt_view *view, const struct gt_step_set *steps) {
@@ -125,8 +106,8 @@ static bool line_up(struct gt_step_times *times, const struct gt_view *view, con
     struct reached *reached = gt_mem_uninitialised(device_count, sizeof *reached);
     if (times->devices)
         place_devices(times, steps, device_count);
-    times->items = gt_mem_array(times->count, sizeof *times->items);
-    times->loops = gt_mem_array(times->count, sizeof *times->loops);
+    times->items = gt_mem_uninitialised(times->count, sizeof *times->items);
+    times->loops = gt_mem_uninitialised(times->count, sizeof *times->loops);
     int64_t *samples = gt_mem_uninitialised(times->count, sizeof *samples);
     bool ok = times->devices && reached && times->items && times->loops && samples;
     for (size_t d = 0; d < device_count && ok; d++)
@@ -135,10 +116,8 @@ static bool line_up(struct gt_step_times *times, const struct gt_view *view, con
         add_parts(times, view, steps, reached);
     if (ok)
         close_up(times, device_count);
-    for (size_t d = 0; d < device_count && ok; d++) {
-        count_ops(times, view, d);
+    for (size_t d = 0; d < device_count && ok; d++)
         find_loops(times, view, d, samples);
-    }
     gt_mem_free(reached);
     gt_mem_free(samples);
     return ok;
@@ -150,6 +129,64 @@ bool gt_step_times_init(struct gt_step_times *times, const struct gt_view *view,
         return true;
     gt_step_times_release(times);
     return false;
+}
+
+/* ---- ops ---- */
+
+struct counting {
+    struct gt_step_times *times;
+    const struct gt_view *view;
+};
+
+/* The first op that starts at a time or later, from one on: mostly it is near. */
+static size_t first_op_from(const int64_t *start_ns, size_t from, size_t end, int64_t time_ns) {
+    size_t low = from, high = end;
+    for (size_t stride = 1; stride < end - from && high == end; stride *= 2) {
+        if (start_ns[from + stride] < time_ns)
+            low = from + stride;
+        else
+            high = from + stride;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (start_ns[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of one device they come in the order of time, and none overlap. */
+static void count_ops(void *context, size_t slice, size_t begin, size_t end) {
+    const struct counting *it = context;
+    size_t op = 0;
+    (void)slice;
+    for (size_t i = begin; i < end; i++) {
+        struct gt_step_time *item = &it->times->items[i];
+        const struct gt_view_device *device = &it->view->devices[item->device];
+        size_t op_end = device->first + device->count;
+        op = op < device->first || op > op_end ? device->first : op;
+        size_t first = first_op_from(it->view->start_ns, op, op_end, item->start_ns);
+        op = first_op_from(it->view->start_ns, first, op_end, item->end_ns);
+        item->ops = op - first;
+    }
+}
+
+bool gt_step_times_count_ops(struct gt_step_times *times, const struct gt_view *view) {
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), times->count, 0);
+    int64_t *samples = gt_mem_uninitialised(times->count, sizeof *samples);
+    if (!samples)
+        return false;
+    gt_threads_rows(slices, times->count, count_ops, &(struct counting){times, view});
+    for (size_t k = 0; k < times->loop_count; k++) {
+        struct gt_step_loop *loop = &times->loops[k];
+        for (size_t i = 0; i < loop->count; i++)
+            samples[i] = (int64_t)times->items[loop->first + i].ops;
+        loop->usual_ops = (size_t)gt_step_times_lower_median(samples, loop->count);
+    }
+    gt_mem_free(samples);
+    return true;
 }
 
 void gt_step_times_release(struct gt_step_times *times) {

@@ -12,14 +12,14 @@ struct gt_step_time {
     uint32_t device;
     int64_t start_ns, end_ns; /* end of the last op of the step before, and of its own last op */
     uint32_t loop;            /* index into loops */
-    size_t ops;               /* between them, whoever launched them */
+    size_t ops;               /* between them, whoever launched them; where they are counted */
 };
 
 /* Steps of a device whose numbers grow: where they start again, the program runs another loop. */
 struct gt_step_loop {
     size_t first, count; /* of items */
     int64_t usual_ns;    /* the lower median */
-    size_t usual_ops;    /* likewise */
+    size_t usual_ops;    /* likewise, where ops are counted */
 };
 
 struct gt_step_times_device {
@@ -37,6 +37,8 @@ struct gt_step_times {
 
 /* false: memory was short, and all is empty. */
 bool gt_step_times_init(struct gt_step_times *times, const struct gt_view *view, const struct gt_step_set *steps);
+/* Counts the ops of all, which few traces need. false: memory was short. */
+bool gt_step_times_count_ops(struct gt_step_times *times, const struct gt_view *view);
 void gt_step_times_release(struct gt_step_times *times);
 
 static inline int64_t gt_step_time_ns(const struct gt_step_time *time) {

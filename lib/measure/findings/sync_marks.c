@@ -12,7 +12,7 @@ struct search {
     const struct gt_evidence *evidence;
     _Atomic uint8_t *launches; /* by thread: whether it launched ops of the view */
     bool *processes;           /* of the view */
-    const uint8_t *blocks;     /* by call: 0 or 1; NULL: not known */
+    const uint8_t *blocks;     /* by call: 0 or 1 */
     uint8_t *is_wait;          /* likewise: whether it is one that waits */
 };
 
@@ -45,18 +45,17 @@ static void find_waits(void *context, size_t slice, size_t begin, size_t end) {
 uint8_t *gt_sync_marks_new(struct gt_evidence *evidence) {
     const struct gt_view *view = evidence->view;
     size_t threads = gt_threads_count(view->request->threads), calls = view->store->calls.count;
+    const uint8_t *blocks = gt_evidence_blocking_calls(evidence);
+    if (!blocks || !calls || !memchr(blocks, 1, calls)) /* most calls return at once */
+        return NULL;
     struct search search = {.evidence = evidence,
                             .launches = gt_mem_array(view->store->threads.count, 1),
                             .processes = gt_view_processes(view),
-                            .blocks = gt_evidence_blocking_calls(evidence),
+                            .blocks = blocks,
                             .is_wait = gt_mem_array(calls, 1)};
-    bool has_any = search.blocks && calls && memchr(search.blocks, 1, calls); /* most calls return at once */
     if (search.is_wait && search.launches && search.processes) {
-        if (has_any) {
-            gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, find_launching_threads,
-                            &search);
-            gt_threads_rows(gt_threads_slices(threads, calls, 0), calls, find_waits, &search);
-        }
+        gt_threads_rows(gt_threads_slices(threads, view->op_count, 0), view->op_count, find_launching_threads, &search);
+        gt_threads_rows(gt_threads_slices(threads, calls, 0), calls, find_waits, &search);
     } else {
         gt_evidence_fail(evidence);
     }

@@ -5,8 +5,8 @@
 
 #include "measure/findings/evidence.h"
 
-/* By call: 1 if it is one of those, after the warm-up; else 0. To be freed with gt_mem_free; NULL: memory was short,
-   and the evidence has failed. */
+/* By call: 1 if it is one of those, after the warm-up; else 0. To be freed with gt_mem_free; NULL: no call blocks, or
+   memory was short, and the evidence has failed. */
 uint8_t *gt_sync_marks_new(struct gt_evidence *evidence);
 
 #endif

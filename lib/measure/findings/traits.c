@@ -96,23 +96,19 @@ unsigned gt_traits_tensors_of(struct gt_str name, unsigned traits) {
 }
 
 enum gt_status gt_traits_init(struct gt_traits *traits, const struct gt_view *view, struct gt_error *err) {
-    size_t count = view->store->strings.count;
-    uint8_t *is_known = gt_mem_array(count, 1);
+    const struct gt_store *store = view->store;
+    size_t count = store->strings.count;
     *traits = (struct gt_traits){gt_mem_array(count, sizeof *traits->of_name), gt_mem_array(count, 1), 0};
-    bool ok = is_known && traits->of_name && traits->tensors;
-    const gt_strid *ids = view->name;
-    for (size_t i = 0, end = ok ? view->op_count : 0; i < end; i++) {
-        gt_strid id = ids[i];
-        if (is_known[id] || gt_view_op_kind(view, i) != GT_OP_KERNEL)
+    bool ok = traits->of_name && traits->tensors;
+    for (size_t id = 0, end = ok ? count : 0; id < end; id++) {
+        if (!view->labels->name_reason[id])
             continue;
-        struct gt_str name = gt_view_op_name(view, i);
-        unsigned of_name = gt_traits_of(name, gt_labels_short_name(view->labels, id));
-        is_known[id] = 1;
+        struct gt_str name = gt_store_string(store, (gt_strid)id);
+        unsigned of_name = gt_traits_of(name, gt_labels_short_name(view->labels, (gt_strid)id));
         traits->of_name[id] = (uint16_t)of_name;
         traits->tensors[id] = of_name & GT_TRAIT_ELEMENTWISE ? (uint8_t)gt_traits_tensors_of(name, of_name) : 0;
         traits->of_any |= of_name;
     }
-    gt_mem_free(is_known);
     if (!ok)
         gt_traits_release(traits);
     return ok ? GT_OK : gt_fail_memory(err);

@@ -19,16 +19,16 @@ enum gt_trait {
 };
 
 struct gt_traits {
-    uint16_t *of_name; /* by string id: bits, only for names of kernels of the view; NULL where memory was short */
+    uint16_t *of_name; /* by string id: bits, only for names of kernels and graphs; NULL where memory was short */
     uint8_t *tensors;  /* likewise, of element-wise kernels: how many tensors they read and write */
-    unsigned of_any;   /* of all kernels together */
+    unsigned of_any;   /* of all of them together, in the view or not */
 };
 
 /* Of one name, and its simplified form. */
 unsigned gt_traits_of(struct gt_str name, struct gt_str short_name);
 unsigned gt_traits_tensors_of(struct gt_str name, unsigned traits);
 
-/* Each distinct name is looked at once; linear in ops. */
+/* Each distinct name is looked at once; linear in strings. */
 enum gt_status gt_traits_init(struct gt_traits *traits, const struct gt_view *view, struct gt_error *err);
 void gt_traits_release(struct gt_traits *traits);
 

@@ -50,17 +50,16 @@ struct search {
     const struct gt_view *view;
     const struct gt_traits *traits;
     uint32_t *root;      /* by range: the outermost range of an optimizer around it, or itself; GT_NO_ROW */
-    uint8_t *says;       /* by name: 1: not that of an optimizer, 2: it is; 0: not looked at yet */
+    uint8_t *says;       /* by name of ranges: 1: not that of an optimizer, 2: it is */
     uint8_t *multiplies; /* by name: ranges of it launch matrix products */
     size_t *counts;      /* by name: kernels in such ranges */
     bool has_steps;
     struct pairs pairs;
-    struct gt_stems stems; /* what says has; no word has a digit */
 };
 
 /* ---- by ranges ---- */
 
-/* What `says` has of a name. */
+/* What `says` has of a name. No word has a digit. */
 static uint8_t look_at(const struct search *search, struct gt_stems *stems, gt_strid name) {
     struct gt_str text = gt_store_string(search->view->store, name);
     uint8_t *of_stem = gt_stems_answer(stems, text), known = of_stem ? *of_stem : 0;
@@ -70,12 +69,6 @@ static uint8_t look_at(const struct search *search, struct gt_stems *stems, gt_s
     if (of_stem)
         *of_stem = says;
     return says;
-}
-
-static bool is_step(struct search *search, gt_strid name) {
-    if (!search->says[name])
-        search->says[name] = look_at(search, &search->stems, name);
-    return search->says[name] == 2;
 }
 
 /* A name may be in several slices, all of which say the same of it. */
@@ -89,12 +82,12 @@ static void look_at_slice(void *context, size_t slice, size_t begin, size_t end)
             __atomic_store_n(&search->says[names[i]], look_at(search, &stems, names[i]), __ATOMIC_RELAXED);
 }
 
-/* With several threads, names are looked at before ranges are, which go from the outermost inwards. */
-static void look_ahead(struct search *search) {
-    size_t count = search->view->store->ranges.count;
-    size_t slices = gt_threads_slices(gt_threads_count(search->view->request->threads), count, 0);
-    if (slices > 1)
-        gt_threads_rows(slices, count, look_at_slice, search);
+/* Whether any range has the name of an optimizer's step. Most traces have none, and nothing more is made of them. */
+static bool look_at_names(struct search *search) {
+    const struct gt_store *store = search->view->store;
+    size_t slices = gt_threads_slices(gt_threads_count(search->view->request->threads), store->ranges.count, 0);
+    gt_threads_rows(slices, store->ranges.count, look_at_slice, search);
+    return store->strings.count && memchr(search->says, 2, store->strings.count);
 }
 
 /* The order has every range after its parent. */
@@ -106,7 +99,7 @@ static void find_roots(struct search *search) {
     for (size_t i = 0; i < labels->range_order_count; i++) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
         uint32_t above = parent == GT_NO_ROW ? GT_NO_ROW : search->root[parent];
-        search->root[range] = above != GT_NO_ROW ? above : is_step(search, ranges->name[range]) ? range : GT_NO_ROW;
+        search->root[range] = above != GT_NO_ROW ? above : search->says[ranges->name[range]] == 2 ? range : GT_NO_ROW;
         search->has_steps |= search->root[range] != GT_NO_ROW;
     }
 }
@@ -183,34 +176,38 @@ static void count(const struct search *search, struct gt_updates *updates) {
     }
 }
 
+/* false: memory was short. */
+static bool find_updates(struct search *search, struct gt_updates *updates, bool may_have_steps) {
+    const struct gt_view *view = search->view;
+    size_t names = view->store->strings.count;
+    search->root = gt_mem_uninitialised(may_have_steps ? view->store->ranges.count : 0, sizeof *search->root);
+    search->multiplies = gt_mem_array(names, 1);
+    search->counts = gt_mem_array(names, sizeof *search->counts);
+    updates->is_update = gt_mem_array(view->op_count, 1);
+    if (!search->root || !search->multiplies || !search->counts || !updates->is_update)
+        return false;
+    if (may_have_steps)
+        find_roots(search);
+    if (search->has_steps)
+        mark_in_ranges(search, updates);
+    for (size_t i = 0; i < view->lane_count && (search->traits->of_any & GT_TRAIT_UPDATE); i++)
+        mark_runs(search, updates, &view->lanes[i]);
+    if (search->has_steps || (search->traits->of_any & GT_TRAIT_UPDATE))
+        count(search, updates);
+    return true;
+}
+
 enum gt_status gt_updates_init(struct gt_updates *updates, const struct gt_view *view, const struct gt_traits *traits,
                                struct gt_error *err) {
     *updates = (struct gt_updates){.range = GT_STRID_EMPTY};
     if (!(traits->of_any & GT_TRAIT_ELEMENTWISE))
         return GT_OK;
-    size_t names = view->store->strings.count;
-    struct search search = {
-        .view = view,
-        .traits = traits,
-        .root = gt_mem_uninitialised(view->store->ranges.count, sizeof *search.root),
-        .says = gt_mem_array(names, 1),
-        .multiplies = gt_mem_array(names, 1),
-        .counts = gt_mem_array(names, sizeof *search.counts),
-    };
-    updates->is_update = gt_mem_array(view->op_count, 1);
-    bool ok = search.root && search.says && search.multiplies && search.counts && updates->is_update;
-    if (ok) {
-        add_pairs(&search.pairs, wholes, GT_ARRAY_COUNT(wholes));
-        add_pairs(&search.pairs, parts, GT_ARRAY_COUNT(parts));
-        look_ahead(&search);
-        find_roots(&search);
-        if (search.has_steps)
-            mark_in_ranges(&search, updates);
-        for (size_t i = 0; i < view->lane_count && (traits->of_any & GT_TRAIT_UPDATE); i++)
-            mark_runs(&search, updates, &view->lanes[i]);
-        if (search.has_steps || (traits->of_any & GT_TRAIT_UPDATE))
-            count(&search, updates);
-    }
+    struct search search = {.view = view, .traits = traits, .says = gt_mem_array(view->store->strings.count, 1)};
+    add_pairs(&search.pairs, wholes, GT_ARRAY_COUNT(wholes));
+    add_pairs(&search.pairs, parts, GT_ARRAY_COUNT(parts));
+    bool may_have_steps = search.says && look_at_names(&search), ok = search.says;
+    if (may_have_steps || (ok && (traits->of_any & GT_TRAIT_UPDATE)))
+        ok = find_updates(&search, updates, may_have_steps);
     gt_mem_free(search.root);
     gt_mem_free(search.says);
     gt_mem_free(search.multiplies);

@@ -104,25 +104,30 @@ gt_strid gt_waits_range_of_op(const struct gt_view *view, const uint8_t *is_step
     return range == GT_NO_ROW ? GT_STRID_EMPTY : view->store->ranges.name[range];
 }
 
+/* Whether nobody asked for it before. A bit each is a fraction of what a trace with as many calls as ops needs else. */
+static bool is_first_of_call(uint64_t *seen, uint32_t call) {
+    uint64_t bit = UINT64_C(1) << call % 64;
+    bool is_first = !(seen[call / 64] & bit);
+    seen[call / 64] |= bit;
+    return is_first;
+}
+
 /* Stops at so many. */
 static size_t count_launches(struct gt_evidence *evidence, size_t most) {
     const struct gt_view *view = evidence->view;
-    uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
+    uint64_t *seen = gt_mem_array(view->store->calls.count / 64 + 1, sizeof *seen);
     size_t count = 0;
     if (!seen)
         gt_evidence_fail(evidence);
     const uint32_t *op_call = view->labels->op_call, *row = view->row;
-    const uint8_t *flags = view->store->ops.flags;
+    const uint8_t *flags = evidence->context & GT_CONTEXT_NO_GRAPHS ? NULL : view->store->ops.flags;
     int64_t steady_ns = evidence->ledger.steady_ns;
     for (size_t i = 0, end = seen ? view->op_count : 0; i < end && count < most; i++) {
         uint32_t call = op_call[row[i]];
-        if (call != GT_NO_ROW) {
-            if (seen[call])
-                continue;
-            seen[call] = 1;
-        }
+        if (call != GT_NO_ROW && !is_first_of_call(seen, call))
+            continue;
         count += view->start_ns[i] >= steady_ns && gt_store_kind_is_kernel(view->kind[i]) &&
-                 !(flags[row[i]] & GT_OP_IN_GRAPH);
+                 !(flags && (flags[row[i]] & GT_OP_IN_GRAPH));
     }
     gt_mem_free(seen);
     return count;

@@ -296,21 +296,27 @@ void gt_calls_launch_marks_release(struct gt_launch_marks *marks) {
 
 enum gt_status gt_calls_blocking_names_init(struct gt_blocking_names *out, const struct gt_view *view,
                                             struct gt_error *err) {
-    enum { UNKNOWN, RETURNS, BLOCKS };
     const struct gt_store *store = view->store;
-    uint8_t *answers = gt_mem_array(store->strings.count, 1);
     const gt_strid *names = store->calls.name;
-    for (size_t i = 0, count = answers ? store->calls.count : 0; i < count; i++)
-        if (answers[names[i]] == UNKNOWN)
-            answers[names[i]] = gt_call_is_blocking(gt_store_string(store, names[i])) ? BLOCKS : RETURNS;
-    for (size_t name = 0; name < store->strings.count && answers; name++)
-        answers[name] = answers[name] == BLOCKS;
-    out->of_name = answers;
-    return answers ? GT_OK : gt_fail_memory(err);
+    *out = (struct gt_blocking_names){.of_name = gt_mem_array(store->strings.count, 1),
+                                      .is_of_calls = gt_mem_array(store->strings.count, 1)};
+    bool ok = out->of_name && out->is_of_calls;
+    uint8_t *is_of_calls = out->is_of_calls;
+    for (size_t i = 0, count = ok ? store->calls.count : 0; i < count; i++) {
+        if (is_of_calls[names[i]])
+            continue;
+        is_of_calls[names[i]] = 1;
+        out->of_name[names[i]] = gt_call_is_blocking(gt_store_string(store, names[i]));
+        out->has_any |= out->of_name[names[i]];
+    }
+    if (!ok)
+        gt_calls_blocking_names_release(out);
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 void gt_calls_blocking_names_release(struct gt_blocking_names *names) {
     gt_mem_free(names->of_name);
+    gt_mem_free(names->is_of_calls);
     *names = (struct gt_blocking_names){0};
 }
 
@@ -375,6 +381,9 @@ enum gt_status gt_calls_blocking_marks_init(struct gt_blocking_marks *out, const
     const struct gt_blocking_names *names = gt_results_blocking_names(view, err);
     if (!names)
         return err->code;
+    *out = (struct gt_blocking_marks){0};
+    if (!names->has_any)
+        return GT_OK;
     uint8_t *marks = gt_mem_array(store->calls.count, 1);
     bool ok = marks && unmark_inner(store, marks, mark_blocking(store, marks, names->of_name));
     if (!ok) {

@@ -15,7 +15,9 @@ bool gt_call_is_blocking(struct gt_str name);
 
 /* The same for all names that calls have. */
 struct gt_blocking_names {
-    uint8_t *of_name; /* not 0: calls of this name block */
+    uint8_t *of_name;     /* not 0: calls of this name block */
+    uint8_t *is_of_calls; /* by string id, not 0: calls have this name */
+    bool has_any;         /* a name blocks */
 };
 enum gt_status gt_calls_blocking_names_init(struct gt_blocking_names *names, const struct gt_view *view,
                                             struct gt_error *err);
@@ -42,7 +44,8 @@ void gt_calls_launch_marks_release(struct gt_launch_marks *marks);
 /* Calls that block, each once: some exports write a call as rows one inside the other with one correlation, as
    cudaMemcpy around cudaMemcpy_v3020. */
 struct gt_blocking_marks {
-    uint8_t *of_call; /* 1: it blocks, and lies in no other of its thread that blocks and has its correlation; else 0 */
+    uint8_t *of_call; /* 1: it blocks, and lies in no other of its thread that blocks and has its correlation; else 0.
+                         NULL: none does. */
 };
 enum gt_status gt_calls_blocking_marks_init(struct gt_blocking_marks *marks, const struct gt_view *view,
                                             struct gt_error *err);

@@ -186,7 +186,8 @@ static void find_quantiles(struct gt_launch_rate *rate, const struct gt_slice *s
 }
 
 /* Lengths by process, those of no known one last: bounds[process] .. bounds[process + 1] are those of one. */
-static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t process_count, size_t *bounds) {
+static struct gt_slice *new_slices(const struct gt_op_lengths *lengths, size_t process_count, size_t *bounds) {
+    const struct gt_op_groups *groups = lengths->groups;
     struct gt_slice *slices = gt_mem_array(groups->kernel_count, sizeof *slices);
     for (size_t i = 0; i < groups->kernel_count && slices; i++)
         bounds[place_of(groups->items[i].process, process_count) + 2]++;
@@ -194,7 +195,7 @@ static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t pro
         bounds[process + 2] += bounds[process + 1];
     for (size_t i = 0; i < groups->kernel_count && slices; i++) {
         size_t *next = &bounds[place_of(groups->items[i].process, process_count) + 1];
-        slices[(*next)++] = gt_op_groups_lengths(groups, i, i + 1);
+        slices[(*next)++] = gt_op_lengths_of(lengths, i, i + 1);
     }
     return slices;
 }
@@ -271,13 +272,13 @@ static bool begin_rates(struct gt_launch_rates *rates, const struct gt_view *vie
 }
 
 enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+    const struct gt_op_lengths *lengths = gt_results_op_lengths(view, err);
     struct making making = {.rates = rates, .view = view};
-    if (!groups)
+    if (!lengths)
         return err->code;
     making.bounds = gt_mem_array(view->store->processes.count + 3, sizeof *making.bounds);
-    making.slices = making.bounds ? new_slices(groups, view->store->processes.count, making.bounds) : NULL;
-    making.lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+    making.slices = making.bounds ? new_slices(lengths, view->store->processes.count, making.bounds) : NULL;
+    making.lengths = gt_op_lengths_of(lengths, 0, lengths->groups->kernel_count);
     if (begin_rates(rates, view) && making.slices) {
         gt_threads_parts(gt_threads_count(view->request->threads), PART_PROCESSES + rates->count, make_part, &making);
         judge_all(&making);
@@ -290,29 +291,40 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
     return gt_fail_memory(err);
 }
 
-/* While that of all is found: the median of the lengths, then the bursts of each device, at the same time. */
-enum { OF_ALL_MEDIAN, OF_ALL_DEVICES };
+/* Lengths below are counted by length: storms are of shorter ones, and mostly their median is, too. */
+enum { COUNTED_NS = 1 << 15 };
 
+/* The kernels of some devices that follow each other. */
+struct of_devices {
+    struct bursts bursts;
+    uint32_t *counts; /* by length */
+    bool has_failed;  /* memory was short */
+};
+
+/* The rate of all kernels: bursts of each device, and counts of lengths found in the same pass. */
 struct making_all {
     const struct gt_view *view;
-    struct gt_slice lengths;
-    double median_ns;
-    struct bursts *bursts; /* by device */
-    bool *has_failed;      /* by device */
+    struct gt_tally lengths;
+    size_t part_count;
+    struct of_devices *parts;
 };
 
 /* The same bursts whatever process kernels are of: those of several join where no pause is between them anyway. */
-static bool find_bursts_of_device(const struct gt_view *view, uint32_t index, struct bursts *ended) {
+static bool look_at_device(const struct gt_view *view, uint32_t index, struct of_devices *part) {
     const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
     const uint8_t *kind = view->kind;
     const struct gt_view_device *device = &view->devices[index];
     uint32_t of_device = GT_NO_TRACK; /* no kernel yet */
+    uint32_t *counts = part->counts;
     int64_t first_ns = 0, reached_ns = 0;
     for (size_t i = device->first, end = i + device->count; i < end; i++) {
         if (!gt_store_kind_is_kernel(kind[i]))
             continue;
+        uint64_t length_ns = (uint64_t)gt_ns_between(start_ns[i], end_ns[i]);
+        if (length_ns < COUNTED_NS)
+            counts[length_ns]++;
         if (of_device == GT_NO_TRACK || is_pause(reached_ns, start_ns[i])) {
-            if (!end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns}))
+            if (!end_burst(&part->bursts, &(struct burst){0, of_device, first_ns, reached_ns}))
                 return false;
             of_device = index;
             first_ns = start_ns[i];
@@ -320,49 +332,74 @@ static bool find_bursts_of_device(const struct gt_view *view, uint32_t index, st
         }
         reached_ns = end_ns[i] > reached_ns ? end_ns[i] : reached_ns;
     }
-    return end_burst(ended, &(struct burst){0, of_device, first_ns, reached_ns});
+    return end_burst(&part->bursts, &(struct burst){0, of_device, first_ns, reached_ns});
 }
 
-static void make_part_of_all(void *context, size_t part) {
-    struct making_all *making = context;
-    uint32_t device = (uint32_t)(part - OF_ALL_DEVICES);
-    if (part == OF_ALL_MEDIAN)
-        gt_quantile_all(&making->lengths, 1, (const double[]){0.5}, 1, &making->median_ns);
-    else
-        making->has_failed[device] = !find_bursts_of_device(making->view, device, &making->bursts[device]);
+static void look_at_devices(void *context, size_t index) {
+    const struct making_all *making = context;
+    const struct gt_view *view = making->view;
+    struct of_devices *part = &making->parts[index];
+    part->counts = gt_mem_array(COUNTED_NS, sizeof *part->counts);
+    part->has_failed = !part->counts;
+    for (size_t d = gt_threads_slice_begin(view->device_count, making->part_count, index),
+                end = gt_threads_slice_begin(view->device_count, making->part_count, index + 1);
+         d < end && !part->has_failed; d++)
+        part->has_failed = !look_at_device(view, (uint32_t)d, part);
 }
 
-/* Those of all devices, in their order. false: memory was short. */
-static bool join_bursts(const struct making_all *making, struct bursts *all) {
-    bool ok = true;
-    for (size_t d = 0; d < making->view->device_count && ok; d++) {
-        ok = !making->has_failed[d];
-        for (size_t i = 0; i < making->bursts[d].count && ok; i++)
-            ok = end_burst(all, &making->bursts[d].items[i]);
+/* Bursts of all devices in their order, and all counts, in the first part. false: memory was short. */
+static bool join_parts(struct making_all *making) {
+    struct of_devices *all = making->parts;
+    bool ok = !all->has_failed;
+    for (size_t p = 1; p < making->part_count && ok; p++) {
+        const struct of_devices *part = &making->parts[p];
+        ok = !part->has_failed;
+        for (size_t i = 0; i < part->bursts.count && ok; i++)
+            ok = end_burst(&all->bursts, &part->bursts.items[i]);
+        for (size_t i = 0; i < COUNTED_NS && ok; i++)
+            all->counts[i] += part->counts[i];
     }
     return ok;
 }
 
+/* Of kernels. */
+static size_t make_lengths(const void *context, size_t first, size_t end, int64_t *samples) {
+    const struct gt_view *view = context;
+    size_t count = 0;
+    for (size_t i = first; i < end; i++) {
+        samples[count] = gt_view_op_ns(view, i);
+        count += gt_store_kind_is_kernel(view->kind[i]);
+    }
+    return count;
+}
+
+static void find_median(const struct making_all *making, struct gt_launch_rate *rate) {
+    const struct gt_view *view = making->view;
+    const struct gt_slice lengths = {
+        .count = rate->count, .make = make_lengths, .context = view, .position_count = view->op_count};
+    if (making->lengths.min < 0 ||
+        !gt_quantile_of_counts(making->parts->counts, COUNTED_NS, rate->count, 0.5, &rate->median_ns))
+        gt_quantile_all(&lengths, 1, (const double[]){0.5}, 1, &rate->median_ns);
+}
+
 static bool make_all(struct making_all *making, struct gt_launch_rate *rate) {
     const struct gt_view *view = making->view;
-    struct bursts bursts = {0};
-    making->bursts = gt_mem_array(view->device_count, sizeof *making->bursts);
-    making->has_failed = gt_mem_array(view->device_count, sizeof *making->has_failed);
-    bool ok = making->bursts && making->has_failed;
-    if (ok) {
-        size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-        gt_threads_parts(threads, OF_ALL_DEVICES + view->device_count, make_part_of_all, making);
-        ok = join_bursts(making, &bursts);
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, COUNTED_NS);
+    making->part_count = most < view->device_count ? most : view->device_count;
+    making->parts = gt_mem_array(making->part_count, sizeof *making->parts);
+    if (making->parts)
+        gt_threads_parts(making->part_count, making->part_count, look_at_devices, making);
+    bool ok = making->parts && (making->part_count == 0 || join_parts(making));
+    if (ok && making->part_count && making->parts->bursts.count) {
+        qsort(making->parts->bursts.items, making->parts->bursts.count, sizeof(struct burst), by_start);
+        measure_window(rate, making->parts->bursts.items, making->parts->bursts.count);
+        find_median(making, rate);
     }
-    if (ok && bursts.count) {
-        qsort(bursts.items, bursts.count, sizeof *bursts.items, by_start);
-        measure_window(rate, bursts.items, bursts.count);
+    for (size_t p = 0; p < making->part_count && making->parts; p++) {
+        gt_mem_free(making->parts[p].bursts.items);
+        gt_mem_free(making->parts[p].counts);
     }
-    for (size_t d = 0; d < view->device_count && making->bursts; d++)
-        gt_mem_free(making->bursts[d].items);
-    gt_mem_free(making->bursts);
-    gt_mem_free(making->has_failed);
-    gt_mem_free(bursts.items);
+    gt_mem_free(making->parts);
     return ok;
 }
 
@@ -370,10 +407,9 @@ enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct 
     const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
-    struct making_all making = {.view = view, .lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count)};
+    struct making_all making = {.view = view, .lengths = gt_op_groups_tally(groups, 0, groups->kernel_count)};
     *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = making.lengths.count};
     bool ok = make_all(&making, rate);
-    rate->median_ns = making.median_ns;
     judge(rate);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -10,6 +10,9 @@
 #include "base/threads.h"
 #include "measure/results/measure.h"
 
+/* Devices of a group that take turns at most: their ops are all over the file. */
+enum { TURNING = 16 };
+
 /* While phases are summed: what is known of every range. */
 struct sorting {
     const struct gt_view *view;
@@ -19,7 +22,7 @@ struct sorting {
     size_t phase_count; /* with that of unmapped ranges */
     size_t groups;      /* of devices */
     size_t slices;      /* of ranges */
-    struct gt_phase *of_group, *of_slice; /* then by phase: what each of them sums */
+    struct gt_phase *of_group, *of_slice; /* then by phase: what each of them sums; TURNING for each group */
     __int128 *cpu_ns;                     /* by slice, then phase */
     int64_t *outside_ns;                  /* by group */
     atomic_bool has_failed;               /* memory was short */
@@ -27,7 +30,7 @@ struct sorting {
 
 static bool sorting_init(struct sorting *sorting, const struct gt_view *view, struct gt_phase_set *set) {
     size_t count = view->store->ranges.count, threads = gt_threads_count(view->request->threads);
-    size_t most = gt_threads_slices(threads, view->op_count, 0);
+    size_t most = gt_threads_slices(threads, view->op_count, TURNING * (set->map.phase_count + 1));
     *sorting = (struct sorting){.view = view,
                                 .set = set,
                                 .phase_count = set->map.phase_count + 1,
@@ -35,7 +38,7 @@ static bool sorting_init(struct sorting *sorting, const struct gt_view *view, st
                                 .slices = gt_threads_slices(threads, count, set->map.phase_count + 1)};
     sorting->phase_of = gt_mem_uninitialised(count, sizeof *sorting->phase_of);
     sorting->has_ops = gt_mem_array(count, 1);
-    sorting->of_group = gt_mem_array(sorting->groups * sorting->phase_count, sizeof *sorting->of_group);
+    sorting->of_group = gt_mem_array(sorting->groups * TURNING * sorting->phase_count, sizeof *sorting->of_group);
     sorting->of_slice = gt_mem_array(sorting->slices * sorting->phase_count, sizeof *sorting->of_slice);
     sorting->cpu_ns = gt_mem_array(sorting->slices * sorting->phase_count, sizeof *sorting->cpu_ns);
     sorting->outside_ns = gt_mem_array(sorting->groups, sizeof *sorting->outside_ns);
@@ -75,26 +78,44 @@ bool gt_phase_set_of_ranges(const struct gt_phase_map *map, const struct gt_stor
     return phase_of_name != NULL;
 }
 
-/* The ops of some devices. A range may have ops on several: whoever comes says the same. */
-static void take_group(void *context, size_t group) {
-    const struct sorting *sorting = context;
+/* Runs of ops from one position to behind another. A range may have ops on several devices: whoever comes says the
+   same. */
+static void take_runs(const struct sorting *sorting, struct gt_range_run *run, size_t end, struct gt_phase *phases,
+                      int64_t *outside_ns) {
     const struct gt_view *view = sorting->view;
-    struct gt_phase *phases = sorting->of_group + group * sorting->phase_count;
-    size_t from = gt_threads_slice_begin(view->device_count, sorting->groups, group);
-    size_t to = gt_threads_slice_begin(view->device_count, sorting->groups, group + 1);
-    struct gt_range_run run = {.first = view->devices[from].first, .device = (uint32_t)from};
-    const size_t end = view->devices[to - 1].first + view->devices[to - 1].count;
-    while (run.first + run.count < end && gt_range_run_next(&run, view, SIZE_MAX)) {
-        if (run.range == GT_NO_ROW) {
-            sorting->outside_ns[group] = gt_ns_add(sorting->outside_ns[group], run.sum_ns);
+    while (run->first + run->count < end && gt_range_run_next(run, view, SIZE_MAX)) {
+        if (run->range == GT_NO_ROW) {
+            *outside_ns = gt_ns_add(*outside_ns, run->sum_ns);
             continue;
         }
-        struct gt_phase *phase = &phases[sorting->phase_of[run.range]];
-        phase->ops += run.count;
-        phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run.sum_ns);
-        gt_range_run_union_add(&phase->busy, view, &run);
-        __atomic_store_n(&sorting->has_ops[run.range], 1, __ATOMIC_RELAXED);
+        struct gt_phase *phase = &phases[sorting->phase_of[run->range]];
+        phase->ops += run->count;
+        phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run->sum_ns);
+        gt_range_run_union_add(&phase->busy, view, run);
+        __atomic_store_n(&sorting->has_ops[run->range], 1, __ATOMIC_RELAXED);
     }
+}
+
+/* The ops of some devices, of which TURNING at most. */
+static void take_turns(const struct sorting *sorting, size_t group, size_t first, size_t end) {
+    const struct gt_view_device *devices = sorting->view->devices;
+    const size_t turns = gt_threads_turns(sorting->view->op_count);
+    struct gt_range_run runs[TURNING];
+    for (size_t d = first; d < end; d++)
+        runs[d - first] = (struct gt_range_run){.first = devices[d].first, .device = (uint32_t)d};
+    for (size_t turn = 0; turn < turns; turn++)
+        for (size_t d = first; d < end; d++)
+            take_runs(
+                sorting, &runs[d - first], devices[d].first + gt_threads_slice_begin(devices[d].count, turns, turn + 1),
+                sorting->of_group + (group * TURNING + d - first) * sorting->phase_count, &sorting->outside_ns[group]);
+}
+
+static void take_group(void *context, size_t group) {
+    const struct sorting *sorting = context;
+    size_t first = gt_threads_slice_begin(sorting->view->device_count, sorting->groups, group);
+    size_t end = gt_threads_slice_begin(sorting->view->device_count, sorting->groups, group + 1);
+    for (; first < end; first += TURNING)
+        take_turns(sorting, group, first, end - first > TURNING ? first + TURNING : end);
 }
 
 /* Of a thread: such ranges take CPU time. */
@@ -185,10 +206,10 @@ static bool sum_all(struct sorting *sorting) {
     gt_threads_parts(sorting->groups, sorting->groups, take_group, sorting);
     gt_threads_rows(sorting->slices, view->store->ranges.count, count_ranges, sorting);
     add_cpu_times(sorting);
-    for (size_t i = 0; i < sorting->groups; i++) {
+    for (size_t i = 0; i < sorting->groups * TURNING; i++)
         add_sums(sorting, sorting->of_group + i * sorting->phase_count);
+    for (size_t i = 0; i < sorting->groups; i++)
         sorting->set->outside_ns = gt_ns_add(sorting->set->outside_ns, sorting->outside_ns[i]);
-    }
     for (size_t i = 0; i < sorting->slices; i++)
         add_sums(sorting, sorting->of_slice + i * sorting->phase_count);
     return !sorting->has_failed;

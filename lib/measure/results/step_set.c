@@ -17,11 +17,19 @@ int64_t gt_step_set_cpu_ns(const struct gt_step *step) {
 
 /* ---- parts ---- */
 
-/* More parts of some devices that follow each other: by device, then in the order of their first ops. */
+/* Devices of a group that take turns at most: their ops are all over the file. */
+enum { TURNING = 16 };
+
+struct more {
+    struct gt_step_part part;
+    uint32_t before; /* 1 + index of the item of the same step in front of it; 0: there is none */
+};
+
+/* More parts of some devices that follow each other. */
 struct group {
-    struct gt_step_part *items;
+    struct more *items;
     size_t count, capacity;
-    size_t first;        /* item of the device that is looked at */
+    size_t first;        /* item of the devices that take turns now */
     uint32_t *number_of; /* by step: 1 + index of its latest item; made for the first one */
     bool has_failed;
 };
@@ -49,31 +57,37 @@ static bool take_part(struct gt_step_part *part, uint32_t device, int64_t start_
     return true;
 }
 
-/* Another part of a step. One of an earlier device is not it. NULL: memory was short. */
+static struct more *find_more(const struct group *group, uint32_t step, uint32_t device) {
+    uint32_t number = group->number_of[step];
+    while (number > group->first && group->items[number - 1].part.device != device)
+        number = group->items[number - 1].before;
+    return number > group->first ? &group->items[number - 1] : NULL;
+}
+
+/* Another part of a step. NULL: memory was short. */
 static struct gt_step_part *more_part(struct group *group, size_t step_count, struct gt_step_part part) {
     if (!group->number_of)
         group->number_of = gt_mem_array(step_count, sizeof *group->number_of);
     if (!group->number_of)
         return NULL;
-    uint32_t *number = &group->number_of[part.step];
-    if (*number > group->first)
-        return &group->items[*number - 1];
-    struct gt_step_part *items = gt_mem_room(group->items, group->count, &group->capacity, sizeof *items);
+    struct more *known = find_more(group, part.step, part.device);
+    if (known)
+        return &known->part;
+    struct more *items = gt_mem_room(group->items, group->count, &group->capacity, sizeof *items);
     if (!items)
         return NULL;
     group->items = items;
-    items[group->count++] = part;
-    *number = (uint32_t)group->count;
-    return &items[group->count - 1];
+    items[group->count++] = (struct more){part, group->number_of[part.step]};
+    group->number_of[part.step] = (uint32_t)group->count;
+    return &items[group->count - 1].part;
 }
 
 /* Ops of a step come in order of start, with those of other steps between them. */
-static bool collect_device(const struct collecting *it, uint32_t device, struct group *group) {
+static bool collect_ops(const struct collecting *it, uint32_t device, size_t first, size_t end, struct group *group) {
     const struct gt_view *view = it->view;
     const uint32_t *op_step = view->labels->op_step, *row = view->row;
     struct gt_step_part *part = NULL; /* of the op before */
-    group->first = group->count;
-    for (size_t i = view->devices[device].first, end = i + view->devices[device].count; i < end; i++) {
+    for (size_t i = first; i < end; i++) {
         uint32_t step = op_step[row[i]];
         if (step == GT_NO_ROW)
             continue;
@@ -90,6 +104,20 @@ static bool collect_device(const struct collecting *it, uint32_t device, struct 
     return true;
 }
 
+static bool take_turns(const struct collecting *it, size_t first, size_t end, struct group *group) {
+    const size_t turns = gt_threads_turns(it->view->op_count);
+    group->first = group->count;
+    for (size_t turn = 0; turn < turns; turn++)
+        for (size_t d = first; d < end; d++) {
+            const struct gt_view_device *device = &it->view->devices[d];
+            size_t begin = device->first + gt_threads_slice_begin(device->count, turns, turn);
+            size_t stop = device->first + gt_threads_slice_begin(device->count, turns, turn + 1);
+            if (!collect_ops(it, (uint32_t)d, begin, stop, group))
+                return false;
+        }
+    return true;
+}
+
 static void begin_parts(void *context, size_t slice, size_t begin, size_t end) {
     const struct collecting *it = context;
     (void)slice;
@@ -99,12 +127,11 @@ static void begin_parts(void *context, size_t slice, size_t begin, size_t end) {
 
 static void collect_group(void *context, size_t index) {
     const struct collecting *it = context;
-    const size_t devices = it->view->device_count;
     struct group *group = &it->groups[index];
-    for (size_t d = gt_threads_slice_begin(devices, it->group_count, index),
-                end = gt_threads_slice_begin(devices, it->group_count, index + 1);
-         d < end && !group->has_failed; d++)
-        group->has_failed = !collect_device(it, (uint32_t)d, group);
+    size_t first = gt_threads_slice_begin(it->view->device_count, it->group_count, index);
+    size_t end = gt_threads_slice_begin(it->view->device_count, it->group_count, index + 1);
+    for (; first < end && !group->has_failed; first += TURNING)
+        group->has_failed = !take_turns(it, first, end - first > TURNING ? first + TURNING : end, group);
     gt_mem_free(group->number_of);
 }
 
@@ -157,7 +184,7 @@ static size_t *new_places(const struct collecting *it, bool with_empty) {
     size_t *places = gt_mem_array(step_count + 1, sizeof *places);
     for (size_t g = 0; g < it->group_count && places; g++)
         for (size_t i = 0; i < it->groups[g].count; i++)
-            places[it->groups[g].items[i].step + 1]++;
+            places[it->groups[g].items[i].part.step + 1]++;
     for (size_t step = 0; step < step_count && places; step++)
         places[step + 1] += places[step] + (with_empty || it->parts[step].device != GT_NO_TRACK);
     return places;
@@ -185,7 +212,7 @@ static bool sort_parts(struct gt_step_set *set, const struct collecting *it, boo
     }
     for (size_t g = 0; g < it->group_count && ok; g++)
         for (size_t i = 0; i < it->groups[g].count; i++) {
-            const struct gt_step_part *part = &it->groups[g].items[i];
+            const struct gt_step_part *part = &it->groups[g].items[i].part;
             insert_part(set->parts, &ends[part->step], places[part->step], part);
         }
     gt_mem_free(places);

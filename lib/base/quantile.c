@@ -14,6 +14,7 @@ enum {
     MANTISSA_BITS = 5, /* of those below the highest bit of a sample, how many choose its first bucket */
     MANTISSAS = 1 << MANTISSA_BITS,
     SMALL_COUNT = 64,
+    BLOCK = 512, /* samples that are made at a time */
     MOST_WANTED = 2 * GT_QUANTILES_MOST,
 };
 
@@ -78,6 +79,38 @@ static inline int64_t sample_at(const struct gt_slice *slice, bool is_narrow, si
     return is_narrow ? (int64_t)slice->narrow[index] : slice->samples[index];
 }
 
+/* Walks over samples by blocks of stored ones: one block for all, unless they are made for the walk. */
+struct blocks {
+    const struct gt_slice *slices, *end;
+    size_t position;
+    int64_t room[BLOCK];
+};
+
+static bool next_block(struct blocks *it, struct gt_slice *block) {
+    const struct gt_slice *slice = it->slices;
+    size_t first = it->position, end;
+    if (slice == it->end)
+        return false;
+    if (slice->make) {
+        end = slice->position_count - first > BLOCK ? first + BLOCK : slice->position_count;
+        *block = (struct gt_slice){.samples = it->room, .count = slice->make(slice->context, first, end, it->room)};
+        it->position = end;
+    } else {
+        *block = *slice;
+    }
+    if (!slice->make || it->position == slice->position_count) {
+        it->slices++;
+        it->position = 0;
+    }
+    return true;
+}
+
+static void begin_blocks(struct blocks *it, const struct gt_slice *slices, size_t slice_count) {
+    it->slices = slices;
+    it->end = slices + slice_count;
+    it->position = 0;
+}
+
 /* Neighbours often have the same bucket: they are counted apart, so that none waits for the other. */
 static inline __attribute__((always_inline)) void count_first(const struct gt_slice *slice, bool is_narrow,
                                                               uint32_t *counts, uint32_t *others) {
@@ -95,14 +128,17 @@ static void look(const struct gt_slice *slices, size_t slice_count, struct wante
     uint32_t counts[(size_t)1 << BUCKET_BITS] = {0}, others[(size_t)1 << BUCKET_BITS]; /* of rows, which have 32 bits */
     size_t count = 0;
     struct walk walk = {0};
+    struct blocks blocks;
+    struct gt_slice block;
 
     for (size_t s = 0; s < slice_count; s++)
         count += slices[s].count;
     bool are_many = count > GT_ARRAY_COUNT(counts) * 8; /* else clearing the others would take longer */
     if (are_many)
         memset(others, 0, sizeof others);
-    for (size_t s = 0; s < slice_count; s++)
-        BOTH_WAYS(count_first, &slices[s], counts, are_many ? others : counts);
+    begin_blocks(&blocks, slices, slice_count);
+    while (next_block(&blocks, &block))
+        BOTH_WAYS(count_first, &block, counts, are_many ? others : counts);
     for (size_t i = 0; i < GT_ARRAY_COUNT(counts) && are_many; i++)
         counts[i] += others[i];
     *chosen = (struct chosen){0};
@@ -131,9 +167,12 @@ static inline __attribute__((always_inline)) size_t gather_slice(const struct gt
 static struct gt_slice gather(const struct gt_slice *slices, size_t slice_count, const struct chosen *chosen,
                               int64_t *room) {
     size_t count = 0;
+    struct blocks blocks;
+    struct gt_slice block;
 
-    for (size_t s = 0; s < slice_count; s++)
-        count += BOTH_WAYS(gather_slice, &slices[s], chosen->is_chosen, room + count);
+    begin_blocks(&blocks, slices, slice_count);
+    while (next_block(&blocks, &block))
+        count += BOTH_WAYS(gather_slice, &block, chosen->is_chosen, room + count);
     return (struct gt_slice){.samples = room, .count = count};
 }
 
@@ -154,10 +193,13 @@ static void look_closer(const struct gt_slice *slices, size_t slice_count, struc
     struct range range = wanted->range;
     struct walk walk = {.below = wanted->below};
     unsigned shift = range.bits > BUCKET_BITS ? range.bits - BUCKET_BITS : 0;
+    struct blocks blocks;
+    struct gt_slice block;
 
     memset(counts, 0, sizeof *counts << (range.bits - shift)); /* mostly few: most sets are small */
-    for (size_t s = 0; s < slice_count; s++)
-        BOTH_WAYS(count_closer, &slices[s], &range, shift, counts);
+    begin_blocks(&blocks, slices, slice_count);
+    while (next_block(&blocks, &block))
+        BOTH_WAYS(count_closer, &block, &range, shift, counts);
     for (size_t i = 0; i < wanted_count; i++)
         if (wanted[i].range.lowest == range.lowest && wanted[i].range.bits == range.bits) {
             uint64_t bucket = enter_bucket(&wanted[i], counts, &walk);
@@ -168,11 +210,14 @@ static void look_closer(const struct gt_slice *slices, size_t slice_count, struc
 static void sort_few(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
     int64_t sorted[SMALL_COUNT];
     size_t count = 0;
+    struct blocks blocks;
+    struct gt_slice block;
 
-    for (size_t s = 0; s < slice_count; s++)
-        for (size_t i = 0; i < slices[s].count; i++, count++) {
+    begin_blocks(&blocks, slices, slice_count);
+    while (next_block(&blocks, &block))
+        for (size_t i = 0; i < block.count; i++, count++) {
             size_t at = count;
-            int64_t sample = gt_quantile_sample(&slices[s], i);
+            int64_t sample = gt_quantile_sample(&block, i);
             for (; at > 0 && sorted[at - 1] > sample; at--)
                 sorted[at] = sorted[at - 1];
             sorted[at] = sample;
@@ -243,6 +288,29 @@ void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const do
         sort_few(slices, slice_count, wanted, 2 * level_count);
     for (size_t i = 0; i < level_count; i++)
         values[i] = count ? between(wanted[2 * i].range.lowest, wanted[2 * i + 1].range.lowest, parts[i]) : 0;
+}
+
+/* The sample of a rank; SIZE_MAX: it is not counted. */
+static size_t sample_of_rank(const uint32_t *counts, size_t counted, size_t rank) {
+    size_t below = 0;
+    for (size_t sample = 0; sample < counted; sample++) {
+        below += counts[sample];
+        if (rank < below)
+            return sample;
+    }
+    return SIZE_MAX;
+}
+
+bool gt_quantile_of_counts(const uint32_t *counts, size_t counted, size_t count, double level, double *value) {
+    struct place place = place_of(level, count);
+    size_t low = sample_of_rank(counts, counted, place.rank), high = sample_of_rank(counts, counted, place.next);
+
+    *value = 0;
+    if (count && high == SIZE_MAX)
+        return false;
+    if (count)
+        *value = between((int64_t)low, (int64_t)high, place.part);
+    return true;
 }
 
 double gt_quantile(const int64_t *samples, size_t count, double level) {

@@ -321,6 +321,12 @@ size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {
     return clamp_count(thread_count < most ? thread_count : most);
 }
 
+size_t gt_threads_turns(size_t rows) {
+    enum { ROWS = 4 * GT_THREADS_LEAST_ROWS };
+
+    return rows / ROWS + 1;
+}
+
 struct sliced {
     size_t slices, rows;
     void (*task)(void *context, size_t slice, size_t begin, size_t end);

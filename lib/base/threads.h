@@ -46,6 +46,11 @@ static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t i
     return rows / slices * index + (index < rest ? index : rest);
 }
 
+/* In how many turns to go through rows that lie in several runs, each of which refers to places all over the same
+   columns: so that one thread looks at the same places for all runs while they are in the cache. Turn t of a run has
+   its rows from gt_threads_slice_begin(t) to that of t + 1. */
+size_t gt_threads_turns(size_t rows);
+
 /* Calls task(context, slice, begin, end) for every such slice of the rows, on as many threads as there are slices.
    Slices are parts. */
 void gt_threads_rows(size_t slices, size_t rows, void (*task)(void *context, size_t slice, size_t begin, size_t end),

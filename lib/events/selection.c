@@ -298,13 +298,12 @@ static enum gt_status select_window(struct gt_selection *selection, struct gputi
 
 /* Time before the first op of a step is a part of it, as for the steps after it: a window of whole steps has all that
    is between them as often as there are steps, and nothing of a step that the capture has only a part of. */
-static enum gt_status select_whole_steps(struct gt_selection *selection, struct gt_error *err) {
+static void select_whole_steps(struct gt_selection *selection) {
     const struct gt_ops *ops = &selection->store->ops;
     const struct gt_labels *labels = selection->labels;
     double median_ns;
     size_t warm_up = 0;
-    if (!gt_labels_typical_step(labels, &median_ns, &warm_up))
-        return gt_fail_memory(err);
+    gt_labels_typical_step(labels, &median_ns, &warm_up);
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN, last_ns = INT64_MIN;
     for (size_t i = warm_up; i < labels->step_count; i++) {
         start_ns = labels->steps[i].start_ns < start_ns ? labels->steps[i].start_ns : start_ns;
@@ -316,13 +315,12 @@ static enum gt_status select_whole_steps(struct gt_selection *selection, struct 
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
     }
     if (ops->count == 0 || warm_up == labels->step_count || start_ns >= last_ns)
-        return GT_OK;
+        return;
     selection->has_window = selection->is_of_steps = true;
     selection->window_reaches_end = end_ns >= last_ns;
     selection->window_start_ns = start_ns;
     selection->window_end_ns = end_ns;
     selection->warm_up_steps = warm_up;
-    return GT_OK;
 }
 
 /* "0,2-4" */
@@ -378,7 +376,7 @@ enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt
     if (asked->from.kind || asked->to.kind)
         status = select_window(selection, asked->from, asked->to, err);
     else if (asked->whole_steps != GPUTIME_STEPS_ANY && !asked->step_count)
-        status = select_whole_steps(selection, err);
+        select_whole_steps(selection);
     if (status == GT_OK && (asked->device_count || asked->stream_count))
         status = select_tracks(selection, asked, err);
     if (status == GT_OK && asked->process_count)

@@ -1,6 +1,5 @@
 /* Which steps of a trace are warm-up, and whether steps are most of it: in come its steps, out go their usual length
    and how many come before it. */
-#include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
 #include "base/quantile.h"
@@ -10,19 +9,23 @@ bool gt_labels_step_is_long(const struct gt_step *step, double median_ns) {
     return (double)gt_ns_between(step->start_ns, step->end_ns) > 1.5 * median_ns;
 }
 
-bool gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count) {
-    int64_t *lengths = gt_mem_array(labels->step_count, sizeof *lengths);
+static size_t make_lengths(const void *context, size_t first, size_t end, int64_t *lengths) {
+    const struct gt_step *steps = context;
+    for (size_t i = first; i < end; i++)
+        lengths[i - first] = gt_ns_between(steps[i].start_ns, steps[i].end_ns);
+    return end - first;
+}
+
+void gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count) {
+    const struct gt_slice lengths = {.count = labels->step_count,
+                                     .make = make_lengths,
+                                     .context = labels->steps,
+                                     .position_count = labels->step_count};
     size_t count = 0;
-    if (!lengths)
-        return false;
-    for (size_t i = 0; i < labels->step_count; i++)
-        lengths[i] = gt_ns_between(labels->steps[i].start_ns, labels->steps[i].end_ns);
-    *median_ns = gt_quantile(lengths, labels->step_count, 0.5);
-    gt_mem_free(lengths);
+    gt_quantile_all(&lengths, 1, (const double[]){0.5}, 1, median_ns);
     while (count < labels->step_count && gt_labels_step_is_long(&labels->steps[count], *median_ns))
         count++;
     *warm_up_count = count;
-    return true;
 }
 
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store) {
@@ -31,7 +34,8 @@ bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_st
     int64_t first_ns = store->origin_ns;
     int64_t last_ns = first_ns;
     size_t warm_up;
-    if (!gt_labels_typical_step(labels, &median_ns, &warm_up) || warm_up == labels->step_count)
+    gt_labels_typical_step(labels, &median_ns, &warm_up);
+    if (warm_up == labels->step_count)
         return false;
     if (warm_up)
         first_ns = labels->steps[warm_up].start_ns;

@@ -1,11 +1,9 @@
-/* Categories: op time by category of work, as a plain sum and as wall time, which charges every instant of a device to
-   exactly one op. Inputs that are summed already have the sum alone. */
+/* Categories: op time by category of work, as a plain sum and as wall time, for which every instant of a device is
+   charged to exactly one op. Inputs that are summed already have the sum alone. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "base/threads.h"
-#include "measure/results/charging.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"
 #include "report/row.h"
@@ -43,41 +41,12 @@ static const struct gt_parts parts = {.terms = class_terms};
 static const char *const class_names[] = {
     [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "comm", [GT_CLASS_MEMORY] = "memory"};
 
-/* What a device charges. */
-struct charged {
-    const uint8_t *category; /* of the view */
-    int64_t *wall_ns;        /* by category */
-};
-
-static void charge(void *context, size_t position, int64_t start_ns, int64_t end_ns) {
-    struct charged *charged = context;
-    int64_t *wall_ns = &charged->wall_ns[charged->category[position]];
-    *wall_ns = gt_ns_add(*wall_ns, gt_ns_between(start_ns, end_ns));
-}
-
-struct charging {
-    const struct gt_view *view;
-    int64_t *wall_ns; /* by device and category */
-};
-
-static void charge_device(void *context, size_t device) {
-    const struct charging *all = context;
-    struct charged charged = {all->view->category, all->wall_ns + device * all->view->labels->category_count};
-    gt_charging_device(all->view, &all->view->devices[device], charge, &charged);
-}
-
 /* Lengths are not negative, so sums that stop at the end of the range are the same in any order. */
-static bool charge_all(const struct gt_view *view, struct category *categories) {
-    size_t count = view->labels->category_count, devices = view->device_count;
-    size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-    struct charging all = {view, gt_mem_array(devices * count, sizeof *all.wall_ns)};
-    if (!all.wall_ns)
-        return false;
-    gt_threads_parts(threads, devices, charge_device, &all);
-    for (size_t i = 0; i < devices * count; i++)
-        categories[i % count].wall_ns = gt_ns_add(categories[i % count].wall_ns, all.wall_ns[i]);
-    gt_mem_free(all.wall_ns);
-    return true;
+static void sum_wall(const struct gt_view *view, const struct gt_accounts *accounts, struct category *categories) {
+    size_t count = view->labels->category_count;
+    for (size_t i = 0; i < view->device_count * count; i++)
+        categories[i % count].wall_ns =
+            gt_ns_of_sum((__int128)categories[i % count].wall_ns + accounts->category_ns[i]);
 }
 
 static void sum_ops(const struct gt_op_groups *ops, struct category *categories) {
@@ -183,14 +152,12 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
         return err->code;
     size_t count = view->labels->category_count;
     struct category *categories = gt_mem_array(count, sizeof *categories);
-    if (!categories || !charge_all(view, categories)) {
-        gt_mem_free(categories);
+    if (!categories)
         return gt_fail_memory(err);
-    }
     for (size_t i = 0; i < count; i++)
-        categories[i] = (struct category){.wall_ns = categories[i].wall_ns,
-                                          .key = gt_str_of(view->labels->categories[i].key),
+        categories[i] = (struct category){.key = gt_str_of(view->labels->categories[i].key),
                                           .time_class = class_names[view->labels->categories[i].time_class]};
+    sum_wall(view, accounts, categories);
     sum_ops(ops, categories);
     sum_groups(view, categories);
     join_kinds(categories, count);

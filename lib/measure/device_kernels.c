@@ -55,19 +55,19 @@ static void add_table(struct gt_section *section, struct row *rows, size_t count
     }
 }
 
-/* The kernels of one name on each GPU; how many these are. */
+/* The kernels of one name on each GPU; how many these are. Without lengths there are no quantiles. */
 static size_t list_devices(const struct gt_view *view, const struct gt_named_set *set, const struct gt_named *kernel,
-                           struct row *rows) {
+                           const struct gt_op_lengths *lengths, struct row *rows) {
     const struct gt_op_groups *groups = set->groups;
     size_t count = 0;
     for (size_t first = kernel->first_group, end; first < kernel->end_group; first = end) {
         uint32_t device = groups->items[first].device;
         for (end = first + 1; end < kernel->end_group && groups->items[end].device == device;)
             end++;
-        struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
-        struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
-        if (gt_option_flag(view, GT_OPTION_kernel_percentiles) && !gt_sample_stats_complete(&stats))
-            stats = gt_samples_slice_stats(gt_op_groups_lengths(groups, first, end));
+        struct gt_tally tally = gt_op_groups_tally(groups, first, end);
+        struct gt_sample_stats stats = gt_op_groups_tally_stats(&tally);
+        if (lengths && !gt_sample_stats_complete(&stats))
+            stats = gt_samples_slice_stats(gt_op_lengths_of(lengths, first, end));
         rows[count++] =
             (struct row){.name = kernel->name, .device = gt_cell_int(view->store->devices.id[device]), .stats = stats};
     }
@@ -79,6 +79,10 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
     const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
         return err->code;
+    bool has_quantiles = set->groups && gt_option_flag(view, GT_OPTION_kernel_percentiles);
+    const struct gt_op_lengths *lengths = has_quantiles ? gt_results_op_lengths(view, err) : NULL;
+    if (has_quantiles && !lengths)
+        return err->code;
     size_t wanted = gt_measure_rows_wanted(view, "kernels", set->count), most = 0, count = 0;
     for (size_t i = 0; i < wanted; i++)
         most += view->is_summed ? 1 : set->items[i].end_group - set->items[i].first_group;
@@ -87,9 +91,10 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
         return gt_fail_memory(err);
     for (size_t i = 0; i < wanted; i++)
         if (view->is_summed) /* such an input does not say the GPU */
-            rows[count++] = (struct row){.name = set->items[i].name, .stats = gt_named_stats(set, &set->items[i])};
+            rows[count++] =
+                (struct row){.name = set->items[i].name, .stats = gt_named_stats(set, &set->items[i], NULL)};
         else
-            count += list_devices(view, set, &set->items[i], rows + count);
+            count += list_devices(view, set, &set->items[i], lengths, rows + count);
     add_table(section, rows, count, set->total_ns);
     gt_mem_free(rows);
     return GT_OK;

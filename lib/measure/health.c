@@ -2,6 +2,7 @@
    order show, become issues of the section. */
 #include <stdatomic.h>
 
+#include "base/mem.h"
 #include "base/threads.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
@@ -10,30 +11,27 @@
 /* What is counted of streams, on several threads. */
 struct counting {
     const struct gt_view *view;
+    int64_t *reached_ns; /* by stream: latest end */
     atomic_uint_fast64_t empty, unnamed, overlaps;
 };
 
-static void count_lane(void *context, size_t lane) {
-    enum { AHEAD = 16 };
+/* Streams of a device side by side: each has its ops in this order. */
+static void count_device(void *context, size_t index) {
     struct counting *counting = context;
     const struct gt_view *view = counting->view;
     const struct gt_ops *ops = &view->store->ops;
-    const int64_t *start_ns = view->start_ns, *end_ns = view->end_ns;
-    const uint32_t *at = view->lane_order + view->lanes[lane].first, *end = at + view->lanes[lane].count;
+    const struct gt_view_device *device = &view->devices[index];
     uint64_t empty = 0, unnamed = 0, overlaps = 0;
-    int64_t reached_ns = INT64_MIN;
-    for (; at < end; at++) {
-        uint32_t position = *at;
-        if (end - at > AHEAD) { /* ops of a stream may lie far apart */
-            __builtin_prefetch(&start_ns[at[AHEAD]]);
-            __builtin_prefetch(&end_ns[at[AHEAD]]);
-            __builtin_prefetch(&view->name[at[AHEAD]]);
-        }
-        if (start_ns[position] == end_ns[position]) /* clipping may have made it so */
-            empty += ops->start_ns[view->row[position]] == ops->end_ns[view->row[position]];
-        unnamed += view->name[position] == GT_STRID_EMPTY;
-        overlaps += start_ns[position] < reached_ns;
-        reached_ns = end_ns[position] > reached_ns ? end_ns[position] : reached_ns;
+    for (size_t l = device->first_lane; l < device->first_lane + device->lane_count; l++)
+        counting->reached_ns[view->lanes[l].lane] = INT64_MIN;
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        int64_t start_ns = view->start_ns[i], end_ns = view->end_ns[i];
+        int64_t *reached_ns = &counting->reached_ns[view->lane[i]];
+        if (start_ns == end_ns) /* clipping may have made it so */
+            empty += ops->start_ns[view->row[i]] == ops->end_ns[view->row[i]];
+        unnamed += view->name[i] == GT_STRID_EMPTY;
+        overlaps += start_ns < *reached_ns;
+        *reached_ns = end_ns > *reached_ns ? end_ns : *reached_ns;
     }
     atomic_fetch_add(&counting->empty, empty);
     atomic_fetch_add(&counting->unnamed, unnamed);
@@ -56,7 +54,11 @@ static enum gt_status count_ops(const struct gt_view *view, uint64_t *counts, st
     if (view->is_by_row && !view->is_summed)
         return count_rows(view, counts, err);
     size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-    gt_threads_parts(threads, view->lane_count, count_lane, &counting);
+    counting.reached_ns = gt_mem_uninitialised(view->store->lanes.count, sizeof *counting.reached_ns);
+    if (!counting.reached_ns)
+        return gt_fail_memory(err);
+    gt_threads_parts(threads, view->device_count, count_device, &counting);
+    gt_mem_free(counting.reached_ns);
     counts[GT_ISSUE_OP_ZERO_LENGTH] = counting.empty;
     counts[GT_ISSUE_OP_WITHOUT_NAME] = counting.unnamed;
     counts[GT_ISSUE_OP_OVERLAP] = counting.overlaps;

@@ -86,6 +86,11 @@ static bool wants_quantiles(const struct gt_view *view, const struct gt_table *t
            gt_measure_column_is_wanted(view, table, "p90_ns") || gt_measure_column_is_wanted(view, table, "p99_ns");
 }
 
+/* Of groups of ops alone: a deviation needs the lengths, too. */
+static bool wants_lengths(const struct gt_view *view, const struct gt_table *table, const struct gt_named_set *set) {
+    return set->groups && (wants_quantiles(view, table) || gt_measure_column_is_wanted(view, table, "stddev_ns"));
+}
+
 /* Statistics of kernels that are not shown are not worth making: what the usual sorts go by is known without. */
 static enum gt_status add_shown(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
                                 const struct gt_named_set *set, struct gt_error *err) {
@@ -94,13 +99,17 @@ static enum gt_status add_shown(const struct gt_view *view, struct gt_section *s
     bool is_by_count = sort && strcmp(sort, "count") == 0;
     if (!is_by_count && !(sort && strcmp(sort, "total_ns") == 0))
         wanted = gt_measure_table_rows_wanted(view, table, set->count);
+    bool has_lengths = wanted && wants_lengths(view, table, set);
+    const struct gt_op_lengths *lengths = has_lengths ? gt_results_op_lengths(view, err) : NULL;
+    if (has_lengths && !lengths)
+        return err->code;
     struct gt_radix_item *order = is_by_count ? gt_mem_uninitialised(set->count, sizeof *order) : NULL;
     if (is_by_count && !(order && order_by_count(set, order))) {
         gt_mem_free(order);
         return gt_fail_memory(err);
     }
-    struct gt_sample_stats *stats =
-        gt_named_stats_new(set, order, wanted, wants_quantiles(view, table), gt_threads_count(view->request->threads));
+    struct gt_sample_stats *stats = gt_named_stats_new(set, order, wanted, wants_quantiles(view, table), lengths,
+                                                       gt_threads_count(view->request->threads));
     bool ok = stats != NULL;
     gt_row_reserve(table, wanted);
     for (size_t i = 0; i < wanted && ok; i++) {

@@ -157,7 +157,8 @@ static void find_quantiles(struct gt_launch_rate *rate, const struct gt_slice *s
 }
 
 /* Lengths by process, those of no known one last: bounds[process] .. bounds[process + 1] are those of one. */
-static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t process_count, size_t *bounds) {
+static struct gt_slice *new_slices(const struct gt_op_lengths *lengths, size_t process_count, size_t *bounds) {
+    const struct gt_op_groups *groups = lengths->groups;
     struct gt_slice *slices = gt_mem_array(groups->kernel_count, sizeof *slices);
     for (size_t i = 0; i < groups->kernel_count && slices; i++)
         bounds[place_of(groups->items[i].process, process_count) + 2]++;
@@ -165,7 +166,7 @@ static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t pro
         bounds[process + 2] += bounds[process + 1];
     for (size_t i = 0; i < groups->kernel_count && slices; i++) {
         size_t *next = &bounds[place_of(groups->items[i].process, process_count) + 1];
-        slices[(*next)++] = gt_op_groups_lengths(groups, i, i + 1);
+        slices[(*next)++] = gt_op_lengths_of(lengths, i, i + 1);
     }
     return slices;
 }
@@ -242,13 +243,13 @@ static bool begin_rates(struct gt_launch_rates *rates, const struct gt_view *vie
 }
 
 enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
+    const struct gt_op_lengths *lengths = gt_results_op_lengths(view, err);
     struct making making = {.rates = rates, .view = view};
-    if (!groups)
+    if (!lengths)
         return err->code;
     making.bounds = gt_mem_array(view->store->processes.count + 3, sizeof *making.bounds);
-    making.slices = making.bounds ? new_slices(groups, view->store->processes.count, making.bounds) : NULL;
-    making.lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+    making.slices = making.bounds ? new_slices(lengths, view->store->processes.count, making.bounds) : NULL;
+    making.lengths = gt_op_lengths_of(lengths, 0, lengths->groups->kernel_count);
     if (begin_rates(rates, view) && making.slices) {
         gt_threads_parts(gt_threads_count(view->request->threads), PART_PROCESSES + rates->count, make_part, &making);
         judge_all(&making);
@@ -261,16 +262,14 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
     return gt_fail_memory(err);
 }
 
-/* While that of all is found: the median of the lengths, then the bursts of each device, at the same time. */
-enum { OF_ALL_MEDIAN, OF_ALL_DEVICES };
-
+/* The rate of all kernels: the bursts of each device, and counts of lengths where the median matters. */
 struct making_all {
     const struct gt_view *view;
     const struct gt_op_groups *groups;
-    struct gt_slice lengths;
-    double median_ns;
     struct gt_bursts *bursts; /* by device */
-    bool *has_failed;         /* by device */
+    uint32_t **counts;        /* by part of the devices: of lengths, by length */
+    size_t part_count;
+    bool *has_failed; /* by device: memory was short */
 };
 
 /* The longest kernel of a device. */
@@ -282,15 +281,11 @@ static int64_t longest_of(const struct gt_op_groups *groups, uint32_t device) {
     return longest_ns;
 }
 
-static void make_part_of_all(void *context, size_t part) {
+static void find_bursts_of_device(void *context, size_t index) {
     struct making_all *making = context;
-    uint32_t device = (uint32_t)(part - OF_ALL_DEVICES);
-    if (part == OF_ALL_MEDIAN)
-        gt_quantile_all(&making->lengths, 1, (const double[]){0.5}, 1, &making->median_ns);
-    else
-        making->has_failed[device] =
-            !gt_bursts_of_device(making->view, device, longest_of(making->groups, making->view->devices[device].device),
-                                 &making->bursts[device]);
+    const struct gt_view *view = making->view;
+    int64_t longest_ns = longest_of(making->groups, view->devices[index].device);
+    making->has_failed[index] = !gt_bursts_of_device(view, (uint32_t)index, longest_ns, &making->bursts[index]);
 }
 
 /* Those of all devices, in their order. false: memory was short. */
@@ -304,7 +299,7 @@ static bool join_bursts(const struct making_all *making, struct gt_bursts *all) 
     return ok;
 }
 
-static bool make_all(struct making_all *making, struct gt_launch_rate *rate) {
+static bool add_window_of_all(struct making_all *making, struct gt_launch_rate *rate) {
     const struct gt_view *view = making->view;
     struct gt_bursts bursts = {0};
     making->bursts = gt_mem_array(view->device_count, sizeof *making->bursts);
@@ -312,7 +307,7 @@ static bool make_all(struct making_all *making, struct gt_launch_rate *rate) {
     bool ok = making->bursts && making->has_failed;
     if (ok) {
         size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-        gt_threads_parts(threads, OF_ALL_DEVICES + view->device_count, make_part_of_all, making);
+        gt_threads_parts(threads, view->device_count, find_bursts_of_device, making);
         ok = join_bursts(making, &bursts);
     }
     if (ok && bursts.count) {
@@ -327,16 +322,89 @@ static bool make_all(struct making_all *making, struct gt_launch_rate *rate) {
     return ok;
 }
 
+/* Lengths below are counted by length: storms are of shorter ones, and mostly their median is, too. */
+enum { COUNTED_NS = 1 << 15 };
+
+static void count_of_device(const struct gt_view *view, const struct gt_view_device *device, uint32_t *counts) {
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        uint64_t length_ns = (uint64_t)gt_ns_between(view->start_ns[i], view->end_ns[i]);
+        if (gt_store_kind_is_kernel(view->kind[i]) && length_ns < COUNTED_NS)
+            counts[length_ns]++;
+    }
+}
+
+static void count_of_part(void *context, size_t part) {
+    const struct making_all *making = context;
+    const struct gt_view *view = making->view;
+    uint32_t *counts = gt_mem_array(COUNTED_NS, sizeof *counts);
+    making->counts[part] = counts;
+    for (size_t d = gt_threads_slice_begin(view->device_count, making->part_count, part),
+                end = gt_threads_slice_begin(view->device_count, making->part_count, part + 1);
+         d < end && counts; d++)
+        count_of_device(view, &view->devices[d], counts);
+}
+
+/* All counts in those of the first part. false: memory was short. */
+static bool join_counts(const struct making_all *making) {
+    bool ok = making->counts[0];
+    for (size_t p = 1; p < making->part_count && ok; p++) {
+        ok = making->counts[p];
+        for (size_t i = 0; i < COUNTED_NS && ok; i++)
+            making->counts[0][i] += making->counts[p][i];
+    }
+    return ok;
+}
+
+/* Of kernels. */
+static size_t make_lengths(const void *context, size_t first, size_t end, int64_t *samples) {
+    const struct gt_view *view = context;
+    size_t count = 0;
+    for (size_t i = first; i < end; i++) {
+        samples[count] = gt_view_op_ns(view, i);
+        count += gt_store_kind_is_kernel(view->kind[i]);
+    }
+    return count;
+}
+
+static bool add_median(struct making_all *making, const struct gt_tally *tally, struct gt_launch_rate *rate) {
+    const struct gt_view *view = making->view;
+    const struct gt_slice lengths = {
+        .count = rate->count, .make = make_lengths, .context = view, .position_count = view->op_count};
+    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, COUNTED_NS);
+    making->part_count = most < view->device_count ? most : view->device_count;
+    making->counts = gt_mem_array(making->part_count, sizeof *making->counts);
+    if (making->counts)
+        gt_threads_parts(making->part_count, making->part_count, count_of_part, making);
+    bool ok = making->counts && join_counts(making);
+    if (ok &&
+        (tally->min < 0 || !gt_quantile_of_counts(making->counts[0], COUNTED_NS, rate->count, 0.5, &rate->median_ns)))
+        gt_quantile_all(&lengths, 1, (const double[]){0.5}, 1, &rate->median_ns);
+    for (size_t p = 0; p < making->part_count && making->counts; p++)
+        gt_mem_free(making->counts[p]);
+    gt_mem_free(making->counts);
+    return ok;
+}
+
+static bool may_be_storm(const struct gt_launch_rate *rate) {
+    bool may_be = false;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(storms); i++)
+        may_be |= rate->per_second >= storms[i].per_second;
+    return may_be;
+}
+
 enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct gt_view *view, struct gt_error *err) {
     const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
-    struct making_all making = {
-        .view = view, .groups = groups, .lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count)};
-    *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = making.lengths.count};
-    bool ok = make_all(&making, rate);
-    rate->median_ns = making.median_ns;
+    struct making_all making = {.view = view, .groups = groups};
+    struct gt_tally lengths = gt_op_groups_tally(groups, 0, groups->kernel_count);
+    *rate = (struct gt_launch_rate){.process = GT_NO_TRACK, .count = lengths.count};
+    bool ok = add_window_of_all(&making, rate);
     judge(rate);
+    if (ok && may_be_storm(rate)) {
+        ok = add_median(&making, &lengths, rate);
+        judge(rate);
+    }
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

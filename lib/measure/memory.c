@@ -4,6 +4,7 @@
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
 #include "measure/results/named.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 /* Sizes by name id. */
@@ -45,8 +46,8 @@ static void add_sizes(const struct gt_view *view, struct moved *moved) {
 }
 
 static void add_row(struct gt_table *table, const struct gt_named_set *set, const struct gt_named *named,
-                    const struct moved *moved) {
-    const struct gt_sample_stats stats = gt_named_stats(set, named);
+                    const struct gt_op_lengths *lengths, const struct moved *moved) {
+    const struct gt_sample_stats stats = gt_named_stats(set, named, lengths);
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "name", named->name);
     gt_row_count(&row, "count", stats.count);
@@ -65,6 +66,20 @@ static void add_row(struct gt_table *table, const struct gt_named_set *set, cons
     gt_row_end(&row);
 }
 
+static enum gt_status add_table(const struct gt_view *view, struct gt_section *section, const struct gt_named_set *set,
+                                struct moved *moved, struct gt_error *err) {
+    const struct gt_op_lengths *lengths = set->groups && set->count ? gt_results_op_lengths(view, err) : NULL;
+    if (set->groups && set->count && !lengths)
+        return err->code;
+    struct gt_table *table = gt_section_table(section, "memory", "Memory ops", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    table->empty = GT_NONE_IN(view, "memory ops");
+    add_sizes(view, moved);
+    for (size_t i = 0; i < set->count; i++)
+        add_row(table, set, &set->items[i], lengths, &moved[gt_view_name_id(view, set->items[i].full_name)]);
+    return GT_OK;
+}
+
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (!gt_measure_table_is_wanted(view, "memory"))
         return GT_OK;
@@ -74,12 +89,7 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
     struct gt_named_set set;
     enum gt_status status = gt_named_set_init(&set, view, false, err);
     if (status == GT_OK) {
-        struct gt_table *table = gt_section_table(section, "memory", "Memory ops", columns, GT_ARRAY_COUNT(columns));
-        table->screen_limit = 20;
-        table->empty = GT_NONE_IN(view, "memory ops");
-        add_sizes(view, moved);
-        for (size_t i = 0; i < set.count; i++)
-            add_row(table, &set, &set.items[i], &moved[gt_view_name_id(view, set.items[i].full_name)]);
+        status = add_table(view, section, &set, moved, err);
         gt_named_set_release(&set);
     }
     gt_mem_free(moved);

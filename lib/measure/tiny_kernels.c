@@ -100,13 +100,14 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
 }
 
 enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
-    if (!groups)
+    const struct gt_op_lengths *lengths = gt_results_op_lengths(view, err);
+    if (!lengths)
         return err->code;
+    const struct gt_op_groups *groups = lengths->groups;
     struct gt_keyed by_process = {0}, by_name = {0};
     struct row *rows = NULL, *process_rows = NULL;
     for (size_t i = 0; i < groups->kernel_count; i++) {
-        struct gt_tally tiny = gt_tiny_tally(gt_op_groups_lengths(groups, i, i + 1));
+        struct gt_tally tiny = gt_tiny_tally(gt_op_lengths_of(lengths, i, i + 1));
         if (tiny.count == 0)
             continue;
         gt_keyed_merge(&by_process, groups->items[i].process, groups->items[i].name, &tiny);

@@ -28,6 +28,7 @@ struct world {
 static void world_init(struct world *world) {
     memset(world, 0, sizeof *world);
     world->labels.categories = categories;
+    world->labels.category_count = GT_ARRAY_COUNT(categories);
     world->view.labels = &world->labels;
     world->view.start_ns = world->start_ns;
     world->view.end_ns = world->end_ns;
@@ -91,8 +92,12 @@ static void random_ops_agree_with_flags(void **state) {
         struct gt_account got = gt_account_sweep_close(&accountant, 0, SPAN), expected = naive_account(&world);
         assert_memory_equal(got.ns, expected.ns, sizeof got.ns);
         const struct gt_view_device device = {.count = world.view.op_count, .span_end_ns = SPAN};
-        got = gt_account_of_device(&world.view, &device);
+        uint64_t category_ns[3] = {0};
+        got = gt_account_of_device(&world.view, &device, category_ns);
         assert_memory_equal(got.ns, expected.ns, sizeof got.ns);
+        assert_int_equal(category_ns[GT_CLASS_COMPUTE], expected.ns[GT_AMOUNT_COMPUTE]);
+        assert_int_equal(category_ns[GT_CLASS_COMM], expected.ns[GT_AMOUNT_EXPOSED_COMM]);
+        assert_int_equal(category_ns[GT_CLASS_MEMORY], expected.ns[GT_AMOUNT_EXPOSED_MEMORY]);
         assert_int_equal(got.ns[GT_AMOUNT_BUSY], gt_view_device_busy_ns(&world.view, &device));
     }
 }
@@ -106,7 +111,8 @@ static void extreme_times_do_not_overflow(void **state) {
     add_op(&world, 5, 5, GT_CLASS_COMPUTE);
     add_op(&world, INT64_MAX - 5, INT64_MAX, GT_CLASS_COMPUTE);
     const struct gt_view_device device = {.count = 4, .span_start_ns = INT64_MIN, .span_end_ns = INT64_MAX};
-    struct gt_account account = gt_account_of_device(&world.view, &device);
+    uint64_t category_ns[3] = {0};
+    struct gt_account account = gt_account_of_device(&world.view, &device, category_ns);
     assert_int_equal(account.ns[GT_AMOUNT_SPAN], INT64_MAX);
     assert_int_equal(account.ns[GT_AMOUNT_BUSY], INT64_MAX);
     assert_int_equal(gt_view_device_busy_ns(&world.view, &device), INT64_MAX);

@@ -57,13 +57,15 @@ static void check_kernels(const struct gt_view *ordered, const struct gt_view *b
     assert_int_equal(set->count, expected->count);
     assert_int_equal(set->total_count, expected->total_count);
     assert_int_equal(set->total_ns, expected->total_ns);
-    struct gt_sample_stats *stats = gt_named_stats_new(set, NULL, set->count, true, threads);
-    struct gt_sample_stats *without = gt_named_stats_new(set, NULL, set->count, false, threads);
+    const struct gt_op_lengths *lengths = gt_results_op_lengths(ordered, &err);
+    struct gt_sample_stats *stats = gt_named_stats_new(set, NULL, set->count, true, NULL, threads);
+    struct gt_sample_stats *without = gt_named_stats_new(set, NULL, set->count, false, NULL, threads);
+    assert_non_null(lengths);
     assert_non_null(stats);
     assert_non_null(without);
     for (size_t i = 0; i < set->count; i++) {
         const struct gt_named *kernel = &set->items[i], *other = &expected->items[i];
-        struct gt_sample_stats all = gt_named_stats(expected, other);
+        struct gt_sample_stats all = gt_named_stats(expected, other, lengths);
         assert_true(gt_str_eq(kernel->name, other->name));
         assert_string_equal(kernel->category, other->category);
         assert_int_equal(kernel->full_name, other->full_name);

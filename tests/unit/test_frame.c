@@ -104,7 +104,8 @@ static void check_wall(struct gt_frames *frames, const struct world *world) {
     const struct gt_view *view = world->view;
     struct gt_frame_values wall = column(frames, "ops", "wall_ns"), class = column(frames, "ops", "class");
     for (size_t d = 0; d < view->device_count; d++) {
-        struct gt_account account = gt_account_of_device(view, &view->devices[d]);
+        uint64_t category_ns[UINT8_MAX + 1] = {0};
+        struct gt_account account = gt_account_of_device(view, &view->devices[d], category_ns);
         int64_t sum_ns[3] = {0};
         for (size_t i = 0; i < view->devices[d].count; i++) {
             uint32_t row = view->row[view->devices[d].first + i];

@@ -1,5 +1,5 @@
 /* Groups of ops, against a look at every op for each of them; statistics of equal lengths, against all lengths. */
-#include "measure/results/op_groups.h"
+#include "measure/results/op_lengths.h"
 
 #include "measure/results/measure.h"
 #include "measure_world.h"
@@ -19,9 +19,9 @@ static bool is_in(const struct gt_view *view, size_t position, const struct gt_o
 }
 
 /* Has the lengths of its ops in their order. Full names: no two groups are alike. */
-static void check_group(const struct gt_view *view, const struct gt_op_groups *groups, size_t index) {
-    const struct gt_op_group *group = &groups->items[index];
-    struct gt_slice lengths = gt_op_groups_lengths(groups, index, index + 1);
+static void check_group(const struct gt_view *view, const struct gt_op_lengths *all, size_t index) {
+    const struct gt_op_group *group = &all->groups->items[index];
+    struct gt_slice lengths = gt_op_lengths_of(all, index, index + 1);
     struct gt_tally expected = {0};
     for (size_t i = 0; i < view->op_count; i++) {
         if (!is_in(view, i, group))
@@ -60,14 +60,17 @@ static void agrees_with_ops(void **state) {
         world_random(&world, seed);
         for (int names = GPUTIME_NAMES_FULL; names <= GPUTIME_NAMES_SHORT; names++) {
             struct gt_op_groups groups;
+            struct gt_op_lengths lengths;
             view_world(&world, (enum gputime_names)names);
             if (seed % 4 == 0 && world.view->op_count) /* longer than fits 32 bits */
                 world.view->end_ns[seed % world.view->op_count] += INT64_C(1) << 33;
             assert_int_equal(gt_op_groups_init(&groups, world.view, &err), GT_OK);
             check_order(&groups);
-            assert_int_equal(gt_op_groups_lengths(&groups, 0, groups.count).count, world.view->op_count);
+            assert_int_equal(gt_op_lengths_init(&lengths, world.view, &err), GT_OK);
+            assert_int_equal(gt_op_lengths_of(&lengths, 0, groups.count).count, world.view->op_count);
             for (size_t i = 0; i < groups.count && names == GPUTIME_NAMES_FULL; i++)
-                check_group(world.view, &groups, i);
+                check_group(world.view, &lengths, i);
+            gt_op_lengths_release(&lengths);
             gt_op_groups_release(&groups);
         }
         world_end(&world);

@@ -48,6 +48,52 @@ static void check_narrow(const int64_t *samples, size_t count, double level, dou
     gt_mem_free(narrow);
 }
 
+/* Samples between positions that have none. */
+static size_t make_samples(const void *context, size_t first, size_t end, int64_t *samples) {
+    const struct gt_slice *stored = context;
+    size_t count = 0;
+
+    assert_true(first <= end && end <= 2 * stored->count + 1);
+    for (size_t i = first; i < end; i++)
+        if (i % 2)
+            samples[count++] = stored->samples[i / 2];
+    return count;
+}
+
+/* Samples that are made when they are looked at: the same. */
+static void check_made(const int64_t *samples, size_t count, double level, double expected) {
+    struct gt_slice stored = {.samples = samples, .count = count};
+    struct gt_slice made = {.count = count, .make = make_samples, .context = &stored, .position_count = 2 * count + 1};
+    double got;
+
+    gt_quantile_all(&made, 1, &level, 1, &got);
+    assert_true(got == expected);
+    gt_quantile_all((const struct gt_slice[]){made, {.make = make_samples, .context = &stored}, {0}}, 3, &level, 1,
+                    &got);
+    assert_true(got == expected);
+}
+
+/* Samples that are counted by their value, as far as they are small: the same, if it is one of these. */
+static void check_counted(const int64_t *samples, size_t count, double level, double expected) {
+    enum { COUNTED = 64 };
+    uint32_t counts[COUNTED] = {0};
+    size_t counted = 0;
+    double got;
+
+    for (size_t i = 0; i < count; i++) {
+        if (samples[i] < 0)
+            return;
+        if (samples[i] < COUNTED) {
+            counts[samples[i]]++;
+            counted++;
+        }
+    }
+    bool is_known = gt_quantile_of_counts(counts, COUNTED, count, level, &got);
+    assert_true(is_known || counted < count);
+    assert_true(!is_known || counted > 0 || count == 0);
+    assert_true(!is_known || got == expected);
+}
+
 /* Also checks that the samples are as they were. */
 static void check_quantiles(const int64_t *samples, size_t count) {
     static const double levels[] = {0, 0.25, 0.5, 0.9, 0.95, 0.99, 1, 1.0 / 3};
@@ -62,6 +108,8 @@ static void check_quantiles(const int64_t *samples, size_t count) {
         double got = gt_quantile(samples, count, levels[i]);
         double expected = naive_quantile(sorted, count, levels[i]);
         check_narrow(samples, count, levels[i], got);
+        check_made(samples, count, levels[i], got);
+        check_counted(samples, count, levels[i], got);
         assert_true(fabs(got - expected) <= fabs(expected) * 4e-16 || fabs(got - expected) <= 1e-9);
     }
     assert_memory_equal(samples, given, count * sizeof(*given));

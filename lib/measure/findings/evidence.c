@@ -60,6 +60,15 @@ const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence) {
     return groups ? groups : &none;
 }
 
+const struct gt_op_lengths *gt_evidence_op_lengths(struct gt_evidence *evidence) {
+    static const struct gt_op_groups no_groups;
+    static const struct gt_op_lengths none = {.groups = &no_groups};
+    const struct gt_op_lengths *lengths = gt_results_op_lengths(evidence->view, evidence->err);
+    if (!lengths)
+        keep_failure(evidence, evidence->err->code);
+    return lengths ? lengths : &none;
+}
+
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence) {
     const struct gt_blocking_marks *blocks = gt_results_blocking_marks(evidence->view, evidence->err);
     if (!blocks)

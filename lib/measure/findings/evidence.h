@@ -73,6 +73,7 @@ const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
 const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
 struct gt_launch_rate gt_evidence_launch_rate(struct gt_evidence *evidence); /* as gt_launch_rates_of_all has it */
 const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
+const struct gt_op_lengths *gt_evidence_op_lengths(struct gt_evidence *evidence);
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL: none, or a failure */
 /* Whether the gaps that the CPU may have made, whoever's fault they are, are enough for rules to report them: else
    those rules need not look at anything. With --why they show less, too. */

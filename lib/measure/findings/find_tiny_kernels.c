@@ -26,7 +26,8 @@ static void keep_most(struct tiny_name most[LISTED_NAMES], struct tiny_name name
 }
 
 static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_op_groups *groups = gt_evidence_op_groups(evidence);
+    const struct gt_op_lengths *lengths = gt_evidence_op_lengths(evidence);
+    const struct gt_op_groups *groups = lengths->groups;
     struct tiny_name most[LISTED_NAMES] = {0}, name = {0};
     for (size_t i = 0; i < groups->kernel_count; i++) {
         const struct gt_op_group *group = &groups->items[i];
@@ -36,7 +37,7 @@ static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *find
         }
         if (group->kind != GT_OP_KERNEL || gt_say_name_is_lost(evidence, name.full_name))
             continue;
-        struct gt_tally tiny = gt_tiny_tally(gt_op_groups_lengths(groups, i, i + 1));
+        struct gt_tally tiny = gt_tiny_tally(gt_op_lengths_of(lengths, i, i + 1));
         name.lengths.count += tiny.count;
         name.lengths.sum += tiny.sum;
     }

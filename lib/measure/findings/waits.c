@@ -163,7 +163,7 @@ static size_t count_sure_launches(struct gt_evidence *evidence) {
         gt_evidence_fail(evidence);
         return 0;
     }
-    size_t count = gt_op_groups_lengths(groups, 0, groups->kernel_count).count, others = marks->shared_count;
+    size_t count = gt_op_groups_tally(groups, 0, groups->kernel_count).count, others = marks->shared_count;
     for (size_t i = 0; i < view->store->ops.count; i++)
         others += (flags[i] & GT_OP_IN_GRAPH) != 0;
     for (size_t d = 0; d < view->device_count; d++)

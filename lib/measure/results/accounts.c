@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/threads.h"
+#include "measure/results/charging.h"
 #include "measure/results/measure.h"
 
 const char *const gt_amount_keys[GT_AMOUNT_COUNT] = {
@@ -113,10 +114,50 @@ struct gt_account gt_account_sweep_close(struct gt_account_sweep *it, int64_t st
     return account;
 }
 
-struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device) {
+/* What of a device is charged. */
+struct charged {
+    const uint8_t *category; /* of the view */
+    uint64_t *category_ns;
+};
+
+static void charge(void *context, size_t position, int64_t start_ns, int64_t end_ns) {
+    struct charged *charged = context;
+    charged->category_ns[charged->category[position]] += (uint64_t)end_ns - (uint64_t)start_ns;
+}
+
+/* What is charged to a class is what it has without those before it. */
+static struct gt_account_sweep sweep_of_charges(const struct gt_view *view, const uint64_t *category_ns) {
     struct gt_account_sweep it;
+    uint64_t charged_ns[3] = {0};
     gt_account_sweep_init(&it);
-    gt_account_sweep_take(&it, view, device->first, device->first + device->count);
+    for (size_t i = 0; i < view->labels->category_count; i++)
+        charged_ns[view->labels->categories[i].time_class] += category_ns[i];
+    it.class_ns[GT_CLASS_COMPUTE] = charged_ns[GT_CLASS_COMPUTE];
+    it.exposed_comm_ns = charged_ns[GT_CLASS_COMM];
+    it.exposed_memory_ns = charged_ns[GT_CLASS_MEMORY];
+    return it;
+}
+
+/* One pass for both: each op is charged, and adds to its class what it has after the latest end before it. */
+struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device,
+                                       uint64_t *category_ns) {
+    struct charged charged = {view->category, category_ns};
+    struct gt_charging charging = gt_charging_begin(view, device);
+    uint64_t class_ns[3] = {0};
+    int64_t sum_ns = 0;
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        int64_t op_start_ns = view->start_ns[i], op_end_ns = view->end_ns[i];
+        enum gt_class class = gt_view_op_class(view, i);
+        int64_t reached_ns = charging.reached_ns[class];
+        class_ns[class] += covered_until(op_start_ns > reached_ns ? op_start_ns : reached_ns, INT64_MAX, op_end_ns);
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(op_start_ns, op_end_ns));
+        gt_charging_take(&charging, i, end, charge, &charged);
+    }
+    gt_charging_until(&charging, INT64_MAX, charge, &charged);
+    struct gt_account_sweep it = sweep_of_charges(view, category_ns);
+    it.class_ns[GT_CLASS_COMM] = class_ns[GT_CLASS_COMM];
+    it.class_ns[GT_CLASS_MEMORY] = class_ns[GT_CLASS_MEMORY];
+    it.sum_ns = sum_ns;
     return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
 }
 
@@ -127,19 +168,25 @@ struct accounting {
 
 static void account_device(void *context, size_t device) {
     const struct accounting *of = context;
-    of->accounts->by_device[device] = gt_account_of_device(of->view, &of->view->devices[device]);
+    uint64_t *category_ns = of->accounts->category_ns + device * of->view->labels->category_count;
+    of->accounts->by_device[device] = gt_account_of_device(of->view, &of->view->devices[device], category_ns);
 }
 
 enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err) {
-    accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
-    if (!accounts->by_device)
-        return gt_fail_memory(err);
     size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-    gt_threads_parts(threads, view->device_count, account_device, &(struct accounting){accounts, view});
-    return GT_OK;
+    accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
+    accounts->category_ns =
+        gt_mem_array(view->device_count * view->labels->category_count, sizeof *accounts->category_ns);
+    if (accounts->by_device && accounts->category_ns) {
+        gt_threads_parts(threads, view->device_count, account_device, &(struct accounting){accounts, view});
+        return GT_OK;
+    }
+    gt_accounts_release(accounts);
+    return gt_fail_memory(err);
 }
 
 void gt_accounts_release(struct gt_accounts *accounts) {
     gt_mem_free(accounts->by_device);
+    gt_mem_free(accounts->category_ns);
     *accounts = (struct gt_accounts){0};
 }

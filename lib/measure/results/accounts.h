@@ -40,11 +40,14 @@ void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_
 /* The span holds all that was taken. */
 struct gt_account gt_account_sweep_close(struct gt_account_sweep *accountant, int64_t start_ns, int64_t end_ns);
 
-/* All ops of a device, over its span. */
-struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device);
+/* All ops of a device, over its span, and its wall time by category, which is added: every instant is charged to one op
+   (charging.h). */
+struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device,
+                                       uint64_t *category_ns);
 
 struct gt_accounts {
     struct gt_account *by_device; /* of the view */
+    uint64_t *category_ns;        /* the same, then by category of the labels: wall time */
 };
 enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err);
 void gt_accounts_release(struct gt_accounts *accounts);

@@ -70,25 +70,36 @@ static inline void gt_charging_alone(struct gt_charging *it, size_t position, gt
     charge(context, position, start_ns, end_ns);
 }
 
-static inline void gt_charging_device(const struct gt_view *view, const struct gt_view_device *device,
-                                      gt_charging_fn *charge, void *context) {
+static inline struct gt_charging gt_charging_begin(const struct gt_view *view, const struct gt_view_device *device) {
     struct gt_charging it = {.view = view, .at_ns = INT64_MIN, .latest_ns = INT64_MIN};
     for (size_t class = 0; class < 3; class ++) {
         it.reached_ns[class] = INT64_MIN;
         it.owners[class] = (struct gt_charging_owner){.end_ns = INT64_MIN, .next = device->first};
     }
-    for (size_t i = device->first, end = i + device->count; i < end; i++) {
-        if (it.latest_ns > it.at_ns)
-            gt_charging_until(&it, view->start_ns[i], charge, context);
-        if (gt_charging_is_alone(&it, i, end)) {
-            gt_charging_alone(&it, i, charge, context);
-            continue;
-        }
-        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
-        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
-        it.latest_ns = view->end_ns[i] > it.latest_ns ? view->end_ns[i] : it.latest_ns;
-        it.at_ns = view->start_ns[i];
+    return it;
+}
+
+/* The next op of the device, whose last one is in front of `end`. */
+static inline void gt_charging_take(struct gt_charging *it, size_t position, size_t end, gt_charging_fn *charge,
+                                    void *context) {
+    const struct gt_view *view = it->view;
+    if (it->latest_ns > it->at_ns)
+        gt_charging_until(it, view->start_ns[position], charge, context);
+    if (gt_charging_is_alone(it, position, end)) {
+        gt_charging_alone(it, position, charge, context);
+        return;
     }
+    int64_t *reached_ns = &it->reached_ns[gt_view_op_class(view, position)];
+    *reached_ns = view->end_ns[position] > *reached_ns ? view->end_ns[position] : *reached_ns;
+    it->latest_ns = view->end_ns[position] > it->latest_ns ? view->end_ns[position] : it->latest_ns;
+    it->at_ns = view->start_ns[position];
+}
+
+static inline void gt_charging_device(const struct gt_view *view, const struct gt_view_device *device,
+                                      gt_charging_fn *charge, void *context) {
+    struct gt_charging it = gt_charging_begin(view, device);
+    for (size_t i = device->first, end = i + device->count; i < end; i++)
+        gt_charging_take(&it, i, end, charge, context);
     gt_charging_until(&it, INT64_MAX, charge, context);
 }
 

@@ -198,14 +198,15 @@ void gt_named_set_release(struct gt_named_set *set) {
     *set = (struct gt_named_set){0};
 }
 
-struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named) {
+struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named,
+                                      const struct gt_op_lengths *lengths) {
     if (set->summed)
         return set->summed[named->first_group];
-    struct gt_tally lengths = gt_op_groups_tally(set->groups, named->first_group, named->end_group);
-    struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
-    if (gt_sample_stats_complete(&stats))
+    struct gt_tally tally = gt_op_groups_tally(set->groups, named->first_group, named->end_group);
+    struct gt_sample_stats stats = gt_op_groups_tally_stats(&tally);
+    if (gt_sample_stats_complete(&stats) || !lengths)
         return stats;
-    return gt_samples_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
+    return gt_samples_slice_stats(gt_op_lengths_of(lengths, named->first_group, named->end_group));
 }
 
 /* So many tasks that a few long ones do not leave the other threads without work. */
@@ -215,7 +216,8 @@ struct listing {
     const struct gt_named_set *set;
     const struct gt_radix_item *order; /* NULL: as they are */
     struct gt_sample_stats *stats;
-    const struct gt_kernel_lengths *lengths; /* of a view by row, in this order, for quantiles; else NULL */
+    const struct gt_op_lengths *lengths;    /* of a view with groups, else NULL */
+    const struct gt_kernel_lengths *by_row; /* of a view by row, in this order, for quantiles; else NULL */
     size_t count, task_count;
 };
 
@@ -226,14 +228,14 @@ static const struct gt_named *listed(const struct gt_named_set *set, const struc
 static struct gt_sample_stats stats_of_listed(const struct listing *list, size_t index) {
     const struct gt_named *named = listed(list->set, list->order, index);
     if (!list->set->sums.view)
-        return gt_named_stats(list->set, named);
+        return gt_named_stats(list->set, named, list->lengths);
     const struct gt_kernel_sum *sum = &list->set->sums.all.sums[named->full_name];
     struct gt_sample_stats stats = stats_of_sum(sum);
     if (gt_sample_stats_complete(&stats))
         return stats;
     stats.stddev_ns = gt_moments_stddev(&sum->lengths);
-    if (list->lengths)
-        gt_samples_slice_quantiles(gt_kernel_sums_slice(list->lengths, index), &stats);
+    if (list->by_row)
+        gt_samples_slice_quantiles(gt_kernel_sums_slice(list->by_row, index), &stats);
     return stats;
 }
 
@@ -255,17 +257,19 @@ static bool list_lengths(const struct listing *list, struct gt_kernel_lengths *o
 }
 
 struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
-                                           size_t count, bool with_quantiles, size_t thread_count) {
+                                           size_t count, bool with_quantiles, const struct gt_op_lengths *lengths,
+                                           size_t thread_count) {
     struct gt_sample_stats *stats = gt_mem_uninitialised(count, sizeof *stats);
     size_t task_count = count < MOST_STATS_TASKS ? count : MOST_STATS_TASKS;
-    struct listing list = {.set = set, .order = order, .stats = stats, .count = count, .task_count = task_count};
-    struct gt_kernel_lengths lengths = {0};
+    struct listing list = {
+        .set = set, .order = order, .stats = stats, .lengths = lengths, .count = count, .task_count = task_count};
+    struct gt_kernel_lengths by_row = {0};
     bool needs_lengths = set->sums.view && with_quantiles;
-    bool ok = stats && (!needs_lengths || list_lengths(&list, &lengths));
-    list.lengths = needs_lengths ? &lengths : NULL;
+    bool ok = stats && (!needs_lengths || list_lengths(&list, &by_row));
+    list.by_row = needs_lengths ? &by_row : NULL;
     if (ok)
         gt_threads_parts(thread_count, task_count, list_stats, &list);
-    gt_kernel_sums_lengths_release(&lengths);
+    gt_kernel_sums_lengths_release(&by_row);
     if (ok)
         return stats;
     gt_mem_free(stats);

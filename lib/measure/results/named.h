@@ -5,7 +5,7 @@
 #include "base/radix.h"
 #include "events/view.h"
 #include "measure/results/kernel_sums.h"
-#include "measure/results/op_groups.h"
+#include "measure/results/op_lengths.h"
 #include "measure/results/samples.h"
 
 extern const char gt_category_mixed[]; /* "mixed" */
@@ -37,12 +37,15 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
 enum gt_status gt_named_set_init_kernels(struct gt_named_set *set, const struct gt_view *view, struct gt_error *err);
 void gt_named_set_release(struct gt_named_set *set);
 
-/* Negative quantiles and deviations: the input does not say. A pass over the lengths of its ops: for those that are
-   shown. Not of a view by row, which lists lengths for all that are shown at once. */
-struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
+/* Negative quantiles and deviations: the input does not say, or there are no lengths (NULL). A pass over the lengths of
+   its ops: for those that are shown. Not of a view by row, which lists lengths for all that are shown at once. */
+struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named,
+                                      const struct gt_op_lengths *lengths);
 /* Those of the first ones in an order (NULL: as they are), made on several threads; to be freed. Without quantiles
-   these may be negative, which for a view by row saves a pass over its ops. NULL: memory was short. */
+   these may be negative, which for a view by row saves a pass over its ops; without lengths (NULL), which only groups
+   of ops need, deviations as well. NULL: memory was short. */
 struct gt_sample_stats *gt_named_stats_new(const struct gt_named_set *set, const struct gt_radix_item *order,
-                                           size_t count, bool with_quantiles, size_t thread_count);
+                                           size_t count, bool with_quantiles, const struct gt_op_lengths *lengths,
+                                           size_t thread_count);
 
 #endif

@@ -2,6 +2,7 @@
    name of a range is held against the patterns of the map once. */
 #include "measure/results/phase_set.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,48 +10,48 @@
 #include "base/threads.h"
 #include "measure/results/measure.h"
 
+/* Devices of a group that take turns at most: their ops are all over the file. */
+enum { TURNING = 16 };
+
 /* While phases are summed: what is known of every range. */
 struct sorting {
     const struct gt_view *view;
     struct gt_phase_set *set;
-    uint32_t *phase_of;  /* by range row: index into set->phases; the last one is for unmapped ranges */
-    int64_t *inside_ns;  /* by range row: how much of it lies in ranges inside it */
-    int64_t *reached_ns; /* by level: latest end of the ranges of that level that the open one above has */
-    uint8_t *has_ops;    /* by range row */
-    size_t phase_count;  /* with that of unmapped ranges */
-    size_t groups;       /* of devices */
-    size_t slices;       /* of ranges */
-    struct gt_phase *of_group, *of_slice; /* then by phase: what each of them sums */
+    uint32_t *phase_of; /* by range row: index into set->phases; the last one is for unmapped ranges */
+    uint8_t *has_ops;   /* by range row */
+    size_t phase_count; /* with that of unmapped ranges */
+    size_t groups;      /* of devices */
+    size_t slices;      /* of ranges */
+    struct gt_phase *of_group, *of_slice; /* then by phase: what each of them sums; TURNING for each group */
+    __int128 *cpu_ns;                     /* by slice, then phase */
     int64_t *outside_ns;                  /* by group */
-    bool has_phases;
+    atomic_bool has_failed;               /* memory was short */
 };
 
 static bool sorting_init(struct sorting *sorting, const struct gt_view *view, struct gt_phase_set *set) {
     size_t count = view->store->ranges.count, threads = gt_threads_count(view->request->threads);
-    size_t most = gt_threads_slices(threads, view->op_count, 0);
+    size_t most = gt_threads_slices(threads, view->op_count, TURNING * (set->map.phase_count + 1));
     *sorting = (struct sorting){.view = view,
                                 .set = set,
                                 .phase_count = set->map.phase_count + 1,
                                 .groups = most < view->device_count ? most : view->device_count,
                                 .slices = gt_threads_slices(threads, count, set->map.phase_count + 1)};
-    sorting->phase_of = gt_mem_array(count, sizeof *sorting->phase_of);
-    sorting->inside_ns = gt_mem_array(count, sizeof *sorting->inside_ns);
-    sorting->reached_ns = gt_mem_array(count + 1, sizeof *sorting->reached_ns);
+    sorting->phase_of = gt_mem_uninitialised(count, sizeof *sorting->phase_of);
     sorting->has_ops = gt_mem_array(count, 1);
-    sorting->of_group = gt_mem_array(sorting->groups * sorting->phase_count, sizeof *sorting->of_group);
+    sorting->of_group = gt_mem_array(sorting->groups * TURNING * sorting->phase_count, sizeof *sorting->of_group);
     sorting->of_slice = gt_mem_array(sorting->slices * sorting->phase_count, sizeof *sorting->of_slice);
+    sorting->cpu_ns = gt_mem_array(sorting->slices * sorting->phase_count, sizeof *sorting->cpu_ns);
     sorting->outside_ns = gt_mem_array(sorting->groups, sizeof *sorting->outside_ns);
-    return sorting->phase_of && sorting->inside_ns && sorting->reached_ns && sorting->has_ops && sorting->of_group &&
-           sorting->of_slice && sorting->outside_ns;
+    return sorting->phase_of && sorting->has_ops && sorting->of_group && sorting->of_slice && sorting->cpu_ns &&
+           sorting->outside_ns;
 }
 
 static void sorting_release(struct sorting *sorting) {
     gt_mem_free(sorting->phase_of);
-    gt_mem_free(sorting->inside_ns);
-    gt_mem_free(sorting->reached_ns);
     gt_mem_free(sorting->has_ops);
     gt_mem_free(sorting->of_group);
     gt_mem_free(sorting->of_slice);
+    gt_mem_free(sorting->cpu_ns);
     gt_mem_free(sorting->outside_ns);
 }
 
@@ -77,59 +78,105 @@ bool gt_phase_set_of_ranges(const struct gt_phase_map *map, const struct gt_stor
     return phase_of_name != NULL;
 }
 
-/* The ops of some devices. A range may have ops on several: whoever comes says the same. */
-static void take_group(void *context, size_t group) {
-    const struct sorting *sorting = context;
+/* Runs of ops from one position to behind another. A range may have ops on several devices: whoever comes says the
+   same. */
+static void take_runs(const struct sorting *sorting, struct gt_range_run *run, size_t end, struct gt_phase *phases,
+                      int64_t *outside_ns) {
     const struct gt_view *view = sorting->view;
-    struct gt_phase *phases = sorting->of_group + group * sorting->phase_count;
-    size_t from = gt_threads_slice_begin(view->device_count, sorting->groups, group);
-    size_t to = gt_threads_slice_begin(view->device_count, sorting->groups, group + 1);
-    struct gt_range_run run = {.first = view->devices[from].first, .device = (uint32_t)from};
-    const size_t end = view->devices[to - 1].first + view->devices[to - 1].count;
-    while (run.first + run.count < end && gt_range_run_next(&run, view, SIZE_MAX)) {
-        if (run.range == GT_NO_ROW) {
-            sorting->outside_ns[group] = gt_ns_add(sorting->outside_ns[group], run.sum_ns);
+    while (run->first + run->count < end && gt_range_run_next(run, view, SIZE_MAX)) {
+        if (run->range == GT_NO_ROW) {
+            *outside_ns = gt_ns_add(*outside_ns, run->sum_ns);
             continue;
         }
-        struct gt_phase *phase = &phases[sorting->phase_of[run.range]];
-        phase->ops += run.count;
-        phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run.sum_ns);
-        gt_range_run_union_add(&phase->busy, view, &run);
-        __atomic_store_n(&sorting->has_ops[run.range], 1, __ATOMIC_RELAXED);
+        struct gt_phase *phase = &phases[sorting->phase_of[run->range]];
+        phase->ops += run->count;
+        phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run->sum_ns);
+        gt_range_run_union_add(&phase->busy, view, run);
+        __atomic_store_n(&sorting->has_ops[run->range], 1, __ATOMIC_RELAXED);
     }
 }
 
-/* Children come in order of start after their parent, so each adds to it what it has after the latest end before. */
-static void measure_insides(struct sorting *sorting) {
+/* The ops of some devices, of which TURNING at most. */
+static void take_turns(const struct sorting *sorting, size_t group, size_t first, size_t end) {
+    const struct gt_view_device *devices = sorting->view->devices;
+    const size_t turns = gt_threads_turns(sorting->view->op_count);
+    struct gt_range_run runs[TURNING];
+    for (size_t d = first; d < end; d++)
+        runs[d - first] = (struct gt_range_run){.first = devices[d].first, .device = (uint32_t)d};
+    for (size_t turn = 0; turn < turns; turn++)
+        for (size_t d = first; d < end; d++)
+            take_runs(
+                sorting, &runs[d - first], devices[d].first + gt_threads_slice_begin(devices[d].count, turns, turn + 1),
+                sorting->of_group + (group * TURNING + d - first) * sorting->phase_count, &sorting->outside_ns[group]);
+}
+
+static void take_group(void *context, size_t group) {
+    const struct sorting *sorting = context;
+    size_t first = gt_threads_slice_begin(sorting->view->device_count, sorting->groups, group);
+    size_t end = gt_threads_slice_begin(sorting->view->device_count, sorting->groups, group + 1);
+    for (; first < end; first += TURNING)
+        take_turns(sorting, group, first, end - first > TURNING ? first + TURNING : end);
+}
+
+/* Of a thread: such ranges take CPU time. */
+static bool is_on_thread(const struct gt_ranges *ranges, size_t range) {
+    return ranges->kind[range] == GT_RANGE_NESTED || ranges->kind[range] == GT_RANGE_START_END;
+}
+
+/* Where a slice of the ranges in trees begins: no tree is cut. */
+static size_t first_tree(const struct sorting *sorting, size_t slice) {
+    const struct gt_labels *labels = sorting->view->labels;
+    size_t i = gt_threads_slice_begin(labels->range_order_count, sorting->slices, slice);
+    while (slice && i < labels->range_order_count && labels->range_parent[labels->range_order[i]] != GT_NO_ROW)
+        i++;
+    return i;
+}
+
+/* Takes from ranges what lies in ranges inside them. Children come in order of start after their parent, so each takes
+   what it has after the latest end before. false: memory was short. */
+static bool leave_out_insides(const struct sorting *sorting, size_t slice) {
     const struct gt_ranges *ranges = &sorting->view->store->ranges;
     const struct gt_labels *labels = sorting->view->labels;
-    for (size_t i = 0; i < labels->range_order_count; i++) {
+    __int128 *cpu_ns = sorting->cpu_ns + slice * sorting->phase_count;
+    int64_t *reached = NULL; /* by level: latest end of the ranges of that level that the open one above has */
+    size_t capacity = 0, i = first_tree(sorting, slice), end = first_tree(sorting, slice + 1);
+    for (; i < end; i++) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
-        int64_t *reached_ns = &sorting->reached_ns[labels->range_level[range]], end_ns = ranges->end_ns[range];
-        int64_t from_ns = ranges->start_ns[range] > *reached_ns ? ranges->start_ns[range] : *reached_ns;
+        size_t level = labels->range_level[range];
+        if (level + 1 >= capacity) { /* levels grow one by one */
+            int64_t *grown = gt_mem_room(reached, capacity, &capacity, sizeof *grown);
+            if (!grown)
+                break;
+            reached = grown;
+        }
+        int64_t *reached_ns = &reached[level], end_ns = ranges->end_ns[range];
+        int64_t from_ns = level && ranges->start_ns[range] < *reached_ns ? *reached_ns : ranges->start_ns[range];
         if (parent != GT_NO_ROW && end_ns > from_ns) {
-            sorting->inside_ns[parent] = gt_ns_add(sorting->inside_ns[parent], gt_ns_between(from_ns, end_ns));
+            if (is_on_thread(ranges, parent) && (sorting->view->is_whole || sorting->has_ops[parent]))
+                cpu_ns[sorting->phase_of[parent]] -= gt_ns_between(from_ns, end_ns);
             *reached_ns = end_ns;
         }
         reached_ns[1] = INT64_MIN; /* of its own children */
     }
+    gt_mem_free(reached);
+    return i == end;
 }
 
 static void count_ranges(void *context, size_t slice, size_t begin, size_t end) {
-    const struct sorting *sorting = context;
+    struct sorting *sorting = context;
     const struct gt_ranges *ranges = &sorting->view->store->ranges;
     struct gt_phase *phases = sorting->of_slice + slice * sorting->phase_count;
+    __int128 *cpu_ns = sorting->cpu_ns + slice * sorting->phase_count;
     for (size_t i = begin; i < end; i++) {
-        bool is_on_thread = ranges->kind[i] == GT_RANGE_NESTED || ranges->kind[i] == GT_RANGE_START_END;
-        if (!sorting->has_ops[i] && !(sorting->view->is_whole && is_on_thread))
+        bool takes_time = is_on_thread(ranges, i);
+        if (!sorting->has_ops[i] && !(sorting->view->is_whole && takes_time))
             continue;
-        struct gt_phase *phase = &phases[sorting->phase_of[i]];
-        phase->instances++;
-        if (is_on_thread)
-            phase->cpu_ns =
-                gt_ns_add(phase->cpu_ns,
-                          gt_ns_between(sorting->inside_ns[i], gt_ns_between(ranges->start_ns[i], ranges->end_ns[i])));
+        phases[sorting->phase_of[i]].instances++;
+        if (takes_time)
+            cpu_ns[sorting->phase_of[i]] += gt_ns_between(ranges->start_ns[i], ranges->end_ns[i]);
     }
+    if (!leave_out_insides(sorting, slice))
+        sorting->has_failed = true;
 }
 
 static void add_sums(struct sorting *sorting, const struct gt_phase *phases) {
@@ -139,35 +186,33 @@ static void add_sums(struct sorting *sorting, const struct gt_phase *phases) {
         phase->ops += phases[i].ops;
         phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, phases[i].exclusive_ns);
         phase->busy.busy_ns = gt_ns_add(phase->busy.busy_ns, phases[i].busy.busy_ns);
-        phase->cpu_ns = gt_ns_add(phase->cpu_ns, phases[i].cpu_ns);
     }
 }
 
-enum { PART_PHASES, PART_INSIDES, PART_COUNT };
-
-static void look_at_ranges(void *context, size_t part) {
-    struct sorting *sorting = context;
-    if (part == PART_INSIDES)
-        measure_insides(sorting);
-    else
-        sorting->has_phases =
-            gt_phase_set_of_ranges(&sorting->set->map, sorting->view->store, sorting->view->labels, sorting->phase_of);
+static void add_cpu_times(struct sorting *sorting) {
+    for (size_t i = 0; i < sorting->phase_count; i++) {
+        __int128 sum_ns = 0;
+        for (size_t slice = 0; slice < sorting->slices; slice++)
+            sum_ns += sorting->cpu_ns[slice * sorting->phase_count + i];
+        sorting->set->phases[i].cpu_ns = gt_ns_of_sum(sum_ns);
+    }
 }
 
 /* What ranges are, then the ops of each device, then the ranges, which count by their ops. false: memory was short. */
 static bool sum_all(struct sorting *sorting) {
-    gt_threads_parts(sorting->slices, PART_COUNT, look_at_ranges, sorting);
-    if (!sorting->has_phases)
+    const struct gt_view *view = sorting->view;
+    if (!gt_phase_set_of_ranges(&sorting->set->map, view->store, view->labels, sorting->phase_of))
         return false;
     gt_threads_parts(sorting->groups, sorting->groups, take_group, sorting);
-    gt_threads_rows(sorting->slices, sorting->view->store->ranges.count, count_ranges, sorting);
-    for (size_t i = 0; i < sorting->groups; i++) {
+    gt_threads_rows(sorting->slices, view->store->ranges.count, count_ranges, sorting);
+    add_cpu_times(sorting);
+    for (size_t i = 0; i < sorting->groups * TURNING; i++)
         add_sums(sorting, sorting->of_group + i * sorting->phase_count);
+    for (size_t i = 0; i < sorting->groups; i++)
         sorting->set->outside_ns = gt_ns_add(sorting->set->outside_ns, sorting->outside_ns[i]);
-    }
     for (size_t i = 0; i < sorting->slices; i++)
         add_sums(sorting, sorting->of_slice + i * sorting->phase_count);
-    return true;
+    return !sorting->has_failed;
 }
 
 static int by_time(const void *a, const void *b) {

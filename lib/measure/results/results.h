@@ -12,6 +12,7 @@
 #include "measure/results/launch_rates.h"
 #include "measure/results/named.h"
 #include "measure/results/op_groups.h"
+#include "measure/results/op_lengths.h"
 #include "measure/results/path_cpu.h"
 #include "measure/results/path_names.h"
 #include "measure/results/paths.h"

@@ -17,46 +17,86 @@ int64_t gt_step_set_cpu_ns(const struct gt_step *step) {
 
 /* ---- parts ---- */
 
-/* The parts of some devices that follow each other: by device, then in the order of their first ops. */
+/* Devices of a group that take turns at most: their ops are all over the file. */
+enum { TURNING = 16 };
+
+struct more {
+    struct gt_step_part part;
+    uint32_t before; /* 1 + index of the item of the same step in front of it; 0: there is none */
+};
+
+/* More parts of some devices that follow each other. */
 struct group {
-    struct gt_step_part *items;
+    struct more *items;
     size_t count, capacity;
+    size_t first;        /* item of the devices that take turns now */
+    uint32_t *number_of; /* by step: 1 + index of its latest item; made for the first one */
     bool has_failed;
 };
 
+/* Mostly one device has ops of a step, so each step has room for one part: the first device that comes takes it. */
 struct collecting {
     const struct gt_view *view;
-    struct group *groups;
+    struct gt_step_part *parts; /* by step; without a device while none has come */
+    struct group *groups;       /* what other devices have */
     size_t group_count;
 };
 
-static struct gt_step_part *begin_part(struct group *group, uint32_t step, uint32_t device, int64_t start_ns) {
-    struct gt_step_part *items = gt_mem_room(group->items, group->count, &group->capacity, sizeof *items);
+static struct gt_step_part new_part(uint32_t step, uint32_t device, int64_t start_ns) {
+    return (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
+}
+
+/* Whether the part of a step is the device's from now on, or was before. Devices of other groups come meanwhile. */
+static bool take_part(struct gt_step_part *part, uint32_t device, int64_t start_ns) {
+    uint32_t owner = __atomic_load_n(&part->device, __ATOMIC_RELAXED);
+    if (owner != GT_NO_TRACK)
+        return owner == device;
+    if (!__atomic_compare_exchange_n(&part->device, &owner, device, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return false;
+    part->start_ns = part->end_ns = start_ns;
+    return true;
+}
+
+static struct more *find_more(const struct group *group, uint32_t step, uint32_t device) {
+    uint32_t number = group->number_of[step];
+    while (number > group->first && group->items[number - 1].part.device != device)
+        number = group->items[number - 1].before;
+    return number > group->first ? &group->items[number - 1] : NULL;
+}
+
+/* Another part of a step. NULL: memory was short. */
+static struct gt_step_part *more_part(struct group *group, size_t step_count, struct gt_step_part part) {
+    if (!group->number_of)
+        group->number_of = gt_mem_array(step_count, sizeof *group->number_of);
+    if (!group->number_of)
+        return NULL;
+    struct more *known = find_more(group, part.step, part.device);
+    if (known)
+        return &known->part;
+    struct more *items = gt_mem_room(group->items, group->count, &group->capacity, sizeof *items);
     if (!items)
         return NULL;
     group->items = items;
-    items[group->count] =
-        (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
-    return &items[group->count++];
+    items[group->count++] = (struct more){part, group->number_of[part.step]};
+    group->number_of[part.step] = (uint32_t)group->count;
+    return &items[group->count - 1].part;
 }
 
-/* Ops of a step come in order of start, with those of other steps between them. number_of: by step, 1 + index of its
-   latest part; one of an earlier device counts as none. */
-static bool collect_device(const struct gt_view *view, uint32_t device, struct group *group, uint32_t *number_of) {
+/* Ops of a step come in order of start, with those of other steps between them. */
+static bool collect_ops(const struct collecting *it, uint32_t device, size_t first, size_t end, struct group *group) {
+    const struct gt_view *view = it->view;
     const uint32_t *op_step = view->labels->op_step, *row = view->row;
-    const size_t first_part = group->count;
     struct gt_step_part *part = NULL; /* of the op before */
-    for (size_t i = view->devices[device].first, end = i + view->devices[device].count; i < end; i++) {
+    for (size_t i = first; i < end; i++) {
         uint32_t step = op_step[row[i]];
         if (step == GT_NO_ROW)
             continue;
         if (!part || part->step != step) {
-            uint32_t number = number_of[step];
-            bool is_known = number > first_part;
-            part = is_known ? &group->items[number - 1] : begin_part(group, step, device, view->start_ns[i]);
+            part = &it->parts[step];
+            if (!take_part(part, device, view->start_ns[i]))
+                part = more_part(group, view->labels->step_count, new_part(step, device, view->start_ns[i]));
             if (!part)
                 return false;
-            number_of[step] = is_known ? number : (uint32_t)group->count;
         }
         part->ops++;
         part->end_ns = view->end_ns[i] > part->end_ns ? view->end_ns[i] : part->end_ns;
@@ -64,37 +104,50 @@ static bool collect_device(const struct gt_view *view, uint32_t device, struct g
     return true;
 }
 
-/* Room for a part of each step: mostly one device has ops of it. Without it, room is made as parts come. */
-static void make_room(struct group *group, size_t count) {
-    group->items = count ? gt_mem_alloc(count * sizeof *group->items) : NULL;
-    group->capacity = group->items ? count : 0;
+static bool take_turns(const struct collecting *it, size_t first, size_t end, struct group *group) {
+    const size_t turns = gt_threads_turns(it->view->op_count);
+    group->first = group->count;
+    for (size_t turn = 0; turn < turns; turn++)
+        for (size_t d = first; d < end; d++) {
+            const struct gt_view_device *device = &it->view->devices[d];
+            size_t begin = device->first + gt_threads_slice_begin(device->count, turns, turn);
+            size_t stop = device->first + gt_threads_slice_begin(device->count, turns, turn + 1);
+            if (!collect_ops(it, (uint32_t)d, begin, stop, group))
+                return false;
+        }
+    return true;
 }
 
-/* Of the numbers, pages are only touched where the devices have steps: those of a process follow each other. */
+static void begin_parts(void *context, size_t slice, size_t begin, size_t end) {
+    const struct collecting *it = context;
+    (void)slice;
+    for (size_t step = begin; step < end; step++)
+        it->parts[step] = new_part((uint32_t)step, GT_NO_TRACK, 0);
+}
+
 static void collect_group(void *context, size_t index) {
     const struct collecting *it = context;
-    const size_t devices = it->view->device_count;
-    uint32_t *number_of = gt_mem_array(it->view->labels->step_count, sizeof *number_of);
-    bool ok = number_of;
-    make_room(&it->groups[index], it->view->labels->step_count / it->group_count);
-    for (size_t d = gt_threads_slice_begin(devices, it->group_count, index),
-                end = gt_threads_slice_begin(devices, it->group_count, index + 1);
-         d < end && ok; d++)
-        ok = collect_device(it->view, (uint32_t)d, &it->groups[index], number_of);
-    it->groups[index].has_failed = !ok;
-    gt_mem_free(number_of);
+    struct group *group = &it->groups[index];
+    size_t first = gt_threads_slice_begin(it->view->device_count, it->group_count, index);
+    size_t end = gt_threads_slice_begin(it->view->device_count, it->group_count, index + 1);
+    for (; first < end && !group->has_failed; first += TURNING)
+        group->has_failed = !take_turns(it, first, end - first > TURNING ? first + TURNING : end, group);
+    gt_mem_free(group->number_of);
 }
 
 /* false: memory was short. */
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
-    size_t own_items = view->labels->step_count / 8; /* a number for every step */
-    size_t most = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, own_items);
+    size_t threads = gt_threads_count(view->request->threads), step_count = view->labels->step_count;
+    size_t most = gt_threads_slices(threads, view->op_count, step_count / 8); /* a number for every step */
     it->group_count = most < view->device_count ? most : view->device_count;
     it->groups = gt_mem_array(it->group_count, sizeof *it->groups);
-    if (it->groups && view->labels->step_count)
+    it->parts = gt_mem_uninitialised(step_count, sizeof *it->parts);
+    bool ok = it->groups && it->parts;
+    if (ok && step_count) {
+        gt_threads_rows(gt_threads_slices(threads, step_count, 0), step_count, begin_parts, it);
         gt_threads_parts(it->group_count, it->group_count, collect_group, it);
-    bool ok = it->groups;
+    }
     for (size_t i = 0; i < it->group_count && ok; i++)
         ok = !it->groups[i].has_failed;
     return ok;
@@ -104,59 +157,102 @@ static void release_groups(struct collecting *it) {
     for (size_t i = 0; i < it->group_count && it->groups; i++)
         gt_mem_free(it->groups[i].items);
     gt_mem_free(it->groups);
+    gt_mem_free(it->parts);
 }
 
-/* How many parts the steps before each have, to be freed; NULL: memory was short. */
+static bool has_more(const struct collecting *it) {
+    for (size_t g = 0; g < it->group_count; g++)
+        if (it->groups[g].count)
+            return true;
+    return false;
+}
+
+/* with_empty: steps without ops are parts, too. */
+static void close_up(struct collecting *it, struct gt_step_set *set, bool with_empty) {
+    size_t step_count = it->view->labels->step_count;
+    set->parts = it->parts;
+    it->parts = NULL;
+    set->count = with_empty ? step_count : 0;
+    for (size_t step = 0; step < step_count && !with_empty; step++)
+        if (set->parts[step].device != GT_NO_TRACK)
+            set->parts[set->count++] = set->parts[step];
+}
+
+/* Where the parts of each step begin, to be freed; NULL: memory was short. */
 static size_t *new_places(const struct collecting *it, bool with_empty) {
     size_t step_count = it->view->labels->step_count;
     size_t *places = gt_mem_array(step_count + 1, sizeof *places);
     for (size_t g = 0; g < it->group_count && places; g++)
         for (size_t i = 0; i < it->groups[g].count; i++)
-            places[it->groups[g].items[i].step + 1]++;
-    for (size_t step = 0; step < step_count && places; step++) {
-        places[step + 1] += with_empty && places[step + 1] == 0;
-        places[step + 1] += places[step];
-    }
+            places[it->groups[g].items[i].part.step + 1]++;
+    for (size_t step = 0; step < step_count && places; step++)
+        places[step + 1] += places[step] + (with_empty || it->parts[step].device != GT_NO_TRACK);
     return places;
 }
 
-/* By step, then by device: that is how those of a step come. with_empty: steps without ops are parts, too. */
+static void insert_part(struct gt_step_part *parts, size_t *end, size_t first, const struct gt_step_part *part) {
+    size_t at = (*end)++;
+    for (; at > first && parts[at - 1].device > part->device; at--)
+        parts[at] = parts[at - 1];
+    parts[at] = *part;
+}
+
+/* By step, then by device. */
 static bool sort_parts(struct gt_step_set *set, const struct collecting *it, bool with_empty) {
     size_t step_count = it->view->labels->step_count, *places = new_places(it, with_empty);
-    set->count = places ? places[step_count] : 0;
+    size_t *ends = gt_mem_uninitialised(step_count, sizeof *ends);
+    bool ok = places && ends;
+    set->count = ok ? places[step_count] : 0;
     set->parts = gt_mem_uninitialised(set->count, sizeof *set->parts);
-    bool ok = places && set->parts;
-    for (size_t step = 0; step < step_count && ok && with_empty; step++)
-        set->parts[places[step]] = (struct gt_step_part){.step = (uint32_t)step, .device = GT_NO_TRACK};
+    ok = ok && set->parts;
+    for (size_t step = 0; step < step_count && ok; step++) {
+        ends[step] = places[step];
+        if (with_empty || it->parts[step].device != GT_NO_TRACK)
+            insert_part(set->parts, &ends[step], places[step], &it->parts[step]);
+    }
     for (size_t g = 0; g < it->group_count && ok; g++)
-        for (size_t i = 0; i < it->groups[g].count; i++)
-            set->parts[places[it->groups[g].items[i].step]++] = it->groups[g].items[i];
+        for (size_t i = 0; i < it->groups[g].count; i++) {
+            const struct gt_step_part *part = &it->groups[g].items[i].part;
+            insert_part(set->parts, &ends[part->step], places[part->step], part);
+        }
     gt_mem_free(places);
+    gt_mem_free(ends);
     return ok;
 }
 
 /* ---- states ---- */
 
+/* Steps and a length that they are near. */
+struct distances {
+    const struct gt_step *steps;
+    int64_t middle_ns;
+};
+
+static size_t make_distances(const void *context, size_t first, size_t end, int64_t *distances) {
+    const struct distances *from = context;
+    for (size_t i = first; i < end; i++) {
+        int64_t distance_ns = gt_ns_between(from->middle_ns, gt_step_set_cpu_ns(&from->steps[i]));
+        int64_t other_way_ns = gt_ns_between(distance_ns, 0);
+        distances[i - first] = distance_ns > other_way_ns ? distance_ns : other_way_ns;
+    }
+    return end - first;
+}
+
 static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
     size_t count = labels->step_count, warm_up = 0;
-    int64_t *lengths = gt_mem_uninitialised(count, sizeof *lengths);
     set->states = gt_mem_array(count, 1);
-    if (!lengths || !set->states || !gt_labels_typical_step(labels, &set->median_ns, &warm_up)) {
-        gt_mem_free(lengths);
+    if (!set->states)
         return false;
-    }
+    gt_labels_typical_step(labels, &set->median_ns, &warm_up);
     for (size_t i = 0; i < count; i++) {
         bool is_long = gt_labels_step_is_long(&labels->steps[i], set->median_ns);
         set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : i < warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
         set->state_counts[set->states[i]]++;
     }
-    int64_t middle_ns = (int64_t)set->median_ns;
-    for (size_t i = 0; i < count; i++) {
-        int64_t distance_ns = gt_ns_between(middle_ns, gt_step_set_cpu_ns(&labels->steps[i]));
-        lengths[i] = distance_ns < 0 ? gt_ns_between(distance_ns, 0) : distance_ns;
-    }
-    set->mad_ns = gt_quantile(lengths, count, 0.5);
-    gt_mem_free(lengths);
+    const struct distances from = {labels->steps, (int64_t)set->median_ns};
+    const struct gt_slice distances = {
+        .count = count, .make = make_distances, .context = &from, .position_count = count};
+    gt_quantile_all(&distances, 1, (const double[]){0.5}, 1, &set->mad_ns);
     return true;
 }
 
@@ -220,7 +316,11 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     *set = (struct gt_step_set){0};
     struct collecting it = {.view = view};
     /* With a selection, most steps have no op for that reason alone. */
-    bool ok = collect(&it) && sort_parts(set, &it, view->is_whole);
+    bool ok = collect(&it);
+    if (ok && has_more(&it))
+        ok = sort_parts(set, &it, view->is_whole);
+    else if (ok)
+        close_up(&it, set, view->is_whole);
     release_groups(&it);
     ok = ok && judge_steps(set, view->labels) && find_steady(set, view);
     if (!ok) {

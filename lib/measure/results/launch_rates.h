@@ -23,8 +23,8 @@ struct gt_launch_rates {
 };
 
 enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err);
-/* The rate of all kernels alone, and of their lengths the median only, which is 0 where launches come too slowly to be a
-   storm: a fraction of the cost. */
+/* The rate of all kernels alone, and of their lengths the median only, which is 0 where launches come too slowly to be
+   a storm: a fraction of the cost. */
 enum gt_status gt_launch_rates_of_all(struct gt_launch_rate *rate, const struct gt_view *view, struct gt_error *err);
 void gt_launch_rates_release(struct gt_launch_rates *rates);
 

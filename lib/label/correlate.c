@@ -114,10 +114,13 @@ static void count_zero_calls(struct gt_matcher *matcher, uint32_t begin, uint32_
 
 static bool has_others(const struct gt_matcher *matcher, uint32_t begin, uint32_t end) {
     const struct gt_store *store = matcher->store;
-    for (uint32_t call = begin; call < end; call++)
+    for (uint32_t call = begin; call < end; call++) {
+        if (call % GT_AHEAD_EACH == 0)
+            gt_ahead_fetch(&store->calls.thread[gt_ahead_row(call, end)]);
         if (gt_labels_call_process(store, call) != matcher->only_process &&
             store->calls.correlation[call] != GT_NO_CORRELATION)
             return true;
+    }
     return false;
 }
 

@@ -17,7 +17,7 @@ static int compare(int64_t a, int64_t b) {
 }
 
 static int by_process(const void *a, const void *b, void *context) {
-    const struct gt_step *steps = context;
+    const struct gt_step *steps = ((const struct gt_step_tree *)context)->steps;
     const struct gt_step_span *x = a, *y = b;
     int order = compare(steps[x->step].process, steps[y->step].process);
     order = order ? order : compare(steps[x->step].start_ns, steps[y->step].start_ns);
@@ -25,9 +25,9 @@ static int by_process(const void *a, const void *b, void *context) {
     return order ? order : compare(x->step, y->step);
 }
 
-static bool are_sorted(const struct gt_step_tree *tree) {
+static bool are_sorted(struct gt_step_tree *tree) {
     for (size_t i = 1; i < tree->count; i++)
-        if (by_process(&tree->spans[i - 1], &tree->spans[i], (void *)tree->steps) > 0)
+        if (by_process(&tree->spans[i - 1], &tree->spans[i], tree) > 0)
             return false;
     return true;
 }
@@ -86,7 +86,7 @@ static void deal_spans(struct dealing *dealing, size_t threads) {
     tree->bounds[dealing->process_count] = next;
     gt_threads_rows(dealing->slices, tree->count, place_slice, dealing);
     if (dealing->has_ties && !are_sorted(tree))
-        gt_sort(tree->spans, tree->count, sizeof *tree->spans, by_process, (void *)tree->steps, threads);
+        gt_sort(tree->spans, tree->count, sizeof *tree->spans, by_process, tree, threads);
 }
 
 /* Links each span of a process to the last one before it that ends later. As many links lead up from it as it is deep.

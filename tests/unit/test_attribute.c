@@ -254,6 +254,29 @@ static void deep_stacks_are_climbed_fast(void **unused) {
     trace_free(&trace);
 }
 
+/* Long enough that trees grow a piece of the file at a time; the last range of a thread is out of order. */
+static void threads_take_turns(void **unused) {
+    (void)unused;
+    enum { THREADS = 3, PER_THREAD = 20000, PER_TREE = 4, LAST = THREADS * PER_THREAD };
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (int64_t i = 0; i < LAST; i++) {
+        int64_t place = i / THREADS, is_root = place % PER_TREE == 0;
+        int64_t end_ns = 40 * (is_root ? place + PER_TREE : place) + (is_root ? -1 : 30);
+        add_range(&trace, GT_RANGE_NESTED, 10, 1 + i % THREADS, 40 * place, end_ns, "r");
+    }
+    add_range(&trace, GT_RANGE_NESTED, 10, THREADS, 0, 40 * PER_THREAD, "r");
+    trace_end(&trace);
+    for (uint32_t i = 0; i < LAST; i++) {
+        uint32_t depth = i / THREADS % PER_TREE, root = i - depth * THREADS;
+        uint32_t above = i % THREADS == THREADS - 1 ? LAST : GT_NO_ROW;
+        assert_int_equal(trace.labels->range_parent[i], depth ? root : above);
+        assert_int_equal(trace.labels->range_level[i], (depth != 0) + (above == LAST));
+    }
+    assert_int_equal(trace.labels->range_parent[LAST], GT_NO_ROW);
+    trace_free(&trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_traces),
@@ -262,6 +285,7 @@ int main(void) {
         cmocka_unit_test(the_gpu_side_replaces_lost_calls),
         cmocka_unit_test(extreme_times),
         cmocka_unit_test(deep_stacks_are_climbed_fast),
+        cmocka_unit_test(threads_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "measure/results/results.h"
 #include "measure_world.h"
 
-enum { ROUNDS = 200, MOST_OPS = 40, DEVICES = 2 };
+enum { ROUNDS = 400, MOST_OPS = 40, DEVICES = 2, LONGEST_APART = 6 };
 
 struct op {
     int64_t device, start, end;
@@ -151,11 +151,14 @@ static size_t make_random(struct op *ops, uint64_t *random) {
         const char *const *name;
         enum gt_op_kind kind;
     } kinds[] = {{&compute, GT_OP_KERNEL}, {&comm, GT_OP_KERNEL}, {&copy, GT_OP_MEMCPY}};
+    bool are_apart = random_below(random, 2);
     size_t count = 1 + random_below(random, MOST_OPS);
     for (size_t i = 0; i < count; i++) {
         size_t kind = random_below(random, 3);
-        int64_t start = WORLD_START + (int64_t)random_below(random, WORLD_LENGTH);
-        ops[i] = (struct op){(int64_t)random_below(random, DEVICES), start, start + (int64_t)random_below(random, 30),
+        bool is_apart = are_apart && *kinds[kind].name == compute;
+        int64_t start = WORLD_START + (int64_t)(is_apart ? i * LONGEST_APART : random_below(random, WORLD_LENGTH));
+        ops[i] = (struct op){(int64_t)random_below(random, DEVICES), start,
+                             start + (int64_t)random_below(random, is_apart ? LONGEST_APART + 1 : 30),
                              *kinds[kind].name, kinds[kind].kind};
     }
     return count;

@@ -84,12 +84,13 @@ static bool is_first(const struct division *it, const struct slice *slice) {
 /* Compute of a device that takes as long as all its ops together has none that overlap, which is most often so: then
    each has all of itself, and nothing needs to be looked at but categories. false: memory was short. */
 static bool find_overlaps(struct division *it) {
-    enum { OPS_PER_GROUP = 16 }; /* where there are more groups, looking at ops takes no longer */
+    enum { OPS_PER_GROUP = 4, MOST_GROUPS = 1 << 16 }; /* with more, all threads look at ops in as little time */
     const struct gt_view *view = it->ledger->view;
     struct gt_error err = {0};
     const struct gt_op_groups *groups = gt_results_op_groups(view, &err);
     const struct gt_accounts *accounts = gt_results_accounts(view, &err);
-    bool are_known = groups && accounts && groups->count <= view->op_count / OPS_PER_GROUP;
+    bool are_known =
+        groups && accounts && groups->count <= MOST_GROUPS && groups->count <= view->op_count / OPS_PER_GROUP;
     __int128 *sums_ns = gt_mem_array(view->store->devices.count, sizeof *sums_ns); /* by track */
     it->overlaps = gt_mem_array(view->device_count, sizeof *it->overlaps);
     bool ok = sums_ns && it->overlaps;

@@ -202,9 +202,9 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
 /* ---- ops ---- */
 
 /* Whether an op and the one that is listed after it are in order. */
-static bool is_in_order(const struct gt_ops *ops, const uint32_t *rows) {
-    return ops->start_ns[rows[0]] < ops->start_ns[rows[1]] ||
-           (ops->start_ns[rows[0]] == ops->start_ns[rows[1]] && ops->end_ns[rows[0]] >= ops->end_ns[rows[1]]);
+static bool is_in_order(const struct gt_ops *ops, uint32_t row, uint32_t next) {
+    return ops->start_ns[row] < ops->start_ns[next] ||
+           (ops->start_ns[row] == ops->start_ns[next] && ops->end_ns[row] >= ops->end_ns[next]);
 }
 
 static void note_break(struct portion *portion, size_t place) {
@@ -236,7 +236,8 @@ static void list_slice(void *context, size_t slice) {
         int64_t start_ns = starts_ns[op];
         size_t place = portion->count++;
         row[place] = op;
-        if (start_ns <= portion->last_start_ns && place > portion->first && !is_in_order(ops, &row[place - 1]))
+        if (start_ns <= portion->last_start_ns && place > portion->first &&
+            !is_in_order(ops, row[place - 1], row[place]))
             note_break(portion, place);
         portion->last_start_ns = start_ns;
     }
@@ -302,7 +303,7 @@ static size_t find_runs(const struct making *making, size_t index) {
         const struct portion *portion = &portions_of(making, slice)[lane->lane];
         if (portion->count == place)
             continue;
-        if (place > lane->first && !is_in_order(ops, &making->listed.row[place - 1]))
+        if (place > lane->first && !is_in_order(ops, making->listed.row[place - 1], making->listed.row[place]))
             begin_run(&runs, index, place);
         for (size_t i = 0; i < portion->break_count && i < MOST_RUNS; i++)
             begin_run(&runs, index, portion->breaks[i]);

@@ -79,7 +79,7 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
     const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
         return err->code;
-    bool has_quantiles = set->groups && gt_option_flag(view, GT_OPTION_kernel_percentiles);
+    bool has_quantiles = !view->is_summed && gt_option_flag(view, GT_OPTION_kernel_percentiles);
     const struct gt_op_lengths *lengths = has_quantiles ? gt_results_op_lengths(view, err) : NULL;
     if (has_quantiles && !lengths)
         return err->code;

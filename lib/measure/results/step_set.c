@@ -167,7 +167,7 @@ static bool has_more(const struct collecting *it) {
     return false;
 }
 
-/* with_empty: steps without ops are parts, too. */
+/* with_empty: steps without ops are parts, too. Else most steps have no part, and their room is given back. */
 static void close_up(struct collecting *it, struct gt_step_set *set, bool with_empty) {
     size_t step_count = it->view->labels->step_count;
     set->parts = it->parts;
@@ -176,6 +176,8 @@ static void close_up(struct collecting *it, struct gt_step_set *set, bool with_e
     for (size_t step = 0; step < step_count && !with_empty; step++)
         if (set->parts[step].device != GT_NO_TRACK)
             set->parts[set->count++] = set->parts[step];
+    struct gt_step_part *shorter = with_empty ? NULL : gt_mem_realloc(set->parts, set->count * sizeof *set->parts);
+    set->parts = shorter ? shorter : set->parts; /* where that fails, all stays */
 }
 
 /* Where the parts of each step begin, to be freed; NULL: memory was short. */

@@ -45,7 +45,8 @@ static size_t check(const struct gt_view *view) {
     assert_int_equal(gt_idle_init(&idle, view, &err), GT_OK);
     assert_int_equal(gt_bulk_copies_init(&copies, view, &idle, &err), GT_OK);
     for (size_t i = 0; i < idle.count; i++) {
-        const struct gt_bulk_copy *before = copy_at(&copies, idle.previous[i]), *after = copy_at(&copies, idle.next[i]);
+        const struct gt_bulk_copy *before = copy_at(&copies, gt_idle_gap_previous(&idle, i)),
+                                  *after = copy_at(&copies, idle.next[i]);
         if (!before && !after)
             continue;
         assert_true(next < copies.gap_count);

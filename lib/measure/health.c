@@ -14,7 +14,6 @@ struct counting {
 };
 
 static void count_lane(void *context, size_t lane) {
-    enum { AHEAD = 16 };
     struct counting *counting = context;
     const struct gt_view *view = counting->view;
     const struct gt_ops *ops = &view->store->ops;
@@ -24,11 +23,6 @@ static void count_lane(void *context, size_t lane) {
     int64_t reached_ns = INT64_MIN;
     for (; at < end; at++) {
         uint32_t position = *at;
-        if (end - at > AHEAD) { /* ops of a stream may lie far apart */
-            __builtin_prefetch(&start_ns[at[AHEAD]]);
-            __builtin_prefetch(&end_ns[at[AHEAD]]);
-            __builtin_prefetch(&view->name[at[AHEAD]]);
-        }
         if (start_ns[position] == end_ns[position]) /* clipping may have made it so */
             empty += ops->start_ns[view->row[position]] == ops->end_ns[view->row[position]];
         unnamed += view->name[position] == GT_STRID_EMPTY;

@@ -294,17 +294,30 @@ void gt_calls_launch_marks_release(struct gt_launch_marks *marks) {
 
 /* ---- calls that block ---- */
 
-enum gt_status gt_calls_blocking_names_init(struct gt_blocking_names *out, const struct gt_view *view,
-                                            struct gt_error *err) {
+/* Of each string that is the name of a call. */
+static void ask_names_of_calls(const struct gt_store *store, uint8_t *answers) {
     enum { UNKNOWN, RETURNS, BLOCKS };
-    const struct gt_store *store = view->store;
-    uint8_t *answers = gt_mem_array(store->strings.count, 1);
     const gt_strid *names = store->calls.name;
-    for (size_t i = 0, count = answers ? store->calls.count : 0; i < count; i++)
+    for (size_t i = 0; i < store->calls.count; i++)
         if (answers[names[i]] == UNKNOWN)
             answers[names[i]] = gt_call_is_blocking(gt_store_string(store, names[i])) ? BLOCKS : RETURNS;
-    for (size_t name = 0; name < store->strings.count && answers; name++)
+    for (size_t name = 0; name < store->strings.count; name++)
         answers[name] = answers[name] == BLOCKS;
+}
+
+/* Nobody asks for a string that is the name of no call: where there are few strings, all of them are quicker to look at
+   than the calls. */
+enum gt_status gt_calls_blocking_names_init(struct gt_blocking_names *out, const struct gt_view *view,
+                                            struct gt_error *err) {
+    enum { CALLS_FOR_STRING = 32 };
+    const struct gt_store *store = view->store;
+    size_t string_count = store->strings.count;
+    uint8_t *answers = gt_mem_array(string_count, 1);
+    if (answers && string_count > store->calls.count / CALLS_FOR_STRING)
+        ask_names_of_calls(store, answers);
+    else
+        for (gt_strid name = 0; name < string_count && answers; name++)
+            answers[name] = gt_call_is_blocking(gt_store_string(store, name));
     out->of_name = answers;
     return answers ? GT_OK : gt_fail_memory(err);
 }

@@ -155,7 +155,7 @@ static inline void add_gap(struct filling *filling, struct gt_interval time, uin
 }
 
 static void fill_slice(void *context, size_t index) {
-    enum { AHEAD = 16, FAR_AHEAD = 40 };
+    enum { AHEAD = 32, FAR_AHEAD = 80 };
     struct finder *finder = context;
     const struct gt_idle_slice *ops = &finder->ops.items[index];
     struct slice *slice = &finder->slices[index];

@@ -14,6 +14,15 @@ void gt_durable_begin(int fd, int64_t offset, int64_t bytes) {
     (void)!sync_file_range(fd, offset, bytes, SYNC_FILE_RANGE_WRITE);
 }
 
+bool gt_durable_reserve(int fd, int64_t offset, int64_t bytes) {
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, bytes) == 0;
+}
+
+/* Nothing depends on it either. */
+void gt_durable_trim(int fd, int64_t size) {
+    (void)!ftruncate(fd, size);
+}
+
 int gt_durable_sync(int fd) {
     int result;
     do

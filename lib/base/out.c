@@ -19,7 +19,12 @@
 #include "base/oserror.h"
 #include "base/temporary.h"
 
-enum { BUFFER_BYTES = 64 * 1024, LINKS_MAX = 40, BEGIN_BYTES = 16 << 20 /* enough for a disk to be busy */ };
+enum {
+    BUFFER_BYTES = 64 * 1024,
+    LINKS_MAX = 40,
+    BEGIN_BYTES = 16 << 20, /* enough for a disk to be busy */
+    RESERVED_BYTES = 64 << 20,
+};
 _Static_assert(BUFFER_BYTES >= GT_OUT_ROOM_MAX, "room that is asked for fits in a buffer that is empty");
 
 struct gt_out {
@@ -31,7 +36,9 @@ struct gt_out {
     char *buffer;
     size_t used, capacity;
     int64_t written, begun; /* bytes of a regular file: by the program, and of these on their way to the disk */
-    bool is_settled;        /* on the disk */
+    int64_t reserved;       /* where the room ends that was found for it ahead; 0: none */
+    bool cannot_reserve;
+    bool is_settled; /* on the disk */
     bool failed;
     int error; /* errno of the first failure; 0: memory was short */
 };
@@ -185,7 +192,18 @@ void gt_out_clear(struct gt_out *out) {
 
 /* ---- writing ---- */
 
+/* Files that became long are likely to go on. */
+static void reserve(struct gt_out *out, size_t coming) {
+    if (out->cannot_reserve || !out->temporary.path || out->written < BEGIN_BYTES || coming > RESERVED_BYTES ||
+        out->written + (int64_t)coming <= out->reserved)
+        return;
+    out->cannot_reserve = !gt_durable_reserve(out->fd, out->written, RESERVED_BYTES);
+    if (!out->cannot_reserve)
+        out->reserved = out->written + RESERVED_BYTES;
+}
+
 static void write_all(struct gt_out *out, const char *bytes, size_t size) {
+    reserve(out, size);
     while (size > 0 && !out->failed) {
         ssize_t n = write(out->fd, bytes, size < (1 << 30) ? size : 1 << 30);
         if (n > 0) {
@@ -320,6 +338,9 @@ static void close_fd(struct gt_out *out) {
 static void settle(struct gt_out *out) {
     if (!out->failed && out->fd >= 0)
         flush(out);
+    if (!out->failed && out->reserved > out->written)
+        gt_durable_trim(out->fd, out->written);
+    out->reserved = 0;
     if (!out->failed && out->temporary.path && !out->is_settled && gt_durable_sync(out->fd) < 0)
         fail_write(out, errno);
     out->is_settled = true;

@@ -420,6 +420,42 @@ static void test_large_file_is_begun_with(void **state) {
     free(back);
 }
 
+static bool cannot_reserve;
+static int reservations;
+
+int __real_fallocate(int fd, int mode, off_t offset, off_t bytes);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t bytes);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t bytes) {
+    reservations++;
+    errno = ENOSPC;
+    return cannot_reserve ? -1 : __real_fallocate(fd, mode, offset, bytes);
+}
+
+static void check_reserved(int expected) {
+    enum { PIECE = 1 << 20, PIECES = 100 };
+    static char piece[PIECE];
+    struct stat info;
+    struct gt_out *out = open_out(path);
+    reservations = 0;
+    for (int i = 0; i < PIECES; i++)
+        gt_out_write(out, piece, PIECE);
+    commit(out);
+    assert_int_equal(reservations, expected);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, PIECE * PIECES);
+    assert_true(info.st_blocks * INT64_C(512) < PIECE * (PIECES + 10)); /* a file system adds little of its own */
+}
+
+/* Room for what is to come is asked for ahead; what is not used is given back. Without it, the file is the same. */
+static void test_room_for_a_large_file(void **state) {
+    (void)state;
+    cannot_reserve = false;
+    check_reserved(2);
+    cannot_reserve = true;
+    check_reserved(1);
+    cannot_reserve = false;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_new_file_appears_at_commit, empty_folder),
@@ -435,6 +471,7 @@ int main(void) {
         cmocka_unit_test_setup(test_pipe_is_written_in_place, empty_folder),
         cmocka_unit_test_setup(test_memory_equals_file, empty_folder),
         cmocka_unit_test_setup(test_large_file_is_begun_with, empty_folder),
+        cmocka_unit_test_setup(test_room_for_a_large_file, empty_folder),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -145,7 +145,8 @@ def request(port, token, route):
         connection.request("GET", f"/{token}/{route}")
         answer = connection.getresponse()
         body = answer.read()
-        return answer.status, body.replace(token.encode(), b"TOKEN").replace(str(port).encode(), b"PORT")
+        # Only behind a host: a number of the report may have the same digits.
+        return answer.status, re.sub(rb"(?<=[0-9a-z\]]):%d\b" % port, b":PORT", body.replace(token.encode(), b"TOKEN"))
     except (OSError, http.client.HTTPException):
         return None
     finally:

@@ -203,13 +203,13 @@ $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 THREADED := api bell blocks bulk_copies by_row step_parts chain_links picked strtab_lists cache collectives comparison counters explore facts frame job job_team late_start launch_wait ledger mapping measure_graph measure_idle measure_launches measure_nsight \
     measure_ranges measure_tables measure_time members nsys_rep nsys_rep_broken nsys_rep_export nsys_rep_facts \
     nsys_sqlite nsys_sqlite_asked nsys_sqlite_metrics nsys_sqlite_ways op_groups out_slices range_gather readahead row source store temporary \
-    serve slices sort spans sparse threads timeline torch_broken torch_packed torch_facts torch_fast torch_json torch_mapped view view_slots viewing xplane xplane_dealt
+    serve slices sort spans sparse threads timeline torch_broken torch_packed torch_facts torch_fast torch_json torch_mapped view view_slots viewing write_data xplane xplane_dealt
 THREADED := $(patsubst %,$(BUILD)/unit/test_%,$(call longest_first,blocks members torch_broken torch_packed timeline,$(THREADED)))
 NO_THREADS := $(filter-out $(THREADED) $(BUILD)/unit/test_torture%,$(UNIT_TESTS))
 $(NO_THREADS) $(BUILD)/unit/test_torch_packed: OWN_LDFLAGS += -Wl,--wrap=pthread_create
 $(NO_THREADS): $(BUILD)/obj/tests/unit/no_threads.o
 $(BUILD)/unit/test_slices $(BUILD)/unit/test_bulk_copies $(BUILD)/unit/test_by_row $(BUILD)/unit/test_step_parts $(BUILD)/unit/test_picked $(BUILD)/unit/test_launch_wait $(BUILD)/unit/test_chain_links $(BUILD)/unit/test_range_gather $(BUILD)/unit/test_spans: $(BUILD)/obj/tests/unit/short_slices.o
-$(BUILD)/unit/test_out: OWN_LDFLAGS += -Wl,--wrap=sync_file_range
+$(BUILD)/unit/test_out: OWN_LDFLAGS += -Wl,--wrap=sync_file_range -Wl,--wrap=fallocate
 $(BUILD)/unit/test_store $(BUILD)/unit/test_slices $(BUILD)/unit/test_torch_json: $(BUILD)/obj/tests/unit/short_parts.o
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.

@@ -169,6 +169,13 @@ const struct gt_cell *gt_joined_table_row(const struct gt_joined *joined, size_t
     return &joined->table->cells[sampled_row(joined, row) * joined->table->column_count];
 }
 
+size_t gt_joined_table_column(const struct gt_joined *joined, size_t place) {
+    size_t column = joined->table->column_count;
+    while (column > 0 && joined->places[column - 1] != place)
+        column--;
+    return column - 1;
+}
+
 struct gt_cell gt_joined_table_same(const struct gt_joined *joined, size_t place) {
     const struct gt_report_input *input = &joined->report->sections[joined->section].input;
     if (joined->columns[place] == &input_column)

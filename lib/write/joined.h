@@ -48,6 +48,8 @@ bool gt_joined_next_table(struct gt_joined *joined);
 size_t gt_joined_table_rows(const struct gt_joined *joined); /* that it gives */
 /* Cells of one of them, by column of the table. */
 const struct gt_cell *gt_joined_table_row(const struct gt_joined *joined, size_t row);
+/* The column of the table that goes to a place: the last one where two have the same key; SIZE_MAX: none does. */
+size_t gt_joined_table_column(const struct gt_joined *joined, size_t place);
 /* What a column that is none of the table's has in all rows of it: the input, its rank, or null. */
 struct gt_cell gt_joined_table_same(const struct gt_joined *joined, size_t place);
 

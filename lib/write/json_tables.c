@@ -55,20 +55,12 @@ static void plan_column(struct gt_row_plan *plan, const struct gt_joined *joined
     gt_json_value_key(plan->texts, joined->columns[place]->key);
     if (column == SIZE_MAX) {
         struct gt_cell same = gt_joined_table_same(joined, place);
-        gt_json_value_cell(plan->texts, &same);
+        gt_row_plan_same(plan, GT_ROW_PLAN_CELL, &same);
     } else {
         struct gt_bound bound;
         gt_bound_init_column(&bound, column);
         gt_row_plan_add(plan, GT_ROW_PLAN_CELL, &bound);
     }
-}
-
-/* Where the table has two columns of one key, the last one counts. */
-static size_t column_at(const struct gt_joined *joined, size_t place) {
-    size_t column = joined->table->column_count;
-    while (column > 0 && joined->places[column - 1] != place)
-        column--;
-    return column - 1; /* SIZE_MAX: none */
 }
 
 static const struct gt_cell *row_of(const void *context, size_t index) {
@@ -84,7 +76,7 @@ static enum gt_status write_objects(struct gt_out *out, const struct gt_joined *
     plan.skipped = is_first ? 1 : 0;
     gt_out_text(plan.texts, ",\n        ");
     for (size_t place = 0; place < joined->column_count; place++)
-        plan_column(&plan, joined, place, column_at(joined, place));
+        plan_column(&plan, joined, place, gt_joined_table_column(joined, place));
     gt_out_text(plan.texts, joined->column_count ? "}" : "{}");
     gt_row_plan_write(&plan, out, threads, gt_joined_table_rows(joined), row_of, joined);
     gt_row_plan_release(&plan);

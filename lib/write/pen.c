@@ -1,4 +1,4 @@
-/* What a pen does rarely, and text as JSON. */
+/* What a pen does rarely, and text as JSON and CSV. */
 #include "write/pen.h"
 
 #include "write/escape.h"
@@ -77,4 +77,22 @@ void gt_pen_json(struct gt_pen *pen, struct gt_str text) {
         text = (struct gt_str){text.ptr + 1, text.len - 1};
     }
     *pen->at++ = '"';
+}
+
+/* Letters, digits and what names of code are made of, but for the comma. */
+static bool is_usual(unsigned char byte) {
+    return byte > ' ' && byte < 0x7f && byte != ',' && byte != '"';
+}
+
+void gt_pen_csv(struct gt_pen *pen, struct gt_str text) {
+    size_t usual = 0;
+    while (usual < text.len && (is_usual((unsigned char)text.ptr[usual]) || (usual && text.ptr[usual] == ' ')))
+        usual++;
+    bool is_plain = usual == text.len && usual && text.ptr[usual - 1] != ' ' && !strchr("=+-@", text.ptr[0]);
+    if (is_plain || !text.len) {
+        gt_pen_text(pen, text);
+        return;
+    }
+    gt_pen_lift(pen);
+    gt_escape_csv(pen->out, text);
 }

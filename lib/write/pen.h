@@ -40,6 +40,12 @@ static inline void gt_pen_int(struct gt_pen *pen, int64_t value) {
     pen->at += gt_num_format_int(pen->at, value);
 }
 
+static inline void gt_pen_real(struct gt_pen *pen, double value) {
+    gt_pen_need(pen, GT_NUM_MAX);
+    pen->at += gt_num_format_real(pen->at, value);
+}
+
 void gt_pen_json(struct gt_pen *pen, struct gt_str text); /* in quotes */
+void gt_pen_csv(struct gt_pen *pen, struct gt_str text);  /* a field */
 
 #endif

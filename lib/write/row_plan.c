@@ -54,8 +54,7 @@ static void put_cell(struct gt_pen *pen, const struct gt_cell *cell) {
         gt_pen_int(pen, cell->integer);
         return;
     case GPUTIME_CELL_REAL: /* "null" where it is not finite */
-        gt_pen_need(pen, GT_NUM_MAX);
-        pen->at += gt_num_format_real(pen->at, cell->real);
+        gt_pen_real(pen, cell->real);
         return;
     case GPUTIME_CELL_NULL:
         break;
@@ -71,13 +70,21 @@ static void put_number(struct gt_pen *pen, const struct gt_cell *cell, struct gt
         gt_pen_text(pen, otherwise);
 }
 
-static void put_csv(struct gt_pen *pen, const struct gt_cell *cell) {
-    if (!gt_cell_is_text(cell)) {
-        put_number(pen, cell, GT_STR(""));
-        return;
+static void put_field(struct gt_pen *pen, const struct gt_cell *cell) {
+    switch ((enum gputime_cell_type)cell->type) {
+    case GPUTIME_CELL_TEXT:
+        gt_pen_csv(pen, gt_cell_str(cell));
+        break;
+    case GPUTIME_CELL_INT:
+        gt_pen_int(pen, cell->integer);
+        break;
+    case GPUTIME_CELL_REAL:
+        if (isfinite(cell->real))
+            gt_pen_real(pen, cell->real);
+        break;
+    case GPUTIME_CELL_NULL:
+        break;
     }
-    gt_pen_lift(pen);
-    gt_escape_csv(pen->out, gt_cell_str(cell));
 }
 
 static void put_value(struct gt_pen *pen, enum gt_row_plan_kind kind, const struct gt_cell *cell) {
@@ -95,10 +102,23 @@ static void put_value(struct gt_pen *pen, enum gt_row_plan_kind kind, const stru
     case GT_ROW_PLAN_FLAG:
         gt_pen_text(pen, is_text || gt_cell_format_number(cell) != 0 ? GT_STR("true") : GT_STR("false"));
         break;
+    case GT_ROW_PLAN_FIELD:
+        put_field(pen, cell);
+        break;
     case GT_ROW_PLAN_CSV:
-        put_csv(pen, cell);
+        if (is_text)
+            gt_pen_csv(pen, gt_cell_str(cell));
+        else
+            put_number(pen, cell, GT_STR(""));
         break;
     }
+}
+
+void gt_row_plan_same(struct gt_row_plan *plan, enum gt_row_plan_kind kind, const struct gt_cell *cell) {
+    struct gt_pen pen;
+    gt_pen_init(&pen, plan->texts);
+    put_value(&pen, kind, cell);
+    gt_pen_lift(&pen);
 }
 
 /* ---- rows ---- */

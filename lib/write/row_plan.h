@@ -9,7 +9,8 @@ enum gt_row_plan_kind {
     GT_ROW_PLAN_CELL,  /* JSON as docs/json.md has it */
     GT_ROW_PLAN_VALUE, /* JSON as older tools write it: a real that is whole has a decimal */
     GT_ROW_PLAN_FLAG,  /* true where it is neither null nor 0 */
-    GT_ROW_PLAN_CSV,   /* a field; numbers as in VALUE, nothing for null */
+    GT_ROW_PLAN_FIELD, /* CSV: numbers as in CELL, nothing for null */
+    GT_ROW_PLAN_CSV,   /* CSV as older tools write it: numbers as in VALUE */
 };
 
 struct gt_row_plan_value;
@@ -23,6 +24,9 @@ struct gt_row_plan {
 
 enum gt_status gt_row_plan_init(struct gt_row_plan *plan, struct gt_error *err);
 void gt_row_plan_release(struct gt_row_plan *plan);
+
+/* A value that is the same in all rows: a text. */
+void gt_row_plan_same(struct gt_row_plan *plan, enum gt_row_plan_kind kind, const struct gt_cell *cell);
 
 /* Short memory makes texts fail, which gt_row_plan_write tells the output. */
 void gt_row_plan_add(struct gt_row_plan *plan, enum gt_row_plan_kind kind, const struct gt_bound *bound);

@@ -18,12 +18,13 @@ static struct gt_out *open_memory(void) {
     return out;
 }
 
-static void check_json(struct gt_str text) {
+static void check(struct gt_str text, void (*escape)(struct gt_out *out, struct gt_str text),
+                  void (*put)(struct gt_pen *pen, struct gt_str text)) {
     struct gt_out *expected = open_memory(), *out = open_memory();
     struct gt_pen pen;
-    gt_escape_json(expected, text);
+    escape(expected, text);
     gt_pen_init(&pen, out);
-    gt_pen_json(&pen, text);
+    put(&pen, text);
     gt_pen_lift(&pen);
     assert_int_equal(gt_out_bytes(out).len, gt_out_bytes(expected).len);
     assert_memory_equal(gt_out_bytes(out).ptr, gt_out_bytes(expected).ptr, gt_out_bytes(out).len);
@@ -31,7 +32,12 @@ static void check_json(struct gt_str text) {
     gt_out_close(expected);
 }
 
-static void texts_are_the_same_json(void **state) {
+static void check_both(struct gt_str text) {
+    check(text, gt_escape_json, gt_pen_json);
+    check(text, gt_escape_csv, gt_pen_csv);
+}
+
+static void texts_are_the_same(void **state) {
     static const char *const texts[] = {"",
                                         "a",
                                         "plain text of some words",
@@ -43,30 +49,39 @@ static void texts_are_the_same_json(void **state) {
                                         "line\nbreak\ttab\r",
                                         "caf\xc3\xa9 \xe2\x80\xa8 \xf0\x9f\x98\x80 \xf3\xa0\x80\x81",
                                         "broken \xff\xc3",
-                                        "\x7f\x01 control"};
+                                        "\x7f\x01 control",
+                                        "one, two",
+                                        " blank",
+                                        "blank ",
+                                        " ",
+                                        "=SUM(A1)",
+                                        "-1",
+                                        "@x",
+                                        "+",
+                                        "a=b+c-d@e"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        check_json(gt_str_of(texts[i]));
+        check_both(gt_str_of(texts[i]));
 }
 
 /* Every byte at every place of eight, with plain ones around it. */
-static void every_byte_is_the_same_json(void **state) {
+static void every_byte_is_the_same(void **state) {
     char text[19];
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++)
         for (size_t place = 0; place < sizeof text; place++) {
             memset(text, 'x', sizeof text);
             text[place] = (char)byte;
-            check_json((struct gt_str){text, sizeof text});
+            check_both((struct gt_str){text, sizeof text});
         }
 }
 
-static void long_texts_are_the_same_json(void **state) {
+static void long_texts_are_the_same(void **state) {
     static char text[100000];
     (void)state;
     memset(text, '\x01', sizeof text);
     for (size_t size = 1000; size < sizeof text; size *= 3)
-        check_json((struct gt_str){text, size});
+        check_both((struct gt_str){text, size});
 }
 
 static void texts_and_numbers_come_in_order(void **state) {
@@ -100,9 +115,9 @@ static void texts_and_numbers_come_in_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_the_same_json),
-        cmocka_unit_test(every_byte_is_the_same_json),
-        cmocka_unit_test(long_texts_are_the_same_json),
+        cmocka_unit_test(texts_are_the_same),
+        cmocka_unit_test(every_byte_is_the_same),
+        cmocka_unit_test(long_texts_are_the_same),
         cmocka_unit_test(texts_and_numbers_come_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,39 @@ static void csv_of_several_inputs_is_one_table(void **state) {
                                          "c.json,0,,set,,,\n");
 }
 
+static void add_many_rows(struct gt_section *section, size_t rows) {
+    static const struct gt_report_column many[] = {
+        {.key = "name", .title = "Name"}, {.key = "count", .title = "Count"}, {.key = "mean", .title = "Mean"}};
+    static const char *const names[] = {"plain", "one, two", "a \"b\"", "=1", ""};
+    struct gt_table *table = gt_section_table(section, "many", "Many", many, 3);
+    for (size_t i = 0; i < rows; i++) {
+        struct gt_cell *row = null_row(table);
+        if (i % 7)
+            row[0] = gt_cell_text(gt_str_of(names[i % 5]));
+        row[1] = gt_cell_int((int64_t)(i * i));
+        row[2] = gt_cell_real(i % 11 ? (double)i / 8 : NAN);
+    }
+}
+
+static void csv_of_many_rows_is_the_same_on_many_threads(void **state) {
+    (void)state;
+    static const char begin[] = "input,name,count,mean\na.json,,0,\na.json,\"one, two\",1,0.125\n"
+                                "a.json,\"a \"\"b\"\"\",4,0.25\na.json,'=1,9,0.375\na.json,,16,0.5\n"
+                                "a.json,plain,25,0.625\n";
+    report = gt_report_new("summary", 2);
+    fill_section(&report->sections[0], "a.json", -1);
+    fill_section(&report->sections[1], "b.json", -1);
+    add_many_rows(&report->sections[0], 5000);
+    add_many_rows(&report->sections[1], 1500);
+    report->main_table = "many";
+    options.threads = 1;
+    char *alone = strdup(write_as("csv"));
+    assert_int_equal(strncmp(alone, begin, strlen(begin)), 0);
+    for (options.threads = 2; options.threads <= 16; options.threads = options.threads * 2 + 1)
+        assert_string_equal(write_as("csv"), alone);
+    free(alone);
+}
+
 static const struct gt_report_column numbered[] = {{.key = "number", .title = "Number"}};
 
 static struct gt_table *add_numbered(size_t rows) {
@@ -254,6 +287,7 @@ int main(void) {
         TEST(csv_of_the_main_table),
         TEST(csv_without_a_main_table_is_the_first),
         TEST(csv_of_several_inputs_is_one_table),
+        TEST(csv_of_many_rows_is_the_same_on_many_threads),
         TEST(sampled_rows_are_from_everywhere),
         TEST(json_of_a_small_report),
         TEST(json_of_several_inputs_keys_facts_by_input),

@@ -137,6 +137,35 @@ static void test_extreme_times(void **state) {
     gt_cover_release(&cover);
 }
 
+/* Of two that start together the longer one is the outermost, though another slice has it and no later span asks for
+   what it has more. */
+static void test_starts_together(void **state) {
+    enum { PAIR = 19, LAST = 40 };
+    int64_t starts[LAST], ends[LAST];
+    uint32_t threads[LAST] = {0};
+    gt_strid names[LAST];
+    (void)state;
+    for (uint32_t i = 0; i < LAST; i++) {
+        starts[i] = -1000 + 10 * (int64_t)(i > PAIR ? i - 1 : i);
+        ends[i] = starts[i] + (i == PAIR + 1 ? 9 : 6);
+        names[i] = i + 1;
+    }
+    const struct gt_cover_table tables[2] = {{LAST, starts, ends, threads, names, NULL, NULL}, {0}};
+    struct gt_cover_span spans[] = {{{starts[PAIR] + 1, starts[PAIR] + 5}, 0, 0}, {{2000, 3000}, 0, 1}};
+    struct gt_cover_thread thread = {0, GT_ARRAY_COUNT(spans), true};
+    const struct gt_cover_spans set = {spans, GT_ARRAY_COUNT(spans), &thread, 1};
+    for (size_t count = 1; count <= 3; count++) {
+        struct gt_cover cover;
+        size_t hint = 0;
+        assert_true(gt_cover_init(&cover, tables, &set, true, count));
+        struct gt_cover_part part = gt_cover_of(&cover, &spans[0], &hint);
+        assert_true(part.is_most);
+        assert_int_equal(part.name, names[PAIR + 1]);
+        assert_false(gt_cover_of(&cover, &spans[1], &hint).is_most);
+        gt_cover_release(&cover);
+    }
+}
+
 /* ---- calls and code of a trace ---- */
 
 /* Rows as they were added, for the look at every nanosecond. */
@@ -310,10 +339,8 @@ static void test_code(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_covers),
-        cmocka_unit_test(test_extreme_times),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_code),
+        cmocka_unit_test(test_covers), cmocka_unit_test(test_extreme_times), cmocka_unit_test(test_starts_together),
+        cmocka_unit_test(test_calls),  cmocka_unit_test(test_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

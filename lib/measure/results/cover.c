@@ -16,7 +16,7 @@ struct reach {
     int64_t end_ns, start_ns; /* of the one that reaches furthest, of several the first; end INT64_MIN: none came */
     int64_t latest_ns;        /* start of the latest of the longer table; INT64_MIN: none came */
     size_t next, last;        /* of the shorter table: the next, and the end of those that come before the next slice */
-    size_t near;              /* of spans that come one by one: the first that ends after that */
+    size_t near;              /* of spans that come one by one: none before ends after that has begun */
     int64_t until_ns;         /* while listing: what ends by then changes nothing, unless it starts before start_ns */
     size_t count;             /* of what the slice lists */
 };
@@ -98,8 +98,10 @@ static inline bool joins_before(const struct listing *it, uint32_t row, int64_t 
 
 /* ---- spans ---- */
 
-/* The first of the spans around those of a thread that ends after a time. */
-static size_t find_near(const struct listing *it, size_t thread, int64_t time_ns) {
+/* The first of the spans around those of a thread that ends after what reaches furthest starts: what starts together
+   with that and is longer takes its place. */
+static size_t find_near(const struct listing *it, size_t thread, const struct reach *reach) {
+    int64_t time_ns = reach->end_ns > INT64_MIN ? reach->start_ns : INT64_MIN;
     size_t low = it->spans->threads[thread].first, high = it->spans->threads[thread].end;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -200,7 +202,7 @@ static void join_reach(struct listing *it) {
             for (; next < reach->next; next++)
                 note_reach(&joined, table->start_ns[it->joining[next]], table->end_ns[it->joining[next]]);
             note_reach(reach, joined.start_ns, joined.end_ns);
-            reach->near = it->spans->threads[thread].is_one_by_one ? find_near(it, thread, reach->end_ns) : 0;
+            reach->near = it->spans->threads[thread].is_one_by_one ? find_near(it, thread, reach) : 0;
             note_until(it->spans, thread, reach);
             reach->last =
                 slice + 1 < it->slice_count ? reach_of(it, slice + 1)[thread].next : it->first_joining[thread + 1];

@@ -148,7 +148,38 @@ static void parts_are_those_of_a_plain_pass(void **state) {
     }
 }
 
+/* Lengths that no number of 64 bits has are as long as it can be, and as far from each other as that says. */
+static void steps_of_all_time_are_equally_long(void **state) {
+    struct world world;
+    struct gt_error err = {0};
+    struct gt_view *view;
+    (void)state;
+    world_begin(&world, 1);
+    uint32_t process = gt_builder_process(&world.builder, 10, GT_STR(""));
+    for (int64_t tid = 0; tid < 3; tid++) {
+        char name[32];
+        snprintf(name, sizeof name, "step %d", (int)tid);
+        gt_builder_range(&world.builder,
+                         &(struct gt_ranges_row){.start_ns = INT64_MIN + tid,
+                                                 .end_ns = INT64_MAX,
+                                                 .name = world_text(&world, name),
+                                                 .thread = gt_builder_thread(&world.builder, process, tid, GT_STR("")),
+                                                 .end_thread = GT_NO_TRACK,
+                                                 .lane = GT_NO_TRACK,
+                                                 .kind = GT_RANGE_NESTED});
+    }
+    world_seal(&world);
+    assert_int_equal(gt_view_new(world.store, world.labels, ask(&world.options, &world.asked), &view, &err), GT_OK);
+    assert_int_equal(view->labels->step_count, 3);
+    const struct gt_step_set *set = gt_results_steps(view, &err);
+    assert_non_null(set);
+    assert_true(set->median_ns == 0x1p63 && set->mad_ns == 0);
+    gt_view_free(view);
+    world_end(&world);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_those_of_a_plain_pass)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_those_of_a_plain_pass),
+                                       cmocka_unit_test(steps_of_all_time_are_equally_long)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

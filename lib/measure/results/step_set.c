@@ -251,7 +251,7 @@ static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels)
         set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : i < warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
         set->state_counts[set->states[i]]++;
     }
-    const struct distances from = {labels->steps, (int64_t)set->median_ns};
+    const struct distances from = {labels->steps, set->median_ns < 0x1p63 ? (int64_t)set->median_ns : INT64_MAX};
     const struct gt_slice distances = {
         .count = count, .make = make_distances, .context = &from, .position_count = count};
     gt_quantile_all(&distances, 1, (const double[]){0.5}, 1, &set->mad_ns);

@@ -266,35 +266,41 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
 struct making_all {
     const struct gt_view *view;
     const struct gt_op_groups *groups;
-    struct gt_bursts *bursts; /* by device */
-    uint32_t **counts;        /* by part of the devices: of lengths, by length */
+    int64_t *longest_ns;      /* by device track: its longest kernel */
+    struct gt_bursts *bursts; /* by part of the devices */
+    size_t burst_part_count;
+    uint32_t **counts; /* by part of the devices: of lengths, by length */
     size_t part_count;
-    bool *has_failed; /* by device: memory was short */
+    bool *has_failed; /* by part of the devices with bursts: memory was short */
 };
 
-/* The longest kernel of a device. */
-static int64_t longest_of(const struct gt_op_groups *groups, uint32_t device) {
-    int64_t longest_ns = 0;
-    for (size_t i = 0; i < groups->kernel_count; i++)
-        if (groups->items[i].device == device && groups->items[i].max_ns > longest_ns)
-            longest_ns = groups->items[i].max_ns;
+/* The longest kernel of each device; to be freed. NULL: memory was short. */
+static int64_t *new_longest(const struct gt_op_groups *groups, size_t device_count) {
+    int64_t *longest_ns = gt_mem_array(device_count, sizeof *longest_ns);
+    for (size_t i = 0; i < groups->kernel_count && longest_ns; i++) {
+        int64_t *longest = &longest_ns[groups->items[i].device];
+        *longest = groups->items[i].max_ns > *longest ? groups->items[i].max_ns : *longest;
+    }
     return longest_ns;
 }
 
-static void find_bursts_of_device(void *context, size_t index) {
+static void find_bursts_of_part(void *context, size_t part) {
     struct making_all *making = context;
     const struct gt_view *view = making->view;
-    int64_t longest_ns = longest_of(making->groups, view->devices[index].device);
-    making->has_failed[index] = !gt_bursts_of_device(view, (uint32_t)index, longest_ns, &making->bursts[index]);
+    size_t d = gt_threads_slice_begin(view->device_count, making->burst_part_count, part);
+    size_t end = gt_threads_slice_begin(view->device_count, making->burst_part_count, part + 1);
+    for (; d < end && !making->has_failed[part]; d++)
+        making->has_failed[part] =
+            !gt_bursts_of_device(view, (uint32_t)d, making->longest_ns[view->devices[d].device], &making->bursts[part]);
 }
 
 /* Those of all devices, in their order. false: memory was short. */
 static bool join_bursts(const struct making_all *making, struct gt_bursts *all) {
     bool ok = true;
-    for (size_t d = 0; d < making->view->device_count && ok; d++) {
-        ok = !making->has_failed[d];
-        for (size_t i = 0; i < making->bursts[d].count && ok; i++)
-            ok = gt_bursts_end(all, &making->bursts[d].items[i]);
+    for (size_t p = 0; p < making->burst_part_count && ok; p++) {
+        ok = !making->has_failed[p];
+        for (size_t i = 0; i < making->bursts[p].count && ok; i++)
+            ok = gt_bursts_end(all, &making->bursts[p].items[i]);
     }
     return ok;
 }
@@ -302,20 +308,23 @@ static bool join_bursts(const struct making_all *making, struct gt_bursts *all) 
 static bool add_window_of_all(struct making_all *making, struct gt_launch_rate *rate) {
     const struct gt_view *view = making->view;
     struct gt_bursts bursts = {0};
-    making->bursts = gt_mem_array(view->device_count, sizeof *making->bursts);
-    making->has_failed = gt_mem_array(view->device_count, sizeof *making->has_failed);
-    bool ok = making->bursts && making->has_failed;
+    making->burst_part_count = view->device_count < GT_THREADS_MOST ? view->device_count : GT_THREADS_MOST;
+    making->longest_ns = new_longest(making->groups, view->store->devices.count);
+    making->bursts = gt_mem_array(making->burst_part_count, sizeof *making->bursts);
+    making->has_failed = gt_mem_array(making->burst_part_count, sizeof *making->has_failed);
+    bool ok = making->longest_ns && making->bursts && making->has_failed;
     if (ok) {
         size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), view->op_count, 0);
-        gt_threads_parts(threads, view->device_count, find_bursts_of_device, making);
+        gt_threads_parts(threads, making->burst_part_count, find_bursts_of_part, making);
         ok = join_bursts(making, &bursts);
     }
     if (ok && bursts.count) {
         qsort(bursts.items, bursts.count, sizeof *bursts.items, by_start);
         measure_window(rate, bursts.items, bursts.count);
     }
-    for (size_t d = 0; d < view->device_count && making->bursts; d++)
-        gt_mem_free(making->bursts[d].items);
+    for (size_t p = 0; p < making->burst_part_count && making->bursts; p++)
+        gt_mem_free(making->bursts[p].items);
+    gt_mem_free(making->longest_ns);
     gt_mem_free(making->bursts);
     gt_mem_free(making->has_failed);
     gt_mem_free(bursts.items);

@@ -235,6 +235,13 @@ static void add_tables(struct cli_request *request, const struct cli_part *part,
         request->absent[request->absent_count++] = part->data_tables[i];
 }
 
+static bool lists_columns(const struct cli_part *part, const char *table) {
+    for (size_t i = 0; part->shapes && part->shapes[i].table; i++)
+        if (same_text(part->shapes[i].table, table) && part->shapes[i].column_count)
+            return true;
+    return false;
+}
+
 static enum gputime_status add_part(struct cli_request *request, const struct cli_part *part,
                                     const struct cli_options *options, const struct cli_destination *destination,
                                     struct gputime_error *err) {
@@ -245,6 +252,8 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
         request->text_layout = part->text_layout;
     if (part->lays_out_columns && destination->is_layout && same_text(part->output_layout, destination->format))
         request->is_layout_of_columns = true;
+    else if (lists_columns(part, request->main_table)) /* others than those of the part with the layout */
+        request->is_layout_of_columns = false;
     for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
     add_tables(request, part, destination);

@@ -54,6 +54,17 @@ def test_rows_shown_are_the_first_of_all(run, folder, sort):
     assert len(shown) == 10 and shown == [row["name"].removesuffix("_kernel") for row in rows[:10]]
 
 
+@pytest.mark.parametrize("args", [["--why"], ["--details"], ["--columns", "name,count"], ["--sort", "count"]])
+def test_list_in_a_file_has_all_its_columns(run, folder, args):
+    """What is printed next to it may show fewer of them."""
+    write_trace(folder / "growing.json", growth=3)
+    lists = []
+    for more in ([], args):
+        text_of(run("kernels", "growing.json", "--device", "0", *more, "-q", "-o", "list.txt"))
+        lists.append((folder / "list.txt").read_text())
+    assert lists[0] == lists[1] and re.search(r"Standard Deviation: 0\.\d*[1-9]|Standard Deviation: [1-9]", lists[0])
+
+
 def test_rows_shown_and_rows_written(run, folder):
     write_trace(folder / "many.json", many_names())
 

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/radix.h"
 #include "measure/results/paths.h"
 #include "measure/results/results.h"
@@ -285,7 +286,7 @@ static bool find_main_range(struct gt_path_cpu *cpu) {
         uint32_t index = gt_map_put_if_new(&sums, 0, item->range, (uint32_t)i);
         if (sums.failed)
             break;
-        totals[index] += item->total_ns;
+        totals[index] = gt_ns_add(totals[index], item->total_ns);
         if (item->range != GT_STRID_EMPTY && totals[index] > cpu->main_range_ns) {
             cpu->main_range = item->range;
             cpu->main_range_ns = totals[index];

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -77,7 +78,29 @@ static void test_as_naively(void **state) {
     }
 }
 
+/* The length of the second does not fit: it is known to be long, not how long. */
+static void test_length_that_does_not_fit(void **state) {
+    static const int64_t start_ns[] = {INT64_MIN, INT64_MIN + 1, INT64_MIN + 6, 2 * (int64_t)PAUSE};
+    static const int64_t end_ns[] = {INT64_MIN + 5, INT64_MAX, 1, 3 * (int64_t)PAUSE};
+    static struct ops ops;
+    struct gt_bursts found = {0};
+    size_t count = sizeof start_ns / sizeof *start_ns;
+    (void)state;
+    memcpy(ops.start_ns, start_ns, sizeof start_ns);
+    memcpy(ops.end_ns, end_ns, sizeof end_ns);
+    memset(ops.kind, GT_OP_KERNEL, count);
+    ops.device = (struct gt_view_device){.count = count};
+    ops.view = (struct gt_view){
+        .op_count = count, .start_ns = ops.start_ns, .end_ns = ops.end_ns, .kind = ops.kind, .device_count = 1};
+    ops.view.devices = &ops.device;
+    assert_true(gt_bursts_of_device(&ops.view, 0, INT64_MAX, &found));
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.items[0].end_ns, INT64_MAX);
+    gt_mem_free(found.items);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_naively)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_naively),
+                                       cmocka_unit_test(test_length_that_does_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,10 +45,11 @@ static size_t find_after_pause(const struct skipping *it) {
     return low;
 }
 
-/* The first that was not looked at and may end after what is reached, whatever its length. */
+/* The first that was not looked at and may end after what is reached, whatever its length. Of a length that did not fit
+   nobody knows how long it is. */
 static size_t find_reaching(const struct skipping *it) {
     const int64_t *start_ns = it->view->start_ns;
-    size_t low = it->looked_to, high = it->at + 1;
+    size_t low = it->looked_to, high = it->longest_ns < INT64_MAX ? it->at + 1 : low;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         bool ends_before =

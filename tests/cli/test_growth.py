@@ -173,6 +173,23 @@ def test_cost_does_not_grow_with_devices_that_wait_for_one_thread(tmp_path):
     assert costs[1] <= WORST * costs[0], costs
 
 
+def kernels_each_on_a_device_of_its_own(count):
+    """So many kernels, each with a name and a device that no other one has."""
+    events = [{"ph": "X", "cat": "kernel", "name": f"k{number}x", "pid": number, "tid": 7, "ts": 1000 + 20 * number, "dur": 5,
+               "args": {"device": number, "stream": 7, "correlation": number + 1}} for number in range(count)]
+    return json.dumps({"traceEvents": events}), len(events)
+
+
+def test_cost_does_not_grow_with_devices_that_have_names_of_their_own(tmp_path):
+    costs = []
+    for count in (2000, 8000):
+        text, events = kernels_each_on_a_device_of_its_own(count)
+        path = tmp_path / f"{count}.json"
+        path.write_text(text)
+        costs.append(count_instructions(["findings", path, "--no-cache", "--threads", "1"], tmp_path) / events)
+    assert costs[1] <= WORST * costs[0], costs
+
+
 def waits_of_a_stream_that_another_thread_feeds(count):
     """So many waits of a stream, then a graph of as many nodes on another one."""
     events = []

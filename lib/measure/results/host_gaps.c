@@ -345,7 +345,10 @@ enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view
               sort_gaps(&it, limits.fewest_copies);
     copies_release(&copies);
     gt_mem_free(it.slices);
-    return ok ? GT_OK : gt_fail_memory(err);
+    if (ok)
+        return GT_OK;
+    gt_host_gaps_release(gaps); /* a rule that is at work sees none instead of some */
+    return gt_fail_memory(err);
 }
 
 void gt_host_gaps_release(struct gt_host_gaps *gaps) {

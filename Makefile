@@ -19,7 +19,7 @@ NUMBERS := $(subst ., ,$(VERSION))
 SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NUMBERS))),.$(word 2,$(NUMBERS)))
 
 # What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
-UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan counted tsan clang fuzz fuzz-corpus fuzz-coverage coverage coverage-% laws faults lint lint-deep lint-page format bench \
+UNPROBED := setup setup-% demo test test-shared unit replay unit-replay threaded corrupt pytest asan counted cores tsan clang fuzz fuzz-corpus fuzz-coverage coverage coverage-% laws faults lint lint-deep lint-page format bench \
     page static mpi mpi-both test-mpi test-slurm dist deb test-package clean uninstall
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -264,7 +264,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -s pytest
 	@$(MAKE) --no-print-directory -s browser
 
-.PHONY: counted test-shared unit-replay threaded clang lint-page lint-deep lint-deep-all
+.PHONY: counted cores test-shared unit-replay threaded clang lint-page lint-deep lint-deep-all
 
 # What a clone without those samples skips.
 test-shared:
@@ -335,6 +335,15 @@ $(BUILD)/counted: $(PASSES_OBJECTS) $(CLI_OBJECTS) $(BUILD)/libgputime.a
 
 counted:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/passes CC=gcc HARDEN=0 CFLAGS="$(COUNTED)" build/passes/counted
+
+# The program as on a machine with a core for each of its threads (bench/cores): for those who have fewer.
+CORES := pthread_create pthread_join pthread_mutex_lock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait pthread_cond_signal \
+    pthread_cond_broadcast
+cores:
+	@mkdir -p build/cores
+	$(CC) -std=c17 -O2 -g -D_GNU_SOURCE $(WARNINGS) -c -o build/cores/cores.o bench/cores/cores.c
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/cores HARDEN=0 CFLAGS="-fno-omit-frame-pointer -include bench/cores/cores.h" \
+	    LDFLAGS="$(CORES:%=-Wl,--wrap=%) build/cores/cores.o" build/cores/gputime
 
 # Not the torture tests: they make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan:

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/threads.h"
+
 enum { BUDDYINFO_BYTES = 8 << 10 };
 
 /* The counts that follow the name of a zone: free pieces of 1, 2, 4 ... pages. */
@@ -78,4 +80,21 @@ void gt_huge_advise(void *block, size_t size_bytes) {
 
     if (block && take(size_bytes))
         madvise((char *)block - before, length, MADV_HUGEPAGE);
+}
+
+struct touching {
+    char *block;
+    size_t before; /* bytes of the block before the first place where a huge page can begin */
+};
+
+static void touch_page(void *context, size_t index) {
+    const struct touching *touching = context;
+    touching->block[touching->before + index * GT_HUGE_PAGE_BYTES] = 0;
+}
+
+void gt_huge_touch(void *block, size_t size_bytes, size_t threads) {
+    struct touching touching = {block, -(uintptr_t)block % GT_HUGE_PAGE_BYTES};
+
+    if (threads > 1 && size_bytes >= GT_HUGE_LEAST_BYTES)
+        gt_threads_parts(threads, (size_bytes - touching.before - 1) / GT_HUGE_PAGE_BYTES + 1, touch_page, &touching);
 }

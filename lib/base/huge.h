@@ -19,6 +19,10 @@ static inline void gt_huge_advise_long(void *block, size_t size_bytes) {
         gt_huge_advise(block, size_bytes);
 }
 
+/* Has the threads ask for the huge pages of a new block, a few each, where several of them will write all over it:
+   threads that ask for the same page at the same time all clear one. The block is not initialised by that. */
+void gt_huge_touch(void *block, size_t size_bytes, size_t threads);
+
 /* Bytes of free pieces that a huge page fits in, from the text of /proc/buddyinfo; pages of so many bytes. */
 size_t gt_huge_free_bytes(const char *buddyinfo, size_t page_bytes);
 

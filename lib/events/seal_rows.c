@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/huge.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "events/builder.h"
@@ -76,11 +77,11 @@ static bool place_rows(struct gt_merge *merge, struct gt_builder *builders, size
     return true;
 }
 
-/* The numbers of one column of one piece, as the merged store has them. old and new may be the same. */
-static void renumber_column(const struct gt_merge *merge, const struct gt_piece *piece,
-                            const struct gt_column_info *info, const uint32_t *old, uint32_t *new) {
+/* The numbers that one column has in some rows of a piece, as the merged store has them. old and new may be the same.
+ */
+static void renumber_rows(const struct gt_merge *merge, const struct gt_piece *piece, const struct gt_column_info *info,
+                          size_t count, const uint32_t *old, uint32_t *new) {
     const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
-    size_t count = piece_rows(piece, info->table);
     if (info->refers >= GT_REFERS_OP) {
         /* Rows move from the builder's place to the merged one; what refers to them moves along. */
         enum gt_table_id table = gt_store_table_referred(info->refers);
@@ -96,19 +97,19 @@ static void renumber_column(const struct gt_merge *merge, const struct gt_piece 
 /* Giving memory back makes all threads forget where memory is: that pays for long pieces. */
 enum { LONG_PIECE_BYTES = 64 << 10 };
 
-/* One column of one piece, to the row where the piece's rows of that table begin in the merged store. */
-static void copy_column(const struct gt_merge *merge, struct gt_store *into, const struct gt_piece *piece,
-                        const struct gt_column_info *info) {
-    size_t begin = piece->segment->begin[info->table] * info->elem_bytes;
-    size_t end = piece->segment->end[info->table] * info->elem_bytes;
-    char *to = (char *)*gt_store_column(into, info) + piece->place[info->table] * info->elem_bytes;
-    char *column = *gt_store_column(&piece->builder->store, info), *from = column + begin;
+/* Some rows of a piece, counted from its first, in one column: to where they are in the merged store. */
+static void copy_rows(const struct gt_merge *merge, struct gt_store *into, const struct gt_piece *piece,
+                      const struct gt_column_info *info, size_t first, size_t end) {
+    size_t from_bytes = (piece->segment->begin[info->table] + first) * info->elem_bytes;
+    size_t length = (end - first) * info->elem_bytes;
+    char *to = (char *)*gt_store_column(into, info) + (piece->place[info->table] + first) * info->elem_bytes;
+    char *column = *gt_store_column(&piece->builder->store, info), *from = column + from_bytes;
     if (!gt_store_column_refers(info))
-        memcpy(to, from, end - begin);
+        memcpy(to, from, length);
     else
-        renumber_column(merge, piece, info, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
-    if (end - begin >= LONG_PIECE_BYTES)
-        gt_mem_pages_discard(column, begin, end);
+        renumber_rows(merge, piece, info, end - first, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
+    if (length >= LONG_PIECE_BYTES)
+        gt_mem_pages_discard(column, from_bytes, from_bytes + length);
 }
 
 /* Whether all that the rows of a piece refer to has the same number in the merged store. */
@@ -137,28 +138,37 @@ static void move_column(const struct gt_merge *merge, struct gt_store *into, con
         return;
     uint32_t *numbers = (uint32_t *)(void *)to;
     if (!keeps_numbers(merge, piece, info, numbers)) /* what is only read stays in the caches of all threads */
-        renumber_column(merge, piece, info, numbers, numbers);
+        renumber_rows(merge, piece, info, piece_rows(piece, info->table), numbers, numbers);
 }
 
-/* Columns shared by several threads: each takes the next part of one that nobody has. */
+/* Columns shared by several threads: each takes the next part that nobody has. */
 struct copying {
     struct gt_merge *merge;
     struct gt_builder *builders;
     size_t builder_count;
-    atomic_size_t next;    /* part, where each column has as many as there are builders */
-    atomic_size_t *copied; /* by column: how many of its own parts */
+    size_t *first_parts; /* by column: how many parts those before it have; after the last one, all */
+    atomic_size_t next;  /* part */
+    atomic_size_t *left; /* by column: how many of its parts nobody has copied */
 };
 
-/* Parts of a column are long: threads that ask for the same huge page at the same time all clear one. Tests have
-   shorter ones (tests/unit/short_parts.c). */
-#ifndef GT_SEAL_LEAST_PART_BYTES
-#define GT_SEAL_LEAST_PART_BYTES ((size_t)4 << 20)
+/* Parts begin where huge pages do: threads that ask for the same one at the same time all clear one. Tests have shorter
+   ones (tests/unit/short_parts.c). */
+#ifndef GT_SEAL_PART_BYTES
+#define GT_SEAL_PART_BYTES GT_HUGE_PAGE_BYTES
 #endif
 
-static size_t parts_of(const struct copying *copying, const struct gt_column_info *info) {
-    size_t bytes = *gt_store_row_count(&copying->merge->target.store, info->table) * info->elem_bytes;
-    size_t parts = bytes / GT_SEAL_LEAST_PART_BYTES;
-    return parts < 1 ? 1 : parts < copying->builder_count ? parts : copying->builder_count;
+/* The row of the merged column that a part begins with. */
+static size_t part_begin(const struct copying *copying, const struct gt_column_info *info, size_t part) {
+    size_t bytes = info->elem_bytes, rows_per_part = GT_SEAL_PART_BYTES / bytes;
+    size_t before = (uintptr_t)*gt_store_column(&copying->merge->target.store, info) % GT_SEAL_PART_BYTES / bytes;
+    return part ? part * rows_per_part - before : 0;
+}
+
+static size_t count_parts(const struct copying *copying, const struct gt_column_info *info) {
+    size_t rows = *gt_store_row_count(&copying->merge->target.store, info->table), parts = 1;
+    while (part_begin(copying, info, parts) < rows)
+        parts++;
+    return is_track_table(info->table) ? 0 : parts;
 }
 
 /* Rows that stay in their column move first, the last of them foremost, so that no row is overwritten before it moved.
@@ -176,12 +186,27 @@ static void move_columns(void *context, size_t column) {
         move_pieces(context, info);
 }
 
-static void copy_pieces(const struct copying *copying, const struct gt_column_info *info, size_t part, size_t parts) {
+/* The piece that has a row of the merged store. */
+static size_t piece_at(const struct gt_merge *merge, enum gt_table_id table, size_t row) {
+    size_t low = 0, high = merge->piece_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(merge->pieces[middle].place[table] <= row ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static void copy_part(const struct copying *copying, const struct gt_column_info *info, size_t part) {
     const struct gt_merge *merge = copying->merge;
-    size_t end = gt_threads_slice_begin(merge->piece_count, parts, part + 1);
-    for (size_t p = gt_threads_slice_begin(merge->piece_count, parts, part); p < end; p++)
-        if (merge->pieces[p].builder_index != merge->kept[info->table] && piece_rows(&merge->pieces[p], info->table))
-            copy_column(merge, &copying->merge->target.store, &merge->pieces[p], info);
+    enum gt_table_id t = info->table;
+    size_t begin = part_begin(copying, info, part), end = part_begin(copying, info, part + 1);
+    for (size_t p = piece_at(merge, t, begin); p < merge->piece_count && merge->pieces[p].place[t] < end; p++) {
+        const struct gt_piece *piece = &merge->pieces[p];
+        size_t place = piece->place[t], rows = piece_rows(piece, t);
+        size_t first = begin > place ? begin - place : 0, last = end - place < rows ? end - place : rows;
+        if (piece->builder_index != merge->kept[t] && first < last)
+            copy_rows(merge, &copying->merge->target.store, piece, info, first, last);
+    }
 }
 
 /* Only one thread at a time can unmap, so pages are given back before. */
@@ -194,30 +219,39 @@ static void free_columns(const struct copying *copying, const struct gt_column_i
 
 static void copy_columns(void *context, size_t thread) {
     struct copying *copying = context;
-    size_t most_parts = copying->builder_count, taken;
+    size_t column = 0, taken;
     (void)thread;
-    while ((taken = atomic_fetch_add(&copying->next, 1)) < gt_column_count * most_parts) {
-        size_t column = taken / most_parts, part = taken % most_parts;
-        const struct gt_column_info *info = &gt_column_infos[column];
-        size_t parts = parts_of(copying, info);
-        if (is_track_table(info->table) || part >= parts)
-            continue;
-        copy_pieces(copying, info, part, parts);
-        if (atomic_fetch_add(&copying->copied[column], 1) + 1 == parts)
-            free_columns(copying, info);
+    while ((taken = atomic_fetch_add(&copying->next, 1)) < copying->first_parts[gt_column_count]) {
+        while (taken >= copying->first_parts[column + 1])
+            column++;
+        copy_part(copying, &gt_column_infos[column], taken - copying->first_parts[column]);
+        if (atomic_fetch_sub(&copying->left[column], 1) == 1)
+            free_columns(copying, &gt_column_infos[column]);
     }
+}
+
+/* false: memory is short. */
+static bool divide_columns(struct copying *copying) {
+    copying->first_parts = gt_mem_array(gt_column_count + 1, sizeof *copying->first_parts);
+    copying->left = gt_mem_array(gt_column_count, sizeof *copying->left);
+    if (!copying->first_parts || !copying->left)
+        return false;
+    for (size_t c = 0; c < gt_column_count; c++) {
+        size_t parts = count_parts(copying, &gt_column_infos[c]);
+        copying->first_parts[c + 1] = copying->first_parts[c] + parts;
+        atomic_init(&copying->left[c], parts);
+    }
+    return true;
 }
 
 bool gt_seal_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
     struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};
-    if (!place_rows(merge, builders, count))
-        return false;
-    copying.copied = gt_mem_array(gt_column_count, sizeof *copying.copied);
-    if (!copying.copied)
-        return false;
-    atomic_init(&copying.next, 0);
-    gt_threads_deal(count, gt_column_count, move_columns, &copying);
-    gt_threads_run(count, copy_columns, &copying);
-    gt_mem_free((void *)copying.copied);
-    return true;
+    bool ok = place_rows(merge, builders, count) && divide_columns(&copying);
+    if (ok) {
+        gt_threads_deal(count, gt_column_count, move_columns, &copying);
+        gt_threads_run(count, copy_columns, &copying);
+    }
+    gt_mem_free(copying.first_parts);
+    gt_mem_free((void *)copying.left);
+    return ok;
 }

@@ -7,6 +7,7 @@
 
 #include "base/ahead.h"
 #include "base/carve.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "base/spans.h"
 #include "base/threads.h"
@@ -243,8 +244,8 @@ static void list_slice(void *context, size_t slice) {
     }
 }
 
-/* Not zeroed: each is written whole. start_ns is where their block begins. */
-static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
+/* Not zeroed: each is written whole, all over by each slice. start_ns is where their block begins. */
+static enum gt_status new_columns(struct gt_view *view, size_t slices, struct gt_error *err) {
     size_t count = view->op_count;
     size_t op_bytes = sizeof *view->start_ns + sizeof *view->end_ns + sizeof *view->row + sizeof *view->name +
                       sizeof *view->lane + sizeof *view->lane_order + sizeof *view->kind + sizeof *view->category;
@@ -252,6 +253,7 @@ static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
     void *block = gt_mem_uninitialised(count, op_bytes);
     if (!block)
         return gt_fail_memory(err);
+    gt_huge_touch(block, count * op_bytes, slices);
     view->start_ns = gt_carve_column(block, &taken_bytes, count, sizeof *view->start_ns);
     view->end_ns = gt_carve_column(block, &taken_bytes, count, sizeof *view->end_ns);
     view->row = gt_carve_column(block, &taken_bytes, count, sizeof *view->row);
@@ -371,13 +373,14 @@ static void place_devices(struct gt_view *view) {
 
 static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
-    enum gt_status status = new_columns(view, err);
+    enum gt_status status = new_columns(view, making->slice_count, err);
     if (status != GT_OK)
         return status;
     /* After the columns of the view: results can have the memory that is free above these. */
     making->listed.row = gt_mem_uninitialised(view->op_count, sizeof *making->listed.row);
     if (!making->listed.row)
         return gt_fail_memory(err);
+    gt_huge_touch(making->listed.row, view->op_count * sizeof *making->listed.row, making->slice_count);
     list_ops(making);
     place_devices(view);
     if (!list_runs(making) || !gt_view_order_ops(view, &making->listed))

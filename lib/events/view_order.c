@@ -13,11 +13,12 @@
 #include "base/threads.h"
 
 enum {
-    BLOCK_OPS = 16384,    /* about: what the columns of the store have of them fits in the cache of a core */
-    SAMPLE_OPS = 4096,    /* of a run, at most, between two of the times that limit blocks */
-    MOST_SAMPLES = 1024,  /* about, unless the samples lie that far apart */
-    AHEAD = 8,            /* so many ops of a run ahead the store is fetched into the cache */
-    BLOCKS_PER_SLICE = 4, /* at least, where there are so many samples: slices are of whole blocks */
+    BLOCK_OPS = 16384,     /* about: what the columns of the store have of them fits in the cache of a core */
+    SAMPLE_OPS = 4096,     /* of a run, at most, between two of the times that limit blocks */
+    MOST_SAMPLES = 1024,   /* about, unless the samples lie that far apart */
+    AHEAD = 8,             /* so many ops of a run ahead the store is fetched into the cache */
+    BLOCKS_PER_SLICE = 4,  /* at least, where there are so many samples: slices are of whole blocks */
+    SLICES_PER_THREAD = 4, /* at most: some have more ops out of order, which take longer */
 };
 
 /* A run that is being merged. */
@@ -329,13 +330,14 @@ static void merge_slice(void *context, size_t index) {
 
 static bool merge_slices(struct making *making) {
     const struct gt_view *view = making->view;
-    size_t block_count = making->limit_count + 1;
-    making->slice_count = making->slice_count < block_count ? making->slice_count : block_count;
+    size_t block_count = making->limit_count + 1, threads = making->slice_count;
+    size_t most = threads > 1 ? SLICES_PER_THREAD * threads : 1;
+    making->slice_count = most < block_count ? most : block_count;
     making->failed = gt_mem_array(making->slice_count, sizeof *making->failed);
     making->latest_ends = gt_mem_array(making->slice_count * view->device_count, sizeof *making->latest_ends);
     if (!making->failed || !making->latest_ends)
         return false;
-    gt_threads_deal(making->slice_count, making->slice_count, merge_slice, making);
+    gt_threads_deal(threads, making->slice_count, merge_slice, making);
     for (size_t i = 0; i < making->slice_count; i++)
         if (making->failed[i])
             return false;

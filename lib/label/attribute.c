@@ -28,7 +28,7 @@ struct gt_range_forest {
     struct gt_labels *labels;
     size_t track_count;
     uint32_t *order;        /* labels->range_order: rows of ranges by track */
-    size_t *bounds;         /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
+    size_t *bounds;         /* track_count + 1; track t has order[bounds[t]] to order[bounds[t + 1]] */
     struct cursor *cursors; /* by track; each slice of ops has its own */
     bool has_streams;       /* ranges of streams */
     uint32_t *jump; /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic. NULL: no
@@ -53,7 +53,7 @@ static bool forest_init(struct gt_range_forest *forest, const struct gt_store *s
     if (!new_columns(labels, store->ranges.count))
         return false;
     forest->order = labels->range_order;
-    forest->bounds = gt_arena_array(scratch, forest->track_count + 2, sizeof *forest->bounds);
+    forest->bounds = gt_arena_array(scratch, forest->track_count + 1, sizeof *forest->bounds);
     return forest->bounds;
 }
 
@@ -80,23 +80,56 @@ static void set_apart(struct gt_labels *labels, uint32_t range) {
     labels->range_level[range] = 0;
 }
 
-static void group_by_track(struct gt_range_forest *forest) {
-    const struct gt_store *store = forest->store;
-    for (size_t range = 0; range < store->ranges.count; range++) {
-        uint32_t track = track_of_range(store, range);
+/* Slices of the ranges: first how many ranges each has of a track, then where its next one goes. */
+struct grouping {
+    struct gt_range_forest *forest;
+    size_t *places; /* by slice and track */
+};
+
+static void count_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct grouping *it = context;
+    size_t *counts = it->places + slice * it->forest->track_count;
+    for (size_t range = begin; range < end; range++) {
+        uint32_t track = track_of_range(it->forest->store, range);
         if (track != GT_NO_TRACK)
-            forest->bounds[track + 2]++;
+            counts[track]++;
     }
-    for (size_t track = 0; track < forest->track_count; track++)
-        forest->bounds[track + 2] += forest->bounds[track + 1];
-    for (uint32_t range = 0; range < store->ranges.count; range++) {
-        uint32_t track = track_of_range(store, range);
+}
+
+static void place_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct grouping *it = context;
+    struct gt_range_forest *forest = it->forest;
+    size_t *places = it->places + slice * forest->track_count;
+    for (uint32_t range = (uint32_t)begin; range < end; range++) {
+        uint32_t track = track_of_range(forest->store, range);
         if (track != GT_NO_TRACK)
-            forest->order[forest->bounds[track + 1]++] = range;
+            forest->order[places[track]++] = range;
         else
             set_apart(forest->labels, range);
     }
-    forest->labels->range_order_count = forest->bounds[forest->track_count];
+}
+
+/* false: memory was short. */
+static bool group_by_track(struct gt_range_forest *forest, size_t threads) {
+    size_t range_count = forest->store->ranges.count, next = 0;
+    size_t slices = gt_threads_slices(threads, range_count, forest->track_count);
+    struct grouping it = {forest, gt_mem_array(slices * forest->track_count, sizeof *it.places)};
+    if (!it.places)
+        return false;
+    gt_threads_rows(slices, range_count, count_slice, &it);
+    for (size_t track = 0; track < forest->track_count; track++) {
+        forest->bounds[track] = next;
+        for (size_t slice = 0; slice < slices; slice++) {
+            size_t *place = &it.places[slice * forest->track_count + track], count = *place;
+            *place = next;
+            next += count;
+        }
+    }
+    forest->bounds[forest->track_count] = next;
+    gt_threads_rows(slices, range_count, place_slice, &it);
+    forest->labels->range_order_count = next;
+    gt_mem_free(it.places);
+    return true;
 }
 
 /* ---- trees ---- */
@@ -235,9 +268,9 @@ static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels 
                                  struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_range_forest *forest = scratch->ranges = gt_arena_alloc(&scratch->range_arena, sizeof *forest);
     struct growth growth = {0};
-    if (!forest || !forest_init(forest, store, labels, &scratch->range_arena))
+    if (!forest || !forest_init(forest, store, labels, &scratch->range_arena) ||
+        !group_by_track(forest, scratch->threads))
         return gt_fail_memory(err);
-    group_by_track(forest);
     size_t slices = gt_threads_slices(scratch->threads, store->ranges.count, 0);
     if (!grow_all(forest, &growth, slices))
         return gt_fail_memory(err);

@@ -41,11 +41,10 @@ static uint32_t process_of_thread(const struct gt_store *store, uint32_t thread)
 }
 
 /* All kernels of one collective carry a record with the same id. */
-static void take_kernel_record(struct joiner *joiner, uint32_t record) {
+static void take_kernel_record(struct joiner *joiner, uint32_t record, uint32_t process) {
     const struct gt_comms *comms = &joiner->store->comms;
     uint32_t op = comms->op[record], index = GT_MAP_NONE;
     uint64_t external = joiner->externals[record];
-    uint32_t process = gt_labels_op_process(joiner->labels, joiner->store, op);
     if (joiner->op_launch[op] != GT_NO_ROW)
         return;
     if (external != UINT64_MAX)
@@ -77,6 +76,38 @@ static void take_operator_record(struct joiner *joiner, uint32_t record, bool is
         joiner->found[index].more = record;
 }
 
+/* The processes of the kernels of records: distant places, which several threads wait for at the same time. */
+struct processes {
+    const struct joiner *joiner;
+    uint32_t *of; /* by record */
+};
+
+static void find_processes(void *context, size_t slice, size_t begin, size_t end) {
+    const struct processes *it = context;
+    const struct gt_store *store = it->joiner->store;
+    (void)slice;
+    for (size_t record = begin; record < end; record++) {
+        uint32_t op = store->comms.op[record];
+        it->of[record] = op == GT_NO_ROW ? GT_NO_TRACK : gt_labels_op_process(it->joiner->labels, store, op);
+    }
+}
+
+/* false: memory was short. */
+static bool take_kernel_records(struct joiner *joiner) {
+    enum { ROWS = 8 }; /* of a pass over a column that take as long as one record */
+    const struct gt_comms *comms = &joiner->store->comms;
+    struct processes processes = {joiner, gt_mem_uninitialised(comms->count, sizeof *processes.of)};
+    if (!processes.of)
+        return false;
+    gt_threads_rows(gt_threads_slices(joiner->threads, ROWS * comms->count, 0), comms->count, find_processes,
+                    &processes);
+    for (uint32_t record = 0; record < comms->count; record++)
+        if (comms->op[record] != GT_NO_ROW)
+            take_kernel_record(joiner, record, processes.of[record]);
+    gt_mem_free(processes.of);
+    return true;
+}
+
 static bool take_kineto_records(struct joiner *joiner) {
     const struct gt_store *store = joiner->store;
     const struct gt_comms *comms = &store->comms;
@@ -91,11 +122,8 @@ static bool take_kineto_records(struct joiner *joiner) {
         is_first = false;
     }
     joiner->externals = gt_comm_externals_new(store, joiner->labels, is_only ? process : GT_NO_TRACK);
-    if (!joiner->externals)
+    if (!joiner->externals || !take_kernel_records(joiner))
         return false;
-    for (uint32_t record = 0; record < comms->count; record++)
-        if (comms->op[record] != GT_NO_ROW)
-            take_kernel_record(joiner, record);
     for (uint32_t record = 0; record < comms->count; record++)
         if (comms->cpu_op[record] != GT_NO_ROW)
             take_operator_record(joiner, record, is_only);
@@ -274,14 +302,51 @@ static void keep_collectives(struct joiner *joiner, uint32_t *number_of) {
     }
 }
 
+/* Ops of a launch, in slices of all ops, which count before they list. */
+struct carried {
+    const struct joiner *joiner;
+    uint32_t *ops;
+    size_t first[GT_THREADS_MOST + 1]; /* by slice */
+};
+
+static void count_carried(void *context, size_t slice, size_t begin, size_t end) {
+    struct carried *carried = context;
+    const uint32_t *op_launch = carried->joiner->op_launch;
+    size_t count = 0;
+    for (size_t op = begin; op < end; op++)
+        count += op_launch[op] != GT_NO_ROW;
+    carried->first[slice + 1] = count;
+}
+
+static void list_carried(void *context, size_t slice, size_t begin, size_t end) {
+    const struct carried *carried = context;
+    const uint32_t *op_launch = carried->joiner->op_launch;
+    uint32_t *next = carried->ops + carried->first[slice];
+    for (size_t op = begin; op < end && next < carried->ops + carried->first[slice + 1]; op++)
+        if (op_launch[op] != GT_NO_ROW)
+            *next++ = (uint32_t)op;
+}
+
+/* The ops that have a launch, to be freed; NULL: memory was short. */
+static uint32_t *new_carried(const struct joiner *joiner, size_t *count) {
+    struct carried carried = {.joiner = joiner};
+    size_t ops = joiner->store->ops.count, slices = gt_threads_slices(joiner->threads, ops, 0);
+    gt_threads_rows(slices, ops, count_carried, &carried);
+    for (size_t i = 0; i < slices; i++)
+        carried.first[i + 1] += carried.first[i];
+    *count = carried.first[slices];
+    carried.ops = gt_mem_uninitialised(*count, sizeof *carried.ops);
+    if (carried.ops && *count)
+        gt_threads_rows(slices, ops, list_carried, &carried);
+    return carried.ops;
+}
+
 /* Numbers the launches of ops anew, and says how many each has. */
-static void count_ops(struct joiner *joiner, const uint32_t *number_of) {
+static void count_ops(struct joiner *joiner, const uint32_t *number_of, const uint32_t *carried, size_t count) {
     struct gt_comm_labels *comms = &joiner->labels->comms;
-    for (size_t op = 0; op < joiner->store->ops.count; op++) {
-        if (joiner->op_launch[op] == GT_NO_ROW)
-            continue;
-        uint32_t number = number_of[joiner->op_launch[op]];
-        joiner->op_launch[op] = number;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = number_of[joiner->op_launch[carried[i]]];
+        joiner->op_launch[carried[i]] = number;
         if (number != GT_NO_ROW)
             comms->launches[number].op_count++;
     }
@@ -292,13 +357,13 @@ static void count_ops(struct joiner *joiner, const uint32_t *number_of) {
     }
 }
 
-static void list_ops(struct joiner *joiner) {
+static void list_ops(struct joiner *joiner, const uint32_t *carried, size_t count) {
     struct gt_comm_labels *comms = &joiner->labels->comms;
-    for (uint32_t op = 0; op < joiner->store->ops.count; op++) {
-        if (joiner->op_launch[op] == GT_NO_ROW)
+    for (size_t i = 0; i < count; i++) {
+        if (joiner->op_launch[carried[i]] == GT_NO_ROW)
             continue;
-        struct gt_comm_launch *launch = &comms->launches[joiner->op_launch[op]];
-        comms->ops[launch->first_op + launch->op_count++] = op;
+        struct gt_comm_launch *launch = &comms->launches[joiner->op_launch[carried[i]]];
+        comms->ops[launch->first_op + launch->op_count++] = carried[i];
     }
 }
 
@@ -308,16 +373,19 @@ static bool make_labels(struct joiner *joiner) {
     comms->collectives = gt_arena_array(arena, joiner->found_count, sizeof *comms->collectives);
     comms->launches = gt_arena_array(arena, joiner->launch_count, sizeof *comms->launches);
     uint32_t *number_of = gt_mem_uninitialised(joiner->launch_count, sizeof *number_of);
-    bool ok = number_of && !gt_arena_failed(arena);
+    size_t carried_count;
+    uint32_t *carried = new_carried(joiner, &carried_count);
+    bool ok = number_of && carried && !gt_arena_failed(arena);
     if (ok) {
         memset(number_of, 0xFF, joiner->launch_count * sizeof *number_of);
         keep_collectives(joiner, number_of);
-        count_ops(joiner, number_of);
+        count_ops(joiner, number_of, carried, carried_count);
         comms->ops = gt_arena_array(arena, comms->op_count, sizeof *comms->ops);
         ok = !gt_arena_failed(arena);
     }
     if (ok)
-        list_ops(joiner);
+        list_ops(joiner, carried, carried_count);
+    gt_mem_free(carried);
     gt_mem_free(number_of);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <dirent.h>
@@ -14,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/huge.h"
+#include "base/mem.h"
 #include "base/threads.h"
 
 enum { MOST = 500 };
@@ -505,8 +508,35 @@ static void one_thread_at_a_time_is_inside(void **state) {
     gt_threads_gate_release(&crowd.gate);
 }
 
+/* One byte each of the huge pages that begin in a block, and none outside it. */
+static void huge_pages_of_a_block_are_asked_for(void **state) {
+    const size_t count = GT_HUGE_LEAST_BYTES, margin = 4096;
+    (void)state;
+
+    for (size_t before = 0; before < 3; before++) {
+        char *bytes = gt_mem_uninitialised(count + 2 * margin + 3, 1), *block = bytes + margin + before;
+        size_t touched = 0;
+        assert_non_null(bytes);
+        memset(bytes, 2, count + 2 * margin + 3);
+        memset(block, 1, count);
+        gt_huge_touch(block, count, 1);
+        gt_huge_touch(block, count - 1, 4); /* too short */
+        assert_null(memchr(bytes, 0, count + 2 * margin + 3));
+        gt_huge_touch(block, count, 4);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(block[i] == 1 || (uintptr_t)(block + i) % GT_HUGE_PAGE_BYTES == 0);
+            touched += block[i] != 1;
+        }
+        assert_int_equal(touched, count / GT_HUGE_PAGE_BYTES);
+        assert_null(memchr(bytes, 0, margin + before));
+        assert_null(memchr(block + count, 0, margin));
+        gt_mem_free(bytes);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(huge_pages_of_a_block_are_asked_for),
         cmocka_unit_test(slices_hold_every_row_once),
         cmocka_unit_test(nested_indices_run_once_on_no_more_threads),
         cmocka_unit_test(free_threads_take_part_in_what_others_deal),

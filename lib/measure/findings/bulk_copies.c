@@ -288,7 +288,8 @@ static void put_in_order(struct gt_bulk_copies *copies) {
 }
 
 static void gather_gaps(struct gt_bulk_copies *copies, const struct gt_view *view, const struct gt_idle *idle) {
-    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), copies->count, 0);
+    enum { ROWS = 8 }; /* of a pass over columns that take as long as one search among gaps */
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), ROWS * copies->count, 0);
     struct gap_search it = {copies, view, idle, gt_mem_array(slices, sizeof *it.lists)};
     copies->has_failed |= !it.lists;
     if (it.lists) {

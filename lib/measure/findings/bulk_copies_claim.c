@@ -183,15 +183,37 @@ static uint32_t device_of_gap(const struct gt_bulk_copies_gap *gap) {
     return gap->before ? gap->before->device : gap->after->device;
 }
 
+/* Where the copies of a GPU end, from one of them on: they come by device. */
+static size_t end_of_copies(const struct gt_bulk_copies *copies, size_t first, uint32_t device) {
+    size_t low = first, high = copies->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        bool is_after = copies->items[middle].device > device;
+        low = is_after ? low : middle + 1;
+        high = is_after ? middle : high;
+    }
+    return low;
+}
+
+/* The same for gaps next to them, of which there may be none. */
+static size_t end_of_gaps(const struct gt_bulk_copies *copies, size_t first, uint32_t device) {
+    size_t low = first, high = copies->gap_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        bool is_after = device_of_gap(&copies->gaps[middle]) > device;
+        low = is_after ? low : middle + 1;
+        high = is_after ? middle : high;
+    }
+    return low;
+}
+
 static void list_devices(struct claiming *it) {
     const struct gt_bulk_copies *copies = it->copies;
     struct device_copies of = {0};
     while (of.first < copies->count) {
         of.device = copies->items[of.first].device;
-        while (of.end < copies->count && copies->items[of.end].device == of.device)
-            of.end++;
-        while (of.end_gap < copies->gap_count && device_of_gap(&copies->gaps[of.end_gap]) == of.device)
-            of.end_gap++;
+        of.end = end_of_copies(copies, of.first, of.device);
+        of.end_gap = end_of_gaps(copies, of.first_gap, of.device);
         it->devices[it->device_count++] = of;
         of.first = of.end;
         of.first_gap = of.end_gap;
@@ -228,8 +250,9 @@ struct gt_bulk_copies_sum gt_bulk_copies_claim(const struct gt_bulk_copies *copi
                           .caused_ns = gt_mem_uninitialised(copies->gap_count, sizeof *it.caused_ns)};
     if (it.devices && it.caused_ns) {
         list_devices(&it);
-        size_t threads = gt_threads_slices(gt_threads_count(view->request->threads), copies->count, 0);
-        gt_threads_parts(threads, it.device_count, measure_device, &it);
+        size_t threads = gt_threads_count(view->request->threads);
+        bool are_many = gt_threads_slices(threads, copies->count, 0) > 1;
+        gt_threads_parts(are_many ? threads : 1, it.device_count, measure_device, &it);
     } else {
         gt_evidence_fail(evidence);
     }

@@ -2,11 +2,13 @@
 #include "measure/findings/waits.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "base/threads.h"
 #include "measure/results/calls.h"
 #include "measure/results/results.h"
 
@@ -133,9 +135,44 @@ static size_t count_launches(struct gt_evidence *evidence, size_t most) {
     return count;
 }
 
+struct counting {
+    const struct gt_view *view;
+    const uint8_t *flags; /* of ops; NULL: none is of a graph */
+    int64_t steady_ns;
+    atomic_size_t count;
+};
+
+static void count_in_slice(void *context, size_t slice, size_t begin, size_t end) {
+    struct counting *it = context;
+    const struct gt_view *view = it->view;
+    size_t count = 0;
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        count += view->start_ns[i] >= it->steady_ns && gt_store_kind_is_kernel(view->kind[i]) &&
+                 !(it->flags && (it->flags[view->row[i]] & GT_OP_IN_GRAPH));
+    atomic_fetch_add(&it->count, count);
+}
+
+/* Where no two ops have the same call it does not matter which op comes first. */
+static size_t count_in_slices(struct gt_evidence *evidence, size_t slices) {
+    const struct gt_view *view = evidence->view;
+    const struct gt_launch_marks *marks = gt_results_launch_marks(view, evidence->err);
+    if (!marks) {
+        gt_evidence_fail(evidence);
+        return 0;
+    }
+    if (marks->shared_count)
+        return count_launches(evidence, SIZE_MAX);
+    struct counting it = {.view = view, .steady_ns = evidence->ledger.steady_ns};
+    it.flags = evidence->context & GT_CONTEXT_NO_GRAPHS ? NULL : view->store->ops.flags;
+    gt_threads_rows(slices, view->op_count, count_in_slice, &it);
+    return it.count;
+}
+
 size_t gt_waits_launch_count(struct gt_evidence *evidence) {
+    size_t slices = gt_threads_slices(gt_threads_count(evidence->view->request->threads), evidence->view->op_count, 0);
     if (!evidence->has_launch_count)
-        evidence->launch_count = count_launches(evidence, SIZE_MAX);
+        evidence->launch_count = slices > 1 ? count_in_slices(evidence, slices) : count_launches(evidence, SIZE_MAX);
     evidence->has_launch_count = true;
     return evidence->launch_count;
 }

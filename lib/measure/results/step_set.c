@@ -2,6 +2,8 @@
    steps. Linear. */
 #include "measure/results/step_set.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/quantile.h"
@@ -224,38 +226,64 @@ static bool sort_parts(struct gt_step_set *set, const struct collecting *it, boo
 
 /* ---- states ---- */
 
-/* Steps and a length that they are near. */
-struct distances {
+/* Lengths are looked at many times to find a median, so they are stored; they become their distances from it. */
+struct judging {
+    struct gt_step_set *set;
     const struct gt_step *steps;
-    int64_t middle_ns;
+    int64_t *samples;                            /* by step */
+    size_t warm_up;                              /* steps */
+    size_t (*state_counts)[GT_STEP_STATE_COUNT]; /* by slice */
 };
 
-static size_t make_distances(const void *context, size_t first, size_t end, int64_t *distances) {
-    const struct distances *from = context;
-    for (size_t i = first; i < end; i++) {
-        int64_t distance_ns = gt_ns_between(from->middle_ns, gt_step_set_cpu_ns(&from->steps[i]));
-        int64_t other_way_ns = gt_ns_between(distance_ns, 0);
-        distances[i - first] = distance_ns > other_way_ns ? distance_ns : other_way_ns;
-    }
-    return end - first;
+static void measure_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct judging *it = context;
+    (void)slice;
+    for (size_t i = begin; i < end; i++)
+        it->samples[i] = gt_step_set_cpu_ns(&it->steps[i]);
 }
 
-static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
-    size_t count = labels->step_count, warm_up = 0;
-    set->states = gt_mem_array(count, 1);
-    if (!set->states)
-        return false;
-    gt_labels_typical_step(labels, &set->median_ns, &warm_up);
-    for (size_t i = 0; i < count; i++) {
-        bool is_long = gt_labels_step_is_long(&labels->steps[i], set->median_ns);
-        set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : i < warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
-        set->state_counts[set->states[i]]++;
+static int64_t distance(int64_t a_ns, int64_t b_ns) {
+    int64_t distance_ns = gt_ns_between(a_ns, b_ns), other_way_ns = gt_ns_between(distance_ns, 0);
+    return distance_ns > other_way_ns ? distance_ns : other_way_ns;
+}
+
+static void judge_slice(void *context, size_t slice, size_t begin, size_t end) {
+    const struct judging *it = context;
+    int64_t median_ns = it->set->median_ns < 0x1p63 ? (int64_t)it->set->median_ns : INT64_MAX;
+    size_t counts[GT_STEP_STATE_COUNT] = {0};
+    for (size_t i = begin; i < end; i++) {
+        bool is_long = gt_labels_step_is_long(&it->steps[i], it->set->median_ns);
+        uint8_t state = (uint8_t)(!is_long ? GT_STEP_STEADY : i < it->warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
+        it->set->states[i] = state;
+        counts[state]++;
+        it->samples[i] = distance(median_ns, it->samples[i]);
     }
-    const struct distances from = {labels->steps, set->median_ns < 0x1p63 ? (int64_t)set->median_ns : INT64_MAX};
-    const struct gt_slice distances = {
-        .count = count, .make = make_distances, .context = &from, .position_count = count};
-    gt_quantile_all(&distances, 1, (const double[]){0.5}, 1, &set->mad_ns);
-    return true;
+    memcpy(it->state_counts[slice], counts, sizeof counts);
+}
+
+static bool judge_steps(struct gt_step_set *set, const struct gt_view *view) {
+    size_t count = view->labels->step_count;
+    size_t slices = gt_threads_slices(gt_threads_count(view->request->threads), count, 0);
+    struct judging it = {.set = set,
+                         .steps = view->labels->steps,
+                         .samples = gt_mem_uninitialised(count, sizeof *it.samples),
+                         .state_counts = gt_mem_array(slices, sizeof *it.state_counts)};
+    set->states = gt_mem_array(count, 1);
+    bool ok = it.samples && it.state_counts && set->states;
+    if (ok && count) {
+        gt_threads_rows(slices, count, measure_slice, &it);
+        set->median_ns = gt_quantile(it.samples, count, 0.5);
+        while (it.warm_up < count && gt_labels_step_is_long(&it.steps[it.warm_up], set->median_ns))
+            it.warm_up++;
+        gt_threads_rows(slices, count, judge_slice, &it);
+        set->mad_ns = gt_quantile(it.samples, count, 0.5);
+    }
+    for (size_t i = 0; i < slices && ok; i++)
+        for (size_t state = 0; state < GT_STEP_STATE_COUNT; state++)
+            set->state_counts[state] += it.state_counts[i][state];
+    gt_mem_free(it.samples);
+    gt_mem_free(it.state_counts);
+    return ok;
 }
 
 /* What a slice of the parts has. */
@@ -324,7 +352,7 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     else if (ok)
         close_up(&it, set, view->is_whole);
     release_groups(&it);
-    ok = ok && judge_steps(set, view->labels) && find_steady(set, view);
+    ok = ok && judge_steps(set, view) && find_steady(set, view);
     if (!ok) {
         gt_step_set_release(set);
         return gt_fail_memory(err);

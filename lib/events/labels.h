@@ -43,6 +43,7 @@ struct gt_step {
 /* steady.c: a step is long that takes over 1.5 times the median; long ones before the first other one are warm-up. */
 bool gt_labels_step_is_long(const struct gt_step *step, double median_ns);
 struct gt_labels;
+size_t gt_labels_warm_up(const struct gt_labels *labels, double median_ns); /* how many steps it has */
 void gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count);
 /* Whether the steps after the warm-up are at least half of the time from there to the last op. */
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store);

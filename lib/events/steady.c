@@ -16,16 +16,20 @@ static size_t make_lengths(const void *context, size_t first, size_t end, int64_
     return end - first;
 }
 
+size_t gt_labels_warm_up(const struct gt_labels *labels, double median_ns) {
+    size_t count = 0;
+    while (count < labels->step_count && gt_labels_step_is_long(&labels->steps[count], median_ns))
+        count++;
+    return count;
+}
+
 void gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count) {
     const struct gt_slice lengths = {.count = labels->step_count,
                                      .make = make_lengths,
                                      .context = labels->steps,
                                      .position_count = labels->step_count};
-    size_t count = 0;
     gt_quantile_all(&lengths, 1, (const double[]){0.5}, 1, median_ns);
-    while (count < labels->step_count && gt_labels_step_is_long(&labels->steps[count], *median_ns))
-        count++;
-    *warm_up_count = count;
+    *warm_up_count = gt_labels_warm_up(labels, *median_ns);
 }
 
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store) {

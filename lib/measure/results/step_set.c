@@ -273,8 +273,7 @@ static bool judge_steps(struct gt_step_set *set, const struct gt_view *view) {
     if (ok && count) {
         gt_threads_rows(slices, count, measure_slice, &it);
         set->median_ns = gt_quantile(it.samples, count, 0.5);
-        while (it.warm_up < count && gt_labels_step_is_long(&it.steps[it.warm_up], set->median_ns))
-            it.warm_up++;
+        it.warm_up = gt_labels_warm_up(view->labels, set->median_ns);
         gt_threads_rows(slices, count, judge_slice, &it);
         set->mad_ns = gt_quantile(it.samples, count, 0.5);
     }

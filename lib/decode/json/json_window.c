@@ -32,6 +32,7 @@ enum gt_status gt_json_window_init(struct gt_json_window *window, struct gt_sour
     window->capacity = sizes->window_bytes;
     window->max_bytes = sizes->max_bytes;
     window->map_bytes = window->is_seekable ? sizes->map_bytes : 0;
+    window->fill_bytes = window->map_bytes ? MIN_FILL_BYTES : 0;
     window->buffer = gt_mem_alloc(buffer_bytes(window->capacity));
     if (!window->buffer)
         return gt_fail_memory(err);
@@ -155,7 +156,7 @@ static bool has_mapping(struct gt_json_window *window) {
         return window->mapping;
     window->mapping = gt_mapping_new(window->map_bytes);
     window->map_bytes = 0; /* no second try */
-    window->fill_bytes = window->mapping ? MIN_FILL_BYTES : 0;
+    window->fill_bytes = window->mapping ? window->fill_bytes : 0;
     return window->mapping;
 }
 

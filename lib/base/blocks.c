@@ -10,14 +10,17 @@
 #include "base/mem.h"
 #include "base/pieces.h"
 
-/* Bytes of text that a piece may have, with few pieces on their way and with many: a file that is made for it takes as
+/* Bytes of text that a piece may have, with few threads and with many: a file that is made for it takes as
    much memory for each of them, up to twice as much again for its steps, and 4 MiB of the file for each thread. */
-enum { MAX_TEXT = 8 << 20, MAX_TEXT_OF_MANY = 4 << 20, MANY_SLOTS = 16 };
+enum { MAX_TEXT = 8 << 20, MAX_TEXT_OF_MANY = 4 << 20, MANY_THREADS = 13 };
 /* With fewer threads, or less to do, inflating as one stream is as fast. */
 enum { MIN_THREADS = 3, MAX_THREADS = 32, MIN_PIECES = 8 };
-/* Pieces that are decoded and wait for those before them, and texts that wait for a reader. */
-enum { MORE_SLOTS = 3, MORE_TEXTS = 2, THREADS_OF_TEXT = 8 };
+/* Pieces that are decoded and wait for those before them, more with many threads: who has the next piece in order is
+   late more often; and texts that wait for a reader. */
+enum { MORE_SLOTS = 3, THREADS_OF_SLOT = 6, MORE_TEXTS = 2, THREADS_OF_TEXT = 8 };
 enum {
+    MAX_HELPERS = GT_BLOCKS_MAX_LENT,
+    MAX_DECODERS = MAX_THREADS + MAX_HELPERS,
     MAX_SLOTS = MAX_THREADS + MORE_SLOTS,
     MAX_TEXTS = GT_BLOCKS_MAX_LENT + MORE_TEXTS + MAX_THREADS / THREADS_OF_TEXT
 };
@@ -56,8 +59,8 @@ struct gt_blocks {
     const struct gt_source *source;
     uint64_t file_bytes;
     pthread_t threads[MAX_THREADS];
-    struct gt_piece_decoder *decoders[MAX_THREADS];
-    size_t decoder_count, thread_count, slot_count;
+    struct gt_piece_decoder *decoders[MAX_DECODERS];
+    size_t decoder_count, thread_count, most_helping, slot_count;
     size_t text_count; /* that there may be whatever their size */
     unsigned unmapped; /* one of so many pieces has no map */
     pthread_mutex_t lock;
@@ -67,7 +70,8 @@ struct gt_blocks {
     /* Guarded by the lock. Pieces are counted from the beginning of the file: those taken by a thread, those whose
        window is known, those that a thread has begun to write, and those that were read. Piece i is in slot i modulo
        slot_count until it is written, then in text i modulo MAX_TEXTS. */
-    size_t started, resting; /* threads; those that have nothing to do */
+    size_t used_decoders;    /* the first ones; of the others, the last one back is the first to be used */
+    size_t helping, resting; /* other threads; threads that have nothing to do */
     uint64_t taken, chained, writing, used;
     uint64_t chain_bit, chain_bytes; /* where the next piece begins, and how many bytes come before it */
     bool is_chaining;                /* a thread does so, and the window is its own */
@@ -169,10 +173,13 @@ static bool make_buffer(struct buffer *buffer, size_t wanted) {
 
 /* false: no memory. */
 static bool write_text(struct text *text, const struct gt_piece *piece, const unsigned char *window) {
-    if (!make_buffer(&text->buffer, GT_DEFLATE_WINDOW + piece->text.text_bytes + GT_STEPS_SLACK))
+    _Static_assert((int)GT_BLOCKS_ZEROS <= (int)GT_STEPS_SLACK, "they are in the room for copies");
+    size_t end = GT_DEFLATE_WINDOW + piece->text.text_bytes;
+    if (!make_buffer(&text->buffer, end + GT_STEPS_SLACK))
         return false;
     memcpy(text->buffer.bytes, window, GT_DEFLATE_WINDOW);
     text->crc = gt_deflate_steps_write(&piece->text, text->buffer.bytes + GT_DEFLATE_WINDOW);
+    memset(text->buffer.bytes + end, 0, GT_BLOCKS_ZEROS);
     text->is_last = piece->is_last;
     text->end_bit = piece->end_bit;
     return true;
@@ -293,27 +300,52 @@ static void rest(struct gt_blocks *blocks) {
     blocks->resting--;
 }
 
-/* What is furthest on comes first, so that the reader waits least. */
+/* What is furthest on comes first, so that the reader waits least. false: there is nothing to do now. Called and left
+   with the lock. */
+static bool do_next(struct gt_blocks *blocks, struct gt_piece_decoder *decoder) {
+    if (blocks->has_failed)
+        return false;
+    if (can_chain(blocks))
+        chain_next(blocks, decoder);
+    else if (can_write(blocks))
+        write_next(blocks, slot_of(blocks, blocks->writing)->window);
+    else if (can_take(blocks))
+        take_piece(blocks, decoder);
+    else
+        return false;
+    /* The file ends, and the member does not. */
+    if (blocks->chained == blocks->taken && blocks->last_piece == UINT64_MAX &&
+        gt_piece_offset(blocks->taken) >= blocks->file_bytes)
+        fail(blocks);
+    return true;
+}
+
 static void *work(void *argument) {
     struct gt_blocks *blocks = argument;
     pthread_mutex_lock(&blocks->lock);
-    struct gt_piece_decoder *decoder = blocks->decoders[blocks->started++];
-    while (!blocks->is_closing && !blocks->has_failed) {
-        if (can_chain(blocks))
-            chain_next(blocks, decoder);
-        else if (can_write(blocks))
-            write_next(blocks, slot_of(blocks, blocks->writing)->window);
-        else if (can_take(blocks))
-            take_piece(blocks, decoder);
-        else
+    struct gt_piece_decoder *decoder = blocks->decoders[blocks->used_decoders++];
+    while (!blocks->is_closing && !blocks->has_failed)
+        if (!do_next(blocks, decoder))
             rest(blocks);
-        /* The file ends, and the member does not. */
-        if (blocks->chained == blocks->taken && blocks->last_piece == UINT64_MAX &&
-            gt_piece_offset(blocks->taken) >= blocks->file_bytes)
-            fail(blocks);
-    }
+    blocks->decoders[--blocks->used_decoders] = decoder;
     pthread_mutex_unlock(&blocks->lock);
     return NULL;
+}
+
+bool gt_blocks_help(struct gt_blocks *blocks) {
+    bool has_helped = false;
+    if (blocks->most_helping == 0)
+        return false;
+    pthread_mutex_lock(&blocks->lock);
+    if (blocks->helping < blocks->most_helping) {
+        blocks->helping++;
+        struct gt_piece_decoder *decoder = blocks->decoders[blocks->used_decoders++];
+        has_helped = do_next(blocks, decoder);
+        blocks->decoders[--blocks->used_decoders] = decoder;
+        blocks->helping--;
+    }
+    pthread_mutex_unlock(&blocks->lock);
+    return has_helped;
 }
 
 /* ---- opening and closing ---- */
@@ -374,19 +406,21 @@ static unsigned choose_unmapped(size_t threads) {
     return threads <= 4 ? 1 : threads <= 8 ? 2 : 4;
 }
 
-static bool make_slots(struct gt_blocks *blocks, size_t threads, size_t most_lent) {
-    size_t slots = threads + MORE_SLOTS, max_text_bytes = slots > MANY_SLOTS ? MAX_TEXT_OF_MANY : MAX_TEXT;
+static bool make_slots(struct gt_blocks *blocks, size_t threads, size_t helpers, size_t most_lent) {
+    size_t slots = threads + MORE_SLOTS + threads / THREADS_OF_SLOT;
+    size_t max_text_bytes = threads > MANY_THREADS ? MAX_TEXT_OF_MANY : MAX_TEXT;
+    slots = slots < MAX_SLOTS ? slots : MAX_SLOTS;
     blocks->text_count = most_lent + MORE_TEXTS + threads / THREADS_OF_TEXT;
     blocks->unmapped = choose_unmapped(threads);
     bool is_good = true;
     while (is_good && blocks->slot_count < slots)
         is_good = add_slot(blocks);
-    while (is_good && blocks->decoder_count < threads)
+    while (is_good && blocks->decoder_count < threads + helpers)
         is_good = add_decoder(blocks, max_text_bytes);
     return is_good;
 }
 
-struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t most_lent) {
+struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t helpers, size_t most_lent) {
     struct gt_blocks *blocks = gt_mem_array(1, sizeof *blocks);
     if (!blocks)
         return NULL;
@@ -396,8 +430,10 @@ struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads,
     pthread_cond_init(&blocks->came, NULL);
     pthread_cond_init(&blocks->done, NULL);
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
+    helpers = helpers < MAX_HELPERS ? helpers : MAX_HELPERS;
     most_lent = most_lent < GT_BLOCKS_MAX_LENT ? most_lent : GT_BLOCKS_MAX_LENT;
-    bool is_good = can_divide(blocks, threads) && make_slots(blocks, threads, most_lent);
+    blocks->most_helping = helpers;
+    bool is_good = can_divide(blocks, threads) && make_slots(blocks, threads, helpers, most_lent);
     while (is_good && blocks->thread_count < threads &&
            pthread_create(&blocks->threads[blocks->thread_count], NULL, work, blocks) == 0)
         blocks->thread_count++;
@@ -455,6 +491,15 @@ static const struct text *lend(struct gt_blocks *blocks) {
 
 static const unsigned char *bytes_of(const struct text *text) {
     return text->buffer.bytes + GT_DEFLATE_WINDOW;
+}
+
+bool gt_blocks_is_ready(struct gt_blocks *blocks) {
+    const struct text *text = text_of(blocks, blocks->lent);
+    pthread_mutex_lock(&blocks->lock);
+    bool is_ready =
+        blocks->has_failed || blocks->lent > blocks->last_piece || (blocks->lent < blocks->writing && text->is_done);
+    pthread_mutex_unlock(&blocks->lock);
+    return is_ready;
 }
 
 bool gt_blocks_lend(struct gt_blocks *blocks, struct gt_str *bytes) {

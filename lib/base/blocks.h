@@ -10,19 +10,27 @@ struct gt_blocks;
 /* Pieces may be small: up to so many are lent at once as long as they have fewer bytes than these. */
 enum { GT_BLOCKS_MAX_LENT = 32, GT_BLOCKS_LENT_BYTES = 4 << 20 };
 
+enum { GT_BLOCKS_ZEROS = 64 };
+
 /* Starts to inflate the file from its beginning. The source stays the caller's and must outlive this. NULL: that does
    not pay (few threads, a small file, another packing), or there is no memory or thread for it; read it as one stream.
-   most_lent: so many pieces may be lent whatever their size, up to GT_BLOCKS_MAX_LENT. */
-struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t most_lent);
+   helpers: so many other threads may take part at once. most_lent: so many pieces may be lent whatever their size, up
+   to GT_BLOCKS_MAX_LENT. */
+struct gt_blocks *gt_blocks_open(const struct gt_source *source, size_t threads, size_t helpers, size_t most_lent);
 void gt_blocks_close(struct gt_blocks *blocks); /* waits for the threads; NULL is fine */
 
 /* Up to size bytes; fewer: these were the last ones. */
 size_t gt_blocks_read(struct gt_blocks *blocks, void *buf, size_t size);
 
-/* Instead of reading: the bytes of the next piece, which may be none, borrowed until it is taken back. false: there is
-   no more, or something is odd. Pieces are taken back in order, and may be by another thread than borrows. */
+/* Instead of reading: the bytes of the next piece, which may be none, borrowed until it is taken back; GT_BLOCKS_ZEROS
+   zeros follow. false: there is no more, or something is odd. Pieces are taken back in order, and may be by another
+   thread than borrows. */
 bool gt_blocks_lend(struct gt_blocks *blocks, struct gt_str *bytes);
+bool gt_blocks_is_ready(struct gt_blocks *blocks); /* to be lent from, without waiting; asked by who borrows */
 void gt_blocks_take_back(struct gt_blocks *blocks);
+
+/* Instead of waiting: does a part of the work of one piece, if any can be done now. Any thread may. */
+bool gt_blocks_help(struct gt_blocks *blocks);
 
 /* When all are back: was that the whole file, and all of it right? */
 bool gt_blocks_is_all(const struct gt_blocks *blocks);

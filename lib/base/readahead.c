@@ -96,7 +96,7 @@ enum gt_status gt_readahead_open(struct gt_source *source, size_t threads, struc
     pthread_cond_init(&ahead->changed, NULL);
     ahead->members = gt_members_open(source, threads);
     if (!ahead->members)
-        ahead->blocks = gt_blocks_open(source, threads < MAX_INFLATING ? threads : MAX_INFLATING, 0);
+        ahead->blocks = gt_blocks_open(source, threads < MAX_INFLATING ? threads : MAX_INFLATING, 0, 0);
     if (ahead->members || ahead->blocks || start(ahead))
         *out = ahead;
     else

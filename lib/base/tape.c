@@ -4,8 +4,11 @@
 
 #include <pthread.h>
 
-#include "base/blocks.h"
 #include "base/mem.h"
+
+/* So many threads may inflate where readers help them. A reader that decodes a piece comes back after a time in which
+   many threads inflate more than may be kept, and all of them would wait for it. */
+enum { MAX_HELPED = 6 };
 
 struct place {
     uint64_t offset;
@@ -38,7 +41,8 @@ struct gt_tape *gt_tape_open(struct gt_source *source, size_t threads, size_t re
     size_t most_kept = readers < GT_BLOCKS_MAX_LENT ? readers : GT_BLOCKS_MAX_LENT;
     struct gt_tape *tape = gt_mem_array(1, sizeof *tape);
     struct place *places = gt_mem_array(readers, sizeof *places);
-    struct gt_blocks *blocks = tape && places ? gt_blocks_open(source, threads, most_kept) : NULL;
+    struct gt_blocks *blocks =
+        tape && places ? gt_blocks_open(source, threads, threads > MAX_HELPED ? 0 : readers, most_kept) : NULL;
     if (!blocks) {
         gt_mem_free(places);
         gt_mem_free(tape);
@@ -80,11 +84,16 @@ static void forget(struct gt_tape *tape) {
     }
 }
 
-void gt_tape_keep(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark) {
-    pthread_mutex_lock(&tape->lock);
+/* With the lock. */
+static void move(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark) {
     tape->places[reader] = (struct place){offset, is_mark};
     forget(tape);
     pthread_cond_broadcast(&tape->changed);
+}
+
+void gt_tape_keep(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark) {
+    pthread_mutex_lock(&tape->lock);
+    move(tape, reader, offset, is_mark);
     pthread_mutex_unlock(&tape->lock);
 }
 
@@ -121,16 +130,30 @@ static bool is_full(struct gt_tape *tape) {
     return count == GT_BLOCKS_MAX_LENT || tape->end_offset - piece_of(tape, tape->first)->begin >= GT_BLOCKS_LENT_BYTES;
 }
 
-/* Waits until the byte at an offset is there. false: it never is. With the lock. */
+/* Called and left with the lock, which it does not hold while it inflates. */
+static bool help(struct gt_tape *tape) {
+    pthread_mutex_unlock(&tape->lock);
+    bool has_helped = gt_blocks_help(tape->blocks);
+    pthread_mutex_lock(&tape->lock);
+    return has_helped;
+}
+
+/* Waits until the byte at an offset is there, and inflates meanwhile. false: it never is. With the lock. */
 static bool wait_for(struct gt_tape *tape, size_t reader, uint64_t offset) {
+    bool is_idle = false; /* there was nothing to help with */
     while (offset >= tape->end_offset && !tape->has_ended && !tape->is_odd) {
-        bool has_no_room = is_full(tape);
-        if (!has_no_room && !tape->is_borrowing)
-            borrow(tape);
-        else if (has_no_room && !is_held_up(tape, reader))
+        bool has_no_room = is_full(tape), may_borrow = !has_no_room && !tape->is_borrowing;
+        if (has_no_room && !is_held_up(tape, reader)) {
             tape->is_odd = true;
-        else
+        } else if (may_borrow && (is_idle || gt_blocks_is_ready(tape->blocks))) {
+            borrow(tape);
+        } else if (!is_idle) {
+            is_idle = !help(tape);
+            continue;
+        } else {
             pthread_cond_wait(&tape->changed, &tape->lock);
+        }
+        is_idle = false;
     }
     if (tape->is_odd)
         pthread_cond_broadcast(&tape->changed);
@@ -145,6 +168,21 @@ static struct piece piece_at(struct gt_tape *tape, uint64_t offset) {
     return *piece_of(tape, number);
 }
 
+static struct gt_str rest_of(struct piece piece, uint64_t offset) {
+    size_t skipped = (size_t)(offset - piece.begin);
+    return (struct gt_str){piece.bytes.ptr + skipped, piece.bytes.len - skipped};
+}
+
+struct gt_str gt_tape_show(struct gt_tape *tape, size_t reader, uint64_t offset) {
+    struct gt_str bytes = {"", 0};
+    pthread_mutex_lock(&tape->lock);
+    move(tape, reader, offset, false);
+    if (wait_for(tape, reader, offset))
+        bytes = rest_of(piece_at(tape, offset), offset);
+    pthread_mutex_unlock(&tape->lock);
+    return bytes;
+}
+
 size_t gt_tape_read(struct gt_tape *tape, size_t reader, void *buf, size_t size, uint64_t offset) {
     size_t got = 0;
     while (got < size) {
@@ -156,9 +194,9 @@ size_t gt_tape_read(struct gt_tape *tape, size_t reader, void *buf, size_t size,
         pthread_mutex_unlock(&tape->lock);
         if (!is_there)
             break;
-        size_t skipped = (size_t)(offset + got - piece.begin), left = piece.bytes.len - skipped;
-        size_t part = size - got < left ? size - got : left;
-        memcpy((char *)buf + got, piece.bytes.ptr + skipped, part);
+        struct gt_str rest = rest_of(piece, offset + got);
+        size_t part = size - got < rest.len ? size - got : rest.len;
+        memcpy((char *)buf + got, rest.ptr, part);
         got += part;
     }
     return got;

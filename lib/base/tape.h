@@ -4,6 +4,7 @@
 #ifndef GT_BASE_TAPE_H
 #define GT_BASE_TAPE_H
 
+#include "base/blocks.h"
 #include "base/source.h"
 
 struct gt_tape;
@@ -19,9 +20,15 @@ void gt_tape_close(struct gt_tape *tape); /* NULL is fine */
    there: it does not move because others wait. */
 void gt_tape_keep(struct gt_tape *tape, size_t reader, uint64_t offset, bool is_mark);
 
-/* Fills buf with the bytes from an offset on; fewer only at the end. It waits for those that others have to leave
-   behind first. What cannot be had (the tape is odd) ends it as well. */
+/* Fills buf with the bytes from an offset on; fewer only at the end. Who has to wait for them inflates meanwhile. It
+   waits for those that others have to leave behind first. What cannot be had (the tape is odd) ends it as well. */
 size_t gt_tape_read(struct gt_tape *tape, size_t reader, void *buf, size_t size, uint64_t offset);
+
+/* Instead of reading, without a copy: the bytes that are there from an offset on, which stay until the reader's place
+   is beyond them; GT_TAPE_SHOWN_ZEROS zeros follow. It moves the place there, and waits as reading does. Empty: there
+   are none. */
+enum { GT_TAPE_SHOWN_ZEROS = GT_BLOCKS_ZEROS };
+struct gt_str gt_tape_show(struct gt_tape *tape, size_t reader, uint64_t offset);
 
 /* The file is damaged, has more than one member, or the places were too far apart: what was read is worth nothing, read
    it again as one stream. Known for sure when a read has come to the end and everybody is nowhere. */

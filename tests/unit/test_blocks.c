@@ -140,7 +140,7 @@ static void reads_alike(void) {
 static bool inflates_all_on(size_t threads, size_t packed_bytes) {
     struct gt_source *source;
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    struct gt_blocks *blocks = gt_blocks_open(source, threads, 0);
+    struct gt_blocks *blocks = gt_blocks_open(source, threads, 0, 0);
     assert_non_null(blocks);
     unsigned char *found = malloc(PLAIN_BYTES + 1);
     assert_non_null(found);
@@ -285,15 +285,15 @@ static void small_files_and_few_threads_are_not_divided(void **state) {
     size_t size = pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed);
     write_file(packed, size);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_null(gt_blocks_open(source, 2, 0));
+    assert_null(gt_blocks_open(source, 2, 0, 0));
     gt_source_close(source);
     write_file(packed, 100000);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_null(gt_blocks_open(source, THREADS, 0));
+    assert_null(gt_blocks_open(source, THREADS, 0, 0));
     gt_source_close(source);
     write_file(plain, PLAIN_BYTES);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    assert_null(gt_blocks_open(source, THREADS, 0));
+    assert_null(gt_blocks_open(source, THREADS, 0, 0));
     gt_source_close(source);
     gt_blocks_close(NULL);
 }
@@ -307,12 +307,48 @@ static void blocks_may_be_closed_at_any_time(void **state) {
     for (size_t bytes = 0; bytes < PLAIN_BYTES; bytes += PLAIN_BYTES / 5) {
         struct gt_source *source;
         assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-        struct gt_blocks *blocks = gt_blocks_open(source, THREADS, 0);
+        struct gt_blocks *blocks = gt_blocks_open(source, THREADS, 0, 0);
         assert_int_equal(gt_blocks_read(blocks, found, bytes), bytes);
         gt_blocks_close(blocks);
         gt_source_close(source);
     }
     free(found);
+}
+
+/* Who takes pieces helps until the next one is ready, and only then asks for it. */
+static void who_waits_may_inflate(void **state) {
+    (void)state;
+    enum { ZEROS = GT_BLOCKS_ZEROS };
+    const char zeros[ZEROS] = {0};
+    fill_with_lines(8, 60);
+    write_file(packed, pack(&(struct packing){6, 8, Z_DEFAULT_STRATEGY, 0, false}, packed));
+    for (size_t helpers = 0; helpers < 3; helpers++) {
+        struct gt_source *source;
+        struct gt_str bytes = {0};
+        size_t size = 0, helped = 0;
+        assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
+        struct gt_blocks *blocks = gt_blocks_open(source, THREADS, helpers, 0);
+        assert_non_null(blocks);
+        for (bool is_more = true; is_more; size += bytes.len) {
+            while (!gt_blocks_is_ready(blocks) && gt_blocks_help(blocks))
+                helped++;
+            bytes.len = 0;
+            is_more = gt_blocks_lend(blocks, &bytes);
+            if (!is_more)
+                break;
+            assert_true(size + bytes.len <= PLAIN_BYTES);
+            assert_memory_equal(bytes.ptr, plain + size, bytes.len);
+            assert_memory_equal(bytes.ptr + bytes.len, zeros, sizeof zeros);
+            gt_blocks_take_back(blocks);
+        }
+        assert_int_equal(size, PLAIN_BYTES);
+        assert_true(gt_blocks_is_all(blocks));
+        assert_true(gt_blocks_is_ready(blocks));
+        assert_false(gt_blocks_help(blocks));
+        assert_true(helpers > 0 || helped == 0);
+        gt_blocks_close(blocks);
+        gt_source_close(source);
+    }
 }
 
 /* All blocks from a bit on; room comes when it is asked for. */
@@ -517,6 +553,7 @@ int main(void) {
         cmocka_unit_test(damage_is_reported_as_without_threads),
         cmocka_unit_test(small_files_and_few_threads_are_not_divided),
         cmocka_unit_test(blocks_may_be_closed_at_any_time),
+        cmocka_unit_test(who_waits_may_inflate),
         cmocka_unit_test(blocks_are_found),
         cmocka_unit_test(input_may_end_anywhere),
         cmocka_unit_test(input_may_come_in_parts),

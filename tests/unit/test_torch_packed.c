@@ -270,6 +270,29 @@ static void read_tape(void *context, size_t reader) {
     free(bytes);
 }
 
+/* Some of the readers look at pieces, and read what is between two of them. */
+static void look_at_tape(void *context, size_t reader) {
+    enum { BETWEEN = 1000 };
+    struct reading *reading = context;
+    const char zeros[GT_TAPE_SHOWN_ZEROS] = {0};
+    size_t got = 1, offset = 0;
+    char *bytes = malloc(BETWEEN);
+    reading->is_right[reader] = bytes;
+    for (; got > 0 && bytes; offset += got) {
+        struct gt_str shown = gt_tape_show(reading->tape, reader, offset);
+        size_t used = shown.len > BETWEEN * reader ? shown.len - BETWEEN * reader : 0;
+        reading->is_right[reader] &= offset + shown.len <= text_size && memcmp(shown.ptr, text + offset, used) == 0 &&
+                                     (shown.len == 0 || memcmp(shown.ptr + shown.len, zeros, sizeof zeros) == 0);
+        offset += used;
+        gt_tape_keep(reading->tape, reader, offset, false);
+        got = gt_tape_read(reading->tape, reader, bytes, BETWEEN, offset);
+        reading->is_right[reader] &= offset + got <= text_size && memcmp(bytes, text + offset, got) == 0;
+    }
+    reading->is_right[reader] &= offset == text_size;
+    gt_tape_keep(reading->tape, reader, GT_TAPE_NOWHERE, true);
+    free(bytes);
+}
+
 static struct gt_source *open_packed(void) {
     struct gt_source *source;
     write_file(path, packed, packed_size);
@@ -281,16 +304,20 @@ static void readers_apart(void **state) {
     (void)state;
     write_text(EVENTS, "", "]}\n");
     pack_text();
-    struct gt_source *source = open_packed();
-    struct reading reading = {.tape = gt_tape_open(source, THREADS, 4)};
-    assert_non_null(reading.tape);
-    gt_threads_run(4, read_tape, &reading);
-    for (size_t i = 0; i < 4; i++)
-        assert_true(reading.is_right[i]);
-    assert_false(gt_tape_is_odd(reading.tape));
-    gt_tape_close(reading.tape);
-    gt_source_close(source);
-    unlink(path);
+    void (*const tasks[])(void *, size_t) = {read_tape, look_at_tape};
+    for (size_t i = 0; i < 4; i++) {
+        struct gt_source *source = open_packed();
+        /* Readers help few threads, and not many. */
+        struct reading reading = {.tape = gt_tape_open(source, i < 2 ? THREADS : 3, 4)};
+        assert_non_null(reading.tape);
+        gt_threads_run(4, tasks[i % 2], &reading);
+        for (size_t k = 0; k < 4; k++)
+            assert_true(reading.is_right[k]);
+        assert_false(gt_tape_is_odd(reading.tape));
+        gt_tape_close(reading.tape);
+        gt_source_close(source);
+        unlink(path);
+    }
 }
 
 /* Who stays behind and does not read keeps everything: in the end there is no room, and nobody waits for ever. */

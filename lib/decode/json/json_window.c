@@ -32,6 +32,7 @@ enum gt_status gt_json_window_init(struct gt_json_window *window, struct gt_sour
     window->capacity = sizes->window_bytes;
     window->max_bytes = sizes->max_bytes;
     window->map_bytes = window->is_seekable ? sizes->map_bytes : 0;
+    window->fill_bytes = window->map_bytes ? MIN_FILL_BYTES : 0;
     window->buffer = gt_mem_alloc(buffer_bytes(window->capacity));
     if (!window->buffer)
         return gt_fail_memory(err);
@@ -43,6 +44,7 @@ void gt_json_window_use_tape(struct gt_json_window *window, struct gt_tape *tape
     window->tape = tape;
     window->tape_reader = reader;
     window->map_bytes = 0;
+    window->fill_bytes = MIN_FILL_BYTES;
 }
 
 void gt_json_window_release(struct gt_json_window *window) {
@@ -154,13 +156,17 @@ static bool has_mapping(struct gt_json_window *window) {
         return window->mapping;
     window->mapping = gt_mapping_new(window->map_bytes);
     window->map_bytes = 0; /* no second try */
-    window->fill_bytes = window->mapping ? MIN_FILL_BYTES : 0;
+    window->fill_bytes = window->mapping ? window->fill_bytes : 0;
     return window->mapping;
 }
 
+_Static_assert(GT_TAPE_SHOWN_ZEROS >= GT_JSON_PADDING, "padding follows what is shown");
+
 bool gt_json_window_show(struct gt_json_window *window, struct gt_json_bytes *shown) {
     struct gt_str bytes = {"", 0};
-    if (has_mapping(window))
+    if (window->tape)
+        bytes = gt_tape_show(window->tape, window->tape_reader, window->bytes.offset);
+    else if (has_mapping(window))
         bytes = gt_source_show(window->source, window->mapping, window->bytes.offset);
     if (bytes.len == 0)
         return false;
@@ -168,7 +174,7 @@ bool gt_json_window_show(struct gt_json_window *window, struct gt_json_bytes *sh
                                     .end = bytes.ptr + bytes.len,
                                     .offset = window->bytes.offset,
                                     .max_bytes = window->max_bytes,
-                                    .is_cut = gt_mapping_is_cut(window->mapping)};
+                                    .is_cut = window->tape ? NULL : gt_mapping_is_cut(window->mapping)};
     return true;
 }
 
@@ -177,7 +183,8 @@ void gt_json_window_use(struct gt_json_window *window, const struct gt_json_byte
     window->shown_bytes += used;
     if (window->shown_bytes >= SHOWN_PER_FILL * MIN_FILL_BYTES)
         window->fill_bytes = MIN_FILL_BYTES;
-    gt_source_count(window->source, used);
+    if (!window->tape) /* who inflates counts what it reads */
+        gt_source_count(window->source, used);
     gt_json_window_seek(window, shown->offset);
     report_progress(window);
 }

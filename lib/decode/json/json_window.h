@@ -71,8 +71,8 @@ void gt_json_window_seek(struct gt_json_window *window, uint64_t offset);
 /* Appends to the current bytes, of which those before bytes.p are given up. At the end of the input bytes.is_all. */
 enum gt_status gt_json_window_fill(struct gt_json_window *window, struct gt_error *err);
 
-/* Bytes of a plain file as they are mapped, from window->bytes.offset on; false: there are none, and the window is to
-   be filled. After some were used the window goes on after them, empty. */
+/* Bytes of a plain file as they are mapped, or of a tape, from window->bytes.offset on; false: there are none, and the
+   window is to be filled. After some were used the window goes on after them, empty. */
 bool gt_json_window_show(struct gt_json_window *window, struct gt_json_bytes *shown);
 void gt_json_window_use(struct gt_json_window *window, const struct gt_json_bytes *shown);
 

@@ -6,23 +6,27 @@
 #include "base/threads.h"
 #include "decode/torch/torch_json.h"
 
-static enum gt_status init_builders(struct gt_torch_decoding *decoding, size_t count, struct gt_error *err) {
+static enum gt_status init_builder(struct gt_torch_decoding *decoding, size_t index, struct gt_error *err) {
     uint32_t asked = decoding->options->facts, facts = gt_store_facts_closed(asked ? asked : GT_FACTS_USUAL);
+    struct gt_builder *builder = &decoding->builders[index];
+    if (gt_builder_init(builder, GT_TORCH_JSON_KEY, err) != GT_OK)
+        return GT_ERR;
+    gt_torch_sink_init(&decoding->sinks[index], builder, decoding->sizes->mode, facts);
+    return GT_OK;
+}
+
+/* The workers' builders are for their threads to make. */
+static enum gt_status make_builders(struct gt_torch_decoding *decoding, size_t count, struct gt_error *err) {
     decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
     decoding->sinks = gt_mem_array(count, sizeof *decoding->sinks);
     if (!decoding->builders || !decoding->sinks)
         return gt_fail_memory(err);
-    for (; decoding->count < count; decoding->count++) {
-        struct gt_builder *builder = &decoding->builders[decoding->count];
-        if (gt_builder_init(builder, GT_TORCH_JSON_KEY, err) != GT_OK)
-            return GT_ERR;
-        gt_torch_sink_init(&decoding->sinks[decoding->count], builder, decoding->sizes->mode, facts);
-    }
-    return GT_OK;
+    decoding->count = count;
+    return init_builder(decoding, count - 1, err);
 }
 
 enum gt_status gt_torch_decoding_begin(struct gt_torch_decoding *decoding, size_t workers, struct gt_error *err) {
-    if (init_builders(decoding, workers + 1, err) != GT_OK ||
+    if (make_builders(decoding, workers + 1, err) != GT_OK ||
         gt_torch_reader_init(&decoding->reader, decoding->source, gt_torch_decoding_reader_sink(decoding),
                              decoding->sizes, decoding->options, err) != GT_OK)
         return GT_ERR;
@@ -46,24 +50,43 @@ void gt_torch_decoding_release(struct gt_torch_decoding *decoding) {
     gt_mem_free(decoding->builders);
 }
 
+struct run {
+    struct gt_torch_decoding *decoding;
+    void (*task)(void *context, size_t worker);
+    void *context;
+};
+
+static enum gt_status init_worker(struct gt_torch_decoding *decoding, size_t index) {
+    struct gt_torch_worker *worker = &decoding->workers[index];
+    const struct gt_json_sizes sizes = {decoding->sizes->window_bytes, decoding->sizes->max_bytes,
+                                        decoding->sizes->map_bytes};
+    worker->sink = &decoding->sinks[index];
+    if (init_builder(decoding, index, &worker->error) != GT_OK ||
+        gt_json_window_init(&worker->window, decoding->source, &sizes, index == 0 ? decoding->options : NULL,
+                            &worker->error) != GT_OK)
+        return GT_ERR;
+    if (decoding->tape)
+        gt_json_window_use_tape(&worker->window, decoding->tape, index);
+    return GT_OK;
+}
+
+static void run_worker(void *context, size_t index) {
+    const struct run *run = context;
+    struct gt_torch_worker *worker = &run->decoding->workers[index];
+    worker->status = init_worker(run->decoding, index);
+    if (worker->status == GT_OK)
+        run->task(run->context, index);
+}
+
 enum gt_status gt_torch_decoding_run(struct gt_torch_decoding *decoding, void (*task)(void *context, size_t worker),
                                      void *context, struct gt_error *err) {
     enum gt_status status = GT_OK;
     size_t count = decoding->count - 1;
+    struct run run = {decoding, task, context};
     decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
     if (!decoding->workers)
         return gt_fail_memory(err);
-    const struct gt_json_sizes sizes = {decoding->sizes->window_bytes, decoding->sizes->max_bytes,
-                                        decoding->sizes->map_bytes};
-    for (size_t i = 0; i < count && status == GT_OK; i++) {
-        decoding->workers[i].sink = &decoding->sinks[i];
-        status = gt_json_window_init(&decoding->workers[i].window, decoding->source, &sizes,
-                                     i == 0 ? decoding->options : NULL, err);
-        if (decoding->tape)
-            gt_json_window_use_tape(&decoding->workers[i].window, decoding->tape, i);
-    }
-    if (status == GT_OK)
-        gt_threads_run(count, task, context);
+    gt_threads_run(count, run_worker, &run);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         status = decoding->workers[i].status;
         if (status != GT_OK && err)
@@ -104,7 +127,8 @@ static enum gt_status fail_no_trace(const struct gt_source *source, struct gt_er
 enum gt_status gt_torch_decoding_seal(struct gt_torch_decoding *decoding, struct gt_store **out, struct gt_error *err) {
     if (!is_trace(decoding))
         return fail_no_trace(decoding->source, err);
+    size_t first = decoding->workers ? 0 : decoding->count - 1;
     gt_torch_reader_finish(&decoding->reader);
-    gt_torch_sink_name_tracks(decoding->sinks, decoding->count, decoding->chunk_count + 2);
-    return gt_store_seal(decoding->builders, decoding->count, out, err);
+    gt_torch_sink_name_tracks(decoding->sinks + first, decoding->count - first, decoding->chunk_count + 2);
+    return gt_store_seal(decoding->builders + first, decoding->count - first, out, err);
 }

@@ -15,7 +15,7 @@ struct gt_torch_decoding {
     const struct gt_torch_sizes *sizes;
     struct gt_tape *tape; /* that workers, then the reader, read; NULL: the source */
 
-    struct gt_builder *builders; /* one for each worker, then the reader's */
+    struct gt_builder *builders; /* one for each worker, all zeros before it runs, then the reader's */
     struct gt_torch_sink *sinks; /* the same */
     size_t count;                /* of both */
     struct gt_torch_reader reader;

@@ -117,6 +117,6 @@ int main(int argc, char **argv) {
         return 1;
     print_sums(store);
     gt_label_free(labels);
-    gt_store_free(store);
+    gt_store_free_on(store, strtoul(argv[1], NULL, 10)); /* as the program does */
     return 0;
 }

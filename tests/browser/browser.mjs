@@ -59,6 +59,12 @@ export function makePage(name, ...args) {
 }
 
 let browser = null;
+const ends = [];
+
+/** What has to end with the tests, also where one of them failed before it ended it: else they would never end. */
+export function atEnd(end) {
+  ends.push(end);
+}
 
 export async function openBrowser() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -70,6 +76,7 @@ export async function openBrowser() {
 
 export async function closeBrowser() {
   await browser?.close();
+  for (const end of ends) await end();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -173,6 +180,14 @@ export async function eventually(check) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+/** Nothing is wider than the window, once all has been laid out in it. */
+export async function assertFits(page, what = 'the page') {
+  await eventually(async () => {
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${what}: ${overflow} px too wide`);
+  });
 }
 
 /** Seconds of CPU time that the page's own thread takes for something, however busy the machine is. */

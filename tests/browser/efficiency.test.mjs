@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import {
+  assertFits,
   DATA,
   LOOKS,
   closeBrowser,
@@ -70,8 +71,7 @@ async function openChart(made, id, settings = {}) {
   const section = page.locator(`#${id}`);
   const canvas = section.locator('.canvas');
   await showChart(page, canvas);
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `${overflow} px too wide`);
+  await assertFits(page);
   return { page, close, section, canvas, label: await canvas.getAttribute('aria-label') };
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-import { folder, GPUTIME, makePage, open, openAddress } from './browser.mjs';
+import { atEnd, folder, GPUTIME, makePage, open, openAddress } from './browser.mjs';
 
 const ENV = { ...process.env, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
 
@@ -33,6 +33,7 @@ export async function serve(...args) {
     server.kill('SIGINT');
     await ended;
   };
+  atEnd(stop);
   return { url, stop };
 }
 

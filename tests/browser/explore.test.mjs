@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { closeBrowser, DATA, openBrowser, shoot } from './browser.mjs';
+import { closeBrowser, DATA, eventually, openBrowser, shoot } from './browser.mjs';
 import { clickItem, laneOf, lookAt, openLive, openStored, pointOf, report, rest, settled, sql } from './explore.mjs';
 
 const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
@@ -206,7 +206,7 @@ onBoth('groups fold, and the address keeps it', async ({ page }) => {
   assert.equal(await head.getAttribute('aria-expanded'), 'true');
   const before = (await settled(page)).lanes.filter(({ kind }) => kind === 'ranges').length;
   await head.click();
-  assert.equal(await head.getAttribute('aria-expanded'), 'false');
+  await eventually(async () => assert.equal(await head.getAttribute('aria-expanded'), 'false'));
   await page.waitForFunction(
     (count) => globalThis.gputime.explorer.model().lanes.filter(({ kind }) => kind === 'ranges').length < count,
     before,
@@ -215,8 +215,8 @@ onBoth('groups fold, and the address keeps it', async ({ page }) => {
   assert.ok(await head.evaluate((each) => each === document.activeElement), 'the button keeps the focus');
   await page.reload();
   await page.locator('#page[data-ready]').waitFor();
+  await eventually(async () => assert.equal(await head.getAttribute('aria-expanded'), 'false'));
   await settled(page);
-  assert.equal(await head.getAttribute('aria-expanded'), 'false');
   await head.click();
   await page.waitForFunction(() => !location.hash.includes('fold='));
 });
@@ -347,6 +347,7 @@ onBoth(
 
 onBoth('the drawing is also a table', async ({ page }) => {
   await page.locator('.explorer-tables summary').click();
+  await page.locator('.explorer-tables table').first().waitFor();
   const streams = sql(TRAINING, 'select stream, count(*) as n from ops group by stream');
   const rows = await page.evaluate(() =>
     [...document.querySelectorAll('.explorer-tables table')].map((table) =>

@@ -4,7 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { closeBrowser, folder, makePage, open, openBrowser, scrollThrough, shoot, workOf } from './browser.mjs';
+import {
+  assertFits,
+  closeBrowser,
+  folder,
+  makePage,
+  open,
+  openBrowser,
+  scrollThrough,
+  shoot,
+  workOf,
+} from './browser.mjs';
 
 const NAMES = [
   '</script><img src=x onerror=alert(1)>',
@@ -90,8 +100,7 @@ test('markup, direction marks, templates and endless names stay text', async () 
         await page.locator(`#view-kernel tr[data-place="${place}"]`).click();
         await page.locator('#view-kernel .facts').waitFor(); // the view of this name, by way of the address
         assert.equal(await page.locator('img, iframe').count(), 0);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `${overflow} px too wide`);
+        await assertFits(page);
       }
       const command = await page.locator('#view-kernel .missing code').textContent();
       assert.equal(command, `gputime view '${file}'`);

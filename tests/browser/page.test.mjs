@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
 import {
+  assertFits,
   DATA,
   closeBrowser,
   colours,
@@ -393,8 +394,7 @@ test('pages fit every width, in light, dark and print', async () => {
         height: width < 500 ? 844 : 800,
         colorScheme,
       });
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
+      await assertFits(page, `${width} px`);
       await shoot(page, `width-${width}-${colorScheme}`);
       await close();
     }
@@ -552,8 +552,7 @@ test('a comparison reports what it lost first, and each side in a column, on any
       .locator('#table-inputs .port')
       .evaluate((box) => [box.clientWidth, box.scrollWidth]);
     assert.ok(table <= port, `${width} px: the traces need ${table} of ${port} px`);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
+    await assertFits(page, `${width} px`);
     await shoot(page.locator('#table-inputs'), `diff-traces-${width}`);
   }
   await close();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import {
+  assertFits,
   DATA,
   LOOKS,
   closeBrowser,
@@ -77,8 +78,7 @@ for (const count of [1, 8, 500]) {
       const kernel = shareOf(pixels, KERNEL, [CPU]);
       if (width === 1280)
         assert.ok(Math.abs(kernel - run.kernel_ns / (run.kernel_ns + run.cpu_ns)) < 0.06, `${count}: ${kernel}`);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(overflow <= 0, `${overflow} px too wide`);
+      await assertFits(page);
       await close();
     }
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import {
+  assertFits,
   LOOKS,
   ROOT,
   closeBrowser,
@@ -109,8 +110,7 @@ async function openSection(report, section, settings = {}) {
   for (let i = 0; i < (await figures.count()); i++) {
     await showChart(page, figures.nth(i));
   }
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `${overflow} px too wide`);
+  await assertFits(page);
   return { page, close, section: page.locator(`#${section}`), cells: page.locator(`#${section} .cells`) };
 }
 

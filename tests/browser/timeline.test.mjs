@@ -68,6 +68,7 @@ test('rows add up to the tables', async () => {
   const { page, close } = await openTimeline(made);
   const { streams, accounting } = made.report.tables;
   await page.locator('.explorer-tables summary').click();
+  await page.locator('.timeline-rows table').first().waitFor();
   const shown = new Map(
     await page.evaluate(() =>
       [...document.querySelector('.timeline-rows table').tBodies[0].rows].map((row) => [

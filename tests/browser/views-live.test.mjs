@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import {
+  assertFits,
   DATA,
   ROOT,
   closeBrowser,
@@ -293,8 +294,7 @@ test('a folder with several jobs has the ranks of each', async () => {
   assert.equal(await page.locator('#page').getAttribute('data-view'), 'ranks');
   for (const width of [1280, 800]) {
     await page.setViewportSize({ width, height: 900 });
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
+    await assertFits(page, `${width} px`);
     await shoot(page, `live-jobs-${width}`);
   }
   assert.deepEqual(await complaints(page), []);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import {
+  assertFits,
   DATA,
   closeBrowser,
   column,
@@ -284,8 +285,7 @@ test('nothing is wider than the window, and axe-core has no serious complaint, i
     const { page, close } = await open(summary, { width, height: 900, colorScheme, reducedMotion: 'reduce' });
     for (const view of ['overview', 'flame', 'kernel', 'steps', 'memory', 'sql']) {
       await turnTo(page, view);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(overflow <= 0, `${view} at ${width} px: ${overflow} px too wide`);
+      await assertFits(page, `${view} at ${width} px`);
       if (width !== 2560) assert.deepEqual(await complaints(page), [], `${view}, ${colorScheme}`);
       await shoot(page, `view-${view}-${width}-${colorScheme}`);
     }

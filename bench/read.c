@@ -111,6 +111,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "read: %s\n", error.message);
         return 1;
     }
+    store->asked = GT_FACTS_USUAL; /* a cache says what it has */
     if (how == KEEP)
         gt_cache_save(&key, &path, 1, store);
     if (how == OPEN && gt_label_new_by_rules(store, NULL, strtoul(argv[1], NULL, 10), &labels, &error) != GT_OK)

@@ -5,7 +5,6 @@ import http.client
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -41,7 +40,7 @@ class Server:
 
     def stop(self):
         self.connection.close()
-        self.process.send_signal(signal.SIGINT)
+        self.process.terminate()  # also obeyed where the shell has interrupts ignored
         if self.process.wait() != 0:
             sys.exit("bench: the server did not end well")
 

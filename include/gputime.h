@@ -649,7 +649,7 @@ struct gputime_write_options {
     enum gputime_color color;
     int64_t width;     /* columns of text; 0: 80 */
     int full_names;    /* 1: text does not shorten names */
-    int64_t threads;   /* for formats that write directories; 0: one for each core */
+    int64_t threads;   /* 0: one for each core; they change no result */
     int64_t row_limit; /* rows of each table in JSON, whose `total_rows` says how many there are; 0: all */
 };
 #define GPUTIME_WRITE_OPTIONS_INIT                                                                                     \
